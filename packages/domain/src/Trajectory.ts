@@ -1,0 +1,82 @@
+import { Schema } from "effect"
+import { InstructionId } from "./Instruction.ts"
+import { QuestionId } from "./Question.ts"
+
+/** A reward, normalised to [0, 1]. */
+export const Reward = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+export type Reward = typeof Reward.Type
+
+/** Identifies one trajectory within a run: `<purpose>/<step>/<group>/<sample>`. */
+export const TrajectoryId = Schema.NonEmptyString.pipe(Schema.brand("TrajectoryId"))
+export type TrajectoryId = typeof TrajectoryId.Type
+
+/** What the policy did in one turn. `content` is the query, the answer, or empty. */
+export const Action = Schema.Struct({
+  kind: Schema.Literals(["search", "answer", "invalid"]),
+  content: Schema.String
+})
+export interface Action extends Schema.Schema.Type<typeof Action> {}
+
+/** One turn: the text the policy wrote, the action read from it, and what the environment showed in return, if anything. */
+export const Turn = Schema.Struct({
+  text: Schema.String,
+  action: Action,
+  observation: Schema.NullOr(Schema.String)
+})
+export interface Turn extends Schema.Schema.Type<typeof Turn> {}
+
+/**
+ * Why a trajectory ended: it answered, used up its turns, reached the context limit, or produced an invalid last action.
+ */
+export const FinishReason = Schema.Literals(["answered", "turns-exhausted", "context-exhausted", "invalid-action"])
+export type FinishReason = typeof FinishReason.Type
+
+/**
+ * What a trajectory amounts to, without its tokens: what events, buffers and reports carry.
+ *
+ * `answer` is the extracted final answer, or null when there is none. `toolCalls` counts executed searches and
+ * `responseTokens` all tokens after the prompt, observations included.
+ */
+export const TrajectorySummary = Schema.Struct({
+  id: TrajectoryId,
+  instructionId: InstructionId,
+  questionId: QuestionId,
+  reward: Reward,
+  answer: Schema.NullOr(Schema.String),
+  toolCalls: Schema.Int,
+  turns: Schema.Int,
+  finishReason: FinishReason,
+  promptTokens: Schema.Int,
+  responseTokens: Schema.Int
+})
+export interface TrajectorySummary extends Schema.Schema.Type<typeof TrajectorySummary> {}
+
+/**
+ * One episode of the policy on a question under an instruction, as tokens and as turns.
+ *
+ * `response`, `logprobs` and `mask` are parallel: every token after the prompt, its log-probability when it was
+ * sampled (0 for observation tokens) and 1 for action tokens, 0 for observation tokens.
+ */
+export const Trajectory = Schema.Struct({
+  ...TrajectorySummary.fields,
+  prompt: Schema.Array(Schema.Int),
+  response: Schema.Array(Schema.Int),
+  logprobs: Schema.Array(Schema.Finite),
+  mask: Schema.Array(Schema.Literals([0, 1])),
+  transcript: Schema.Array(Turn)
+})
+export interface Trajectory extends Schema.Schema.Type<typeof Trajectory> {}
+
+/** Drops the tokens and texts of a trajectory. */
+export const summary = (trajectory: Trajectory): TrajectorySummary => ({
+  id: trajectory.id,
+  instructionId: trajectory.instructionId,
+  questionId: trajectory.questionId,
+  reward: trajectory.reward,
+  answer: trajectory.answer,
+  toolCalls: trajectory.toolCalls,
+  turns: trajectory.turns,
+  finishReason: trajectory.finishReason,
+  promptTokens: trajectory.promptTokens,
+  responseTokens: trajectory.responseTokens
+})

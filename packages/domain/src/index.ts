@@ -1,0 +1,6 @@
+export * as Experience from "./Experience.ts"
+export * as Group from "./Group.ts"
+export * as Instruction from "./Instruction.ts"
+export * as Question from "./Question.ts"
+export * as RandomStream from "./RandomStream.ts"
+export * as Trajectory from "./Trajectory.ts"

@@ -1,0 +1,129 @@
+import { Context, type Effect, Schema } from "effect"
+import type { Tokenizer } from "./Tokenizer.ts"
+
+/** The trainer and sampler behind the loop: token in, token out. */
+export class Engine extends Context.Service<Engine, Engine.Interface>()("@inspo/engine/Engine") {}
+
+export declare namespace Engine {
+  export interface Interface {
+    readonly profile: EngineProfile
+    readonly tokenizer: Tokenizer
+    /**
+     * Samples continuations; one result per request, each holding `n` sequences, in request order. A sequence depends
+     * only on weights, prompt, seed and parameters: never on the other requests of the call or on the worker count.
+     */
+    readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampleResult>, EngineError>
+    /** One optimizer step on one mini-batch. */
+    readonly train: (request: TrainRequest) => Effect.Effect<TrainMetrics, EngineError>
+    /** Log-probabilities of response tokens under the current policy or under the frozen reference policy. */
+    readonly score: (
+      policy: "current" | "reference",
+      sequences: ReadonlyArray<Sequence>
+    ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, EngineError>
+    /** Writes weights and optimizer state under `name`, atomically; returns a reference that `restore` accepts. */
+    readonly save: (name: string) => Effect.Effect<CheckpointRef, EngineError>
+    /** Loads weights and optimizer state; the reference policy stays the one the engine started with. */
+    readonly restore: (checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>
+    /** Removes a checkpoint; a missing one is not an error. */
+    readonly remove: (checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>
+  }
+}
+
+/** What an engine is and can do. `contextLength` counts prompt and response together, in tokens. */
+export const EngineProfile = Schema.Struct({
+  name: Schema.NonEmptyString,
+  model: Schema.NonEmptyString,
+  parameters: Schema.Int,
+  contextLength: Schema.Int,
+  /** How many sequences are worth having in flight at once. */
+  concurrency: Schema.Int,
+  /** Equal inputs give equal bits on this machine type. */
+  deterministic: Schema.Boolean,
+  /** Hash of the initial weights and the tokenizer, where known. */
+  fingerprint: Schema.String
+})
+export interface EngineProfile extends Schema.Schema.Type<typeof EngineProfile> {}
+
+/**
+ * `n` sequences after `prompt`. `stop` are texts that end a sequence and are part of it; the end-of-sequence token always
+ * ends it and is part of it too. `temperature` 0 is greedy. Equal `seed`s give equal sequences; the `i`-th of `n`
+ * sequences draws from its own stream.
+ */
+export interface SampleRequest {
+  readonly prompt: ReadonlyArray<number>
+  readonly n: number
+  readonly stop: ReadonlyArray<string>
+  readonly maxTokens: number
+  readonly temperature: number
+  readonly topP: number
+  readonly seed: string
+}
+
+export interface SampleResult {
+  readonly sequences: ReadonlyArray<SampledSequence>
+}
+
+/** Sampled tokens with their log-probabilities under the policy at temperature 1: the distribution that is trained. */
+export interface SampledSequence {
+  readonly tokens: ReadonlyArray<number>
+  readonly logprobs: ReadonlyArray<number>
+  readonly stopReason: "stop" | "length"
+}
+
+export interface Sequence {
+  readonly prompt: ReadonlyArray<number>
+  readonly response: ReadonlyArray<number>
+}
+
+/**
+ * One sequence of a training batch. `logprobs` (at sampling time), `advantages` and `weights` are parallel to `response`.
+ * `weights` is 0 on observation tokens and elsewhere the token's share of the loss, so that the loss is the plain sum
+ * over tokens of weight × (clipped surrogate + β · KL), whatever the normalisation.
+ */
+export interface Datum extends Sequence {
+  readonly logprobs: ReadonlyArray<number>
+  readonly advantages: ReadonlyArray<number>
+  readonly weights: ReadonlyArray<number>
+}
+
+/** `key` identifies the request across retries; `klCoefficient` 0 leaves the reference policy out. */
+export interface TrainRequest {
+  readonly key: string
+  readonly datums: ReadonlyArray<Datum>
+  readonly loss: { readonly clipRatio: number; readonly klCoefficient: number }
+  readonly optimizer: {
+    readonly learningRate: number
+    readonly beta1: number
+    readonly beta2: number
+    readonly weightDecay: number
+    /** Largest global gradient norm; larger gradients are scaled down to it. */
+    readonly gradientClip: number
+  }
+}
+
+/** `kl` is the weighted mean of the k3 estimate, `clipFraction` the share of action tokens whose ratio was clipped. */
+export const TrainMetrics = Schema.Struct({
+  loss: Schema.Finite,
+  kl: Schema.Finite,
+  clipFraction: Schema.Finite,
+  gradientNorm: Schema.Finite,
+  tokens: Schema.Int
+})
+export interface TrainMetrics extends Schema.Schema.Type<typeof TrainMetrics> {}
+
+/** A saved policy: where it is and, where the engine can tell, the hash of its weights. */
+export const CheckpointRef = Schema.Struct({
+  uri: Schema.NonEmptyString,
+  hash: Schema.String
+})
+export interface CheckpointRef extends Schema.Schema.Type<typeof CheckpointRef> {}
+
+/** The engine refused a request or failed; `reason` says what was wrong and how to mend it. */
+export class EngineError extends Schema.TaggedError<EngineError>()("EngineError", {
+  operation: Schema.Literals(["start", "sample", "train", "score", "save", "restore", "remove"]),
+  reason: Schema.String
+}) {
+  override get message() {
+    return `engine ${this.operation}: ${this.reason}`
+  }
+}

@@ -1,0 +1,2 @@
+export * from "./Engine.ts"
+export type * from "./Tokenizer.ts"

@@ -1,0 +1,88 @@
+/** The behaviours a clause can push the policy towards or away from. */
+export type Behaviour = "search" | "one-entity-per-search" | "state-evidence" | "bare-answer"
+
+/**
+ * One piece of advice an instruction can contain, with its wordings. `direction` is 1 when it asks for the behaviour, -1
+ * when it asks for the opposite and 0 when it concerns none.
+ */
+export interface Clause {
+  readonly id: string
+  readonly behaviour: Behaviour | null
+  readonly direction: 1 | 0 | -1
+  readonly texts: readonly [string, ...ReadonlyArray<string>]
+}
+
+/**
+ * What the rule-based optimizer can write. Half of the texts are useful in a world of multi-hop questions, half are
+ * neutral or harmful: only rewards tell them apart.
+ */
+export const clauses: ReadonlyArray<Clause> = [
+  {
+    id: "search-first",
+    behaviour: "search",
+    direction: 1,
+    texts: ["Always search before you answer.", "Never answer from memory.", "Look up every fact with a search."]
+  },
+  {
+    id: "one-entity",
+    behaviour: "one-entity-per-search",
+    direction: 1,
+    texts: [
+      "Search for one entity at a time.",
+      "Break the question into single hops.",
+      "Follow the chain from name to name."
+    ]
+  },
+  {
+    id: "state-evidence",
+    behaviour: "state-evidence",
+    direction: 1,
+    texts: [
+      "After every search, state the fact you found.",
+      "Think about each result and say what it shows.",
+      "Quote the evidence before you go on."
+    ]
+  },
+  {
+    id: "bare-answer",
+    behaviour: "bare-answer",
+    direction: 1,
+    texts: ["Answer with the name only.", "Write nothing but the name in the answer.", "Keep the answer short and bare."]
+  },
+  {
+    id: "from-memory",
+    behaviour: "search",
+    direction: -1,
+    texts: ["Answer at once from memory.", "Do not waste time on a search."]
+  },
+  {
+    id: "whole-question",
+    behaviour: "one-entity-per-search",
+    direction: -1,
+    texts: ["Search for the whole question at once.", "Use the full question as your query."]
+  },
+  {
+    id: "no-thinking",
+    behaviour: "state-evidence",
+    direction: -1,
+    texts: ["Do not think aloud.", "Move on without comment."]
+  },
+  {
+    id: "full-sentence",
+    behaviour: "bare-answer",
+    direction: -1,
+    texts: ["Answer in a full sentence.", "Explain yourself in the answer."]
+  },
+  { id: "polite", behaviour: null, direction: 0, texts: ["Be polite and helpful."] },
+  { id: "breath", behaviour: null, direction: 0, texts: ["Take a deep breath."] },
+  { id: "expert", behaviour: null, direction: 0, texts: ["You are an expert."] },
+  { id: "confident", behaviour: null, direction: 0, texts: ["Be creative and confident."] }
+]
+
+/** The instruction every embedded run starts from: the protocol, and no advice on how to use it. */
+export const seedInstruction =
+  "Answer the question. Put a query between <search> and </search> to look things up. Put the final answer between <answer> and </answer>."
+
+/** The clauses whose text, in any wording, stands in an instruction, in bank order. */
+export const clausesIn = (instruction: string): ReadonlyArray<Clause> =>
+  clauses.filter((clause) => clause.texts.some((text) => instruction.includes(text)))
