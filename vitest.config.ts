@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"],
     setupFiles: ["./vitest.setup.ts"],
+    // Properties repeat whole runs, and two cores may be busy.
+    testTimeout: 60_000,
     isolate: false
   }
 })
