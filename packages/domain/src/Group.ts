@@ -11,6 +11,8 @@ export const Group = Schema.Struct({
   instructionId: InstructionId,
   questionId: QuestionId,
   dataSource: Schema.NonEmptyString,
+  /** Tokens of the prompt that all trajectories of the group share. */
+  promptTokens: Schema.Int,
   rewards: Schema.NonEmptyArray(Reward),
   trajectories: Schema.NonEmptyArray(TrajectoryId),
   toolCalls: Schema.NonEmptyArray(Schema.Int),
@@ -33,9 +35,14 @@ export const fromTrajectories = (
     instructionId: first.instructionId,
     questionId: first.questionId,
     dataSource,
+    promptTokens: first.promptTokens,
     rewards: collect((t) => t.reward),
     trajectories: collect((t) => t.id),
     toolCalls: collect((t) => t.toolCalls),
     responseTokens: collect((t) => t.responseTokens)
   }
 }
+
+/** Prompt and response tokens of all trajectories of a group. */
+export const tokens = (group: Pick<Group, "promptTokens" | "responseTokens">): number =>
+  group.responseTokens.reduce((sum, response) => sum + group.promptTokens + response, 0)
