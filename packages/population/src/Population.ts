@@ -1,0 +1,136 @@
+import { Option, Schema } from "effect"
+import { Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { Reward } from "@inspo/domain/Trajectory"
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/**
+ * What one step told about an instruction: the mean reward over all trajectories it was given in that step (r̄ of Eq. 6),
+ * and how many trajectories and groups that mean rests on.
+ */
+export const WindowEntry = Schema.Struct({
+  step: Schema.Int,
+  mean: Reward,
+  trajectories: Schema.Int.check(Schema.isGreaterThan(0)),
+  groups: Schema.Int.check(Schema.isGreaterThan(0))
+})
+export interface WindowEntry extends Schema.Schema.Type<typeof WindowEntry> {}
+
+/**
+ * Everything observed of an instruction since it entered; survives `resetWindows`. The sums over group means are what an
+ * interval with the group as its unit needs.
+ */
+export const Lifetime = Schema.Struct({
+  groups: Count,
+  trajectories: Count,
+  rewardSum: Schema.Finite,
+  groupMeanSum: Schema.Finite,
+  groupMeanSquareSum: Schema.Finite
+})
+export interface Lifetime extends Schema.Schema.Type<typeof Lifetime> {}
+
+/** Mean reward of a candidate on its verification set, and the number of groups behind it. */
+export const Verification = Schema.Struct({ mean: Reward, groups: Count })
+export interface Verification extends Schema.Schema.Type<typeof Verification> {}
+
+/**
+ * An instruction of the population with the evidence for it.
+ *
+ * `window` holds the steps that `weight` averages, oldest first. `weight` is null until the instruction is sampled, and
+ * again after a reset. `stale` says that the weight outlived its window. `verification` is null for an instruction that
+ * entered unverified.
+ */
+export const Member = Schema.Struct({
+  instruction: Instruction,
+  window: Schema.Array(WindowEntry),
+  weight: Schema.NullOr(Schema.Finite),
+  stale: Schema.Boolean,
+  lifetime: Lifetime,
+  verification: Schema.NullOr(Verification)
+})
+export interface Member extends Schema.Schema.Type<typeof Member> {}
+
+/** The instructions alive now, in the order in which they entered. */
+export const Population = Schema.Struct({ members: Schema.Array(Member) })
+export interface Population extends Schema.Schema.Type<typeof Population> {}
+
+/** The weight w_j that a policy gives to an instruction, in [0, 1]. */
+export const Weight = Schema.Struct({ id: InstructionId, weight: Schema.Finite })
+export interface Weight extends Schema.Schema.Type<typeof Weight> {}
+
+/** An instruction about to enter, with its verification score where it has one. */
+export interface Newcomer {
+  readonly instruction: Instruction
+  readonly verification: Verification | null
+}
+
+/** The population before the first step: nothing is known about any instruction. */
+export const make = (instructions: ReadonlyArray<Instruction>): Population =>
+  add(
+    { members: [] },
+    instructions.map((instruction) => ({ instruction, verification: null }))
+  )
+
+/** Lets newcomers in, after the present members and without evidence; one whose id is already present is left out. */
+export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>): Population => {
+  const members = new Map(population.members.map((member) => [member.instruction.id, member]))
+  for (const { instruction, verification } of newcomers) {
+    if (members.has(instruction.id)) continue
+    members.set(instruction.id, {
+      instruction,
+      window: [],
+      weight: null,
+      stale: false,
+      lifetime: { groups: 0, trajectories: 0, rewardSum: 0, groupMeanSum: 0, groupMeanSquareSum: 0 },
+      verification
+    })
+  }
+  return { members: [...members.values()] }
+}
+
+/** Drops the named members; ids that are not members are ignored. */
+export const remove = (population: Population, ids: Iterable<InstructionId>): Population => {
+  const dropped = new Set(ids)
+  return { members: population.members.filter((member) => !dropped.has(member.instruction.id)) }
+}
+
+/** Forgets the windows and weights of all members, parents included, as every evolution does; lifetime records stay. */
+export const resetWindows = (population: Population): Population => ({
+  members: population.members.map((member) => ({ ...member, window: [], weight: null, stale: false }))
+})
+
+/** The instructions alive, in order of entry. */
+export const instructions = (population: Population): ReadonlyArray<Instruction> =>
+  population.members.map((member) => member.instruction)
+
+/** The ids of the members, in order of entry. */
+export const ids = (population: Population): ReadonlyArray<InstructionId> =>
+  population.members.map((member) => member.instruction.id)
+
+/** The member with this id, if it is alive. */
+export const find = (population: Population, id: InstructionId): Option.Option<Member> =>
+  Option.fromNullishOr(population.members.find((member) => member.instruction.id === id))
+
+/** Mean reward over all trajectories since the instruction entered; none before the first. */
+export const lifetimeMean = (member: Member): Option.Option<number> =>
+  member.lifetime.trajectories === 0
+    ? Option.none()
+    : Option.some(member.lifetime.rewardSum / member.lifetime.trajectories)
+
+/**
+ * The line of descent of an instruction: its oldest known ancestor first, itself last; empty when the id is unknown.
+ *
+ * `instructions` are all that ever lived in the run, since ancestors may have been pruned.
+ */
+export const lineage = (instructions: Iterable<Instruction>, id: InstructionId): ReadonlyArray<Instruction> => {
+  const known = new Map(Array.from(instructions, (instruction) => [instruction.id, instruction]))
+  const line: Array<Instruction> = []
+  let current = known.get(id)
+  while (current !== undefined) {
+    line.unshift(current)
+    // A visited instruction is forgotten, so that even a circular record ends.
+    known.delete(current.id)
+    current = current.parent === null ? undefined : known.get(current.parent)
+  }
+  return line
+}

@@ -1,0 +1,211 @@
+import { assert, describe, it } from "@effect/vitest"
+import { InstructionId } from "@inspo/domain/Instruction"
+import { Effect, Option, Schema } from "effect"
+import { InstructionWeight, InstructionWeightPolicy, Population } from "@inspo/population"
+import { History, instruction, instructions, mean, stepMeans, toGroups, Window } from "./Histories.ts"
+
+const observeAll = (policy: InstructionWeight.Policy, history: History, from = 1): Population.Population =>
+  history.reduce(
+    (population, step, index) => policy.observe(population, from + index, toGroups(step)),
+    Population.make(instructions)
+  )
+
+const numbered = (history: History) => history.map((groups, index) => ({ step: index + 1, groups }))
+
+const member = (population: Population.Population, index: number): Population.Member =>
+  Option.getOrThrow(Population.find(population, instruction(index).id))
+
+describe("paper", () => {
+  it.prop(
+    "Eq. 6: the instruction's own last n step means, summed and divided by n",
+    { history: History, window: Window },
+    ({ history, window }) => {
+      const population = observeAll(InstructionWeight.paper({ window }), history)
+      for (const index of instructions.keys()) {
+        const means = stepMeans(numbered(history), index).map((entry) => entry.mean)
+        const expected = means.length === 0 ? null : means.slice(-window).reduce((a, b) => a + b, 0) / window
+        assert.strictEqual(member(population, index).weight, expected)
+      }
+    }
+  )
+
+  it.prop("a never-sampled instruction weighs 0", { history: History, window: Window }, ({ history, window }) => {
+    const policy = InstructionWeight.paper({ window })
+    const population = observeAll(policy, history)
+    for (const [index, { weight }] of policy.weights(population).entries())
+      if (stepMeans(numbered(history), index).length === 0) assert.strictEqual(weight, 0)
+  })
+})
+
+describe("robust", () => {
+  it.prop(
+    "Eq. 6: the mean of the step means observed within the last n steps; an empty window keeps the last weight, stale",
+    { history: History, window: Window },
+    ({ history, window }) => {
+      const policy = InstructionWeight.robust({ window })
+      for (const index of instructions.keys()) {
+        let expected: number | null = null
+        let stale = false
+        let population = Population.make(instructions)
+        for (const [at, step] of history.entries()) {
+          const now = at + 1
+          population = policy.observe(population, now, toGroups(step))
+          const seen = stepMeans(numbered(history.slice(0, now)), index).filter((entry) => entry.step > now - window)
+          if (seen.length > 0) expected = mean(seen.map((entry) => entry.mean))
+          stale = seen.length === 0 && expected !== null
+          assert.strictEqual(member(population, index).weight, expected)
+          assert.strictEqual(member(population, index).stale, stale)
+        }
+      }
+    }
+  )
+
+  it.prop(
+    "a never-sampled instruction weighs the mean of the known weights",
+    { history: History, window: Window },
+    ({ history, window }) => {
+      const policy = InstructionWeight.robust({ window })
+      const population = observeAll(policy, history)
+      const known = population.members.flatMap(({ weight }) => (weight === null ? [] : [weight]))
+      for (const [index, { weight }] of policy.weights(population).entries())
+        if (stepMeans(numbered(history), index).length === 0)
+          assert.approximately(weight, known.length === 0 ? 0 : mean(known), 1e-12)
+    }
+  )
+
+  it.prop(
+    "right after a reset I* has the highest lifetime mean, or verification score where it was never sampled",
+    {
+      history: History,
+      verified: Schema.Array(Schema.Literals([0, 0.25, 0.5, 1])).check(Schema.isMaxLength(3))
+    },
+    ({ history, verified }) => {
+      const policy = InstructionWeight.robust({ window: 3 })
+      const newcomers = verified.map((score, index) => ({
+        instruction: instruction(index + 10, { bornAt: history.length }),
+        verification: { mean: score, groups: 4 }
+      }))
+      const population = Population.add(Population.resetWindows(observeAll(policy, history)), newcomers)
+      const rewards = instructions.map((_, index) =>
+        history
+          .flat()
+          .filter((group) => group.member === index)
+          .flatMap((group) => group.rewards)
+      )
+      const scores = [...rewards.map((own) => (own.length === 0 ? 0 : mean(own))), ...verified]
+      const best = Option.getOrThrow(policy.best(population))
+      assert.strictEqual(scores[population.members.indexOf(best)], Math.max(...scores))
+    }
+  )
+
+  it.prop(
+    "right after a reset the parent wins every tie with its offspring",
+    { history: History.check(Schema.isMinLength(1)), score: Schema.Literals([0, 1]) },
+    ({ history, score }) => {
+      const policy = InstructionWeight.robust({ window: 5 })
+      const rolledOut = history.map(() => [{ member: 0, rewards: [score] as const } as const])
+      const parent = Population.resetWindows(
+        Population.remove(observeAll(policy, rolledOut), ["i1", "i2", "i3"].map(id))
+      )
+      const offspring = [0, 1].map((index) => ({
+        // Neither an earlier place nor a smaller id helps against the parent's record.
+        instruction: instruction(index, { id: id(`a${index}`) }),
+        verification: { mean: score, groups: 9 }
+      }))
+      const population = { members: Population.add(parent, offspring).members.toReversed() }
+      assert.strictEqual(Option.getOrThrow(policy.best(population)).instruction.id, id("i0"))
+    }
+  )
+})
+
+for (const [name, make] of [
+  ["paper", InstructionWeight.paper],
+  ["robust", InstructionWeight.robust]
+] as const)
+  describe(`${name} and the other alike`, () => {
+    it.prop("weights lie in [0, 1]", { history: History, window: Window }, ({ history, window }) => {
+      const policy = make({ window })
+      for (const { weight } of policy.weights(observeAll(policy, history))) {
+        assert.isAtLeast(weight, 0)
+        assert.isAtMost(weight, 1)
+      }
+    })
+
+    it.prop("the order of a step's groups does not matter", { history: History, window: Window }, (input) => {
+      const policy = make({ window: input.window })
+      const reversed = input.history.map((step) => step.toReversed())
+      assert.deepStrictEqual(
+        policy.weights(observeAll(policy, reversed)),
+        policy.weights(observeAll(policy, input.history))
+      )
+    })
+
+    it.prop("lifetime records add up the whole history, resets or not", { history: History }, ({ history }) => {
+      const policy = make({ window: 2 })
+      const population = history.reduce(
+        (state, step, index) => Population.resetWindows(policy.observe(state, index + 1, toGroups(step))),
+        Population.make(instructions)
+      )
+      for (const index of instructions.keys()) {
+        const groups = history.flat().filter((group) => group.member === index)
+        const rewards = groups.flatMap((group) => group.rewards)
+        const means = groups.map((group) => mean(group.rewards))
+        const { lifetime } = member(population, index)
+        assert.strictEqual(lifetime.groups, groups.length)
+        assert.strictEqual(lifetime.trajectories, rewards.length)
+        assert.strictEqual(lifetime.rewardSum, rewards.filter((reward) => reward === 1).length)
+        if (means.length < 2) continue
+        const variance = means.reduce((sum, value) => sum + (value - mean(means)) ** 2, 0) / (means.length - 1)
+        const fromSums = (lifetime.groupMeanSquareSum - lifetime.groupMeanSum ** 2 / means.length) / (means.length - 1)
+        assert.approximately(fromSums, variance, 1e-9)
+      }
+    })
+
+    it.prop("I* has the largest weight, and is first in the ranking", { history: History }, ({ history }) => {
+      const policy = make({ window: 5 })
+      const population = observeAll(policy, [...history, [{ member: 2, rewards: [1] }]])
+      const best = Option.getOrThrow(policy.best(population))
+      const weights = policy.weights(population)
+      const largest = Math.max(...weights.map(({ weight }) => weight))
+      assert.strictEqual(weights.find(({ id }) => id === best.instruction.id)?.weight, largest)
+      assert.strictEqual(policy.rank(population)[0], best)
+    })
+
+    it.prop("groups of instructions that left change nothing", { history: History }, ({ history }) => {
+      const policy = make({ window: 5 })
+      const gone = [instruction(3).id]
+      const alone = history.map((step) => step.filter((group) => group.member !== 3))
+      const run = (steps: History) =>
+        steps.reduce(
+          (population, step, index) => policy.observe(population, index + 1, toGroups(step)),
+          Population.remove(Population.make(instructions), gone)
+        )
+      assert.deepStrictEqual(run(history), run(alone))
+    })
+
+    it.prop("a population survives JSON unchanged", { history: History, window: Window }, ({ history, window }) => {
+      const population = observeAll(make({ window }), history)
+      const codec = Schema.fromJsonString(Population.Population)
+      const text = Schema.encodeSync(codec)(population)
+      assert.deepStrictEqual(Schema.decodeSync(codec)(text), population)
+    })
+  })
+
+describe("InstructionWeightPolicy", () => {
+  const weightAfterOneStep = Effect.gen(function* () {
+    const policy = yield* InstructionWeightPolicy
+    const population = policy.observe(Population.make(instructions), 1, toGroups([{ member: 0, rewards: [1] }]))
+    return policy.weights(population).map(({ weight }) => weight)
+  })
+
+  it.effect("layerPaper and layerRobust provide the two readings", () =>
+    Effect.gen(function* () {
+      const paper = weightAfterOneStep.pipe(Effect.provide(InstructionWeightPolicy.layerPaper({ window: 4 })))
+      const robust = weightAfterOneStep.pipe(Effect.provide(InstructionWeightPolicy.layerRobust({ window: 4 })))
+      assert.deepStrictEqual(yield* paper, [0.25, 0, 0, 0])
+      assert.deepStrictEqual(yield* robust, [1, 1, 1, 1])
+    })
+  )
+})
+
+const id = (text: string) => InstructionId.make(text)

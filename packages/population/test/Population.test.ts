@@ -1,0 +1,152 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Option, Schema } from "effect"
+import * as fc from "fast-check"
+import type { Instruction } from "@inspo/domain/Instruction"
+import { InstructionWeight, Population } from "@inspo/population"
+import { instruction, mean, type Step, stepMeans, toGroups } from "./Histories.ts"
+
+/** For each instruction, whether it has a parent and how many places before it that parent stands. */
+const Ancestry = Schema.Array(Schema.NullOr(Schema.Literals([1, 2, 3, 8]))).check(Schema.isMaxLength(8))
+
+const family = (ancestry: typeof Ancestry.Type): ReadonlyArray<Instruction> =>
+  ancestry.map((back, index) => instruction(index, { parent: back === null ? null : instruction(index - back).id }))
+
+describe("Population", () => {
+  it.prop(
+    "a lineage leads from an ancestor without a known parent, link by link, to the instruction",
+    [Ancestry],
+    ([ancestry]) => {
+      const everyone = family(ancestry)
+      const known = new Set(everyone.map(({ id }) => id))
+      for (const { id } of everyone) {
+        const line = Population.lineage(everyone.toReversed(), id)
+        const parents = line.map(({ parent }) => parent)
+        assert.strictEqual(line.at(-1)?.id, id)
+        assert.deepStrictEqual(
+          parents.slice(1),
+          line.slice(0, -1).map((ancestor) => ancestor.id)
+        )
+        assert.isTrue(parents[0] === null || parents[0] === undefined || !known.has(parents[0]))
+      }
+    }
+  )
+
+  it("the lineage of a circular record names everyone once, and that of a stranger is empty", () => {
+    const circle = [0, 1, 2].map((index) => instruction(index, { parent: instruction((index + 1) % 3).id }))
+    const ids = Population.lineage(circle, instruction(1).id).map(({ id }) => id)
+    assert.deepStrictEqual(ids, [instruction(0).id, instruction(2).id, instruction(1).id])
+    assert.deepStrictEqual(Population.lineage(circle, instruction(9).id), [])
+  })
+
+  for (const [name, make] of [
+    ["paper", InstructionWeight.paper],
+    ["robust", InstructionWeight.robust]
+  ] as const)
+    it(`behaves as a list of raw observations would, under any sequence of calls (${name})`, () => {
+      fc.assert(
+        fc.property(fc.constantFrom(1, 2, 4), fc.commands(commands, { maxCommands: 40 }), (window, program) => {
+          fc.modelRun(
+            () => ({
+              model: { policy: name, window, step: 0, steps: [], reset: 0, members: new Map() },
+              real: { policy: make({ window }), population: Population.make([]) }
+            }),
+            program
+          )
+        }),
+        { numRuns: 150, seed: 11 }
+      )
+    })
+})
+
+/** The naive twin: it remembers every raw observation and recomputes whatever is asked. */
+interface Model {
+  readonly policy: "paper" | "robust"
+  readonly window: number
+  step: number
+  /** All steps so far, with their raw groups. */
+  steps: ReadonlyArray<{ readonly step: number; readonly groups: Step }>
+  /** The step after which windows were last reset. */
+  reset: number
+  /** Number of the instruction to the step after which it entered and the score it came with. */
+  readonly members: Map<number, { readonly entered: number; readonly score: number | null }>
+}
+
+interface Real {
+  readonly policy: InstructionWeight.Policy
+  population: Population.Population
+}
+
+const expectedWeight = (model: Model, index: number, entered: number): number | null => {
+  const since = model.steps.filter(({ step }) => step > Math.max(entered, model.reset))
+  const seen = stepMeans(since, index)
+  if (seen.length === 0) return null
+  if (model.policy === "paper")
+    return seen.slice(-model.window).reduce((sum, entry) => sum + entry.mean, 0) / model.window
+  for (const now of since.map(({ step }) => step).toReversed()) {
+    const within = seen.filter(({ step }) => step <= now && step > now - model.window)
+    if (within.length > 0) return mean(within.map((entry) => entry.mean))
+  }
+  return null
+}
+
+const check = (model: Model, real: Real): void => {
+  assert.deepStrictEqual(
+    Population.ids(real.population),
+    [...model.members.keys()].map((index) => instruction(index).id)
+  )
+  for (const [index, { entered, score }] of model.members) {
+    const member = Option.getOrThrow(Population.find(real.population, instruction(index).id))
+    const groups = model.steps
+      .filter(({ step }) => step > entered)
+      .flatMap((step) => step.groups.filter((group) => group.member === index))
+    assert.strictEqual(member.weight, expectedWeight(model, index, entered))
+    assert.strictEqual(member.lifetime.groups, groups.length)
+    assert.strictEqual(member.lifetime.trajectories, groups.flatMap(({ rewards }) => rewards).length)
+    assert.strictEqual(member.verification?.mean ?? null, score)
+  }
+}
+
+const command = <Input>(
+  name: string,
+  input: fc.Arbitrary<Input>,
+  run: (input: Input, model: Model, real: Real) => void
+): fc.Arbitrary<fc.Command<Model, Real>> =>
+  input.map((value) => ({
+    check: () => true,
+    run: (model, real) => {
+      run(value, model, real)
+      check(model, real)
+    },
+    toString: () => `${name}(${fc.stringify(value)})`
+  }))
+
+const anyMember = fc.constantFrom(0, 1, 2, 3 as const)
+
+const anyStep: fc.Arbitrary<Step> = fc.array(
+  fc.record({
+    member: fc.constantFrom(0 as const, 1 as const, 2 as const, 3 as const),
+    rewards: fc.tuple(fc.constantFrom(0 as const, 1 as const), fc.constantFrom(0 as const, 1 as const))
+  }),
+  { maxLength: 5 }
+)
+
+const commands = [
+  command("observe", fc.tuple(fc.integer({ min: 1, max: 2 }), anyStep), ([later, groups], model, real) => {
+    model.step += later
+    model.steps = [...model.steps, { step: model.step, groups }]
+    real.population = real.policy.observe(real.population, model.step, toGroups(groups))
+  }),
+  command("add", fc.tuple(anyMember, fc.constantFrom(null, 0, 0.5, 1)), ([index, score], model, real) => {
+    if (!model.members.has(index)) model.members.set(index, { entered: model.step, score })
+    const verification = score === null ? null : { mean: score, groups: 4 }
+    real.population = Population.add(real.population, [{ instruction: instruction(index), verification }])
+  }),
+  command("remove", anyMember, (index, model, real) => {
+    model.members.delete(index)
+    real.population = Population.remove(real.population, [instruction(index).id])
+  }),
+  command("resetWindows", fc.constant(null), (_, model, real) => {
+    model.reset = model.step
+    real.population = Population.resetWindows(real.population)
+  })
+]
