@@ -1,1 +1,3 @@
-export {}
+export * as QuestionStream from "./QuestionStream.ts"
+export * as Sampler from "./Sampler.ts"
+export * from "./SamplerPolicy.ts"

@@ -1,1 +1,2 @@
-export {}
+export * as SuccessiveHalving from "./SuccessiveHalving.ts"
+export * from "./SuccessiveHalvingPolicy.ts"

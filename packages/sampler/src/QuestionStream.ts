@@ -1,0 +1,33 @@
+import { Array as Arr, Random } from "effect"
+import { drawSync } from "@inspo/domain/RandomStream"
+
+/** `step` counts from 1. `size` is the number of training questions; both sizes are at least 1. */
+export interface Request {
+  readonly seed: number
+  readonly step: number
+  readonly batchSize: number
+  readonly size: number
+}
+
+/**
+ * The questions of a step, as indices into the training set.
+ *
+ * Every epoch shuffles the set anew and cuts it into whole batches; the remainder sits that epoch out. A batch therefore
+ * never repeats a question, and is the whole set when `batchSize` exceeds it. Two runs with the same seed see the same
+ * questions at the same step, whatever else differs between them.
+ *
+ * @example
+ * ```ts
+ * import { QuestionStream } from "@inspo/sampler"
+ *
+ * QuestionStream.batch({ seed: 7, step: 1, batchSize: 2, size: 6 }) // e.g. [4, 1]
+ * ```
+ */
+export const batch = (request: Request): ReadonlyArray<number> => {
+  if (request.size < 1) return []
+  const perEpoch = Math.max(1, Math.floor(request.size / request.batchSize))
+  const epoch = Math.floor((request.step - 1) / perEpoch)
+  const start = ((request.step - 1) % perEpoch) * request.batchSize
+  const order = drawSync(request.seed, ["questions", epoch], Random.shuffle(Arr.range(0, request.size - 1)))
+  return order.slice(start, start + request.batchSize)
+}

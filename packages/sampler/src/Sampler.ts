@@ -1,0 +1,140 @@
+/** Which instruction each question of a step is rolled out under. */
+import { Array as Arr, Effect, Order, Random } from "effect"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import type { Question } from "@inspo/domain/Question"
+import { drawSync } from "@inspo/domain/RandomStream"
+import type { Weight } from "@inspo/population/Population"
+
+/** How instructions are drawn. Pure: the same request gives the same assignment. */
+export interface Policy {
+  /** One instruction per question, in the order of the questions; empty when there are no weights. */
+  readonly assign: (request: Request) => ReadonlyArray<InstructionId>
+}
+
+/**
+ * `temperature` is τ_s of Eq. 4, above 0. `guaranteed` are instructions that should get at least one group in this step,
+ * such as those that just entered. The order of `weights` does not matter.
+ */
+export interface Request {
+  readonly seed: number
+  readonly step: number
+  readonly weights: ReadonlyArray<Weight>
+  readonly temperature: number
+  readonly questions: ReadonlyArray<Pick<Question, "id" | "dataSource">>
+  readonly guaranteed: ReadonlyArray<InstructionId>
+}
+
+/**
+ * softmax(w / τ) (Eq. 4), in the order of `weights`. Shifted by the largest weight, so that no weight and no temperature
+ * above 0 overflows.
+ *
+ * @example
+ * ```ts
+ * import { Sampler } from "@inspo/sampler"
+ *
+ * Sampler.probabilities([0, 0.4], 0.2) // [0.119…, 0.880…]
+ * ```
+ */
+export const probabilities = (weights: ReadonlyArray<number>, temperature: number): ReadonlyArray<number> => {
+  const largest = weights.reduce((a, b) => Math.max(a, b), -Infinity)
+  const scores = weights.map((weight) => Math.exp((weight - largest) / temperature))
+  const total = scores.reduce((a, b) => a + b, 0)
+  return scores.map((score) => score / total)
+}
+
+/** The letter of the paper: an independent categorical draw per question; `guaranteed` is ignored. */
+export const paper: Policy = {
+  assign: (request) => {
+    const pick = quantile(request)
+    return drawSync(
+      request.seed,
+      streamPath(request),
+      Effect.map(Effect.replicateEffect(Random.next, request.questions.length), (points) => points.flatMap(pick))
+    )
+  }
+}
+
+/**
+ * What we would defend: questions are stratified by data source, and within a source the instructions are drawn by
+ * systematic sampling, so that each gets its expected number of groups rounded down or up. Easy and hard sources then
+ * weigh equally on all instructions. The probability that a question gets an instruction is still exactly Eq. 4.
+ *
+ * A guaranteed instruction that came away empty takes one question, drawn at random, from the instruction with the most to
+ * spare; only then do probabilities differ from Eq. 4. With fewer questions than guaranteed instructions as many as
+ * possible are served.
+ */
+export const robust: Policy = {
+  assign: (request) =>
+    drawSync(
+      request.seed,
+      streamPath(request),
+      Effect.flatMap(stratified(request), (assignment) => serve(assignment, request))
+    )
+}
+
+const streamPath = (request: Request) => ["assignment", request.step]
+
+/** Maps a point of [0, 1) to the instruction whose share of the interval holds it. */
+const quantile = (request: Request): ((point: number) => ReadonlyArray<InstructionId>) => {
+  const weights = request.weights.toSorted(byId)
+  const shares = probabilities(
+    weights.map(({ weight }) => weight),
+    request.temperature
+  )
+  const ends = Arr.scan(shares, 0, (end, share) => end + share).slice(1)
+  // Rounding may leave the last end a little below 1: the last instruction that has a share takes the rest.
+  const last = shares.findLastIndex((share) => share > 0)
+  return (point) => {
+    const index = ends.findIndex((end) => point < end)
+    return weights
+      .slice(index === -1 ? last : index)
+      .slice(0, 1)
+      .map(({ id }) => id)
+  }
+}
+
+const byId: Order.Order<Weight> = Order.mapInput(Order.String, ({ id }) => id)
+
+const stratified = Effect.fnUntraced(function* (request: Request) {
+  const pick = quantile(request)
+  const strata = Map.groupBy(request.questions.keys(), (index) => request.questions[index]?.dataSource ?? "")
+  const assignment = new Map<number, InstructionId>()
+  for (const source of [...strata.keys()].sort(Order.String)) {
+    const indices = yield* Random.shuffle(strata.get(source) ?? [])
+    const offset = yield* Random.next
+    for (const [position, index] of indices.entries()) {
+      for (const id of pick((position + offset) / indices.length)) assignment.set(index, id)
+    }
+  }
+  return [...request.questions.keys()].flatMap((index) => assignment.get(index) ?? [])
+})
+
+const serve = Effect.fnUntraced(function* (assignment: ReadonlyArray<InstructionId>, request: Request) {
+  const served = [...assignment]
+  const present = new Set(request.weights.map(({ id }) => id))
+  const guaranteed = new Set(request.guaranteed.filter((id) => present.has(id)))
+  for (const id of guaranteed) {
+    if (served.includes(id)) continue
+    const donor = largestSpare(served, guaranteed)
+    const questions = served.flatMap((holder, index) => (holder === donor ? [index] : []))
+    if (!Arr.isArrayNonEmpty(questions)) break
+    served[yield* Random.choice(questions)] = id
+  }
+  return served
+})
+
+/** The instruction with the most groups beyond the one it is guaranteed; the smallest id among equals. */
+const largestSpare = (
+  assignment: ReadonlyArray<InstructionId>,
+  guaranteed: ReadonlySet<InstructionId>
+): InstructionId | undefined => {
+  const spare = [...Map.groupBy(assignment, (id) => id)]
+    .map(([id, groups]) => ({ id, count: groups.length - (guaranteed.has(id) ? 1 : 0) }))
+    .filter(({ count }) => count > 0)
+  return spare.sort(bySpare)[0]?.id
+}
+
+const bySpare: Order.Order<{ readonly id: InstructionId; readonly count: number }> = Order.combineAll([
+  Order.flip(Order.mapInput(Order.Number, ({ count }) => count)),
+  Order.mapInput(Order.String, ({ id }) => id)
+])

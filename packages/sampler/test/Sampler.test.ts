@@ -1,0 +1,238 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Array as Arr, Effect, Schema } from "effect"
+import { InstructionId } from "@inspo/domain/Instruction"
+import { QuestionId } from "@inspo/domain/Question"
+import { Sampler, SamplerPolicy } from "@inspo/sampler"
+
+const Weights = Schema.NonEmptyArray(Schema.Literals([0, 0.1, 0.3, 0.5, 0.8, 1])).check(Schema.isMaxLength(7))
+const AnyWeights = Schema.NonEmptyArray(Schema.Finite).check(Schema.isMaxLength(7))
+const Temperature = Schema.Literals([0.05, 0.2, 0.4, 1])
+const Sources = Schema.Array(Schema.Literals(["nq", "hotpotqa", "musique"])).check(Schema.isMaxLength(30))
+
+/** `guaranteed` are numbers of instructions, some of which may not be in the population. */
+const Input = Schema.Struct({
+  seed: Schema.Int,
+  step: Schema.Int,
+  weights: Weights,
+  temperature: Temperature,
+  sources: Sources,
+  guaranteed: Schema.Array(Schema.Literals([0, 1, 2, 3, 4, 5, 6])).check(Schema.isMaxLength(8))
+})
+
+/** About as many questions as guaranteed instructions. */
+const Scarce = Schema.Struct({
+  ...Input.fields,
+  sources: Schema.Array(Schema.Literals(["nq", "hotpotqa"])).check(Schema.isBetweenLength(2, 6)),
+  guaranteed: Schema.Array(Schema.Literals([0, 1, 2, 3, 4])).check(Schema.isBetweenLength(2, 6))
+})
+
+const id = (index: number) => InstructionId.make(`i${index}`)
+
+const toRequest = (input: typeof Input.Type): Sampler.Request => ({
+  seed: input.seed,
+  step: input.step,
+  weights: input.weights.map((weight, index) => ({ id: id(index), weight })),
+  temperature: input.temperature,
+  questions: input.sources.map((dataSource, index) => ({ id: QuestionId.make(`q${index}`), dataSource })),
+  guaranteed: input.guaranteed.map(id)
+})
+
+const sum = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0)
+
+const count = (assignment: ReadonlyArray<InstructionId>, wanted: InstructionId) =>
+  assignment.filter((held) => held === wanted).length
+
+describe("probabilities", () => {
+  it.prop("lie in [0, 1] and sum to 1, for any finite weights", [AnyWeights, Temperature], ([weights, temperature]) => {
+    const shares = Sampler.probabilities(weights, temperature)
+    for (const share of shares) assert.isTrue(share >= 0 && share <= 1)
+    assert.approximately(sum(shares), 1, 1e-12)
+  })
+
+  it.prop("are e^((w_i - w_j) / τ) apart", [Weights, Temperature], ([weights, temperature]) => {
+    const [first = 0, ...others] = Sampler.probabilities(weights, temperature)
+    for (const [index, other] of others.entries())
+      assert.approximately(Math.log(other / first), ((weights[index + 1] ?? 0) - weights[0]) / temperature, 1e-9)
+  })
+
+  it.prop("grow with the weight", [AnyWeights, Temperature], ([weights, temperature]) => {
+    const shares = Sampler.probabilities(weights, temperature)
+    const ascending = Arr.zip(weights, shares).toSorted(([a], [b]) => a - b)
+    for (const [index, [, share]] of ascending.slice(1).entries()) assert.isAtLeast(share, ascending[index]?.[1] ?? 0)
+  })
+
+  it.prop(
+    "do not change when all weights shift",
+    [Weights, Temperature, Schema.Literals([-3, 0.5, 900])],
+    ([weights, temperature, shift]) => {
+      const shifted = Sampler.probabilities(
+        weights.map((weight) => weight + shift),
+        temperature
+      )
+      for (const [index, share] of Sampler.probabilities(weights, temperature).entries())
+        assert.approximately(shifted[index] ?? NaN, share, 1e-9)
+    }
+  )
+
+  it.prop("follow their weights through a permutation", [Weights, Temperature], ([weights, temperature]) => {
+    const reversed = Sampler.probabilities(weights.toReversed(), temperature).toReversed()
+    for (const [index, share] of Sampler.probabilities(weights, temperature).entries())
+      assert.approximately(reversed[index] ?? NaN, share, 1e-12)
+  })
+
+  it.prop(
+    "become uniform as τ grows, and concentrate on the largest weights as it vanishes",
+    [Weights],
+    ([weights]) => {
+      const largest = Math.max(...weights)
+      const winners = weights.filter((weight) => weight === largest).length
+      const [hot, cold] = [Sampler.probabilities(weights, 1e9), Sampler.probabilities(weights, 1e-3)]
+      for (const [index, weight] of weights.entries()) {
+        assert.approximately(hot[index] ?? NaN, 1 / weights.length, 1e-8)
+        assert.approximately(cold[index] ?? NaN, weight === largest ? 1 / winners : 0, 1e-8)
+      }
+    }
+  )
+})
+
+for (const [name, policy] of [
+  ["paper", Sampler.paper],
+  ["robust", Sampler.robust]
+] as const)
+  describe(`${name} and the other alike`, () => {
+    it.prop("every question gets one instruction of the population", [Input], ([input]) => {
+      const request = toRequest(input)
+      const assignment = policy.assign(request)
+      assert.strictEqual(assignment.length, request.questions.length)
+      const members = request.weights.map((weight) => weight.id)
+      for (const held of assignment) assert.include(members, held)
+    })
+
+    it.prop("equal requests give equal assignments, and so do reordered weights", [Input], ([input]) => {
+      const request = toRequest(input)
+      const assignment = policy.assign(request)
+      assert.deepStrictEqual(policy.assign(request), assignment)
+      assert.deepStrictEqual(policy.assign({ ...request, weights: request.weights.toReversed() }), assignment)
+    })
+
+    it.prop("steps and seeds have streams of their own", [Schema.Int, Schema.Int], ([seed, step]) => {
+      const request = toRequest({
+        seed,
+        step,
+        weights: [0, 0, 0, 0],
+        temperature: 1,
+        sources: Arr.replicate("nq", 60),
+        guaranteed: []
+      })
+      const assignment = policy.assign(request)
+      assert.notDeepEqual(policy.assign({ ...request, step: step + 1 }), assignment)
+      assert.notDeepEqual(policy.assign({ ...request, seed: seed + 1 }), assignment)
+    })
+
+    it("without weights nothing is assigned", () => {
+      const request = toRequest({ seed: 1, step: 1, weights: [0], temperature: 1, sources: ["nq"], guaranteed: [0] })
+      assert.deepStrictEqual(policy.assign({ ...request, weights: [] }), [])
+    })
+
+    it("each question gets each instruction with the probability of Eq. 4", () => {
+      const request = toRequest({
+        seed: 3,
+        step: 0,
+        weights: [0.5, 0.1, 0.3, 0.8],
+        temperature: 0.4,
+        sources: ["nq", "musique", "nq", "nq", "hotpotqa", "musique", "nq"],
+        guaranteed: []
+      })
+      const steps = 2000
+      const assignments = Arr.makeBy(steps, (step) => policy.assign({ ...request, step }))
+      const shares = Sampler.probabilities([0.5, 0.1, 0.3, 0.8], 0.4)
+      for (const index of request.questions.keys()) {
+        const held = assignments.flatMap((assignment) => assignment[index] ?? [])
+        for (const [member, share] of shares.entries())
+          // Four and a half standard errors of a frequency.
+          assert.approximately(count(held, id(member)) / steps, share, 4.5 * Math.sqrt((share * (1 - share)) / steps))
+      }
+    })
+  })
+
+describe("paper", () => {
+  it("draws questions independently: the number of groups of an instruction varies as a binomial does", () => {
+    const request = toRequest({
+      seed: 5,
+      step: 0,
+      weights: [0, 0],
+      temperature: 1,
+      sources: Arr.replicate("nq", 20),
+      guaranteed: []
+    })
+    const counts = Arr.makeBy(2000, (step) => count(Sampler.paper.assign({ ...request, step }), id(0)))
+    const mean = sum(counts) / counts.length
+    const variance = sum(counts.map((value) => (value - mean) ** 2)) / (counts.length - 1)
+    assert.approximately(variance, 20 * 0.25, 0.6)
+  })
+})
+
+describe("robust", () => {
+  it.prop(
+    "within a source each instruction gets its expected number of groups, rounded down or up",
+    [Input],
+    ([input]) => {
+      const request = { ...toRequest(input), guaranteed: [] }
+      const assignment = Sampler.robust.assign(request)
+      const shares = Sampler.probabilities(input.weights, input.temperature)
+      for (const source of new Set(input.sources)) {
+        const held = assignment.filter((_, index) => input.sources[index] === source)
+        for (const [member, share] of shares.entries())
+          assert.isBelow(Math.abs(count(held, id(member)) - share * held.length), 1 + 1e-9)
+      }
+    }
+  )
+
+  it.prop("serves every guaranteed instruction, or one per question when there are too few", [Scarce], ([input]) => {
+    const request = toRequest(input)
+    const served = new Set(Sampler.robust.assign(request))
+    const guaranteed = new Set(
+      request.guaranteed.filter((wanted) => request.weights.some((weight) => weight.id === wanted))
+    )
+    const expected = Math.min(guaranteed.size, request.questions.length)
+    assert.strictEqual([...guaranteed].filter((wanted) => served.has(wanted)).length, expected)
+  })
+
+  it.prop(
+    "a guarantee moves one question per instruction that came away empty, and nothing else",
+    [Scarce],
+    ([input]) => {
+      const request = toRequest(input)
+      const without = Sampler.robust.assign({ ...request, guaranteed: [] })
+      const assignment = Sampler.robust.assign(request)
+      const moved = assignment.filter((held, index) => held !== without[index])
+      for (const held of moved) {
+        assert.include(request.guaranteed, held)
+        assert.notInclude(without, held)
+      }
+      assert.strictEqual(new Set(moved).size, moved.length)
+    }
+  )
+})
+
+describe("SamplerPolicy", () => {
+  const hopelessButGuaranteed = Effect.gen(function* () {
+    const policy = yield* SamplerPolicy
+    const request = toRequest({
+      seed: 1,
+      step: 1,
+      weights: [1, 0],
+      temperature: 0.05,
+      sources: ["nq", "nq"],
+      guaranteed: [1]
+    })
+    return count(policy.assign(request), id(1))
+  })
+
+  it.effect("layerPaper and layerRobust provide the two ways of drawing", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* hopelessButGuaranteed.pipe(Effect.provide(SamplerPolicy.layerPaper)), 0)
+      assert.strictEqual(yield* hopelessButGuaranteed.pipe(Effect.provide(SamplerPolicy.layerRobust)), 1)
+    })
+  )
+})
