@@ -1,1 +1,2 @@
-export {}
+export * as ReplayBuffer from "./ReplayBuffer.ts"
+export * from "./ReplayBufferPolicy.ts"

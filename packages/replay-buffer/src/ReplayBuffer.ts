@@ -1,0 +1,162 @@
+/** What the run remembers of its rollouts: failures to reflect on, and questions to verify candidates with. */
+import { Array as Arr, Effect, Option, Order, Random, Schema } from "effect"
+import { Experience } from "@inspo/domain/Experience"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import type { QuestionId } from "@inspo/domain/Question"
+import { drawSync, type StreamPath } from "@inspo/domain/RandomStream"
+
+/** The remembered experiences, oldest step first, within a step in order of arrival. */
+export const ReplayBuffer = Schema.Struct({ experiences: Schema.Array(Experience) })
+export interface ReplayBuffer extends Schema.Schema.Type<typeof ReplayBuffer> {}
+
+/** What is kept and what is drawn from it. Pure: the same buffer, seed and path give the same draw. */
+export interface Policy {
+  /** Remembers the experiences of step `step`, the latest so far, and forgets what no longer has a place. */
+  readonly add: (buffer: ReplayBuffer, step: number, experiences: ReadonlyArray<Experience>) => ReplayBuffer
+  /** Failures for a proposer to reflect on: at most `count`, all distinct, none when there is nothing to learn from. */
+  readonly failures: (buffer: ReplayBuffer, request: FailuresRequest) => ReadonlyArray<Experience>
+  /** D_B: the questions to verify candidates on, at most `samples`. */
+  readonly verificationQuestions: (buffer: ReplayBuffer, request: VerificationRequest) => ReadonlyArray<QuestionId>
+}
+
+/** A reward below `threshold` is a failure. `seed` and `path` name the random stream. */
+export interface FailuresRequest {
+  readonly parent: InstructionId
+  readonly count: number
+  readonly threshold: number
+  readonly seed: number
+  readonly path: StreamPath
+}
+
+/** `exclude` are the questions of the reflected failures. `seed` and `path` name the random stream. */
+export interface VerificationRequest {
+  readonly samples: number
+  readonly exclude: ReadonlyArray<QuestionId>
+  readonly seed: number
+  readonly path: StreamPath
+}
+
+/** The latest `capacitySteps` steps are kept, at least 1. */
+export interface PaperOptions {
+  readonly capacitySteps: number
+}
+
+/** Of each question at most `perQuestionCap` experiences are kept, at least 1. */
+export interface RobustOptions extends PaperOptions {
+  readonly perQuestionCap: number
+}
+
+/** A buffer that remembers nothing yet. */
+export const empty: ReplayBuffer = { experiences: [] }
+
+/**
+ * The letter of the paper: everything of the latest steps is kept (the paper: one step). Failures are any of the latest
+ * step, whichever instruction they belong to. Verification questions are drawn uniformly over experiences, with
+ * replacement, so that they may repeat and may include reflected ones.
+ */
+export const paper = (options: PaperOptions): Policy => ({
+  add: (buffer, step, experiences) => within(options.capacitySteps, step, [...buffer.experiences, ...experiences]),
+  failures: (buffer, request) => {
+    const latest = buffer.experiences.reduce((step, experience) => Math.max(step, experience.step), -Infinity)
+    const failed = buffer.experiences.filter((experience) => experience.step === latest && fails(experience, request))
+    return Arr.take(drawSync(request.seed, request.path, Random.shuffle(failed)), request.count)
+  },
+  verificationQuestions: ({ experiences }, request) =>
+    Arr.isReadonlyArrayNonEmpty(experiences)
+      ? drawSync(
+          request.seed,
+          request.path,
+          Effect.map(Effect.replicateEffect(Random.choice(experiences), request.samples), (drawn) =>
+            drawn.map((experience) => experience.questionId)
+          )
+        )
+      : []
+})
+
+/**
+ * What we would defend: a ring of `capacitySteps` steps that keeps the latest and, within a step, the lowest-reward
+ * experiences of each question. Failures are the parent's own, the latest first, and of as many questions as possible
+ * before one repeats. Verification questions are distinct, the most recent first, and disjoint from `exclude`.
+ */
+export const robust = (options: RobustOptions): Policy => ({
+  add: (buffer, step, experiences) =>
+    capped(options.perQuestionCap, within(options.capacitySteps, step, [...buffer.experiences, ...experiences])),
+  failures: (buffer, request) => {
+    const own = buffer.experiences.filter(
+      (experience) => experience.instructionId === request.parent && fails(experience, request)
+    )
+    const ordered = latestFirst(own, request)
+    const [firsts, repeats] = splitRepeats(ordered)
+    return [...firsts, ...repeats].slice(0, request.count)
+  },
+  verificationQuestions: (buffer, request) => {
+    const excluded = new Set(request.exclude)
+    const ordered = latestFirst(
+      buffer.experiences.filter((experience) => !excluded.has(experience.questionId)),
+      request
+    )
+    const [firsts] = splitRepeats(ordered)
+    return firsts.slice(0, request.samples).map((experience) => experience.questionId)
+  }
+})
+
+/**
+ * The mean reward that an instruction has on record for these questions; none when it met none of them. Every question
+ * counts once per mention, with the mean of the instruction's rewards on it.
+ */
+export const storedMean = (
+  buffer: ReplayBuffer,
+  instruction: InstructionId,
+  questions: ReadonlyArray<QuestionId>
+): Option.Option<number> => {
+  const rewards = Map.groupBy(
+    buffer.experiences.filter((experience) => experience.instructionId === instruction),
+    (experience) => experience.questionId
+  )
+  const means = questions.flatMap((id) => {
+    const met = rewards.get(id)
+    return met === undefined ? [] : [met.reduce((sum, experience) => sum + experience.reward, 0) / met.length]
+  })
+  return means.length === 0 ? Option.none() : Option.some(means.reduce((sum, mean) => sum + mean, 0) / means.length)
+}
+
+const fails = (experience: Experience, request: FailuresRequest): boolean => experience.reward < request.threshold
+
+const within = (steps: number, now: number, experiences: ReadonlyArray<Experience>): ReplayBuffer => ({
+  experiences: experiences.filter((experience) => experience.step > now - steps)
+})
+
+const capped = (cap: number, buffer: ReplayBuffer): ReplayBuffer => {
+  const kept = new Set(
+    [...Map.groupBy(buffer.experiences, (experience) => experience.questionId).values()].flatMap((experiences) =>
+      experiences.sort(byWorth).slice(0, cap)
+    )
+  )
+  return { experiences: buffer.experiences.filter((experience) => kept.has(experience)) }
+}
+
+const byRecency: Order.Order<Experience> = Order.flip(Order.mapInput(Order.Number, (experience) => experience.step))
+
+const byWorth: Order.Order<Experience> = Order.combine(
+  byRecency,
+  Order.mapInput(Order.Number, (experience) => experience.reward)
+)
+
+/** Latest step first, in random order within a step. */
+const latestFirst = (
+  experiences: ReadonlyArray<Experience>,
+  stream: { readonly seed: number; readonly path: StreamPath }
+): ReadonlyArray<Experience> => drawSync(stream.seed, stream.path, Random.shuffle(experiences)).sort(byRecency)
+
+/** The first experience of each question, and all others, in order. */
+const splitRepeats = (
+  experiences: ReadonlyArray<Experience>
+): readonly [firsts: ReadonlyArray<Experience>, repeats: ReadonlyArray<Experience>] => {
+  const firsts = new Set(
+    new Map(experiences.toReversed().map((experience) => [experience.questionId, experience])).values()
+  )
+  return [
+    experiences.filter((experience) => firsts.has(experience)),
+    experiences.filter((experience) => !firsts.has(experience))
+  ]
+}

@@ -1,0 +1,391 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Array as Arr, Effect, Option, Schema } from "effect"
+import * as fc from "fast-check"
+import type { Experience } from "@inspo/domain/Experience"
+import { InstructionId } from "@inspo/domain/Instruction"
+import { QuestionId } from "@inspo/domain/Question"
+import { TrajectoryId } from "@inspo/domain/Trajectory"
+import { ReplayBuffer, ReplayBufferPolicy } from "@inspo/replay-buffer"
+
+const AnyRow = Schema.Struct({
+  instruction: Schema.Literals([0, 1]),
+  question: Schema.Literals([0, 1, 2, 3]),
+  reward: Schema.Literals([0, 0.5, 1])
+})
+interface Row {
+  readonly instruction: number
+  readonly question: number
+  readonly reward: number
+}
+
+/** Step t is at index t - 1. */
+const AnyLog = Schema.Array(Schema.Array(AnyRow).check(Schema.isMaxLength(8))).check(Schema.isMaxLength(6))
+type Log = ReadonlyArray<ReadonlyArray<Row>>
+
+const Options = Schema.Struct({ capacitySteps: Schema.Literals([1, 2, 4]), perQuestionCap: Schema.Literals([1, 2, 5]) })
+
+const Draw = Schema.Struct({
+  seed: Schema.Int,
+  count: Schema.Literals([0, 1, 3, 20]),
+  threshold: Schema.Literals([0.5, 1]),
+  exclude: Schema.Array(Schema.Literals([0, 1, 2])).check(Schema.isMaxLength(2))
+})
+
+const instruction = (index: number) => InstructionId.make(`i${index}`)
+const question = (index: number) => QuestionId.make(`q${index}`)
+
+const toExperiences = (step: number, rows: ReadonlyArray<Row>): ReadonlyArray<Experience> =>
+  rows.map((row, index) => ({
+    trajectoryId: TrajectoryId.make(`train/${step}/${index}/0`),
+    instructionId: instruction(row.instruction),
+    questionId: question(row.question),
+    dataSource: "world",
+    step,
+    reward: row.reward
+  }))
+
+const remember = (policy: ReplayBuffer.Policy, log: Log): ReplayBuffer.ReplayBuffer =>
+  log.reduce((buffer, rows, index) => policy.add(buffer, index + 1, toExperiences(index + 1, rows)), ReplayBuffer.empty)
+
+const failuresRequest = (draw: typeof Draw.Type): ReplayBuffer.FailuresRequest => ({
+  parent: instruction(0),
+  count: draw.count,
+  threshold: draw.threshold,
+  seed: draw.seed,
+  path: ["failures", 3]
+})
+
+const verificationRequest = (draw: typeof Draw.Type): ReplayBuffer.VerificationRequest => ({
+  samples: draw.count,
+  exclude: draw.exclude.map(question),
+  seed: draw.seed,
+  path: ["verification", 3]
+})
+
+const questions = (experiences: ReadonlyArray<Experience>) => experiences.map((experience) => experience.questionId)
+
+const steps = (experiences: ReadonlyArray<Experience>) => experiences.map((experience) => experience.step)
+
+const descending = (values: ReadonlyArray<number>) => values.toSorted((a, b) => b - a)
+
+const both = (options: typeof Options.Type) => [ReplayBuffer.paper(options), ReplayBuffer.robust(options)]
+
+describe("add", () => {
+  it.prop(
+    "paper: the buffer holds exactly the latest steps, in order of arrival",
+    [AnyLog, Options],
+    ([log, options]) => {
+      const everything = log.flatMap((rows, index) => toExperiences(index + 1, rows))
+      assert.deepStrictEqual(
+        remember(ReplayBuffer.paper(options), log).experiences,
+        everything.filter(({ step }) => step > log.length - options.capacitySteps)
+      )
+    }
+  )
+
+  it.prop("robust: no step beyond the capacity, no question beyond its cap", [AnyLog, Options], ([log, options]) => {
+    const { experiences } = remember(ReplayBuffer.robust(options), log)
+    for (const { step } of experiences) assert.isAbove(step, log.length - options.capacitySteps)
+    for (const held of Map.groupBy(experiences, ({ questionId }) => questionId).values())
+      assert.isAtMost(held.length, options.perQuestionCap)
+  })
+
+  it.prop(
+    "robust: what a cap drops is older than what it keeps, or as old with no lower a reward",
+    [AnyLog, Options],
+    ([log, options]) => {
+      const { experiences } = remember(ReplayBuffer.robust(options), log)
+      const dropped = log
+        .flatMap((rows, index) => toExperiences(index + 1, rows))
+        .filter(({ step }) => step > log.length - options.capacitySteps)
+        .filter(({ trajectoryId }) => !experiences.some((kept) => kept.trajectoryId === trajectoryId))
+      for (const out of dropped) {
+        const held = experiences.filter(({ questionId }) => questionId === out.questionId)
+        assert.strictEqual(held.length, options.perQuestionCap)
+        for (const kept of held)
+          assert.isTrue(kept.step > out.step || (kept.step === out.step && kept.reward <= out.reward))
+      }
+    }
+  )
+
+  it.prop("a buffer survives JSON unchanged", [AnyLog, Options], ([log, options]) => {
+    const codec = Schema.fromJsonString(ReplayBuffer.ReplayBuffer)
+    for (const policy of both(options)) {
+      const buffer = remember(policy, log)
+      assert.deepStrictEqual(Schema.decodeSync(codec)(Schema.encodeSync(codec)(buffer)), buffer)
+    }
+  })
+})
+
+describe("failures", () => {
+  it.prop(
+    "are distinct experiences of the buffer with a reward below the threshold, at most count",
+    [AnyLog, Options, Draw],
+    ([log, options, draw]) => {
+      for (const policy of both(options)) {
+        const buffer = remember(policy, log)
+        const failures = policy.failures(buffer, failuresRequest(draw))
+        assert.isAtMost(failures.length, draw.count)
+        assert.strictEqual(new Set(failures).size, failures.length)
+        for (const failure of failures) {
+          assert.include(buffer.experiences, failure)
+          assert.isBelow(failure.reward, draw.threshold)
+        }
+      }
+    }
+  )
+
+  it.prop(
+    "paper: as many as asked for, of whatever instruction, while the latest step has them",
+    [AnyLog, Options, Draw],
+    ([log, options, draw]) => {
+      const policy = ReplayBuffer.paper(options)
+      const buffer = remember(policy, log)
+      const latest = Math.max(...steps(buffer.experiences))
+      const failed = buffer.experiences.filter(({ step, reward }) => step === latest && reward < draw.threshold)
+      const failures = policy.failures(buffer, failuresRequest(draw))
+      assert.strictEqual(failures.length, Math.min(draw.count, failed.length))
+      for (const failure of failures) assert.include(failed, failure)
+    }
+  )
+
+  it.prop(
+    "robust: the parent's own, one per question while there are such, each the question's latest",
+    [AnyLog, Options, Draw],
+    ([log, options, draw]) => {
+      const policy = ReplayBuffer.robust(options)
+      const buffer = remember(policy, log)
+      const own = buffer.experiences.filter(
+        ({ instructionId, reward }) => instructionId === instruction(0) && reward < draw.threshold
+      )
+      const latest = [...Map.groupBy(own, ({ questionId }) => questionId).values()].map((group) =>
+        Math.max(...steps(group))
+      )
+      const failures = policy.failures(buffer, failuresRequest(draw))
+      for (const failure of failures) assert.include(own, failure)
+      assert.strictEqual(failures.length, Math.min(draw.count, own.length))
+      const firsts = failures.slice(0, latest.length)
+      assert.strictEqual(new Set(questions(firsts)).size, firsts.length)
+      assert.deepStrictEqual(steps(firsts), descending(latest).slice(0, draw.count))
+      const rest = steps(failures.slice(latest.length))
+      assert.deepStrictEqual(rest, descending(rest))
+    }
+  )
+
+  it("are drawn with equal chances among equals", () => {
+    const rows = Arr.makeBy(6, (index) => ({ instruction: 0, question: index, reward: 0 }))
+    for (const policy of both({ capacitySteps: 4, perQuestionCap: 5 })) {
+      const buffer = remember(policy, [rows])
+      const drawn = Arr.makeBy(1500, (seed) =>
+        questions(policy.failures(buffer, failuresRequest({ seed, count: 3, threshold: 1, exclude: [] })))
+      ).flat()
+      for (const index of Arr.range(0, 5))
+        assert.approximately(drawn.filter((drawnId) => drawnId === question(index)).length / 1500, 0.5, 0.05)
+    }
+  })
+})
+
+describe("verificationQuestions", () => {
+  it.prop(
+    "robust: distinct, never excluded, the most recent first, as many as there are",
+    [AnyLog, Options, Draw],
+    ([log, options, draw]) => {
+      const policy = ReplayBuffer.robust(options)
+      const buffer = remember(policy, log)
+      const request = verificationRequest(draw)
+      const chosen = policy.verificationQuestions(buffer, request)
+      const latest = new Map(buffer.experiences.map(({ questionId, step }) => [questionId, step]))
+      for (const excluded of request.exclude) {
+        latest.delete(excluded)
+        assert.notInclude(chosen, excluded)
+      }
+      assert.strictEqual(new Set(chosen).size, chosen.length)
+      assert.deepStrictEqual(
+        chosen.map((id) => latest.get(id)),
+        descending([...latest.values()]).slice(0, draw.count)
+      )
+    }
+  )
+
+  it.prop(
+    "paper: always as many as asked for, all from the buffer; none from an empty one",
+    [AnyLog, Options, Draw],
+    ([log, options, draw]) => {
+      const policy = ReplayBuffer.paper(options)
+      const buffer = remember(policy, log)
+      const chosen = policy.verificationQuestions(buffer, verificationRequest(draw))
+      assert.strictEqual(chosen.length, buffer.experiences.length === 0 ? 0 : draw.count)
+      assert.includeMembers(questions(buffer.experiences), [...chosen])
+    }
+  )
+
+  it("paper: uniform over experiences, so that a question counts as often as it was rolled out", () => {
+    const policy = ReplayBuffer.paper({ capacitySteps: 1 })
+    const row = (index: number): Row => ({ instruction: 0, question: index, reward: 1 })
+    const buffer = remember(policy, [[row(0), row(0), row(0), row(1)]])
+    const chosen = policy.verificationQuestions(buffer, {
+      samples: 4000,
+      exclude: [],
+      seed: 2,
+      path: ["verification", 1]
+    })
+    assert.approximately(chosen.filter((id) => id === question(0)).length / 4000, 0.75, 0.03)
+  })
+})
+
+describe("streams", () => {
+  it.prop("equal requests give equal draws", [AnyLog, Options, Draw], ([log, options, draw]) => {
+    for (const policy of both(options)) {
+      const buffer = remember(policy, log)
+      assert.deepStrictEqual(
+        policy.failures(buffer, failuresRequest(draw)),
+        policy.failures(buffer, failuresRequest(draw))
+      )
+      assert.deepStrictEqual(
+        policy.verificationQuestions(buffer, verificationRequest(draw)),
+        policy.verificationQuestions(buffer, verificationRequest(draw))
+      )
+    }
+  })
+
+  it.prop("paths and seeds have streams of their own", [Schema.Int], ([seed]) => {
+    const rows = Arr.makeBy(60, (index) => ({ instruction: 0, question: index, reward: 0 }))
+    for (const policy of both({ capacitySteps: 1, perQuestionCap: 1 })) {
+      const buffer = remember(policy, [rows])
+      const drawn = (seed: number, step: number) => [
+        policy.failures(buffer, { parent: instruction(0), count: 20, threshold: 1, seed, path: ["failures", step] }),
+        policy.verificationQuestions(buffer, { samples: 20, exclude: [], seed, path: ["verification", step] })
+      ]
+      const first = drawn(seed, 1)
+      for (const other of [drawn(seed, 2), drawn(seed + 1, 1)])
+        for (const [index, result] of other.entries()) assert.notDeepEqual(result, first[index])
+    }
+  })
+})
+
+describe("storedMean", () => {
+  it.prop(
+    "is the mean, over the questions the instruction met, of its mean reward on each",
+    [AnyLog, Draw],
+    ([log, draw]) => {
+      const buffer = remember(ReplayBuffer.paper({ capacitySteps: 9 }), log)
+      const asked = [...draw.exclude, ...draw.exclude, 3].map(question)
+      const means = asked.flatMap((id) => {
+        const met = buffer.experiences.filter((one) => one.questionId === id && one.instructionId === instruction(1))
+        return met.length === 0 ? [] : [met.reduce((sum, one) => sum + one.reward, 0) / met.length]
+      })
+      const expected = means.length === 0 ? null : means.reduce((sum, value) => sum + value, 0) / means.length
+      assert.deepStrictEqual(Option.getOrNull(ReplayBuffer.storedMean(buffer, instruction(1), asked)), expected)
+    }
+  )
+})
+
+describe("ReplayBuffer", () => {
+  for (const name of ["paper", "robust"] as const)
+    it(`behaves as a plain list would, under any sequence of calls (${name})`, () => {
+      fc.assert(
+        fc.property(
+          fc.record({ capacitySteps: fc.constantFrom(1, 2, 4), perQuestionCap: fc.constantFrom(1, 2, 5) }),
+          fc.commands(commands, { maxCommands: 30 }),
+          (options, program) => {
+            fc.modelRun(
+              () => ({
+                model: {
+                  ...options,
+                  perQuestionCap: name === "paper" ? Infinity : options.perQuestionCap,
+                  step: 0,
+                  held: []
+                },
+                real: {
+                  policy: name === "paper" ? ReplayBuffer.paper(options) : ReplayBuffer.robust(options),
+                  buffer: ReplayBuffer.empty
+                }
+              }),
+              program
+            )
+          }
+        ),
+        { numRuns: 150, seed: 13 }
+      )
+    })
+})
+
+describe("ReplayBufferPolicy", () => {
+  const held = Effect.gen(function* () {
+    const policy = yield* ReplayBufferPolicy
+    return remember(policy, [Arr.replicate({ instruction: 0, question: 0, reward: 0 }, 3)]).experiences.length
+  })
+
+  it.effect("layerPaper and layerRobust provide the two ways of remembering", () =>
+    Effect.gen(function* () {
+      const options = { capacitySteps: 1, perQuestionCap: 2 }
+      assert.strictEqual(yield* held.pipe(Effect.provide(ReplayBufferPolicy.layerPaper(options))), 3)
+      assert.strictEqual(yield* held.pipe(Effect.provide(ReplayBufferPolicy.layerRobust(options))), 2)
+    })
+  )
+})
+
+/** The naive twin: a plain list, from which one experience at a time is thrown out. */
+interface Model {
+  readonly capacitySteps: number
+  readonly perQuestionCap: number
+  step: number
+  held: ReadonlyArray<Experience>
+}
+
+interface Real {
+  readonly policy: ReplayBuffer.Policy
+  buffer: ReplayBuffer.ReplayBuffer
+}
+
+/** The first experience, in order of expendability, of a question that is held too often. */
+const surplus = (model: Model): Experience | undefined =>
+  model.held
+    .filter((one) => model.held.filter((other) => other.questionId === one.questionId).length > model.perQuestionCap)
+    .toReversed()
+    .toSorted((a, b) => a.step - b.step || b.reward - a.reward)[0]
+
+const commands: Array<fc.Arbitrary<fc.Command<Model, Real>>> = [
+  fc
+    .tuple(
+      fc.integer({ min: 1, max: 2 }),
+      fc.array(
+        fc.record<Row>({
+          instruction: fc.constantFrom(0, 1),
+          question: fc.constantFrom(0, 1, 2),
+          reward: fc.constantFrom(0, 0.5, 1)
+        }),
+        { maxLength: 8 }
+      )
+    )
+    .map(([later, rows]) => ({
+      check: () => true,
+      run: (model, real) => {
+        model.step += later
+        const experiences = toExperiences(model.step, rows)
+        model.held = [...model.held, ...experiences].filter(({ step }) => model.step - step < model.capacitySteps)
+        for (let out = surplus(model); out !== undefined; out = surplus(model)) {
+          const expendable = out
+          model.held = model.held.filter((one) => one !== expendable)
+        }
+        real.buffer = real.policy.add(real.buffer, model.step, experiences)
+        assert.deepStrictEqual(real.buffer.experiences, model.held)
+      },
+      toString: () => `add(+${later}, ${fc.stringify(rows)})`
+    })),
+  fc.integer().map((seed) => ({
+    check: () => true,
+    run: (model, real) => {
+      const all = { parent: instruction(0), count: 999, threshold: 1, seed, path: ["failures"] }
+      const latest = Math.max(...steps(model.held))
+      const eligible = model.held.filter(
+        (one) =>
+          one.reward < 1 &&
+          (model.perQuestionCap === Infinity ? one.step === latest : one.instructionId === instruction(0))
+      )
+      assert.sameMembers([...real.policy.failures(real.buffer, all)], [...eligible])
+      assert.deepStrictEqual(real.buffer.experiences, model.held)
+    },
+    toString: () => `failures(${seed})`
+  }))
+]
