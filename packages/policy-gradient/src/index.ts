@@ -1,1 +1,4 @@
-export {}
+export * as Advantage from "./Advantage.ts"
+export * as GrpoBatch from "./GrpoBatch.ts"
+export * as LearningRate from "./LearningRate.ts"
+export * from "./TrainConfig.ts"

@@ -1,0 +1,34 @@
+import { Schema } from "effect"
+
+/**
+ * How rewards of a group become advantages: `standardised` divides the centred reward by the standard deviation
+ * (Eq. 3 of the INSPO paper, as in GRPO), `centred` does not (as in Dr. GRPO).
+ */
+export const Advantage = Schema.Literals(["standardised", "centred"])
+export type Advantage = typeof Advantage.Type
+
+/** What Eq. 3 adds to the standard deviation. */
+export const epsilon = 1e-6
+
+/**
+ * The advantage of each trajectory of one group, in order. They sum to 0; a group of one, and a group whose rewards are
+ * all equal, gets zeros.
+ *
+ * @example
+ * ```ts
+ * import { Advantage } from "@inspo/policy-gradient"
+ *
+ * Advantage.advantages([1, 0, 0, 0, 0], "centred") // [0.8, -0.2, -0.2, -0.2, -0.2]
+ * ```
+ */
+export const advantages = (rewards: ReadonlyArray<number>, kind: Advantage): ReadonlyArray<number> => {
+  // Rounding makes the mean of equal numbers differ from them, which a tiny deviation would blow up.
+  if (rewards.every((reward) => reward === rewards[0])) return rewards.map(() => 0)
+  const mean = sum(rewards) / rewards.length
+  const centred = rewards.map((reward) => reward - mean)
+  if (kind === "centred") return centred
+  const deviation = Math.sqrt(sum(centred.map((value) => value * value)) / (rewards.length - 1))
+  return centred.map((value) => value / (deviation + epsilon))
+}
+
+const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)

@@ -1,0 +1,155 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Instruction, Question } from "@inspo/domain"
+import { Schema } from "effect"
+import { GrpoBatch, MiniBatchUnit, Normalization, type TrainConfig } from "@inspo/policy-gradient"
+
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** Trajectories of few instructions and questions, so that groups of all sizes occur, some without action tokens. */
+const Steps = Schema.Array(
+  Schema.Struct({
+    instruction: between(0, 1),
+    question: between(0, 3),
+    reward: Schema.Literals([0, 1]),
+    mask: Schema.Array(Schema.Literals([0, 1])).check(Schema.isMaxLength(6))
+  })
+).check(Schema.isMaxLength(16))
+
+const trajectories = (steps: typeof Steps.Type): ReadonlyArray<GrpoBatch.Sampled> =>
+  steps.map(({ instruction, mask, question, reward }, index) => ({
+    instructionId: Instruction.InstructionId.make(`i${instruction}`),
+    questionId: Question.QuestionId.make(`q${question}`),
+    reward,
+    prompt: [index],
+    response: mask.map((_, i) => i),
+    logprobs: mask.map((action) => (action === 1 ? -0.5 : 0)),
+    mask
+  }))
+
+const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+
+const config = {
+  learningRate: 1e-3,
+  schedule: "constant",
+  warmupRatio: 0,
+  clipRatio: 0.2,
+  klCoefficient: 0,
+  beta1: 0.9,
+  beta2: 0.999,
+  weightDecay: 0.01,
+  gradientClip: 1,
+  miniBatchSize: 4,
+  unit: "questions",
+  normalization: "sequence-mean",
+  advantage: "standardised"
+} as const satisfies TrainConfig
+
+const scored = (steps: typeof Steps.Type) =>
+  GrpoBatch.groups(trajectories(steps)).map((group) => GrpoBatch.score(group, "standardised"))
+
+describe("GrpoBatch", () => {
+  it.prop(
+    "groups hold each trajectory once, beside those of the same instruction and question only",
+    [Steps],
+    ([steps]) => {
+      const all = trajectories(steps)
+      const groups = GrpoBatch.groups(all)
+      const byPrompt = (left: GrpoBatch.Sampled, right: GrpoBatch.Sampled) =>
+        (left.prompt[0] ?? 0) - (right.prompt[0] ?? 0)
+      assert.deepStrictEqual(groups.flat().sort(byPrompt), [...all])
+      const keys = groups.map((group) => [...new Set(group.map((t) => `${t.instructionId} ${t.questionId}`))].join())
+      assert.strictEqual(new Set(keys).size, groups.length)
+      assert.isFalse(keys.some((key) => key.includes(",")))
+    }
+  )
+
+  it.prop(
+    "mini-batches part the trajectories in order, whole groups together when they count questions",
+    [Schema.Array(Schema.Array(Schema.Int).check(Schema.isMinLength(1))), between(1, 5), MiniBatchUnit],
+    ([groups, size, unit]) => {
+      const batches = GrpoBatch.miniBatches(groups, size, unit)
+      assert.deepStrictEqual(batches.flat(), groups.flat())
+      const units = unit === "questions" ? groups.length : groups.flat().length
+      assert.strictEqual(batches.length, Math.ceil(units / size))
+      if (unit === "questions")
+        batches.forEach((batch, i) => assert.deepStrictEqual(batch, groups.slice(i * size, (i + 1) * size).flat()))
+      else batches.slice(0, -1).forEach((batch) => assert.strictEqual(batch.length, size))
+    }
+  )
+
+  it.prop(
+    "weights lie on action tokens only and sum to the share that acts",
+    [Steps, Normalization],
+    ([steps, normalization]) => {
+      const batch = scored(steps).flat()
+      const datums = GrpoBatch.datums(batch, { normalization, klCoefficient: 0.001 })
+      const acting = batch.filter(({ trajectory }) => trajectory.mask.some((action) => action === 1))
+      assert.strictEqual(datums.length, acting.length)
+      datums.forEach((datum, i) => {
+        const mask = acting[i]?.trajectory.mask ?? []
+        assert.deepStrictEqual(
+          datum.weights.map((weight) => (weight > 0 ? 1 : 0)),
+          [...mask]
+        )
+        assert.isTrue(datum.advantages.every((advantage, j) => advantage === 0 || mask[j] === 1))
+        assert.strictEqual(datum.response.length, datum.weights.length)
+        assert.strictEqual(datum.response.length, datum.advantages.length)
+      })
+      const share = normalization === "token-mean" ? 1 : acting.length / batch.length
+      assert.closeTo(sum(datums.flatMap((datum) => datum.weights)), acting.length === 0 ? 0 : share, 1e-9)
+    }
+  )
+
+  it.prop(
+    "sequences weigh the same with sequence-mean, tokens with token-mean",
+    [Steps, Normalization],
+    ([steps, normalization]) => {
+      const datums = GrpoBatch.datums(scored(steps).flat(), { normalization, klCoefficient: 0.001 })
+      const shares =
+        normalization === "sequence-mean"
+          ? datums.map((datum) => sum(datum.weights))
+          : datums.flatMap((datum) => datum.weights.filter((weight) => weight > 0))
+      shares.forEach((share) => assert.closeTo(share, shares[0] ?? Number.NaN, 1e-12))
+    }
+  )
+
+  it.prop(
+    "dropping what cannot learn changes no term of the gradient",
+    [Steps, Normalization],
+    ([steps, normalization]) => {
+      const batch = scored(steps).flat()
+      const gradient = (klCoefficient: number) =>
+        GrpoBatch.datums(batch, { normalization, klCoefficient }).flatMap((datum) => {
+          const terms = datum.weights.map((weight, i) => weight * (datum.advantages[i] ?? Number.NaN))
+          return terms.some((term) => term !== 0) ? [{ prompt: datum.prompt, terms }] : []
+        })
+      assert.deepStrictEqual(gradient(0), gradient(0.001))
+      assert.isTrue(
+        GrpoBatch.datums(batch, { normalization, klCoefficient: 0 }).every((datum) =>
+          datum.advantages.some((a) => a !== 0)
+        )
+      )
+    }
+  )
+
+  it.prop(
+    "the requests of a step cover what can learn, once, under distinct keys",
+    [Steps, MiniBatchUnit],
+    ([steps, unit]) => {
+      const requests = GrpoBatch.trainRequests(
+        trajectories(steps),
+        { ...config, unit },
+        { key: "7", step: 7, totalSteps: 10 }
+      )
+      const expected = scored(steps)
+        .flat()
+        .filter(({ advantage, trajectory }) => advantage !== 0 && trajectory.mask.some((a) => a === 1))
+      assert.deepStrictEqual(
+        requests.flatMap((request) => request.datums.map((datum) => datum.prompt)),
+        expected.map(({ trajectory }) => trajectory.prompt)
+      )
+      assert.strictEqual(new Set(requests.map((request) => request.key)).size, requests.length)
+      assert.isTrue(requests.every((request) => request.datums.length > 0 && request.optimizer.learningRate === 1e-3))
+    }
+  )
+})

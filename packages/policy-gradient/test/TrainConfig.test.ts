@@ -1,0 +1,11 @@
+import { assert, describe, it } from "@effect/vitest"
+import { TrainConfig } from "@inspo/policy-gradient"
+import { Schema } from "effect"
+
+describe("TrainConfig", () => {
+  it.prop("survives JSON", [TrainConfig], ([config]) => {
+    const json = JSON.stringify(Schema.encodeSync(TrainConfig)(config))
+    // JSON has no negative zero.
+    assert.strictEqual(JSON.stringify(Schema.decodeUnknownSync(TrainConfig)(JSON.parse(json))), json)
+  })
+})
