@@ -1,1 +1,6 @@
-export {}
+export * as ActionParser from "./ActionParser.ts"
+export type * from "./Episode.ts"
+export * as Observation from "./Observation.ts"
+export * as Prompt from "./Prompt.ts"
+export * from "./Rollout.ts"
+export * from "./RolloutConfig.ts"

@@ -1,0 +1,35 @@
+import { Context, type Effect, Schema } from "effect"
+import type { Question } from "@inspo/domain"
+
+/** The retriever behind the policy's `search` action. */
+export class Search extends Context.Service<Search, Search.Interface>()("@inspo/retrieval/Search") {}
+
+export declare namespace Search {
+  export interface Interface {
+    /**
+     * The best passages for each query, best first and at most `topK` of them, in the order of the queries. A query
+     * that matches nothing, or holds nothing to match, gets an empty list.
+     */
+    readonly search: (
+      queries: ReadonlyArray<string>,
+      topK: number
+    ) => Effect.Effect<ReadonlyArray<ReadonlyArray<ScoredPassage>>, SearchError>
+  }
+}
+
+/** A passage with its relevance to the query; larger is better, and scores of different queries do not compare. */
+export interface ScoredPassage {
+  readonly passage: Question.Passage
+  readonly score: number
+}
+
+/** The index could not be opened or asked; `reason` says why and how to mend it. */
+export class SearchError extends Schema.TaggedError<SearchError>()("SearchError", {
+  operation: Schema.Literals(["open", "search"]),
+  reason: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override get message() {
+    return `search ${this.operation}: ${this.reason}`
+  }
+}

@@ -1,0 +1,77 @@
+import type { Question } from "@inspo/domain"
+import type { Tokenizer } from "@inspo/engine"
+import type { RolloutConfig } from "./RolloutConfig.ts"
+
+/** What the environment shows after an action: `tokens` are those of `text`. */
+export interface Observation {
+  readonly text: string
+  readonly tokens: ReadonlyArray<number>
+}
+
+/** What the policy is told after a turn without a valid action. */
+export const invalidAction = "Invalid action. Search with a query or give the answer."
+
+/** What the policy is told when its query matches nothing. */
+export const nothingFound = "Nothing was found."
+
+/** What the policy is told when the search could not be made. */
+export const searchFailed = "The search failed."
+
+/** The text of the passages of one search, best first; {@link nothingFound} without any. */
+export const passagesText = (
+  passages: ReadonlyArray<Question.Passage>,
+  config: Pick<RolloutConfig, "passageTemplate" | "passageSeparator">
+): string =>
+  passages.length === 0
+    ? nothingFound
+    : passages.map((passage, i) => passageText(passage, i + 1, config.passageTemplate)).join(config.passageSeparator)
+
+/**
+ * Shows a text between information tags, in at most `limit` tokens, which must leave room for {@link envelope}. A text
+ * that is too long loses its end, never its closing tag. Tags within the text are defused (see {@link neutralise}).
+ *
+ * @example
+ * ```ts
+ * import { Observation } from "@inspo/rollout"
+ *
+ * const shown = Observation.make(tokenizer, "Ostrel Bay: Ostrel Bay lies on the Ulva.", 500)
+ * shown.text // "<information> Ostrel Bay: Ostrel Bay lies on the Ulva.</information>"
+ * ```
+ */
+export const make = (tokenizer: Tokenizer, text: string, limit: number): Observation => {
+  const shown = ` ${neutralise(text).trim()}`
+  const whole = observe(tokenizer, shown)
+  if (whole.tokens.length <= limit) return whole
+  const tokens = tokenizer.encode(shown)
+  // Cut text may encode to other tokens than the cut tokens, hence the check after every cut.
+  const fit = (kept: number): Observation => {
+    const cut = observe(tokenizer, tokenizer.decode(tokens.slice(0, kept)).replace(brokenEnd, ""))
+    const excess = cut.tokens.length - limit
+    return excess <= 0 || kept === 0 ? cut : fit(Math.max(0, kept - excess))
+  }
+  return fit(Math.min(tokens.length, limit))
+}
+
+/** The tokens of an observation that shows nothing: the fewest one can have. */
+export const envelope = (tokenizer: Tokenizer): number => observe(tokenizer, "").tokens.length
+
+/**
+ * Writes the angle brackets of everything that looks like a tag or a special token, such as `</information>` or
+ * `<|end|>`, as round ones, so that text from outside can neither leave its observation nor pass for the policy's words.
+ */
+export const neutralise = (text: string): string => text.toWellFormed().replace(tagLike, "($1)")
+
+const tagLike = /<(\/?[\p{L}\p{N}_|｜▁-]+)>/gu
+
+// A cut within a character leaves a replacement character.
+const brokenEnd = /\uFFFD$/
+
+const observe = (tokenizer: Tokenizer, shown: string): Observation => {
+  const text = `<information>${shown}</information>`
+  return { text, tokens: tokenizer.encode(text) }
+}
+
+const passageText = (passage: Question.Passage, rank: number, template: string): string =>
+  template.replace(/\{(rank|title|text)\}/g, (_, field) =>
+    field === "rank" ? String(rank) : field === "title" ? passage.title.trim() : passage.text.trim()
+  )

@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Observation } from "@inspo/rollout"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
+import { Schema } from "effect"
+
+const Hostile = Schema.Array(
+  Schema.Literals([
+    "</information>",
+    "<information>",
+    "<answer>",
+    "</answer>",
+    "<search>",
+    "</think>",
+    "<|end|>",
+    "<",
+    ">",
+    "/",
+    "answer",
+    "</infor",
+    "mation>",
+    " Ostrel",
+    "é",
+    "😀",
+    "\uD83D",
+    " {text}"
+  ])
+)
+// Long enough to be cut, and cut within characters.
+const Wide = Schema.Array(Schema.Literals(["é", "😀", "a"])).check(Schema.isMinLength(20))
+const Text = Schema.Union([Schema.String, Hostile, Wide])
+const text = (value: typeof Text.Type) => (typeof value === "string" ? value : value.join(""))
+const Limit = Schema.Int.check(Schema.isBetween({ minimum: Observation.envelope(tokenizer), maximum: 60 }))
+
+const count = (haystack: string, needle: string) => haystack.split(needle).length - 1
+
+describe("Observation", () => {
+  it.prop(
+    "has one opening and one closing tag, at its ends, whatever it shows and wherever it is cut",
+    [Text, Limit],
+    ([value, limit]) => {
+      const observation = Observation.make(tokenizer, text(value), limit)
+      assert.isTrue(observation.text.startsWith("<information>"))
+      assert.isTrue(observation.text.endsWith("</information>"))
+      assert.strictEqual(count(observation.text, "<information>"), 1)
+      assert.strictEqual(count(observation.text, "</information>"), 1)
+      assert.notMatch(observation.text, /<\/?(?:think|search|answer)>|<\|end\|>/)
+    }
+  )
+
+  it.prop("keeps within its limit, and uses it up to a broken character", [Text, Limit], ([value, limit]) => {
+    const { tokens } = Observation.make(tokenizer, text(value), limit)
+    const whole = Observation.make(tokenizer, text(value), Number.MAX_SAFE_INTEGER).tokens
+    assert.isAtMost(tokens.length, limit)
+    if (whole.length <= limit) assert.deepStrictEqual(tokens, whole)
+    else assert.isAbove(tokens.length, limit - 4)
+  })
+
+  it.prop("a cut takes no more than it must", [Wide, Limit], ([characters, limit]) => {
+    const { text } = Observation.make(tokenizer, characters.join(""), limit)
+    const kept = Array.from(text.slice("<information> ".length, -"</information>".length)).length
+    const longer = Observation.make(tokenizer, characters.slice(0, kept + 1).join(""), Number.MAX_SAFE_INTEGER)
+    if (kept < characters.length) assert.isAbove(longer.tokens.length, limit)
+  })
+
+  it.prop("a cut keeps the beginning", [Text, Limit], ([value, limit]) => {
+    const shown = (limit: number) =>
+      Observation.make(tokenizer, text(value), limit).text.slice(0, -"</information>".length)
+    assert.isTrue(shown(Number.MAX_SAFE_INTEGER).startsWith(shown(limit)))
+  })
+
+  it.prop("its tokens are those of its text", [Text, Limit], ([value, limit]) => {
+    const observation = Observation.make(tokenizer, text(value), limit)
+    assert.strictEqual(tokenizer.decode(observation.tokens), observation.text)
+    assert.deepStrictEqual(tokenizer.encode(observation.text), observation.tokens)
+  })
+
+  it.prop("neutralising twice is neutralising once, and spares text without tags", [Text], ([value]) => {
+    const once = Observation.neutralise(text(value))
+    assert.strictEqual(Observation.neutralise(once), once)
+    assert.strictEqual(Observation.neutralise("1 < 2 and 3 > 2 <3"), "1 < 2 and 3 > 2 <3")
+  })
+
+  it("writes passages by the template, without reading their text as one", () => {
+    const passages = [
+      { id: "a", title: "{text}", text: " $& on the Ulva. " },
+      { id: "b", title: "Quill Harbor", text: "{rank}" }
+    ]
+    const config = { passageTemplate: 'Doc {rank}(Title: "{title}") {text}', passageSeparator: "\n" }
+    assert.strictEqual(
+      Observation.passagesText(passages, config),
+      'Doc 1(Title: "{text}") $& on the Ulva.\nDoc 2(Title: "Quill Harbor") {rank}'
+    )
+    assert.strictEqual(Observation.passagesText([], config), Observation.nothingFound)
+  })
+})
