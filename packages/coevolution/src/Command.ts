@@ -1,0 +1,78 @@
+import type { Group, Instruction, Question, Trajectory } from "@inspo/domain"
+import type { RunEvent } from "./RunEvent.ts"
+import type { StepPlan } from "./RunState.ts"
+
+/** What is to be done next. Only `perform` acts on it; it decides nothing. */
+export type Command = Record | Initialise | Collect | PlanTraining | Train | Propose | Verify | Checkpoint | Evaluate
+
+/** A decision that needs no work: the event is the decision. */
+export interface Record {
+  readonly _tag: "Record"
+  readonly event: RunEvent
+}
+
+/** Ask the proposer for the first population: the seed and `variants` others. */
+export interface Initialise {
+  readonly _tag: "Initialise"
+  readonly seedText: string
+  readonly variants: number
+}
+
+/** Roll out every planned (instruction, question) group. */
+export interface Collect {
+  readonly _tag: "Collect"
+  readonly plan: StepPlan
+  readonly instructions: ReadonlyArray<Instruction.Instruction>
+}
+
+/** Turn the collected trajectories into mini-batches and fix their hash. */
+export interface PlanTraining {
+  readonly _tag: "PlanTraining"
+  readonly step: number
+  readonly groups: ReadonlyArray<Group.Group>
+}
+
+/** Apply the planned mini-batches; `batchHash` must still be theirs. */
+export interface Train {
+  readonly _tag: "Train"
+  readonly step: number
+  readonly groups: ReadonlyArray<Group.Group>
+  readonly learningRate: number
+  readonly batchHash: string
+}
+
+/** Show the parent and failures to the proposer. */
+export interface Propose {
+  readonly _tag: "Propose"
+  readonly step: number
+  readonly round: number
+  readonly parent: Instruction.Instruction
+  readonly failures: ReadonlyArray<Trajectory.TrajectoryId>
+  readonly count: number
+  /** Texts a candidate must not repeat. */
+  readonly known: ReadonlyArray<string>
+  readonly history: ReadonlyArray<{ readonly instruction: Instruction.Instruction; readonly score: number }>
+}
+
+/** Roll out the candidates, and the parent where the policy asks for it, on the same questions. */
+export interface Verify {
+  readonly _tag: "Verify"
+  readonly step: number
+  readonly round: number
+  readonly candidates: ReadonlyArray<Instruction.Candidate>
+  readonly parent: Instruction.Instruction | null
+  readonly questions: ReadonlyArray<Question.QuestionId>
+}
+
+export interface Checkpoint {
+  readonly _tag: "Checkpoint"
+  readonly step: number
+}
+
+/** Answer the test questions with the policy of one checkpoint under one instruction. */
+export interface Evaluate {
+  readonly _tag: "Evaluate"
+  readonly policy: "before" | "after"
+  readonly checkpointStep: number
+  readonly instruction: Instruction.Instruction
+}

@@ -1,0 +1,91 @@
+import { Engine, type EngineError } from "@inspo/engine"
+import { Journal, type JournalError } from "@inspo/journal"
+import type { Proposer, ProposerError } from "@inspo/reflection"
+import type { Rollout, RolloutError } from "@inspo/rollout"
+import { Effect, Equal } from "effect"
+import { Digest } from "effect/crypto"
+import { apply, fold } from "./Apply.ts"
+import type { RunConfig } from "./Config.ts"
+import * as EventLog from "./EventLog.ts"
+import { next, type Setting } from "./Next.ts"
+import * as Perform from "./Perform.ts"
+import * as Policies from "./Policies.ts"
+import type { RunData } from "./RunData.ts"
+import type { RunEvent, RunStarted } from "./RunEvent.ts"
+import type { RunState } from "./RunState.ts"
+
+export interface RunOptions {
+  readonly config: RunConfig
+  readonly data: RunData
+  /** Identifies the code that makes the results, for the record. */
+  readonly code: string
+  /** Called after each event is committed, with the state it led to. */
+  readonly onEvent: (event: RunEvent, state: RunState) => Effect.Effect<void>
+}
+
+export type RunError = EngineError | JournalError | RolloutError | ProposerError | Perform.RunMismatch
+
+/**
+ * Algorithm 1, from wherever the journal stands to the end: an empty journal starts a run, any other is continued. Each
+ * event is committed before the next command is chosen, so interrupting is safe at any point.
+ *
+ * Fails with `RunMismatch` when the journal belongs to another config, engine or data set.
+ */
+export const run = Effect.fn("Run.run")(function* (
+  options: RunOptions
+): Effect.fn.Return<RunState, RunError, Engine | Journal | Proposer | Rollout> {
+  const engine = yield* Engine
+  const journal = yield* Journal
+  const setting = makeSetting(options.config, options.data)
+  const { catchUp, perform } = yield* Perform.make(options.config, options.data).pipe(
+    Effect.provide(Digest.layerWebCrypto)
+  )
+  const commit = Effect.fnUntraced(function* (state: RunState, event: RunEvent) {
+    yield* EventLog.append(journal, event)
+    const after = apply(setting, state, event)
+    yield* options.onEvent(event, after)
+    return after
+  })
+
+  const started = {
+    _tag: "RunStarted",
+    config: options.config,
+    engine: engine.profile.fingerprint,
+    data: options.data.fingerprint,
+    code: options.code
+  } as const
+  const events = yield* EventLog.read(journal)
+  yield* assertSameRun(events, started)
+  let state = fold(setting, events)
+  if (events.length === 0) state = yield* commit(state, started)
+  else yield* catchUp(state, events)
+
+  for (let command = next(setting, state); command !== null; command = next(setting, state)) {
+    state = yield* commit(state, yield* perform(command, state))
+  }
+  return state
+})
+
+/** The constants of a run for the pure core: `next`, `apply` and `fold`. */
+export const makeSetting = (config: RunConfig, data: Pick<RunData, "train">): Setting => ({
+  config,
+  policies: Policies.fromConfig(config),
+  questions: data.train.map(({ dataSource, id }) => ({ id, dataSource }))
+})
+
+const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStarted.Type) => {
+  const [first] = events
+  if (first === undefined) return Effect.void
+  if (first._tag !== "RunStarted")
+    return Effect.fail(
+      new Perform.RunMismatch({ reason: `the journal begins with ${first._tag}, expected RunStarted` })
+    )
+  const differs = (["config", "engine", "data"] as const).find((part) => !Equal.equals(first[part], started[part]))
+  return differs === undefined
+    ? Effect.void
+    : Effect.fail(
+        new Perform.RunMismatch({
+          reason: `the journal was started with another ${differs}; start a new run, or continue with the one it records`
+        })
+      )
+}

@@ -1,0 +1,9 @@
+import type { Question } from "@inspo/domain"
+
+/** The questions of a run. `fingerprint` identifies questions and corpus together, so that a resume finds the same data. */
+export interface RunData {
+  readonly train: ReadonlyArray<Question.Question>
+  readonly validation: ReadonlyArray<Question.Question>
+  readonly test: ReadonlyArray<Question.Question>
+  readonly fingerprint: string
+}

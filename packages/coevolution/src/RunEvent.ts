@@ -1,0 +1,127 @@
+import { Group, Instruction, Question, Trajectory } from "@inspo/domain"
+import { CheckpointRef, TrainMetrics } from "@inspo/engine"
+import { Schema } from "effect"
+import { RunConfig } from "./Config.ts"
+
+const Step = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** The first fact of a run: what was asked for, on which engine and data. */
+export const RunStarted = Schema.TaggedStruct("RunStarted", {
+  config: RunConfig,
+  /** Fingerprints that must be equal on resume. */
+  engine: Schema.String,
+  data: Schema.String,
+  code: Schema.String
+})
+
+/** The initial population: the seed instruction first. */
+export const PopulationInitialised = Schema.TaggedStruct("PopulationInitialised", {
+  instructions: Schema.NonEmptyArray(Instruction.Instruction)
+})
+
+/** The intent of a step, committed before its first request. `questions` and `assignment` are parallel. */
+export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
+  step: Step,
+  questions: Schema.Array(Question.QuestionId),
+  assignment: Schema.Array(Instruction.InstructionId),
+  probabilities: Schema.Record(Schema.String, Schema.Finite),
+  learningRate: Schema.Finite
+})
+
+/** Rewards of a step, one group per planned question. */
+export const RolloutsCollected = Schema.TaggedStruct("RolloutsCollected", {
+  step: Step,
+  groups: Schema.Array(Group.Group)
+})
+
+/** The intent of the policy update of a step. `batchHash` identifies the datums. */
+export const TrainingPlanned = Schema.TaggedStruct("TrainingPlanned", {
+  step: Step,
+  batchHash: Schema.String,
+  miniBatches: Schema.Int
+})
+
+export const StepTrained = Schema.TaggedStruct("StepTrained", {
+  step: Step,
+  /** One entry per optimizer step. */
+  metrics: Schema.Array(TrainMetrics)
+})
+
+export const Pruned = Schema.TaggedStruct("Pruned", {
+  step: Step,
+  pruned: Schema.Array(
+    Schema.Struct({ id: Instruction.InstructionId, weight: Schema.NullOr(Schema.Finite), reason: Schema.String })
+  ),
+  kept: Schema.Array(Instruction.InstructionId)
+})
+
+/** What the proposer answered when shown a parent and failures. `rejected` never reached verification. */
+export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
+  step: Step,
+  round: Schema.Int,
+  parent: Instruction.InstructionId,
+  failures: Schema.Array(Trajectory.TrajectoryId),
+  critique: Schema.String,
+  candidates: Schema.Array(Instruction.Candidate),
+  rejected: Schema.Array(Schema.Struct({ text: Schema.String, reason: Schema.String }))
+})
+
+/** Scores on the verification questions: `candidates[i][k]` belongs to candidate i and question k; `parent` was re-run or is null. */
+export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
+  step: Step,
+  round: Schema.Int,
+  questions: Schema.Array(Question.QuestionId),
+  candidates: Schema.Array(Schema.Array(Trajectory.Reward)),
+  parent: Schema.NullOr(Schema.Array(Trajectory.Reward)),
+  rollouts: Schema.Int,
+  /** Prompt and response tokens of these rollouts. */
+  tokens: Schema.Int
+})
+
+/** The population after an evolution: the parents with reset windows, then the accepted candidates as instructions. */
+export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
+  step: Step,
+  parents: Schema.Array(Instruction.InstructionId),
+  accepted: Schema.Array(
+    Schema.Struct({
+      instruction: Instruction.Instruction,
+      mean: Schema.Finite,
+      questions: Schema.Int,
+      verdict: Schema.String
+    })
+  ),
+  shortfall: Schema.Int
+})
+
+/** An evolution that could not take place, and why. */
+export const EvolutionSkipped = Schema.TaggedStruct("EvolutionSkipped", { step: Step, reason: Schema.String })
+
+export const CheckpointSaved = Schema.TaggedStruct("CheckpointSaved", { step: Step, checkpoint: CheckpointRef })
+
+/** One cell of the final table: test questions answered by one policy under one instruction, one trajectory each. */
+export const Evaluated = Schema.TaggedStruct("Evaluated", {
+  policy: Schema.Literals(["before", "after"]),
+  instruction: Instruction.InstructionId,
+  groups: Schema.Array(Group.Group)
+})
+
+export const RunFinished = Schema.TaggedStruct("RunFinished", { best: Instruction.InstructionId })
+
+/** Everything that can happen in a run; the state is a fold of these. */
+export const RunEvent = Schema.Union([
+  RunStarted,
+  PopulationInitialised,
+  StepPlanned,
+  RolloutsCollected,
+  TrainingPlanned,
+  StepTrained,
+  Pruned,
+  CandidatesProposed,
+  CandidatesVerified,
+  PopulationRefilled,
+  EvolutionSkipped,
+  CheckpointSaved,
+  Evaluated,
+  RunFinished
+])
+export type RunEvent = typeof RunEvent.Type

@@ -1,0 +1,132 @@
+import { type Group, Instruction, type Question, type Trajectory } from "@inspo/domain"
+import type { CheckpointRef } from "@inspo/engine"
+import { Population } from "@inspo/population"
+import { ReplayBuffer } from "@inspo/replay-buffer"
+import type { Verification } from "@inspo/verification"
+import { Array as Arr, Option, Schema } from "effect"
+import type { Evaluated, StepPlanned } from "./RunEvent.ts"
+
+/**
+ * Everything the loop decides on: a fold of the run's events, immutable. Tokens and texts of trajectories stay in the
+ * journal's records and are referred to by id.
+ */
+export interface RunState {
+  readonly phase: Phase
+  /** Steps whose policy update is done. */
+  readonly step: number
+  readonly population: Population.Population
+  /** W of the step before the current observation, for the paper's ranking (row 3). */
+  readonly previousWeights: ReadonlyArray<Population.Weight>
+  /** Every instruction that ever lived, in order of birth. */
+  readonly instructions: ReadonlyArray<Instruction.Instruction>
+  /** Instructions that entered at the last refill and are owed a group (row 7). */
+  readonly owed: ReadonlyArray<Instruction.InstructionId>
+  readonly buffer: ReplayBuffer.ReplayBuffer
+  readonly checkpoints: ReadonlyArray<SavedCheckpoint>
+  readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
+  readonly spent: Spent
+}
+
+/** A checkpoint with the step whose policy it holds. */
+export interface SavedCheckpoint {
+  readonly step: number
+  readonly checkpoint: CheckpointRef
+}
+
+/** Rollouts and tokens (prompt and response) by purpose. */
+export interface Spent {
+  readonly rollouts: { readonly train: number; readonly verification: number; readonly evaluation: number }
+  readonly tokens: { readonly train: number; readonly verification: number; readonly evaluation: number }
+}
+
+export type StepPlan = typeof StepPlanned.Type
+
+/** A candidate with the parent it revises and the verdict on it. */
+export interface VerifiedCandidate extends Verification.Verdict {
+  readonly candidate: Instruction.Candidate
+  readonly parent: Instruction.InstructionId
+}
+
+/** An evolution in progress: what earlier rounds brought. */
+export interface Evolution {
+  readonly step: number
+  readonly round: number
+  readonly parents: ReadonlyArray<Instruction.InstructionId>
+  readonly verified: ReadonlyArray<VerifiedCandidate>
+}
+
+/** Where the run stands: which decision comes next. */
+export type Phase =
+  | { readonly _tag: "Unstarted" }
+  | { readonly _tag: "Initialise" }
+  | { readonly _tag: "Checkpoint"; readonly following: Phase }
+  | { readonly _tag: "Plan" }
+  | { readonly _tag: "Collect"; readonly plan: StepPlan }
+  | { readonly _tag: "PlanTraining"; readonly plan: StepPlan; readonly groups: ReadonlyArray<Group.Group> }
+  | {
+      readonly _tag: "Train"
+      readonly plan: StepPlan
+      readonly groups: ReadonlyArray<Group.Group>
+      readonly batchHash: string
+    }
+  | { readonly _tag: "Prune" }
+  | { readonly _tag: "Propose"; readonly evolution: Evolution }
+  | {
+      readonly _tag: "Verify"
+      readonly evolution: Evolution
+      readonly parent: Instruction.InstructionId
+      readonly candidates: ReadonlyArray<Instruction.Candidate>
+      readonly failures: ReadonlyArray<Trajectory.TrajectoryId>
+    }
+  | { readonly _tag: "Refill"; readonly evolution: Evolution }
+  | { readonly _tag: "Evaluate" }
+  | { readonly _tag: "Finished"; readonly best: Instruction.InstructionId }
+
+/** The training questions as the core sees them: identity and stratum. */
+export interface QuestionRef {
+  readonly id: Question.QuestionId
+  readonly dataSource: string
+}
+
+/** The state before the first event. */
+export const unstarted: RunState = {
+  phase: { _tag: "Unstarted" },
+  step: 0,
+  population: Population.make([]),
+  previousWeights: [],
+  instructions: [],
+  owed: [],
+  buffer: ReplayBuffer.empty,
+  checkpoints: [],
+  evaluations: [],
+  spent: {
+    rollouts: { train: 0, verification: 0, evaluation: 0 },
+    tokens: { train: 0, verification: 0, evaluation: 0 }
+  }
+}
+
+/** The id of the `index`-th instruction of a run, counted from 0: the seed is `i0`. */
+export const instructionId = (index: number): Instruction.InstructionId => Instruction.InstructionId.make(`i${index}`)
+
+/** An instruction that lives or lived in this run. */
+export const instruction = (state: RunState, id: Instruction.InstructionId): Instruction.Instruction =>
+  Option.getOrThrowWith(
+    Arr.findFirst(state.instructions, (known) => known.id === id),
+    () => new UnknownInstruction({ id })
+  )
+
+/**
+ * The checkpoints to remove when a new one is written: all but the first, which the final table needs, and the `keep`
+ * newest, since the new one is not committed yet.
+ */
+export const staleCheckpoints = (state: RunState, keep: number): ReadonlyArray<SavedCheckpoint> =>
+  state.checkpoints.filter(({ step }) => step > 0).slice(0, -keep)
+
+/** An event names an instruction that no earlier event introduced: the journal is not of one piece. */
+export class UnknownInstruction extends Schema.TaggedError<UnknownInstruction>()("UnknownInstruction", {
+  id: Schema.String
+}) {
+  override get message() {
+    return `journal: instruction ${this.id} is named before any event introduces it`
+  }
+}

@@ -1,0 +1,179 @@
+import { assert, describe, it } from "@effect/vitest"
+import { EventLog, fold, makeSetting, Projection, type RunConfig, type RunEvent, RunState } from "@inspo/coevolution"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Effect, Fiber, Layer, Schema } from "effect"
+import { config, make, runOn } from "./support/ScriptedRun.ts"
+
+const history = (settings: RunConfig) =>
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const state = yield* runOn(settings, Layer.succeed(Journal, journal))
+    return { events: yield* EventLog.read(journal), state }
+  }).pipe(Effect.provide(layerMemory, { local: true }))
+
+/** Positions of the events with these tags. */
+const positions = (events: ReadonlyArray<RunEvent>, tag: RunEvent["_tag"]) =>
+  events.flatMap((event, index) => (event._tag === tag ? [index] : []))
+
+describe("run", () => {
+  it.effect("commits intent before work, step by step, and ends", () =>
+    Effect.gen(function* () {
+      const { events, state } = yield* history(config)
+      assert.strictEqual(events[0]?._tag, "RunStarted")
+      assert.strictEqual(events.at(-1)?._tag, "RunFinished")
+      assert.strictEqual(state.step, config.schedule.steps)
+      const order = (["StepPlanned", "RolloutsCollected", "TrainingPlanned", "StepTrained"] as const).map((tag) =>
+        positions(events, tag)
+      )
+      for (const places of order) assert.strictEqual(places.length, config.schedule.steps)
+      for (let step = 0; step < config.schedule.steps; step++) {
+        const places = order.map((of) => of[step] ?? NaN)
+        assert.deepStrictEqual(
+          places,
+          places.toSorted((a, b) => a - b)
+        )
+      }
+    })
+  )
+
+  it.effect("gives the same events twice, and other events for another seed", () =>
+    Effect.gen(function* () {
+      const [a, b, other] = yield* Effect.all([history(config), history(config), history({ ...config, seed: 4 })])
+      assert.deepStrictEqual(a.events, b.events)
+      assert.notDeepEqual(a.events.slice(1), other.events.slice(1))
+    })
+  )
+
+  it.effect("keeps the population between parents and size, and each refill within its places", () =>
+    Effect.gen(function* () {
+      const { data } = yield* make(config)
+      const { events } = yield* history(config)
+      const setting = makeSetting(config, data)
+      events.forEach((_, index) => {
+        const { members } = fold(setting, events.slice(0, index + 1)).population
+        if (index > 0) {
+          assert.isAtLeast(members.length, config.population.parents)
+          assert.isAtMost(members.length, config.population.size)
+        }
+      })
+      assert.isAtLeast(positions(events, "PopulationRefilled").length, 1)
+      assert.isAtLeast(positions(events, "Pruned").length, 1)
+    })
+  )
+
+  it.effect("counts every rollout once", () =>
+    Effect.gen(function* () {
+      const { events, state } = yield* history(config)
+      const { batchSize } = config.train
+      assert.strictEqual(state.spent.rollouts.train, config.schedule.steps * batchSize * config.rollout.groupSize)
+      assert.strictEqual(
+        state.spent.rollouts.verification,
+        events.reduce((sum, event) => sum + (event._tag === "CandidatesVerified" ? event.rollouts : 0), 0)
+      )
+      assert.strictEqual(
+        state.spent.rollouts.evaluation,
+        state.evaluations.reduce((sum, { groups }) => sum + groups.length, 0)
+      )
+    })
+  )
+
+  it.effect("fills the final table: both policies, seed and best instruction", () =>
+    Effect.gen(function* () {
+      const { state } = yield* history(config)
+      const best = state.phase._tag === "Finished" ? state.phase.best : null
+      const cells = new Set(state.evaluations.map(({ instruction, policy }) => `${policy} ${instruction}`))
+      assert.deepStrictEqual(cells, new Set(["before", "after"].flatMap((p) => [`${p} i0`, `${p} ${best}`])))
+    })
+  )
+
+  it.effect.prop(
+    "continues after a stop anywhere as if it had not stopped",
+    [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 80 }))],
+    ([stopAfter]) =>
+      Effect.gen(function* () {
+        const whole = yield* history(config)
+        const journal = yield* Journal
+        let committed = 0
+        const stopped = yield* runOn(config, Layer.succeed(Journal, journal), () =>
+          ++committed > stopAfter ? Effect.interrupt : Effect.void
+        ).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
+        assert.strictEqual(stopped._tag, stopAfter >= whole.events.length ? "Success" : "Failure")
+        yield* runOn(config, Layer.succeed(Journal, journal))
+        assert.deepStrictEqual(yield* EventLog.read(journal), whole.events)
+      }).pipe(Effect.provide(layerMemory, { local: true })),
+    { arbitrary: { runs: 12 } }
+  )
+
+  it.effect("refuses to continue under another config", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      yield* runOn(config, Layer.succeed(Journal, journal))
+      const other = { ...config, sampler: { ...config.sampler, temperature: 0.3 } }
+      const error = yield* Effect.flip(runOn(other, Layer.succeed(Journal, journal)))
+      assert.include(error.message, "another config")
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("trains nothing before train.fromStep", () =>
+    Effect.gen(function* () {
+      const { events } = yield* history({ ...config, train: { ...config.train, fromStep: 6 } })
+      const trained = events.flatMap((event) =>
+        event._tag === "StepTrained" && event.metrics.length > 0 ? [event.step] : []
+      )
+      assert.deepStrictEqual(trained, [6, 7, 8, 9])
+    })
+  )
+
+  it.effect("stays a plain GRPO run with one instruction", () =>
+    Effect.gen(function* () {
+      const { events, state } = yield* history({ ...config, population: { ...config.population, size: 1 } })
+      assert.deepStrictEqual(positions(events, "Pruned"), [])
+      assert.deepStrictEqual(positions(events, "CandidatesProposed"), [])
+      assert.deepStrictEqual(
+        state.instructions.map(({ id }) => id),
+        [RunState.instructionId(0)]
+      )
+    })
+  )
+
+  it.effect("lets no true credit through when credit is permuted, yet trains on true rewards", () =>
+    Effect.gen(function* () {
+      const plain = yield* history(config)
+      const permuted = yield* history({ ...config, control: { permuteCredit: true } })
+      const first = (events: ReadonlyArray<RunEvent>) => events.find((event) => event._tag === "RolloutsCollected")
+      assert.deepStrictEqual(first(plain.events), first(permuted.events))
+      assert.notDeepEqual(plain.events.slice(1), permuted.events.slice(1))
+    })
+  )
+})
+
+describe("Projection", () => {
+  it.effect("metrics: one row per step, probabilities summing to 1", () =>
+    Effect.gen(function* () {
+      const { data } = yield* make(config)
+      const { events } = yield* history(config)
+      const rows = Projection.metrics(makeSetting(config, data), events)
+      assert.deepStrictEqual(
+        rows.map(({ step }) => step),
+        Array.from({ length: config.schedule.steps }, (_, i) => i + 1)
+      )
+      for (const row of rows) {
+        const total = Object.entries(row).reduce((sum, [key, p]) => (key.startsWith("inspo/prob/") ? sum + p : sum), 0)
+        assert.approximately(total, 1, 1e-9)
+      }
+    })
+  )
+
+  it.effect("candidates: each text once, and the living are the population", () =>
+    Effect.gen(function* () {
+      const { events, state } = yield* history(config)
+      const records = Projection.candidates(events)
+      assert.strictEqual(new Set(records.map(({ text }) => text)).size, records.length)
+      assert.sameMembers(
+        records.flatMap(({ fate, id }) => (fate === "alive" && id !== null ? [id] : [])),
+        state.population.members.map(({ instruction }) => instruction.id)
+      )
+    })
+  )
+})

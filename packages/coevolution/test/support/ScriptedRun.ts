@@ -1,0 +1,83 @@
+import { Presets, type RunConfig, type RunData, run, type RunEvent, type RunState } from "@inspo/coevolution"
+import { WorldQuestion } from "@inspo/datasets"
+import type { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { layerRuleBased } from "@inspo/reflection/RuleBased"
+import { layerBm25 } from "@inspo/retrieval/Bm25"
+import { layerExactMatch } from "@inspo/reward"
+import { layer as layerRollout } from "@inspo/rollout"
+import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { Effect, Hash, Layer } from "effect"
+
+/** A run small enough to be repeated hundreds of times: 9 steps of 4 questions × 2. */
+export const config: RunConfig = {
+  ...Presets.quick,
+  seed: 3,
+  data: {
+    ...Presets.quick.data,
+    world: {
+      seed: 11,
+      sizes: { person: 12, town: 6, company: 6, river: 4 },
+      mix: { oneHop: 1, twoHop: 1, threeHop: 0, fourHop: 0, comparison: 0 },
+      counts: { train: 20, validation: 2, test: 6 }
+    }
+  },
+  population: { ...Presets.quick.population, size: 5 },
+  halving: { rule: "robust", minimumGroups: 1 },
+  schedule: { steps: 9, pruneEvery: 2, evolveEvery: 4, evolveUntil: 8, evolveUntilInclusive: true },
+  verification: { ...Presets.quick.verification, samples: 4, rounds: 2 },
+  rollout: {
+    ...Presets.quick.rollout,
+    groupSize: 2,
+    maxPromptTokens: 2000,
+    maxResponseTokens: 200,
+    maxObservationTokens: 200
+  },
+  train: { ...Presets.quick.train, batchSize: 4, miniBatchSize: 2 },
+  evaluation: { questions: 4 }
+}
+
+/** The world of {@link config} as data and as services, with a policy that obeys some clauses more than others. */
+export const make = (settings: RunConfig) =>
+  Effect.gen(function* () {
+    const { counts, mix, seed, sizes } = settings.data.world
+    const world = yield* WorldQuestion.generate({ seed: seed ?? settings.seed, sizes, mix, counts })
+    const answers = new Map(
+      Object.values(world.questions).flatMap((split) =>
+        split.map((one) => [one.question, one.goldenAnswers[0]] as const)
+      )
+    )
+    const data: RunData = { ...world.questions, fingerprint: "scripted-world" }
+    const engine = ScriptedEngine.layer((prompt, { seed }) => script(answers, prompt, seed), { concurrency: 64 })
+    const environment = Layer.mergeAll(layerBm25(world.passages), layerExactMatch, engine)
+    const services = Layer.mergeAll(
+      layerRollout({ ...settings.rollout, topK: settings.retrieval.topK }).pipe(Layer.provide(environment)),
+      engine,
+      layerRuleBased
+    )
+    return { data, services }
+  })
+
+/** Runs to the end on `journal`, giving the committed events in order and the last state. */
+export const runOn = (
+  settings: RunConfig,
+  journal: Layer.Layer<Journal>,
+  onEvent: (event: RunEvent, state: RunState.RunState) => Effect.Effect<void> = () => Effect.void
+) =>
+  Effect.gen(function* () {
+    const { data, services } = yield* make(settings)
+    return yield* run({ config: settings, data, code: "test", onEvent }).pipe(
+      Effect.provide(Layer.mergeAll(services, journal))
+    )
+  })
+
+/** {@link runOn} on a journal that is forgotten. */
+export const runOnce = (settings: RunConfig) => runOn(settings, layerMemory)
+
+const script = (answers: ReadonlyMap<string, string>, prompt: string, seed: string): string => {
+  const question = [...answers.keys()].find((known) => prompt.includes(known)) ?? ""
+  if (!prompt.includes("<information>")) return `<search> ${question}</search>`
+  const luck = (Hash.string(seed) >>> 0) / 2 ** 32
+  const skill = prompt.includes("name only") || prompt.includes("short and bare") ? 0.9 : 0.4
+  return `<answer> ${luck < skill ? (answers.get(question) ?? "") : "Nobody"}</answer>`
+}
