@@ -47,7 +47,11 @@ export const clauses: ReadonlyArray<Clause> = [
     id: "bare-answer",
     behaviour: "bare-answer",
     direction: 1,
-    texts: ["Answer with the name only.", "Write nothing but the name in the answer.", "Keep the answer short and bare."]
+    texts: [
+      "Answer with the name only.",
+      "Write nothing but the name in the answer.",
+      "Keep the answer short and bare."
+    ]
   },
   {
     id: "from-memory",

@@ -1,1 +1,6 @@
-export {}
+export * as CandidateLint from "./CandidateLint.ts"
+export * as CandidateParser from "./CandidateParser.ts"
+export * as ClauseBank from "./ClauseBank.ts"
+export * as FailureMode from "./FailureMode.ts"
+export * from "./Proposer.ts"
+export * from "./RuleBased.ts"

@@ -1,1 +1,2 @@
-export {}
+export * as Verification from "./Verification.ts"
+export * from "./VerificationPolicy.ts"

@@ -1,0 +1,114 @@
+import { Effect, Semaphore, Stream } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
+import { DatabaseSync, type SQLInputValue } from "node:sqlite"
+
+/** How long a statement waits for a lock that another connection holds, in milliseconds. */
+const busyTimeout = 5000
+
+interface Connection extends SqlConnection.Connection {
+  readonly isTransaction: () => boolean
+}
+
+/** Opens a database file for as long as the scope lives. Nothing is read or written yet. */
+export const open = (file: string, options: { readonly readOnly: boolean; readonly timeout?: number }) =>
+  Effect.acquireRelease(
+    attempt(
+      "open",
+      () => new DatabaseSync(file, { readOnly: options.readOnly, timeout: options.timeout ?? busyTimeout })
+    ),
+    (database) => Effect.sync(() => database.close())
+  )
+
+/** Runs statements that return nothing. */
+export const exec = (database: DatabaseSync, sql: string): Effect.Effect<void, SqlError.SqlError> =>
+  attempt("exec", () => database.exec(sql))
+
+/** `effect/sql` over one connection of Node's built-in SQLite. Statements and transactions of all fibers take turns. */
+export const makeClient = (
+  database: DatabaseSync,
+  options: { readonly readOnly: boolean }
+): Effect.Effect<SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const connection = makeConnection(database)
+    return yield* SqlClient.make({
+      ...SqlClient.makeSqliteAcquirers<Connection>({
+        connection: Effect.succeed(connection),
+        semaphore: Semaphore.makeUnsafe(1),
+        isTransaction: (connection) => connection.isTransaction()
+      }),
+      compiler: Statement.makeCompilerSqlite(),
+      driver: "node-sqlite",
+      // A writer takes its lock at once, so that a transaction never fails half-way because someone else wrote first.
+      beginTransaction: options.readOnly ? "BEGIN" : "BEGIN IMMEDIATE",
+      releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+      spanAttributes: [["db.system.name", "sqlite"]]
+    })
+  }).pipe(Effect.provide(Reactivity.layer))
+
+/** The result codes of SQLite that mean something to a journal. */
+export const ResultCode = { busy: 5, readOnly: 8, corrupt: 11, notADatabase: 26 } as const
+
+/** SQLite's own result code of a failed statement, without its extension bits. */
+export const resultCode = (error: SqlError.SqlError): number | undefined =>
+  error.reason.cause instanceof SqliteFailure ? error.reason.cause.errno & 0xff : undefined
+
+/** An error of `node:sqlite` in the shape that `effect/sql` classifies. */
+class SqliteFailure extends Error {
+  readonly errno: number
+  constructor(message: string, errno: number) {
+    super(message)
+    this.errno = errno
+  }
+}
+
+const makeConnection = (database: DatabaseSync): Connection => {
+  const rows = (sql: string, params: ReadonlyArray<unknown>) =>
+    attempt("execute", () => database.prepare(sql).all(...params.map(toInputValue)))
+  const values = (sql: string, params: ReadonlyArray<unknown>) =>
+    Effect.map(rows(sql, params), (rows) => rows.map((row) => Object.values(row)))
+  const execute: Connection["execute"] = (sql, params, transformRows) =>
+    transformRows === undefined ? rows(sql, params) : Effect.map(rows(sql, params), transformRows)
+  return {
+    isTransaction: () => database.isTransaction,
+    execute,
+    executeRaw: rows,
+    executeStream: (sql, params, transformRows) => Stream.fromIterableEffect(execute(sql, params, transformRows)),
+    executeValues: values,
+    executeValuesUnprepared: values,
+    executeUnprepared: execute
+  }
+}
+
+const attempt = <A>(operation: string, run: () => A): Effect.Effect<A, SqlError.SqlError> =>
+  Effect.try({
+    try: run,
+    catch: (error) => {
+      const cause = toFailure(error)
+      return new SqlError.SqlError({
+        reason: SqlError.classifySqliteError(cause, { message: cause.message, operation })
+      })
+    }
+  })
+
+const toFailure = (error: unknown): Error => {
+  if (!(error instanceof Error)) return new Error(String(error))
+  return "errcode" in error && typeof error.errcode === "number"
+    ? new SqliteFailure(error.message, error.errcode)
+    : error
+}
+
+const toInputValue = (value: unknown): SQLInputValue => {
+  switch (typeof value) {
+    case "string":
+    case "number":
+    case "bigint":
+      return value
+    case "boolean":
+      return value ? 1 : 0
+    default:
+      if (value === null || value === undefined) return null
+      if (value instanceof Uint8Array) return value
+      throw new TypeError(`SQLite cannot store a parameter of type ${typeof value}`)
+  }
+}

@@ -1,0 +1,102 @@
+/** What went wrong in a failure, as far as its transcript shows. */
+import type { Failure } from "@inspo/domain/Experience"
+import { Array as Arr, Record, Schema } from "effect"
+
+/** The ways to fail that can be read off a transcript. One failure can show several. */
+export const FailureMode = Schema.Literals([
+  "no-search",
+  "whole-question-as-query",
+  "stopped-after-first-hop",
+  "evidence-not-stated",
+  "answer-not-in-evidence",
+  "wordy-answer",
+  "broken-tags",
+  "ran-out-of-turns",
+  "other"
+])
+export type FailureMode = typeof FailureMode.Type
+
+/** Each mode as a predicate of a sentence about trajectories. */
+export const description: Readonly<Record<FailureMode, string>> = {
+  "no-search": "never searched",
+  "whole-question-as-query": "used the whole question as a query",
+  "stopped-after-first-hop": "answered after a single search that did not show the answer",
+  "evidence-not-stated": "went on without saying what the search had shown",
+  "answer-not-in-evidence": "gave an answer that no search had shown",
+  "wordy-answer": "wrapped the answer in further words",
+  "broken-tags": "broke the tags of the protocol",
+  "ran-out-of-turns": "ran out of turns before answering",
+  other: "failed in another way"
+}
+
+/** The modes a failure shows, in the order of the literals; `other` alone when it shows none. */
+export const diagnose = (failure: Failure): Arr.NonEmptyReadonlyArray<FailureMode> => {
+  const modes = Record.keys(signs).filter((mode) => signs[mode](failure))
+  return Arr.isReadonlyArrayNonEmpty(modes) ? modes : ["other"]
+}
+
+/** How many of the failures show each mode; modes that none shows are absent. The most frequent come first. */
+export const count = (
+  failures: ReadonlyArray<Failure>
+): ReadonlyArray<{ readonly mode: FailureMode; readonly failures: number }> => {
+  const shown = failures.flatMap(diagnose)
+  return FailureMode.literals
+    .map((mode) => ({ mode, failures: shown.filter((one) => one === mode).length }))
+    .filter(({ failures }) => failures > 0)
+    .sort((a, b) => b.failures - a.failures)
+}
+
+/** The share of a question's words from which a query counts as the whole question. */
+const wholeQuestionShare = 0.75
+
+/** How many words more than the longest golden answer make an answer wordy. */
+const wordyExcess = 3
+
+const signs: Readonly<Record<Exclude<FailureMode, "other">, (failure: Failure) => boolean>> = {
+  "no-search": (failure) => queries(failure).length === 0,
+  "whole-question-as-query": (failure) => {
+    const asked = new Set(words(failure.question))
+    return queries(failure).some((query) => {
+      const queried = new Set(words(query))
+      const repeated = [...asked].filter((word) => queried.has(word)).length
+      return asked.size > 0 && repeated >= wholeQuestionShare * asked.size
+    })
+  },
+  "stopped-after-first-hop": (failure) =>
+    failure.answer !== null &&
+    queries(failure).length === 1 &&
+    !failure.goldenAnswers.some((golden) => contains(evidence(failure), golden)),
+  "evidence-not-stated": ({ transcript }) =>
+    Arr.zip(transcript, transcript.slice(1)).some(
+      ([turn, next]) => turn.action.kind === "search" && turn.observation !== null && !/^\s*<think>/.test(next.text)
+    ),
+  "answer-not-in-evidence": (failure) =>
+    failure.answer !== null &&
+    queries(failure).length > 0 &&
+    !isWordy(failure.answer, failure.goldenAnswers) &&
+    !contains(evidence(failure), failure.answer),
+  "wordy-answer": ({ answer, goldenAnswers }) => answer !== null && isWordy(answer, goldenAnswers),
+  "broken-tags": ({ finishReason, transcript }) =>
+    finishReason === "invalid-action" || transcript.some((turn) => turn.action.kind === "invalid"),
+  "ran-out-of-turns": ({ finishReason }) => finishReason === "turns-exhausted" || finishReason === "context-exhausted"
+}
+
+const isWordy = (answer: string, goldenAnswers: ReadonlyArray<string>): boolean => {
+  const length = words(answer).length
+  return (
+    length >= Math.max(...goldenAnswers.map((golden) => words(golden).length)) + wordyExcess ||
+    goldenAnswers.some((golden) => contains(answer, golden) && length > words(golden).length)
+  )
+}
+
+const queries = ({ transcript }: Failure): ReadonlyArray<string> =>
+  transcript.flatMap(({ action }) => (action.kind === "search" ? [action.content] : []))
+
+const evidence = ({ transcript }: Failure): string =>
+  transcript.flatMap(({ action, observation }) => (action.kind === "search" ? [observation ?? ""] : [])).join(" ; ")
+
+/** Whether the words of `part` stand in `text` one after the other. */
+const contains = (text: string, part: string): boolean =>
+  ` ${words(text).join(" ")} `.includes(` ${words(part).join(" ")} `)
+
+const words = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []

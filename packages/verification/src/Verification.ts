@@ -1,0 +1,144 @@
+/** Which candidates may join the population. */
+import { Array as Arr, Order, Schema } from "effect"
+
+/**
+ * What was decided about a candidate, and on what grounds.
+ *
+ * - `not-worse`: its mean is at least the parent's
+ * - `no-baseline`: the parent has no score to compare with
+ * - `worse`: its mean is below the parent's
+ * - `no-questions`: it was tried on nothing
+ */
+export const VerdictReason = Schema.Literals(["not-worse", "no-baseline", "worse", "no-questions"])
+export type VerdictReason = typeof VerdictReason.Type
+
+/**
+ * A judged candidate. `mean` is its mean reward over `questions` questions, `parentMean` what it was compared with, both
+ * in [0, 1]. `wins` and `losses` count the questions where it scored above and below a parent that was run again, else 0.
+ * `score` is what accepted candidates are ranked by, whichever round they come from.
+ */
+export const Verdict = Schema.Struct({
+  accepted: Schema.Boolean,
+  reason: VerdictReason,
+  score: Schema.Finite,
+  mean: Schema.Finite,
+  parentMean: Schema.NullOr(Schema.Finite),
+  questions: Schema.Natural,
+  wins: Schema.Natural,
+  losses: Schema.Natural
+})
+export interface Verdict extends Schema.Schema.Type<typeof Verdict> {}
+
+/** A verification rule. Pure. */
+export interface Policy {
+  /** What has to be rolled out to judge so many candidates on so many questions. */
+  readonly plan: (request: { readonly candidates: number; readonly questions: number }) => Plan
+  /** One verdict for each candidate, in their order. */
+  readonly judge: (evidence: Evidence) => ReadonlyArray<Verdict>
+  /** Whether another round of proposing is due: places are left, and rounds. */
+  readonly needsRound: (progress: Progress) => boolean
+  /** Who takes the free places, best first; `shortfall` is how many places stay free. */
+  readonly refill: <A extends Pick<Verdict, "accepted" | "score">>(request: {
+    readonly places: number
+    readonly verified: ReadonlyArray<A>
+  }) => { readonly chosen: ReadonlyArray<A>; readonly shortfall: number }
+}
+
+/** `parent` says whether the parent is rolled out too; `rollouts` counts all trajectories, one per question each. */
+export interface Plan {
+  readonly parent: boolean
+  readonly rollouts: number
+}
+
+/**
+ * Rewards on the verification questions, in [0, 1]: `candidates[i][k]` is candidate i's on question k. `parent` holds the
+ * parent's on the same questions where it was run again; `storedParentMean` is its mean on record, where there is one.
+ */
+export interface Evidence {
+  readonly candidates: ReadonlyArray<ReadonlyArray<number>>
+  readonly parent: ReadonlyArray<number> | null
+  readonly storedParentMean: number | null
+}
+
+/** `round` counts the rounds done, `verified` is what all of them brought. */
+export interface Progress {
+  readonly round: number
+  readonly places: number
+  readonly verified: ReadonlyArray<Pick<Verdict, "accepted">>
+}
+
+/** `rounds` is the largest number of rounds; with `fill` the best rejected candidates take the places left after them. */
+export interface Options {
+  readonly rounds: number
+  readonly fill: boolean
+}
+
+/**
+ * The letter of the paper (lines 15-20): a candidate passes when its mean is at least the parent's stored mean. That mean
+ * is biased low when the questions come from a buffer that prefers failures. Ranked by mean, across rounds too.
+ */
+export const paper = (options: Options): Policy => ({
+  ...common(options, { parent: false }),
+  judge: ({ candidates, storedParentMean }) => candidates.map((scores) => judge(scores, null, storedParentMean, "mean"))
+})
+
+/**
+ * What we would defend: the parent is run again on the same questions, so that both meet the same policy, and a candidate
+ * passes when it is not worse. Ranked by the difference to the parent, since every round asks other questions.
+ */
+export const robust = (options: Options): Policy => ({
+  ...common(options, { parent: true }),
+  judge: ({ candidates, parent, storedParentMean }) =>
+    candidates.map((scores) =>
+      judge(scores, parent, parent === null || parent.length === 0 ? storedParentMean : mean(parent), "difference")
+    )
+})
+
+const common = (options: Options, { parent }: Pick<Plan, "parent">): Omit<Policy, "judge"> => ({
+  plan: ({ candidates, questions }) => ({ parent, rollouts: (candidates + (parent ? 1 : 0)) * questions }),
+  needsRound: ({ places, round, verified }) =>
+    round < options.rounds && verified.filter(({ accepted }) => accepted).length < places,
+  refill: ({ places, verified }) => {
+    const ranked = verified.toSorted(byScore)
+    const entitled = [
+      ...ranked.filter(({ accepted }) => accepted),
+      ...(options.fill ? ranked.filter(({ accepted }) => !accepted) : [])
+    ]
+    const chosen = entitled.slice(0, Math.max(0, places))
+    return { chosen, shortfall: Math.max(0, places - chosen.length) }
+  }
+})
+
+const judge = (
+  scores: ReadonlyArray<number>,
+  parent: ReadonlyArray<number> | null,
+  parentMean: number | null,
+  rankedBy: "mean" | "difference"
+): Verdict => {
+  const questions = scores.length
+  const own = questions === 0 ? 0 : mean(scores)
+  const reason = reasonFor(questions, own, parentMean)
+  const pairs = Arr.zip(scores, parent ?? [])
+  return {
+    accepted: reason === "not-worse" || reason === "no-baseline",
+    reason,
+    score: rankedBy === "mean" ? own : own - (parentMean ?? 0),
+    mean: own,
+    parentMean,
+    questions,
+    wins: pairs.filter(([candidate, parent]) => candidate > parent).length,
+    losses: pairs.filter(([candidate, parent]) => candidate < parent).length
+  }
+}
+
+const reasonFor = (questions: number, own: number, parentMean: number | null): VerdictReason => {
+  if (questions === 0) return "no-questions"
+  if (parentMean === null) return "no-baseline"
+  return own >= parentMean ? "not-worse" : "worse"
+}
+
+// Summed in question order: rounding then never makes a mean fall when a score rises.
+const mean = (scores: ReadonlyArray<number>): number => scores.reduce((sum, score) => sum + score, 0) / scores.length
+
+/** Highest first; `sort` keeps the order of equals. */
+const byScore: Order.Order<Pick<Verdict, "score">> = Order.flip(Order.mapInput(Order.Number, ({ score }) => score))

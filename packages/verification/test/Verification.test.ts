@@ -1,0 +1,173 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Array, Effect, Option, Order, Schema } from "effect"
+import { Verification, VerificationPolicy } from "../src/index.ts"
+
+const options = { rounds: 3, fill: false }
+const policies = [
+  ["paper", Verification.paper],
+  ["robust", Verification.robust]
+] as const
+
+const Reward = Schema.Literals([0, 0.1, 0.2, 0.3, 0.7, 1])
+/** Six questions, so that every candidate and the parent meet the same. */
+const Scores = Schema.Tuple([Reward, Reward, Reward, Reward, Reward, Reward])
+const Evidence = Schema.Struct({
+  candidates: Schema.Array(Scores),
+  parent: Scores,
+  storedParentMean: Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+})
+const mean = (scores: ReadonlyArray<number>) => scores.reduce((sum, score) => sum + score, 0) / scores.length
+
+const Verified = Schema.Struct({ accepted: Schema.Boolean, score: Schema.Literals([-0.5, 0, 0.25, 1]) })
+const Places = Schema.Literals([0, 1, 2, 3, 10])
+
+describe.each(policies)("%s", (name, make) => {
+  const policy = make(options)
+  const baseline = (evidence: Verification.Evidence) =>
+    name === "paper" ? evidence.storedParentMean : mean(evidence.parent ?? [])
+
+  it.prop("accepts a candidate exactly when its mean is not below the parent's", [Evidence], ([evidence]) => {
+    const verdicts = policy.judge(evidence)
+    assert.lengthOf(verdicts, evidence.candidates.length)
+    for (const [scores, verdict] of Array.zip(evidence.candidates, verdicts)) {
+      const bar = baseline(evidence)
+      assert.strictEqual(verdict.mean, mean(scores))
+      assert.strictEqual(verdict.parentMean, bar)
+      assert.strictEqual(verdict.questions, scores.length)
+      assert.strictEqual(verdict.accepted, bar === null || mean(scores) >= bar)
+      assert.strictEqual(verdict.reason, bar === null ? "no-baseline" : mean(scores) >= bar ? "not-worse" : "worse")
+    }
+  })
+
+  it.prop(
+    "judges every candidate on its own: order and company do not matter",
+    [Evidence, Schema.Natural],
+    ([evidence, rotation]) => {
+      const turn = rotation % Math.max(1, evidence.candidates.length)
+      const rotated = Array.rotate(evidence.candidates, turn)
+      assert.deepStrictEqual(
+        policy.judge({ ...evidence, candidates: rotated }),
+        Array.rotate(policy.judge(evidence), turn)
+      )
+    }
+  )
+
+  it.prop(
+    "never turns to rejection when a score rises",
+    [Evidence, Scores, Schema.Literals([0, 1, 2, 3, 4, 5])],
+    ([evidence, scores, question]) => {
+      const raised = scores.map((score, k) => (k === question ? Math.max(score, 0.7) : score))
+      const [before, after] = policy.judge({ ...evidence, candidates: [scores, raised] })
+      assert.isTrue(before !== undefined && after !== undefined)
+      if (before === undefined || after === undefined) return
+      assert.isTrue(!before.accepted || after.accepted)
+      assert.isAtLeast(after.score, before.score)
+    }
+  )
+
+  it.prop(
+    "refills with the accepted, best first and in order of arrival among equals",
+    [Schema.Array(Verified), Places],
+    ([verified, places]) => {
+      const numbered = verified.map((candidate, index) => ({ ...candidate, index }))
+      const { chosen, shortfall } = policy.refill({ places, verified: numbered })
+      const ranked = Array.sort(
+        numbered.filter(({ accepted }) => accepted),
+        Order.combine(
+          Order.mapInput(Order.Number, ({ score }: (typeof numbered)[number]) => -score),
+          Order.mapInput(Order.Number, ({ index }) => index)
+        )
+      )
+      assert.deepStrictEqual(chosen, ranked.slice(0, places))
+      assert.strictEqual(shortfall, places - chosen.length)
+    }
+  )
+
+  it.prop(
+    "with fill, takes the best rejected once no accepted are left",
+    [Schema.Array(Verified), Places],
+    ([verified, places]) => {
+      const numbered = verified.map((candidate, index) => ({ ...candidate, index }))
+      const short = policy.refill({ places, verified: numbered })
+      const { chosen, shortfall } = make({ ...options, fill: true }).refill({ places, verified: numbered })
+      assert.deepStrictEqual(chosen.slice(0, short.chosen.length), short.chosen)
+      const filled = chosen.slice(short.chosen.length)
+      assert.isTrue(filled.every(({ accepted }) => !accepted))
+      const left = numbered.filter((candidate) => !candidate.accepted && !filled.includes(candidate))
+      for (const one of filled) {
+        assert.isTrue(left.every(({ index, score }) => score < one.score || (score === one.score && index > one.index)))
+      }
+      assert.strictEqual(shortfall, Math.max(0, places - verified.length))
+    }
+  )
+
+  it.prop(
+    "asks for another round while places are left, but not for more than allowed",
+    [Schema.Array(Verified), Places, Schema.Literals([0, 1, 2, 3, 4])],
+    ([verified, places, round]) => {
+      const free = policy.refill({ places, verified }).shortfall > 0
+      assert.strictEqual(policy.needsRound({ round, places, verified }), free && round < options.rounds)
+    }
+  )
+
+  it("rejects what was tried on nothing", () => {
+    const [verdict] = policy.judge({ candidates: [[]], parent: [], storedParentMean: null })
+    assert.deepStrictEqual(verdict, {
+      accepted: false,
+      reason: "no-questions",
+      score: 0,
+      mean: 0,
+      parentMean: null,
+      questions: 0,
+      wins: 0,
+      losses: 0
+    })
+  })
+
+  it("plans a rollout per candidate and question, and the parent's where it is run again", () => {
+    const parent = name === "robust"
+    assert.deepStrictEqual(policy.plan({ candidates: 6, questions: 200 }), { parent, rollouts: parent ? 1400 : 1200 })
+  })
+
+  it.effect("is what its layer provides", () =>
+    Effect.gen(function* () {
+      const provided = yield* VerificationPolicy
+      assert.deepStrictEqual(
+        provided.plan({ candidates: 2, questions: 3 }),
+        policy.plan({ candidates: 2, questions: 3 })
+      )
+      assert.isTrue(provided.needsRound({ round: 2, places: 1, verified: [] }))
+      assert.isFalse(provided.needsRound({ round: 3, places: 1, verified: [] }))
+    }).pipe(
+      Effect.provide(
+        name === "paper" ? VerificationPolicy.layerPaper(options) : VerificationPolicy.layerRobust(options)
+      )
+    )
+  )
+})
+
+describe("robust", () => {
+  it.prop("counts the questions won and lost against the parent", [Scores, Scores], ([scores, parent]) => {
+    const [verdict] = Verification.robust(options).judge({ candidates: [scores], parent, storedParentMean: null })
+    const differences = Array.zipWith(scores, parent, (own, parents) => own - parents)
+    assert.strictEqual(verdict?.wins, differences.filter((difference) => difference > 0).length)
+    assert.strictEqual(verdict?.losses, differences.filter((difference) => difference < 0).length)
+  })
+
+  it("ranks by the difference to the parent, which rounds share, and the paper by the mean", () => {
+    const easy = { candidates: [[1, 1]], parent: [1, 1], storedParentMean: 1 }
+    const hard = { candidates: [[0.3, 0.3]], parent: [0, 0], storedParentMean: 0 }
+    const better = (policy: Verification.Policy) => {
+      const verified = [...policy.judge(easy), ...policy.judge(hard)]
+      return Option.getOrThrow(Array.head(policy.refill({ places: 1, verified }).chosen)).mean
+    }
+    assert.strictEqual(better(Verification.robust(options)), 0.3)
+    assert.strictEqual(better(Verification.paper(options)), 1)
+  })
+
+  it("falls back on the parent's mean on record when the parent was not run again", () => {
+    const [verdict] = Verification.robust(options).judge({ candidates: [[0, 1]], parent: null, storedParentMean: 0.6 })
+    assert.strictEqual(verdict?.parentMean, 0.6)
+    assert.strictEqual(verdict?.accepted, false)
+  })
+})
