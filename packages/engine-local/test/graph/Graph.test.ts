@@ -1,0 +1,51 @@
+import { fromBinary } from "@bufbuild/protobuf"
+import { assert, describe, it } from "@effect/vitest"
+import { add, squaredRelu, weightedSum } from "@inspo/engine-local/graph/Elementwise"
+import { ModelProtoSchema } from "@inspo/engine-local/graph/generated/onnx_pb"
+import { Graph, sizeOf } from "@inspo/engine-local/graph/Graph"
+import { Effect } from "effect"
+import { run } from "./Sessions.ts"
+
+describe("Graph", () => {
+  it("leaves out nodes, constants and inputs that no output depends on", () => {
+    const graph = new Graph()
+    const x = graph.input("x", [2])
+    const unused = graph.input("unused", [2])
+    graph.output("y", squaredRelu(graph, x))
+    add(graph, unused, graph.constant([2], Float32Array.of(1, 2)))
+    const program = graph.build()
+    const model = fromBinary(ModelProtoSchema, program.bytes)
+    assert.deepStrictEqual(program.inputs, [{ name: "x", shape: [2], type: "float32" }])
+    assert.deepStrictEqual(
+      model.graph?.node.map(({ opType }) => opType),
+      ["Relu", "Mul", "Identity"]
+    )
+    assert.deepStrictEqual(model.graph?.initializer, [])
+  })
+
+  it("gives equal bytes for equal graphs", () => {
+    const build = () => {
+      const graph = new Graph()
+      const x = graph.input("x", [2, 3])
+      const loss = weightedSum(graph, squaredRelu(graph, x), graph.filled([2, 3], 2))
+      for (const gradient of graph.gradients(loss, [x])) graph.output("dx", gradient)
+      return graph.build().bytes
+    }
+    assert.deepStrictEqual(build(), build())
+  })
+
+  it.effect("gives a variable that the loss does not depend on a gradient of zeros", () =>
+    Effect.gen(function* () {
+      const graph = new Graph()
+      const [x, other] = [graph.input("x", [2]), graph.input("other", [3])]
+      const loss = weightedSum(graph, x, graph.constant([2], Float32Array.of(3, 4)))
+      graph.gradients(loss, [x, other]).forEach((gradient, index) => graph.output(`d${index}`, gradient))
+      const results = yield* run(graph.build(), { x: Float32Array.of(1, 2) })
+      assert.deepStrictEqual(results, { d0: Float32Array.of(3, 4), d1: Float32Array.of(0, 0, 0) })
+    })
+  )
+
+  it("names the shape when a tensor has no such axis", () => {
+    assert.throws(() => sizeOf(new Graph().input("x", [2, 3]), 2), "tensor of shape [2,3] has no axis 2")
+  })
+})
