@@ -1,0 +1,19 @@
+import { Schema } from "effect"
+
+/**
+ * A data file cannot be used. `line` counts from 1 and is null when the whole file is meant; `field` names the offending
+ * field where there is one, and `value` shows what it holds, as JSON.
+ */
+export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
+  file: Schema.String,
+  line: Schema.NullOr(Schema.Int),
+  field: Schema.NullOr(Schema.String),
+  value: Schema.NullOr(Schema.String),
+  expected: Schema.String
+}) {
+  override get message() {
+    const place = this.line === null ? this.file : `${this.file}:${this.line}`
+    const found = [this.field, this.value].filter((part) => part !== null).join(" is ")
+    return found === "" ? `${place}: expected ${this.expected}` : `${place}: ${found}; expected ${this.expected}`
+  }
+}
