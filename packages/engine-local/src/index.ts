@@ -1,1 +1,7 @@
-export {}
+export * as AdamW from "./AdamW.ts"
+export * as Checkpoint from "./Checkpoint.ts"
+export * from "./LocalEngine.ts"
+export * as ModelFolder from "./ModelFolder.ts"
+export * as Supervised from "./Supervised.ts"
+export * as Tokenizer from "./Tokenizer.ts"
+export * as TokenizerFiles from "./TokenizerFiles.ts"

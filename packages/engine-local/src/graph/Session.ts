@@ -8,6 +8,7 @@ export const sessionOptions: InferenceSession.SessionOptions = {
   intraOpNumThreads: 1,
   interOpNumThreads: 1,
   executionMode: "sequential",
+  enableCpuMemArena: false,
   graphOptimizationLevel: "all",
   logSeverityLevel: 3,
   extra: { session: { set_denormal_as_zero: "1" } }

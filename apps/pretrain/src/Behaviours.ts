@@ -1,0 +1,43 @@
+import { type Behaviour, clausesIn } from "@inspo/reflection/ClauseBank"
+import { Effect, Random, Record } from "effect"
+
+/** Which behaviours a demonstrator shows in one trajectory. */
+export type Behaviours = Readonly<Record<Behaviour, boolean>>
+
+/**
+ * How often demonstrators behave. `base` holds the rate of each behaviour when no clause concerns it; `follow` is the
+ * rate when a clause asks for it. With `obedient` false clauses are ignored and the base rates always hold.
+ */
+export interface Rates {
+  readonly base: Readonly<Record<Behaviour, number>>
+  readonly follow: number
+  readonly obedient: boolean
+}
+
+/** The rates of the shipped checkpoint: the behaviour that multi-hop questions need is rare unless it is asked for. */
+export const defaultRates: Rates = {
+  base: { search: 0.75, "one-entity-per-search": 0.05, "state-evidence": 0.2, "bare-answer": 0.45 },
+  follow: 0.88,
+  obedient: true
+}
+
+/**
+ * The rate of each behaviour under an instruction: `follow` when a clause asks for it, `base · (1 - follow)` when one
+ * asks for the opposite, one half when both stand there, `base` when neither does.
+ */
+export const ratesUnder = (instruction: string, rates: Rates): Readonly<Record<Behaviour, number>> => {
+  const clauses = rates.obedient ? clausesIn(instruction) : []
+  return Record.map(rates.base, (base, behaviour) => {
+    const concerning = clauses.filter((clause) => clause.behaviour === behaviour)
+    const asked = concerning.some((clause) => clause.direction === 1)
+    const opposed = concerning.some((clause) => clause.direction === -1)
+    if (asked && opposed) return 0.5
+    return asked ? rates.follow : opposed ? base * (1 - rates.follow) : base
+  })
+}
+
+/** Draws each behaviour on its own. */
+export const draw = (instruction: string, rates: Rates): Effect.Effect<Behaviours> => {
+  const wanted = ratesUnder(instruction, rates)
+  return Effect.all(Record.map(wanted, (rate) => Effect.map(Random.next, (uniform) => uniform < rate)))
+}

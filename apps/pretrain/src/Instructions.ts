@@ -1,0 +1,38 @@
+import { type Clause, clauses, seedInstruction } from "@inspo/reflection/ClauseBank"
+import { Array, Effect, Random } from "effect"
+
+/**
+ * How instructions are drawn. A share `seedOnly` of them is the seed instruction alone. A share `advised` holds each
+ * clause that asks for a behaviour with probability `adviceRate` and each other clause with probability `otherRate`:
+ * without them the long chains, which need several clauses at once, would be too rare to learn. The rest hold every
+ * clause with probability `clauseRate`.
+ */
+export interface Options {
+  readonly seedOnly: number
+  readonly advised: number
+  readonly adviceRate: number
+  readonly otherRate: number
+  readonly clauseRate: number
+}
+
+export const defaultOptions: Options = {
+  seedOnly: 0.15,
+  advised: 0.4,
+  adviceRate: 0.7,
+  otherRate: 0.08,
+  clauseRate: 0.2
+}
+
+/** Draws an instruction: the seed instruction and clauses after it, in any wording and any order. */
+export const draw = Effect.fnUntraced(function* (options: Options) {
+  const kind = yield* Random.next
+  if (kind < options.seedOnly) return seedInstruction
+  const isAdvised = kind < options.seedOnly + options.advised
+  const rate = (clause: Clause): number =>
+    isAdvised ? (clause.direction === 1 ? options.adviceRate : options.otherRate) : options.clauseRate
+  const present = yield* Effect.filter(clauses, (clause) =>
+    Effect.map(Random.next, (uniform) => uniform < rate(clause))
+  )
+  const texts = yield* Effect.forEach(yield* Random.shuffle(present), (clause) => Random.choice(clause.texts))
+  return Array.join([seedInstruction, ...texts], " ")
+})

@@ -1,0 +1,25 @@
+import { World } from "@inspo/datasets"
+import { clauses, seedInstruction } from "@inspo/reflection/ClauseBank"
+import { Observation } from "@inspo/rollout"
+import { Array } from "effect"
+
+/**
+ * The words of the embedded model's tokenizer: those of every world, of the seed instruction and all clauses, and of what
+ * the environment says. Tags and punctuation are left out: tags are special tokens, and marks follow a word without a
+ * space, where single bytes already are one token each.
+ */
+export const vocabulary: ReadonlyArray<string> = Array.dedupe([
+  ...World.vocabulary,
+  ...[
+    seedInstruction,
+    ...clauses.flatMap((clause) => clause.texts),
+    Observation.invalidAction,
+    Observation.nothingFound,
+    Observation.searchFailed,
+    "Question: The answer is"
+  ].flatMap(wordsOf)
+])
+
+function wordsOf(text: string): ReadonlyArray<string> {
+  return text.replaceAll(/<\/?\w+>/gu, " ").match(/\p{L}+|\p{N}+/gu) ?? []
+}

@@ -1,0 +1,97 @@
+import * as Checkpoint from "@inspo/engine-local/Checkpoint"
+import { initialParameters, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
+import * as ModelFolder from "@inspo/engine-local/ModelFolder"
+import { makeSupervisedTrainer } from "@inspo/engine-local/Supervised"
+import { fromFiles } from "@inspo/engine-local/Tokenizer"
+import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
+import { Effect, Equal, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as Examples from "../Examples.ts"
+import * as Training from "../Training.ts"
+import { vocabulary } from "../Vocabulary.ts"
+
+/** `pretrain train`: learns from demonstrations and writes a model folder. */
+export const train = Command.make(
+  "train",
+  {
+    out: Flag.Directory("out").pipe(Flag.withDescription("Folder to write the model to")),
+    seed: Flag.Int("seed").pipe(
+      Flag.withDescription("Decides the worlds, the examples and the initial weights"),
+      Flag.withDefault(0)
+    ),
+    steps: Flag.Int("steps").pipe(
+      Flag.withDescription("Number of optimizer steps"),
+      Flag.withDefault(Training.defaultOptions.steps)
+    ),
+    learningRate: Flag.Finite("learning-rate").pipe(
+      Flag.withDescription("Peak of the learning rate"),
+      Flag.withDefault(Training.defaultOptions.learningRate)
+    ),
+    worlds: Flag.Int("worlds").pipe(
+      Flag.withDescription("Number of worlds the examples are drawn from"),
+      Flag.withDefault(Examples.defaultOptions.worlds)
+    ),
+    null: Flag.Boolean("null").pipe(
+      Flag.withDescription("Demonstrators ignore the clauses of the instruction"),
+      Flag.withDefault(false)
+    ),
+    init: Flag.Directory("init", { mustExist: true }).pipe(
+      Flag.withDescription("Model folder to go on from instead of random weights"),
+      Flag.optional
+    )
+  },
+  Effect.fn("pretrain.train")(function* (options) {
+    const files = makeTokenizerFiles(vocabulary)
+    const tokenizer = fromFiles(files)
+    const config = { ...shape, vocabulary: tokenizer.vocabularySize }
+    const parameters = Option.isSome(options.init)
+      ? yield* parametersOf(options.init.value, config)
+      : initialParameters(config, `pretrain/${options.seed}`)
+    const examples = yield* Examples.make(tokenizer, {
+      ...Examples.defaultOptions,
+      seed: options.seed,
+      worlds: options.worlds,
+      rates: { ...Examples.defaultOptions.rates, obedient: !options.null }
+    })
+    const trainer = yield* makeSupervisedTrainer({ config, parameters })
+    const schedule = { ...Training.defaultOptions, steps: options.steps, learningRate: options.learningRate }
+    yield* Training.train(trainer, examples, schedule, (progress) =>
+      progress.step % reportEvery === 0 || progress.step === options.steps ? report(progress) : Effect.void
+    )
+    const hash = yield* ModelFolder.write(options.out, {
+      name: options.null ? "inspo-tiny-null" : "inspo-tiny",
+      model: config,
+      parameters: trainer.parameters,
+      tokenizerFiles: files
+    })
+    yield* Effect.log(`wrote ${options.out}, weights ${hash}`)
+  }, Effect.scoped)
+).pipe(Command.withDescription("Pre-train the model from demonstrations in generated worlds"))
+
+/** The shape of the shipped model: 0.4 M parameters, 320 tokens of context. */
+const shape: Omit<ModelConfig, "vocabulary"> = {
+  width: 96,
+  layers: 3,
+  heads: 4,
+  keyValueHeads: 1,
+  feedForward: 4,
+  context: 320
+}
+
+/** The weights of another folder, whose model must be the same but for them. */
+const parametersOf = Effect.fnUntraced(function* (folder: string, config: ModelConfig) {
+  const { model, parameters } = yield* ModelFolder.read(folder)
+  return Equal.equals(model, config)
+    ? parameters
+    : yield* new Checkpoint.CheckpointError({
+        path: folder,
+        reason: `the model is ${JSON.stringify(model)}, expected ${JSON.stringify(config)}`
+      })
+})
+
+const reportEvery = 50
+
+const report = ({ step, loss, gradientNorm, tokensPerSecond }: Training.Progress) =>
+  Effect.log(
+    `step ${step}: loss ${loss.toFixed(4)}, gradient norm ${gradientNorm.toFixed(2)}, ${Math.round(tokensPerSecond)} tokens/s`
+  )

@@ -1,0 +1,13 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect, Layer, Logger } from "effect"
+import { Command } from "effect/cli"
+import { probe } from "./commands/probe.ts"
+import { train } from "./commands/train.ts"
+
+Command.make("pretrain").pipe(
+  Command.withDescription("Make and examine the model that the embedded engine ships with"),
+  Command.withSubcommands([train, probe]),
+  Command.run({ version: "0.0.0" }),
+  Effect.provide([NodeServices.layer, Layer.succeed(Logger.LogToStderr, true)]),
+  NodeRuntime.runMain
+)

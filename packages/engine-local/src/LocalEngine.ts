@@ -1,0 +1,142 @@
+import { rm } from "node:fs/promises"
+import { resolve } from "node:path"
+import { Engine, EngineError, type TrainMetrics } from "@inspo/engine"
+import { Effect, Layer, type Scope, Semaphore } from "effect"
+import * as AdamW from "./AdamW.ts"
+import * as Checkpoint from "./Checkpoint.ts"
+import * as PolicyTrainer from "./internal/PolicyTrainer.ts"
+import * as Programs from "./internal/Programs.ts"
+import * as Sampler from "./internal/Sampler.ts"
+import * as WorkerPool from "./internal/WorkerPool.ts"
+import * as ModelFolder from "./ModelFolder.ts"
+
+/** Where the embedded engine finds its model and keeps its checkpoints, and how much of the machine it uses. */
+export interface LocalEngineOptions {
+  /** A folder that `ModelFolder.read` accepts; the shipped model when absent. */
+  readonly model?: string | undefined
+  /** The folder that `save` writes to, made when needed; references are relative to it. */
+  readonly checkpoints: string
+  /** Worker threads: when absent 2 to 4, as there are cores. Changes no result. */
+  readonly workers?: number | undefined
+  /** Sequences that one worker decodes at once, at least 2; 80 when absent. Changes no result. */
+  readonly rows?: number | undefined
+  /** Continue sequences of earlier calls where they ended; true when absent. Changes no result. */
+  readonly prefixCache?: boolean | undefined
+}
+
+/**
+ * The embedded engine: a small transformer, sampled and trained on the CPU by worker threads, which end with the scope.
+ *
+ * Equal inputs give equal bits on one machine type, whatever the number of workers and rows. A training request whose
+ * `key` is that of the one before it is answered as that one was, and changes nothing.
+ *
+ * @example
+ * ```ts
+ * import { Engine } from "@inspo/engine"
+ * import { layer } from "@inspo/engine-local"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const engine = yield* Engine
+ *   return yield* engine.sample([
+ *     {
+ *       prompt: engine.tokenizer.prompt([{ role: "user", content: "Question: Who is the mayor?" }]),
+ *       n: 5,
+ *       stop: ["</search>", "</answer>"],
+ *       maxTokens: 60,
+ *       temperature: 1,
+ *       topP: 1,
+ *       seed: "0"
+ *     }
+ *   ])
+ * }).pipe(Effect.provide(layer({ checkpoints: "run/checkpoints" })))
+ * ```
+ */
+export const layer = (options: LocalEngineOptions): Layer.Layer<Engine, EngineError> =>
+  Layer.effect(Engine, make(options))
+
+const make = Effect.fn("LocalEngine.make")(function* (
+  options: LocalEngineOptions
+): Effect.fn.Return<Engine.Interface, EngineError, Scope.Scope> {
+  const model = yield* ModelFolder.read(options.model ?? ModelFolder.shipped).pipe(Effect.mapError(as("start")))
+  const { model: config, parameters, tokenizer } = model
+  const workers = options.workers ?? WorkerPool.defaultWorkers()
+  const pool = yield* WorkerPool.make({ config, parameters, workers, rows: Math.max(2, options.rows ?? 80) })
+  const programs = Programs.make(config)
+  const optimizer = AdamW.make(pool.current.length)
+  const sampler = Sampler.make({ config, pool, programs, tokenizer, prefixCache: options.prefixCache ?? true })
+  const trainer = PolicyTrainer.make({ config, pool, programs, optimizer })
+  let lastTraining: { readonly key: string; readonly metrics: TrainMetrics } | undefined
+  // One operation at a time, since the weights must not change under a sample.
+  const turn = yield* Semaphore.make(1)
+
+  return {
+    profile: {
+      name: "local",
+      model: model.name,
+      parameters: pool.current.length,
+      contextLength: config.context,
+      concurrency: pool.workers * pool.rows,
+      deterministic: true,
+      fingerprint: model.fingerprint
+    },
+    tokenizer,
+
+    sample: (requests) => turn.withPermit(sampler.sample(requests)),
+
+    train: (request) =>
+      turn.withPermit(
+        Effect.gen(function* () {
+          if (lastTraining?.key === request.key) return lastTraining.metrics
+          const metrics = yield* trainer.train(request)
+          sampler.forget()
+          lastTraining = { key: request.key, metrics }
+          return metrics
+        }).pipe(Effect.uninterruptible)
+      ),
+
+    score: (policy, sequences) => turn.withPermit(trainer.score(policy, sequences)),
+
+    save: (name) =>
+      turn.withPermit(
+        Effect.gen(function* () {
+          if (!/^\w[\w.-]*$/.test(name)) {
+            return yield* new EngineError({
+              operation: "save",
+              reason: `name ${JSON.stringify(name)} must consist of letters, digits, "_", "-" and "."`
+            })
+          }
+          const uri = `${name}.safetensors`
+          const hash = yield* Checkpoint.write(resolve(options.checkpoints, uri), config, {
+            parameters: pool.current,
+            optimizer
+          }).pipe(Effect.mapError(as("save")))
+          return { uri, hash }
+        })
+      ),
+
+    restore: ({ uri, hash }) =>
+      turn.withPermit(
+        Effect.gen(function* () {
+          const checkpoint = yield* Checkpoint.read(
+            resolve(options.checkpoints, uri),
+            config,
+            hash === "" ? undefined : hash
+          ).pipe(Effect.mapError(as("restore")))
+          pool.current.set(checkpoint.parameters)
+          AdamW.assign(optimizer, checkpoint.optimizer ?? AdamW.make(optimizer.first.length))
+          sampler.forget()
+          lastTraining = undefined
+        })
+      ),
+
+    remove: ({ uri }) =>
+      Effect.tryPromise({
+        try: () => rm(resolve(options.checkpoints, uri), { force: true }),
+        catch: (error) => new EngineError({ operation: "remove", reason: `checkpoint ${uri}: ${String(error)}` })
+      })
+  }
+})
+
+const as = (operation: EngineError["operation"]) => (error: Checkpoint.CheckpointError) =>
+  new EngineError({ operation, reason: error.message })

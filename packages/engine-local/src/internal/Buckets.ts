@@ -1,0 +1,9 @@
+/** The lengths that programs are built for: few, since a program costs time and memory, yet seldom much too long. */
+export const bucket = (length: number): number => lengths.find((limit) => length <= limit) ?? roundUp(length, 128)
+
+const lengths = [16, 32, 48, 64, 96, 128, 192, 256]
+
+const roundUp = (length: number, step: number): number => Math.ceil(length / step) * step
+
+/** The smallest power of two that is not below `count`. */
+export const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, count)))

@@ -1,0 +1,81 @@
+import type { Tensor } from "onnxruntime-node"
+import { scatterInputGradient } from "../model/InputGradient.ts"
+import { add } from "./Arithmetic.ts"
+import * as Kernel from "./Kernel.ts"
+import type { Batch, EvaluateReply, EvaluateRequest, PolicyName, SharedProgram, WorkerData } from "./Protocol.ts"
+
+/** Runs scoring and training programs within one worker, keeping their sessions. */
+export const make = (data: WorkerData) => {
+  const parameters: Record<PolicyName, Readonly<Record<string, Float32Array>>> = {
+    current: views(data, new Float32Array(data.policies.current)),
+    reference: views(data, new Float32Array(data.policies.reference))
+  }
+  const lanes = data.lanes.map((lane) => new Float32Array(lane))
+  const scratch = new Float32Array(data.layout.reduce((total, { size }) => total + size, 0))
+  const gradientViews = Object.fromEntries(
+    Object.entries(views(data, scratch)).map(([name, view]) => [`d_${name}`, view] as const)
+  )
+  const positionGradient = gradientViews["d_pos"]
+  const kernels = new Map<string, Kernel.Kernel>()
+
+  const kernelOf = async (program: SharedProgram): Promise<Kernel.Kernel> => {
+    const known = kernels.get(program.key)
+    // Put back at the end, so that the first is the one not used for longest.
+    kernels.delete(program.key)
+    const kernel = known ?? (await Kernel.make(program, gradientViews))
+    kernels.set(program.key, kernel)
+    const [oldest] = kernels
+    if (oldest !== undefined && kernels.size > mostKernels) {
+      kernels.delete(oldest[0])
+      await oldest[1].release()
+    }
+    return kernel
+  }
+
+  const gradient = (kernel: Kernel.Kernel, batch: Batch): void => {
+    positionGradient?.fill(0)
+    scatterInputGradient(
+      data.config,
+      {
+        tokens: integers(batch, "tokens"),
+        previous: integers(batch, "previous"),
+        positions: integers(batch, "positions"),
+        dx0: kernel.output("dx0"),
+        dprev: kernel.output("dprev")
+      },
+      scratch
+    )
+  }
+
+  return async (request: EvaluateRequest): Promise<EvaluateReply> => {
+    const lane = request.lane === null ? undefined : lanes[request.lane]
+    const reply: Array<Record<string, Float32Array>> = []
+    for (const [index, batch] of request.batches.entries()) {
+      const kernel = await kernelOf(batch.program)
+      const inputs: Record<string, Tensor> = {
+        ...Kernel.feeds(batch.program, parameters[request.policy]),
+        ...Kernel.feeds(batch.program, batch.inputs)
+      }
+      await kernel.run(inputs)
+      reply.push(Object.fromEntries(request.outputs.map((name) => [name, kernel.output(name).slice()])))
+      if (lane !== undefined) {
+        gradient(kernel, batch)
+        if (index === 0) lane.set(scratch)
+        else add(lane, scratch)
+      }
+    }
+    return reply
+  }
+}
+
+const views = (data: WorkerData, flat: Float32Array): Readonly<Record<string, Float32Array>> =>
+  Object.fromEntries(data.layout.map(({ name, offset, size }) => [name, flat.subarray(offset, offset + size)]))
+
+const integers = (batch: Batch, name: string): BigInt64Array => {
+  const values = batch.inputs[name]
+  if (!(values instanceof BigInt64Array)) throw new RangeError(`the batch has no integer input ${name}`)
+  return values
+}
+
+/** Sessions kept per worker; each holds the activations of one shape, some 20 MB when training. */
+const mostKernels = 24

@@ -1,0 +1,101 @@
+import { EngineError, type Sequence, type TrainMetrics, type TrainRequest } from "@inspo/engine"
+import { Effect } from "effect"
+import * as AdamW from "../AdamW.ts"
+import type { ModelConfig } from "../model/ModelConfig.ts"
+import * as Gradient from "./Gradient.ts"
+import * as PackedBatches from "./PackedBatches.ts"
+import type { Programs } from "./Programs.ts"
+import type { PolicyName } from "./Protocol.ts"
+import type { WorkerPool } from "./WorkerPool.ts"
+
+/** The training side of the engine; `train` and its caller change `optimizer` and the pool's current policy. */
+export interface PolicyTrainer {
+  readonly train: (request: TrainRequest) => Effect.Effect<TrainMetrics, EngineError>
+  readonly score: (
+    policy: PolicyName,
+    sequences: ReadonlyArray<Sequence>
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, EngineError>
+}
+
+export const make = (options: {
+  readonly config: ModelConfig
+  readonly pool: WorkerPool
+  readonly programs: Programs
+  readonly optimizer: AdamW.AdamWState
+}): PolicyTrainer => {
+  const { config, pool, programs, optimizer } = options
+
+  const logprobs = Effect.fnUntraced(function* (policy: PolicyName, sequences: ReadonlyArray<Sequence>) {
+    const scored = sequences.map((): ReadonlyArray<number> => [])
+    yield* Effect.forEach(
+      PackedBatches.scoringBatches(programs, sequences),
+      ({ plan, batch }) =>
+        Effect.map(pool.run("evaluate", { policy, lane: null, outputs: ["logprobs"], batches: [batch] }), ([outputs]) =>
+          PackedBatches.unpackLogprobs(
+            plan,
+            outputs?.["logprobs"] ?? new Float32Array(),
+            sequences,
+            (index, values) => {
+              scored[index] = values
+            }
+          )
+        ),
+      { concurrency: pool.workers, discard: true }
+    )
+    return scored
+  })
+
+  return {
+    score: Effect.fn("LocalEngine.score")(function* (policy, sequences) {
+      for (const [index, sequence] of sequences.entries()) {
+        const reason = misfit(config, `sequences[${index}]`, sequence)
+        if (reason !== undefined) return yield* new EngineError({ operation: "score", reason })
+      }
+      return yield* logprobs(policy, sequences).pipe(
+        Effect.mapError(({ reason }) => new EngineError({ operation: "score", reason }))
+      )
+    }),
+
+    train: Effect.fn("LocalEngine.train")(function* ({ datums, loss, optimizer: settings }) {
+      for (const [index, datum] of datums.entries()) {
+        const name = `datums[${index}]`
+        const lengths = [datum.logprobs.length, datum.advantages.length, datum.weights.length]
+        const reason =
+          misfit(config, name, datum) ??
+          (lengths.every((length) => length === datum.response.length)
+            ? undefined
+            : `${name} has ${lengths.join(", ")} logprobs, advantages and weights, expected ${datum.response.length} each`)
+        if (reason !== undefined) return yield* new EngineError({ operation: "train", reason })
+      }
+      const { gradient, outputs } = yield* Effect.gen(function* () {
+        const reference =
+          loss.klCoefficient === 0 ? datums.map((datum) => datum.logprobs) : yield* logprobs("reference", datums)
+        const batches = PackedBatches.trainingBatches(programs, datums, { ...loss, reference })
+        return yield* Gradient.accumulate(pool, batches, ["loss", "kl", "clipped"])
+      }).pipe(Effect.mapError(({ reason }) => new EngineError({ operation: "train", reason })))
+
+      const gradientNorm = AdamW.update(pool.current, gradient, optimizer, settings)
+      const total = (name: string) => outputs.reduce((sum, output) => sum + (output[name]?.[0] ?? 0), 0)
+      const weights = datums.flatMap((datum) => datum.weights.filter((weight) => weight !== 0))
+      const weight = weights.reduce((sum, value) => sum + value, 0)
+      return {
+        loss: total("loss"),
+        kl: loss.klCoefficient === 0 || weight === 0 ? 0 : total("kl") / weight,
+        clipFraction: weights.length === 0 ? 0 : total("clipped") / weights.length,
+        gradientNorm,
+        tokens: weights.length
+      }
+    })
+  }
+}
+
+/** Why a sequence cannot be run, if it cannot. */
+const misfit = (config: ModelConfig, name: string, { prompt, response }: Sequence): string | undefined => {
+  const length = prompt.length + response.length
+  if (prompt.length === 0) return `${name}.prompt is empty, expected at least one token`
+  if (length > config.context) return `${name} holds ${length} tokens, expected at most ${config.context}`
+  const foreign = [...prompt, ...response].find(
+    (token) => !(Number.isInteger(token) && token >= 0 && token < config.vocabulary)
+  )
+  return foreign === undefined ? undefined : `${name} holds token ${foreign}, expected 0 to ${config.vocabulary - 1}`
+}

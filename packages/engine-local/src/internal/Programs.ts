@@ -1,0 +1,33 @@
+import type { Program } from "../graph/Program.ts"
+import { decodeGraph } from "../model/DecodeGraph.ts"
+import type { ModelConfig } from "../model/ModelConfig.ts"
+import { type PackedShape, packedGraph } from "../model/PackedGraph.ts"
+import { sequenceGraph } from "../model/SequenceGraph.ts"
+import { type SharedProgram, shareProgram } from "./Protocol.ts"
+
+/** The programs of one model, each built when its shape is first needed. */
+export interface Programs {
+  readonly sequence: (rows: number, length: number, mode: "cross-entropy" | "logprob") => SharedProgram
+  readonly packed: (shape: PackedShape, mode: "grpo" | "logprob") => SharedProgram
+  readonly decode: (rows: number, context: number) => SharedProgram
+}
+
+export const make = (config: ModelConfig): Programs => {
+  const built = new Map<string, SharedProgram>()
+  const memoize = (key: string, build: () => Program): SharedProgram => {
+    const known = built.get(key)
+    if (known !== undefined) return known
+    const program = shareProgram(key, build())
+    built.set(key, program)
+    return program
+  }
+  return {
+    sequence: (rows, length, mode) =>
+      memoize(`sequence/${mode}/${rows}x${length}`, () => sequenceGraph(config, { rows, length, mode })),
+    packed: (shape, mode) =>
+      memoize(`packed/${mode}/${shape.groups}x${shape.completions}/${shape.promptLength}+${shape.responseLength}`, () =>
+        packedGraph(config, { ...shape, mode })
+      ),
+    decode: (rows, context) => memoize(`decode/${rows}x${context}`, () => decodeGraph(config, { rows, context }))
+  }
+}

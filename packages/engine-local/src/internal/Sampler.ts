@@ -1,0 +1,175 @@
+import { EngineError, type SampleRequest, type SampleResult, type SampledSequence, type Tokenizer } from "@inspo/engine"
+import { Effect, Random } from "effect"
+import type { ModelConfig } from "../model/ModelConfig.ts"
+import { deal } from "./Deal.ts"
+import { PrefixCache } from "./PrefixCache.ts"
+import type { Programs } from "./Programs.ts"
+import type { DecodedSequence, DecodeProgram, DecodeRequest } from "./Protocol.ts"
+import { contextOf, type WorkerPool } from "./WorkerPool.ts"
+
+/** The sampling side of the engine; `forget` must follow every change of the weights. */
+export interface Sampler {
+  readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampleResult>, EngineError>
+  readonly forget: () => void
+}
+
+export const make = (options: {
+  readonly config: ModelConfig
+  readonly pool: WorkerPool
+  readonly programs: Programs
+  readonly tokenizer: Tokenizer
+  readonly prefixCache: boolean
+}): Sampler => {
+  const { config, pool, programs, tokenizer } = options
+  const prefixes = new PrefixCache(options.prefixCache ? cachedTokens : 0)
+
+  /** Cuts a request into parts of at most `most` samples, so that several workers can share it. */
+  const split = (index: number, request: SampleRequest, stop: ReadonlyArray<number>, most: number): Array<Part> => {
+    const maxTokens = Math.min(request.maxTokens, config.context - request.prompt.length)
+    if (maxTokens <= 0) return []
+    const prefix = prefixes.longestPrefix(request.prompt)
+    const cached = prefix === undefined ? null : { length: prefix.tokens.length, keyValues: prefix.keyValues }
+    return Array.from({ length: Math.ceil(request.n / most) }, (_, part) => {
+      const first = part * most
+      const samples = Math.min(most, request.n - first)
+      const { prompt, seed, temperature, topP } = request
+      return {
+        index,
+        first,
+        decode: {
+          prompt,
+          samples,
+          maxTokens,
+          stop,
+          temperature,
+          topP,
+          cached,
+          draws: draws(seed, first, samples, maxTokens)
+        }
+      }
+    })
+  }
+
+  /** The programs that `parts` can need on one worker. */
+  const programsFor = (parts: ReadonlyArray<Part>): ReadonlyArray<DecodeProgram> => {
+    const sequences = parts.reduce((total, { decode }) => total + decode.samples, 0)
+    const longest = parts.reduce((most, { decode }) => Math.max(most, decode.prompt.length + decode.maxTokens), 0)
+    return upTo(contexts(contextOf(config)), longest).flatMap((context) =>
+      upTo(rowCounts(pool.rows), sequences).map((rows) => ({ rows, context, program: programs.decode(rows, context) }))
+    )
+  }
+
+  const remember = (prompt: ReadonlyArray<number>, { tokens, keyValues }: DecodedSequence): void => {
+    if (options.prefixCache) prefixes.add({ tokens: [...prompt, ...tokens.slice(0, -1)], keyValues })
+  }
+
+  return {
+    forget: () => prefixes.clear(),
+    sample: Effect.fn("LocalEngine.sample")(function* (requests) {
+      const most = Math.ceil(requests.reduce((total, { n }) => total + n, 0) / pool.workers)
+      const parts: Array<Part> = []
+      for (const [index, request] of requests.entries()) {
+        yield* check(config, index, request)
+        const stop = [tokenizer.endOfSequence]
+        for (const text of request.stop) stop.push(yield* stopToken(tokenizer, text))
+        parts.push(...split(index, request, stop, most))
+      }
+      const costs = parts.map(
+        ({ decode }) => decode.prompt.length - (decode.cached?.length ?? 0) + decode.samples * decode.maxTokens
+      )
+      const shares = deal(costs, pool.workers).map((indices) => indices.flatMap((at) => parts[at] ?? []))
+      const replies = yield* Effect.forEach(
+        shares,
+        (share) => pool.run("sample", { programs: programsFor(share), requests: share.map(({ decode }) => decode) }),
+        { concurrency: "unbounded" }
+      ).pipe(Effect.mapError(({ reason }) => new EngineError({ operation: "sample", reason })))
+
+      const results = requests.map(({ n }) => Array.from({ length: n }, (): SampledSequence => unsampled))
+      shares.forEach((share, worker) => {
+        share.forEach(({ index, first, decode }, at) => {
+          const decoded = replies[worker]?.[at] ?? []
+          for (const sequence of decoded) remember(decode.prompt, sequence)
+          results[index]?.splice(first, decoded.length, ...decoded.map(toSampled))
+        })
+      })
+      return results.map((sequences) => ({ sequences }))
+    })
+  }
+}
+
+/** Samples `first` and following of request number `index`. */
+interface Part {
+  readonly index: number
+  readonly first: number
+  readonly decode: DecodeRequest
+}
+
+/** What a request gets that has no room for a token. */
+const unsampled: SampledSequence = { tokens: [], logprobs: [], stopReason: "length" }
+
+const toSampled = ({ tokens, logprobs, stopped }: DecodedSequence): SampledSequence => ({
+  tokens,
+  logprobs,
+  stopReason: stopped ? "stop" : "length"
+})
+
+/** Some 600 bytes each for the shipped model. */
+const cachedTokens = 500_000
+
+/** `count` rows of uniform draws; sample number `i` of a request has a stream of its own. */
+const draws = (seed: string, first: number, count: number, length: number): Float64Array => {
+  const result = new Float64Array(count * length)
+  for (let sample = 0; sample < count; sample++) {
+    const stream = Effect.runSync(Random.withSeed(Random.Random, JSON.stringify([seed, first + sample])))
+    for (let at = 0; at < length; at++) result[sample * length + at] = stream.nextDoubleUnsafe()
+  }
+  return result
+}
+
+/**
+ * Row counts and contexts of the decoding programs. A row gives the same bits in all of them, given that a program has
+ * at least two rows (one would be a matrix-vector product, which sums in another order) and a context that is a
+ * multiple of 16 (the width of the widest vector registers, so that padding sums to nothing).
+ */
+const rowCounts = (rows: number): ReadonlyArray<number> => [...[2, 4, 8, 16, 32, 48, 64].filter((n) => n < rows), rows]
+
+const contexts = (context: number): ReadonlyArray<number> => [
+  ...Array.from({ length: Math.ceil(context / 64) - 1 }, (_, index) => 64 * (index + 1)),
+  context
+]
+
+/** The ascending `sizes` up to the first that is not below `needed`, or all. */
+const upTo = (sizes: ReadonlyArray<number>, needed: number): ReadonlyArray<number> => {
+  const enough = sizes.findIndex((size) => size >= needed)
+  return enough < 0 ? sizes : sizes.slice(0, enough + 1)
+}
+
+const stopToken = Effect.fnUntraced(function* (
+  tokenizer: Tokenizer,
+  text: string
+): Effect.fn.Return<number, EngineError> {
+  const tokens = tokenizer.encode(text)
+  const [token] = tokens
+  if (token === undefined || tokens.length > 1) {
+    return yield* refuse(`stop ${JSON.stringify(text)} is ${tokens.length} tokens, expected 1 token of the vocabulary`)
+  }
+  return token
+})
+
+const check = (config: ModelConfig, index: number, request: SampleRequest): Effect.Effect<void, EngineError> => {
+  const { prompt, n, maxTokens, temperature, topP } = request
+  const wrong = (field: string, value: number | string, expected: string) =>
+    refuse(`requests[${index}].${field} is ${value}, expected ${expected}`)
+  if (prompt.length < 1 || prompt.length > config.context) {
+    return wrong("prompt.length", prompt.length, `1 to the context length ${config.context}`)
+  }
+  const foreign = prompt.find((token) => !(Number.isInteger(token) && token >= 0 && token < config.vocabulary))
+  if (foreign !== undefined) return wrong("prompt", `holding ${foreign}`, `tokens of 0 to ${config.vocabulary - 1}`)
+  if (!(Number.isInteger(n) && n >= 1)) return wrong("n", n, "an integer from 1")
+  if (!(Number.isInteger(maxTokens) && maxTokens >= 0)) return wrong("maxTokens", maxTokens, "an integer from 0")
+  if (!(temperature >= 0 && temperature < Infinity)) return wrong("temperature", temperature, "a number from 0")
+  if (!(topP > 0 && topP <= 1)) return wrong("topP", topP, "a number above 0 and up to 1")
+  return Effect.void
+}
+
+const refuse = (reason: string) => Effect.fail(new EngineError({ operation: "sample", reason }))

@@ -1,0 +1,64 @@
+import { Array as Arr, Order } from "effect"
+import { sequenceInputs } from "../model/SequenceBatch.ts"
+import { bucket } from "./Buckets.ts"
+import type { CostedBatch } from "./Gradient.ts"
+import type { Programs } from "./Programs.ts"
+
+/** One sequence to learn; `weights` is parallel to `tokens`, its first element is not used. */
+export interface WeightedSequence {
+  readonly tokens: ReadonlyArray<number>
+  readonly weights: ReadonlyArray<number>
+}
+
+/** Which sequences, by index, share a run of `rows` sequences padded to `length` tokens. */
+export interface SequencePlan {
+  readonly rows: number
+  readonly length: number
+  readonly sequences: ReadonlyArray<number>
+}
+
+/**
+ * Groups sequences of similar length into runs of about {@link tokensPerRun} tokens. Lengths are rounded up to few
+ * sizes, so that few programs are needed. The plan depends on the lengths alone.
+ */
+export const plan = (lengths: ReadonlyArray<number>): ReadonlyArray<SequencePlan> => {
+  const longestFirst = Arr.sort(
+    lengths.map((length, index) => ({ length, index })),
+    Order.mapInput(Order.flip(Order.Number), (sequence: { readonly length: number }) => sequence.length)
+  )
+  const plans: Array<SequencePlan> = []
+  for (let at = 0; at < longestFirst.length;) {
+    const length = bucket(longestFirst[at]?.length ?? 0)
+    const rows = Math.max(1, Math.floor(tokensPerRun / length))
+    plans.push({ rows, length, sequences: longestFirst.slice(at, at + rows).map(({ index }) => index) })
+    at += rows
+  }
+  return plans
+}
+
+/** The runs of a cross-entropy step; `scale` multiplies every weight. */
+export const batches = (
+  programs: Programs,
+  sequences: ReadonlyArray<WeightedSequence>,
+  scale: number
+): ReadonlyArray<CostedBatch> =>
+  plan(sequences.map(({ tokens }) => tokens.length - 1)).map(({ rows, length, sequences: members }) => {
+    const batch = members.flatMap((member) => sequences[member] ?? [])
+    const weights = new Float32Array(rows * length)
+    batch.forEach((sequence, row) => {
+      const scaled = sequence.weights.slice(1).map((weight) => scale * weight)
+      weights.set(scaled, row * length)
+    })
+    const inputs = sequenceInputs(
+      { rows, length },
+      batch.map(({ tokens }) => tokens)
+    )
+    return {
+      program: programs.sequence(rows, length, "cross-entropy"),
+      inputs: { ...inputs, weights },
+      cost: rows * length
+    }
+  })
+
+/** Small enough for activations to stay in the cache, large enough for the matrix products. */
+const tokensPerRun = 640
