@@ -14,8 +14,8 @@ export const robust: RunConfig = {
     world: {
       seed: null,
       sizes: { person: 120, town: 40, company: 40, river: 20 },
-      mix: { oneHop: 0.25, twoHop: 0.35, threeHop: 0.2, fourHop: 0.1, comparison: 0.1 },
-      counts: { train: 1500, validation: 200, test: 500 }
+      mix: { oneHop: 0.35, twoHop: 0.35, threeHop: 0.15, fourHop: 0.05, comparison: 0.1 },
+      counts: { train: 1000, validation: 100, test: 500 }
     }
   },
   instruction: { seed: seedInstruction },
