@@ -1,0 +1,49 @@
+import { Cause, Console, Effect, Layer, Logger } from "effect"
+import { CliError, CliOutput, Command } from "effect/cli"
+import { bench } from "./commands/bench.ts"
+import { doctor } from "./commands/doctor.ts"
+import { evaluate } from "./commands/eval.ts"
+import { resume } from "./commands/resume.ts"
+import { run } from "./commands/run.ts"
+import { show } from "./commands/show.ts"
+import { CommandFailure, UsageError } from "./Failure.ts"
+
+export const inspo = Command.make("inspo").pipe(
+  Command.withDescription("Co-evolve the instruction of an agent with the reinforcement learning of its policy"),
+  Command.withSubcommands([run, resume, show, evaluate, bench, doctor])
+)
+
+/** The whole program: what goes wrong is told in one paragraph on standard error. */
+export const main = Effect.suspend(() => Command.run(inspo, { version: "0.0.0" })).pipe(
+  Effect.catchIf(
+    (error) => CliError.isCliError(error) && error._tag === "ShowHelp",
+    (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(invalidInvocation(error)))
+  ),
+  Effect.catchCause((cause) => Effect.failCause(explain(cause))),
+  Effect.tapError((error) => Console.error(`inspo: ${error.message}`)),
+  Effect.provide(Layer.mergeAll(presenter(), Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])))
+)
+
+/** Help is printed where it was asked for; {@link main} tells what is wrong with a command. */
+function presenter() {
+  return CliOutput.layerPresenter({
+    present: (event) => (event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event))
+  })
+}
+
+function invalidInvocation({ commandPath, errors }: CliError.ShowHelp): UsageError {
+  const problem = errors.map(({ message }) => sentence(message.replaceAll(/\s+/gu, " ").trim())).join(" ")
+  return new UsageError({ problem: `${problem} See \`${commandPath.join(" ")} --help\`.` })
+}
+
+function explain<E>(cause: Cause.Cause<E>): Cause.Cause<UsageError | CommandFailure> {
+  if (Cause.hasInterruptsOnly(cause)) return Cause.interrupt()
+  const error = Cause.squash(cause)
+  if (error instanceof UsageError || error instanceof CommandFailure) return Cause.fail(error)
+  const message = error instanceof Error ? error.message : String(error)
+  return Cause.fail(new CommandFailure({ problem: sentence(message.replaceAll(/\s+/gu, " ").trim()) }))
+}
+
+function sentence(text: string): string {
+  return /[.?!]$/u.test(text) ? text : `${text}.`
+}

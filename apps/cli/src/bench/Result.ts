@@ -1,0 +1,169 @@
+import { Group } from "@inspo/domain"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { score } from "../report/Summary.ts"
+import { count, markdownTable } from "../terminal/Text.ts"
+import { type Arm, bestText, budget, comparisons } from "./Arm.ts"
+import { type Estimate, estimate, paired } from "./Statistics.ts"
+
+/** What one arm reached for one seed: its trained policy with its best instruction on the test questions. */
+export interface SeedResult {
+  readonly seed: number
+  readonly em: number
+  readonly ci95: readonly [number, number]
+  readonly questions: number
+  readonly toolCalls: number
+  readonly steps: number
+  readonly rollouts: number
+  readonly tokens: number
+  readonly instruction: string
+  /** EM by data source: by the number of hops on the generated world. */
+  readonly bySource: Readonly<Record<string, number>>
+}
+
+export interface ArmResult {
+  readonly arm: string
+  readonly description: string
+  readonly em: Estimate | null
+  readonly bySource: Readonly<Record<string, Estimate | null>>
+  readonly seeds: ReadonlyArray<SeedResult>
+}
+
+export interface Comparison {
+  readonly left: string
+  readonly right: string
+  /** EM of left minus EM of right, with the paired t-interval over seeds. */
+  readonly difference: Estimate | null
+}
+
+export interface BenchResult {
+  readonly bench: "static-vs-evolved"
+  readonly scale: "full" | "smoke"
+  readonly questions: number
+  readonly arms: ReadonlyArray<ArmResult>
+  readonly comparisons: ReadonlyArray<Comparison>
+}
+
+/** The stages of an arm as one result: the last one is evaluated, all of them are paid for. */
+export const seedResult = (seed: number, stages: ReadonlyArray<RunState>): SeedResult | null => {
+  const last = stages.at(-1)
+  if (last === undefined || last.phase._tag !== "Finished") return null
+  const { best } = last.phase
+  const cell = last.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === best)
+  if (cell === undefined) return null
+  const { ci95, em, n, toolCalls } = score(cell.groups)
+  const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+  return {
+    seed,
+    em,
+    ci95,
+    questions: n,
+    toolCalls,
+    steps: sum(stages.map(({ step }) => step)),
+    rollouts: sum(stages.map(({ spent }) => budget(spent.rollouts))),
+    tokens: sum(stages.map(({ spent }) => budget(spent.tokens))),
+    instruction: bestText(last) ?? "",
+    bySource: Object.fromEntries(
+      [...Map.groupBy(cell.groups, ({ dataSource }) => dataSource)]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([source, groups]) => [source, sum(groups.map(Group.meanReward)) / groups.length])
+    )
+  }
+}
+
+/** Everything the bench found, from the results by arm. */
+export const benchResult = (
+  scale: BenchResult["scale"],
+  results: ReadonlyArray<{ readonly arm: Arm; readonly seeds: ReadonlyArray<SeedResult> }>
+): BenchResult => {
+  const emOf = (name: string) =>
+    new Map(results.find(({ arm }) => arm.name === name)?.seeds.map(({ em, seed }) => [seed, em]) ?? [])
+  return {
+    bench: "static-vs-evolved",
+    scale,
+    questions: results[0]?.seeds[0]?.questions ?? 0,
+    arms: results.map(({ arm, seeds }) => ({
+      arm: arm.name,
+      description: arm.description,
+      em: estimate(seeds.map(({ em }) => em)),
+      bySource: Object.fromEntries(
+        [...new Set(seeds.flatMap(({ bySource }) => Object.keys(bySource)))].map((source) => [
+          source,
+          estimate(seeds.flatMap(({ bySource }) => bySource[source] ?? []))
+        ])
+      ),
+      seeds
+    })),
+    comparisons: comparisons.flatMap(([left, right]) => {
+      const difference = paired(emOf(left), emOf(right))
+      return difference === null ? [] : [{ left, right, difference }]
+    })
+  }
+}
+
+/** The result as a Markdown page. */
+export const markdown = (result: BenchResult): string => {
+  const sources = [...new Set(result.arms.flatMap(({ bySource }) => Object.keys(bySource)))].toSorted()
+  const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
+  return [
+    "# Static against evolved instructions",
+    "",
+    "A test bench: its model was pre-trained to react to clauses such as those the optimizer writes. The numbers show that " +
+      "the loop finds the useful ones; they do not say what large models gain.",
+    "",
+    `EM on ${count(result.questions)} held-out questions per seed; intervals are 95 % t-intervals over seeds.` +
+      (result.scale === "smoke" ? " Smoke scale: too short to mean anything." : ""),
+    "",
+    ...markdownTable([
+      ["arm", "seeds", "EM", "95 % interval", "tool calls", "rollouts", "tokens", "steps"],
+      ...result.arms.flatMap(({ arm, em, seeds }) =>
+        em === null
+          ? []
+          : [
+              [
+                arm,
+                String(em.n),
+                points(em.mean),
+                interval(em),
+                mean(seeds.map(({ toolCalls }) => toolCalls)).toFixed(2),
+                count(mean(seeds.map(({ rollouts }) => rollouts))),
+                count(mean(seeds.map(({ tokens }) => tokens))),
+                count(mean(seeds.map(({ steps }) => steps)))
+              ]
+            ]
+      )
+    ]),
+    "",
+    "## Differences, paired by seed",
+    "",
+    ...markdownTable([
+      ["difference", "seeds", "EM points", "95 % interval"],
+      ...result.comparisons.flatMap(({ difference, left, right }) =>
+        difference === null
+          ? []
+          : [[`${left} − ${right}`, String(difference.n), points(difference.mean), interval(difference)]]
+      )
+    ]),
+    "",
+    "## EM by kind of question",
+    "",
+    ...markdownTable([
+      ["arm", ...sources],
+      ...result.arms.map(({ arm, bySource }) => [
+        arm,
+        ...sources.map((source) => {
+          const found = bySource[source] ?? null
+          return found === null ? "-" : points(found.mean)
+        })
+      ])
+    ]),
+    "",
+    "## Arms",
+    "",
+    ...result.arms.map(({ arm, description }) => `- **${arm}**: ${description}`),
+    ""
+  ].join("\n")
+}
+
+const points = (share: number): string => (100 * share).toFixed(1)
+
+const interval = ({ ci95 }: Estimate): string => (ci95 === null ? "-" : `[${points(ci95[0])}, ${points(ci95[1])}]`)

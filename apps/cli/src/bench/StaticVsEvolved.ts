@@ -1,0 +1,151 @@
+import type { RunConfig } from "@inspo/coevolution"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { Clock, Console, Effect, FileSystem, Option } from "effect"
+import { codeHash } from "../config/CodeHash.ts"
+import { loadData } from "../config/Data.ts"
+import { fromInput } from "../config/Input.ts"
+import { nearest } from "../config/Suggestion.ts"
+import { CommandFailure, UsageError } from "../Failure.ts"
+import { ensureRun } from "../run/Ensure.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { duration } from "../terminal/Text.ts"
+import { type Arm, arms } from "./Arm.ts"
+import { benchResult, markdown, seedResult, type SeedResult } from "./Result.ts"
+import { parseSeeds } from "./Seeds.ts"
+
+export interface BenchInput {
+  readonly seeds: string
+  readonly arms: Option.Option<string>
+  readonly out: Option.Option<string>
+  readonly preset: string
+  readonly set: ReadonlyArray<string>
+  readonly scale: "full" | "smoke"
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+/**
+ * Runs every arm on every seed, each in `OUT/ARM/seed-N`, and compares them. Stopping is safe: runs that are finished are
+ * read again, and one that was stopped is continued.
+ */
+export const bench = Effect.fn("StaticVsEvolved.bench")(function* (input: BenchInput) {
+  const fs = yield* FileSystem.FileSystem
+  const launchedAt = yield* Clock.currentTimeMillis
+  const seeds = yield* Effect.mapError(
+    Effect.fromResult(parseSeeds(input.seeds)),
+    (problem) => new UsageError({ problem })
+  )
+  const chosen = yield* chooseArms(input.arms)
+  const base = yield* fromInput({
+    preset: input.preset,
+    file: Option.none(),
+    set: [...(input.scale === "smoke" ? smoke : []), ...input.set],
+    seed: Option.none()
+  })
+  if (base.evaluation.questions === 0)
+    return yield* new UsageError({
+      problem: "evaluation.questions is 0, expected test questions to compare the arms on."
+    })
+  const code = yield* codeHash()
+  const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  const out = Option.getOrElse(input.out, () => `runs/bench-${input.preset}${input.scale === "smoke" ? "-smoke" : ""}`)
+
+  const found = new Map<string, Array<SeedResult>>(chosen.map(({ name }) => [name, []]))
+  for (const [index, seed] of seeds.entries()) {
+    const config: RunConfig = { ...base, seed }
+    const loaded = yield* loadData(config)
+    const finished = new Map<string, RunState>()
+    for (const arm of chosen) {
+      yield* reporter.lines([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
+      const stages: Array<RunState> = []
+      for (const [stage, configure] of arm.stages.entries()) {
+        const last = stage === arm.stages.length - 1
+        const stageConfig = configure({
+          config,
+          earlier: stages,
+          results: (name) => {
+            const state = finished.get(name)
+            if (state === undefined)
+              throw new RangeError(`arm ${arm.name} reads ${name}, which it does not name in needs`)
+            return state
+          }
+        })
+        stages.push(
+          yield* ensureRun({
+            directory: `${out}/${arm.name}/seed-${seed}${last ? "" : `-stage-${stage + 1}`}`,
+            config: stageConfig,
+            loaded,
+            code,
+            launchedAt,
+            reporter: { ...reporter, lines: () => Effect.void }
+          })
+        )
+      }
+      const result = seedResult(seed, stages)
+      const state = stages.at(-1)
+      if (result === null || state === undefined)
+        return yield* new CommandFailure({
+          problem: `The run of ${arm.name} with seed ${seed} ended without a result.`
+        })
+      finished.set(arm.name, state)
+      found.get(arm.name)?.push(result)
+      const elapsed = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
+      yield* reporter.lines([
+        `  EM ${result.em.toFixed(3)} after ${result.rollouts} rollouts; ${duration(elapsed)} so far`
+      ])
+      // Written after every run, so that a long bench can be looked at while it goes on.
+      yield* fs.makeDirectory(out, { recursive: true })
+      const partial = benchResult(
+        input.scale,
+        chosen.map((one) => ({ arm: one, seeds: found.get(one.name) ?? [] }))
+      )
+      yield* replaceFile(`${out}/result.json`, `${JSON.stringify(partial, null, 2)}\n`)
+      yield* replaceFile(`${out}/result.md`, markdown(partial))
+    }
+  }
+  const result = benchResult(
+    input.scale,
+    chosen.map((arm) => ({ arm, seeds: found.get(arm.name) ?? [] }))
+  )
+  yield* reporter.lines(["", markdown(result), `Everything lies in ${out}`])
+  return yield* input.json ? Console.log(JSON.stringify(result)) : Effect.void
+})
+
+/** The named arms and those they need, in the order of the bench. */
+const chooseArms = Effect.fnUntraced(function* (list: Option.Option<string>) {
+  if (Option.isNone(list)) return arms
+  const wanted = new Set<string>()
+  const add = (arm: Arm): void => {
+    wanted.add(arm.name)
+    for (const need of arms.filter(({ name }) => arm.needs.includes(name))) add(need)
+  }
+  const names = arms.map(({ name }) => name)
+  for (const name of list.value.split(",").map((part) => part.trim())) {
+    const arm = arms.find((known) => known.name === name)
+    if (arm === undefined)
+      return yield* new UsageError({
+        problem:
+          `--arms names ${JSON.stringify(name)}, expected some of ${names.join(", ")}.` +
+          Option.match(nearest(name, names), { onNone: () => "", onSome: (meant) => ` Did you mean ${meant}?` })
+      })
+    add(arm)
+  }
+  return arms.filter(({ name }) => wanted.has(name))
+})
+
+/** Settings under which every arm runs through in seconds. */
+const smoke: ReadonlyArray<string> = [
+  "schedule.steps=4",
+  "schedule.pruneEvery=2",
+  "schedule.evolveEvery=2",
+  "schedule.evolveUntil=2",
+  "halving.minimumGroups=0",
+  "verification.samples=4",
+  "verification.rounds=1",
+  "rollout.groupSize=2",
+  "train.batchSize=8",
+  "train.miniBatchSize=8",
+  "data.world.counts={train: 80, validation: 10, test: 16}",
+  "evaluation.questions=16"
+]

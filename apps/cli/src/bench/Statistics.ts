@@ -1,0 +1,38 @@
+import jstat from "jstat"
+import { mean, sampleStandardDeviation } from "simple-statistics"
+
+/** Mean of `n` numbers with the 95 % interval of the mean, or null below two numbers. */
+export interface Estimate {
+  readonly n: number
+  readonly mean: number
+  readonly ci95: readonly [low: number, high: number] | null
+}
+
+/**
+ * Mean and t-interval (Student, 1908) of independent numbers, such as one result per seed; null without any.
+ *
+ * @example
+ * ```ts
+ * import { estimate } from "./Statistics.ts"
+ *
+ * estimate([0.1, 0.2, 0.3]) // mean 0.2, interval ≈ [-0.048, 0.448]
+ * ```
+ */
+export const estimate = (values: ReadonlyArray<number>): Estimate | null => {
+  if (values.length === 0) return null
+  const sample = [...values]
+  const center = mean(sample)
+  if (sample.length === 1) return { n: 1, mean: center, ci95: null }
+  const degrees = sample.length - 1
+  const half = (jstat.studentt.inv(0.975, degrees) * sampleStandardDeviation(sample)) / Math.sqrt(sample.length)
+  return { n: sample.length, mean: center, ci95: [center - half, center + half] }
+}
+
+/** The estimate of `left - right` over the keys (seeds) that both hold. */
+export const paired = (left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): Estimate | null =>
+  estimate(
+    [...left].flatMap(([key, value]) => {
+      const other = right.get(key)
+      return other === undefined ? [] : [value - other]
+    })
+  )

@@ -1,0 +1,10 @@
+import { Command } from "effect/cli"
+import * as flags from "./flags.ts"
+import { handler } from "./handler.ts"
+
+export const doctor = Command.make("doctor", { json: flags.json }, (input) =>
+  handler(
+    () => import("../doctor/Doctor.ts"),
+    ({ diagnose }) => diagnose(input)
+  )
+).pipe(Command.withDescription("Check that everything a run needs works on this machine"))

@@ -1,0 +1,32 @@
+import { Argument, Command, Flag } from "effect/cli"
+import * as flags from "./flags.ts"
+import { handler } from "./handler.ts"
+
+export const run = Command.make(
+  "run",
+  {
+    file: Argument.String("config").pipe(Argument.withDescription("YAML file with settings"), Argument.optional),
+    preset: flags.preset,
+    set: flags.set,
+    seed: flags.seed,
+    out: flags.out,
+    baseline: Flag.Boolean("baseline").pipe(
+      Flag.withDescription("Compare with the static instruction at the same budget; --no-baseline leaves it out"),
+      Flag.withDefault(true)
+    ),
+    json: flags.json,
+    quiet: flags.quiet
+  },
+  (input) =>
+    handler(
+      () => import("../run/Start.ts"),
+      ({ start }) => start(input)
+    )
+).pipe(
+  Command.withDescription("Co-evolve the policy and its instruction"),
+  Command.withExamples([
+    { command: "inspo run", description: "A whole run on the embedded defaults" },
+    { command: "inspo run --preset quick --seed 7 --set schedule.steps=20", description: "A shorter one" },
+    { command: "inspo run my.yaml --out runs/mine --json", description: "Your settings, one JSON line as the result" }
+  ])
+)

@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto"
+import type { RunConfig, RunData } from "@inspo/coevolution"
+import { type DatasetError, SearchR1, WorldQuestion } from "@inspo/datasets"
+import type { Question } from "@inspo/domain"
+import { Effect, Struct } from "effect"
+import { UsageError } from "../Failure.ts"
+
+/** The questions of a run with the passages that can be searched. */
+export interface LoadedData {
+  readonly data: RunData
+  readonly passages: ReadonlyArray<Question.Passage>
+  /** One line on what it is. */
+  readonly description: string
+}
+
+/** Reads the user's files, or generates the world, as the config says. Equal configs and files give equal data. */
+export const loadData = Effect.fn("Data.load")(function* (config: RunConfig) {
+  const { corpus, questions } = config.data
+  return questions === null || corpus === null ? yield* generated(config) : yield* files(config, questions, corpus)
+})
+
+const generated = Effect.fnUntraced(function* ({ data, seed }: RunConfig) {
+  const worldSeed = data.world.seed ?? seed
+  const world = yield* WorldQuestion.generate({ ...data.world, seed: worldSeed }).pipe(
+    Effect.mapError(({ message }) => new UsageError({ problem: `${message}.` }))
+  )
+  return loaded(world.questions, world.passages, `a fictional world (seed ${worldSeed})`)
+})
+
+const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: string, corpusFile: string) {
+  const questions = yield* orUsage(SearchR1.readQuestions(questionFile))
+  const passages = yield* orUsage(SearchR1.readCorpus(corpusFile))
+  if (passages.length === 0)
+    return yield* new UsageError({
+      problem: `data.corpus is ${corpusFile}, which holds no passage; expected lines of {"id", "contents"}.`
+    })
+  const splits = split(config, questions)
+  const { test, train } = splits
+  if (train.length === 0 || (test.length === 0 && config.evaluation.questions > 0))
+    return yield* new UsageError({
+      problem:
+        `data.questions is ${questionFile}, which holds ${questions.length} questions: ${train.length} to train on and ` +
+        `${test.length} to test on. Expected at least one of each; add questions, or mend data.validationShare and ` +
+        "data.testShare."
+    })
+  return loaded(splits, passages, questionFile)
+})
+
+/**
+ * As the rows say, when they name questions to train on and others; else by the shares of the config, the same for every
+ * seed, so that runs stay comparable.
+ */
+const split = ({ data }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuestion>) => {
+  const named = Map.groupBy(questions, (question) => question.split)
+  const {
+    test = [],
+    train = [],
+    validation = []
+  } = {
+    train: named.get("train"),
+    validation: named.get("validation"),
+    test: named.get("test")
+  }
+  if (train.length > 0 && test.length > 0) return { train, validation, test }
+  if (train.length > 0 && validation.length > 0) return { train, validation: [], test: validation }
+  return SearchR1.split(
+    questions.map((question) => Struct.omit(question, ["split"])),
+    {
+      train: 1 - data.validationShare - data.testShare,
+      validation: data.validationShare,
+      test: data.testShare
+    }
+  )
+}
+
+const orUsage = <A, R>(effect: Effect.Effect<A, DatasetError, R>): Effect.Effect<A, UsageError, R> =>
+  Effect.mapError(effect, ({ message }) => new UsageError({ problem: `${message}.` }))
+
+const loaded = (
+  splits: Pick<RunData, "train" | "validation" | "test">,
+  passages: ReadonlyArray<Question.Passage>,
+  description: string
+): LoadedData => {
+  const { test, train, validation } = splits
+  const asked = [train, validation, test].map((questions) =>
+    questions.map(({ dataSource, goldenAnswers, id, question }) => [id, question, goldenAnswers, dataSource])
+  )
+  const fingerprint = createHash("sha256")
+    .update(JSON.stringify([asked, passages]))
+    .digest("hex")
+  return { data: { train, validation, test, fingerprint }, passages, description }
+}

@@ -1,0 +1,58 @@
+import { type ConfigError, Presets, type RunConfig } from "@inspo/coevolution"
+import { Effect, FileSystem, Option, Path, Record, Result } from "effect"
+import { UsageError } from "../Failure.ts"
+import { type Override, parseFile, parseSet, resolve } from "./Resolve.ts"
+import { nearest } from "./Suggestion.ts"
+
+/** How a command line asks for a config: each part is laid over those before it. */
+export interface Input {
+  readonly preset: string
+  readonly file: Option.Option<string>
+  readonly set: ReadonlyArray<string>
+  readonly seed: Option.Option<number>
+}
+
+/** The complete config of a command line, with paths of data and model made absolute. */
+export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) {
+  const base = yield* byName(input.preset)
+  const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
+  const sets = yield* orUsage(Result.all(input.set.map(parseSet)))
+  const seed: ReadonlyArray<Override> = Option.match(input.seed, {
+    onNone: () => [],
+    onSome: (value) => [{ seed: value }]
+  })
+  const config = yield* orUsage(resolve(base, [...file, ...sets, ...seed]))
+  const path = yield* Path.Path
+  const absolute = (name: string | null) => (name === null ? null : path.resolve(name))
+  return {
+    ...config,
+    data: { ...config.data, questions: absolute(config.data.questions), corpus: absolute(config.data.corpus) },
+    engine: { ...config.engine, model: absolute(config.engine.model) }
+  } satisfies RunConfig
+})
+
+/** The result of a config function; its fault as a usage error. */
+export const orUsage = <A>(result: Result.Result<A, ConfigError>): Effect.Effect<A, UsageError> =>
+  Effect.mapError(Effect.fromResult(result), ({ message }) => new UsageError({ problem: message }))
+
+const byName = (name: string): Effect.Effect<RunConfig, UsageError> => {
+  const names = Object.keys(Presets.byName)
+  const hint = Option.match(nearest(name, names), { onNone: () => "", onSome: (meant) => ` Did you mean ${meant}?` })
+  return Effect.mapError(
+    Effect.fromOption(Record.get(Presets.byName, name)),
+    () => new UsageError({ problem: `--preset is ${name}, expected one of ${names.join(", ")}.${hint}` })
+  )
+}
+
+const readFile = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* fs.readFileString(file).pipe(
+    Effect.mapError(
+      (error) =>
+        new UsageError({
+          problem: `The config file ${file} cannot be read (${error.reason._tag}). Check the path, or leave it out to use a preset.`
+        })
+    )
+  )
+  return yield* orUsage(parseFile(file, text))
+})

@@ -1,0 +1,159 @@
+import { ConfigError, inconsistency, RunConfig } from "@inspo/coevolution/Config"
+import { Array as Arr, Option, Predicate, Result, Schema, SchemaIssue } from "effect"
+import { parse } from "yaml"
+import { nearest } from "./Suggestion.ts"
+
+/** A part of a config: any of its keys, nested as in {@link RunConfig}, with unchecked values. */
+export interface Override {
+  readonly [key: string]: unknown
+}
+
+/**
+ * Lays overrides over a complete config, later ones over earlier ones, and checks the whole.
+ *
+ * The first fault is reported: a key that no config has, a value its field refuses, or fields that contradict each other.
+ *
+ * @example
+ * ```ts
+ * import { Presets } from "@inspo/coevolution"
+ * import { resolve } from "./Resolve.ts"
+ *
+ * const config = resolve(Presets.quick, [{ schedule: { steps: 5 } }])
+ * ```
+ */
+export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Result.Result<RunConfig, ConfigError> => {
+  const known = leafPaths(base)
+  const unknown = Arr.findFirst(
+    overrides.flatMap((override) => unknownKeys(base, override, [])),
+    Predicate.isNotUndefined
+  )
+  if (Option.isSome(unknown)) return Result.fail(unknownKey(unknown.value, known))
+  const merged = overrides.reduce<unknown>(merge, base)
+  return decode(merged).pipe(
+    Result.mapError((issue) => invalidValue(issue, merged)),
+    Result.flatMap((config) => {
+      const fault = inconsistency(config)
+      return fault === null ? Result.succeed(config) : Result.fail(fault)
+    })
+  )
+}
+
+/** Reads `a.b=c`: the value is a YAML scalar or flow collection, and empty means the empty text. */
+export const parseSet = (text: string): Result.Result<Override, ConfigError> => {
+  const split = text.indexOf("=")
+  const path = text.slice(0, Math.max(0, split)).trim()
+  const keys = path.split(".")
+  if (split < 0 || keys.some((key) => key === ""))
+    return Result.fail(
+      new ConfigError({
+        field: "--set",
+        value: JSON.stringify(text),
+        expected: "KEY=VALUE with a dotted key",
+        remedy: "Write it as in --set schedule.steps=50."
+      })
+    )
+  const written = text.slice(split + 1)
+  return Result.try({
+    try: (): unknown => (written.trim() === "" ? "" : parse(written)),
+    catch: () =>
+      new ConfigError({
+        field: path,
+        value: JSON.stringify(written),
+        expected: "a YAML value",
+        remedy: `Put quotes around text that holds special characters: --set '${path}="…"'.`
+      })
+  }).pipe(Result.map((value) => nest(keys, value)))
+}
+
+/** Reads the text of a config file: a YAML mapping, or nothing at all. */
+export const parseFile = (file: string, text: string): Result.Result<Override, ConfigError> =>
+  Result.try({
+    try: (): unknown => parse(text),
+    catch: (cause) =>
+      new ConfigError({
+        field: file,
+        value: "not YAML",
+        expected: "a YAML mapping such as `schedule: { steps: 50 }`",
+        remedy: firstLine(cause)
+      })
+  }).pipe(
+    Result.flatMap((value) =>
+      value === null || value === undefined
+        ? Result.succeed({})
+        : isRecord(value)
+          ? Result.succeed(value)
+          : Result.fail(
+              new ConfigError({
+                field: file,
+                value: show(value),
+                expected: "a YAML mapping such as `schedule: { steps: 50 }`",
+                remedy: "Write keys and values, one per line."
+              })
+            )
+    )
+  )
+
+/** Lays `over` on `under`: mappings key by key, everything else as a whole. */
+export const merge = (under: unknown, over: unknown): unknown =>
+  isRecord(under) && isRecord(over)
+    ? Object.fromEntries([
+        ...Object.entries(under).map(([key, value]) => [key, key in over ? merge(value, over[key]) : value] as const),
+        ...Object.entries(over).filter(([key]) => !Object.hasOwn(under, key))
+      ])
+    : over
+
+/** The dotted names of all fields that hold a value. */
+export const leafPaths = (tree: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<string> =>
+  isRecord(tree) ? Object.entries(tree).flatMap(([key, value]) => leafPaths(value, [...path, key])) : [path.join(".")]
+
+const decode = (value: unknown) =>
+  Schema.decodeUnknownResult(RunConfig, { onExcessProperty: "error", reportInput: true })(value)
+
+const isRecord = (value: unknown): value is Override =>
+  Predicate.isObjectKeyword(value) && !Array.isArray(value) && typeof value !== "function"
+
+const nest = (keys: ReadonlyArray<string>, value: unknown): Override =>
+  Object.fromEntries([[keys[0] ?? "", keys.length <= 1 ? value : nest(keys.slice(1), value)]])
+
+const unknownKeys = (base: unknown, override: unknown, path: ReadonlyArray<string>): ReadonlyArray<string> =>
+  isRecord(base) && isRecord(override)
+    ? Object.entries(override).flatMap(([key, value]) =>
+        Object.hasOwn(base, key)
+          ? unknownKeys(Reflect.get(base, key), value, [...path, key])
+          : [[...path, key].join(".")]
+      )
+    : []
+
+const unknownKey = (field: string, known: ReadonlyArray<string>): ConfigError =>
+  new ConfigError({
+    field,
+    value: "set",
+    expected: "a key that a config has",
+    remedy: Option.match(nearest(field, known), {
+      onNone: () => `There is no such key; config.json of any run lists all ${known.length}.`,
+      onSome: (name) => `There is no such key; did you mean ${name}?`
+    })
+  })
+
+const invalidValue = (error: Schema.SchemaError, merged: unknown): ConfigError => {
+  const issue = SchemaIssue.makeFormatterStandardSchemaV1()(error.issue).issues[0]
+  const path = (issue?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key))
+  const value = path.reduce<unknown>((node, key) => (isRecord(node) ? node[key] : undefined), merged)
+  const field = path.join(".")
+  return new ConfigError({
+    field,
+    value: show(value),
+    expected: expectation(issue?.message ?? "another value"),
+    remedy: `Mend it in the config file or with --set ${field}=VALUE.`
+  })
+}
+
+const expectation = (message: string): string => {
+  const [before = message] = message.split(", got ")
+  return before.replace(/^Expected /u, "").replaceAll(" | ", " or ")
+}
+
+const show = (value: unknown): string => (value === undefined ? "missing" : JSON.stringify(value))
+
+const firstLine = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).split("\n", 1)[0] ?? ""

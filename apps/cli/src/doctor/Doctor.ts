@@ -1,0 +1,102 @@
+import { createRequire } from "node:module"
+import os from "node:os"
+import { DatabaseSync } from "node:sqlite"
+import { Presets } from "@inspo/coevolution"
+import { Engine } from "@inspo/engine"
+import { Cause, Console, Effect, FileSystem } from "effect"
+import { CommandFailure } from "../Failure.ts"
+import { layerEngine } from "../layers.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+
+/** One thing a run needs, whether it is there, and what was found. */
+export interface Check {
+  readonly name: string
+  readonly ok: boolean
+  readonly detail: string
+}
+
+/** Checks what a run needs, one line each; fails when something is missing. */
+export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonly json: boolean }) {
+  const checks = yield* Effect.all([node, cores, memory, onnxruntime, engine, fullTextSearch, writable])
+  const missing = checks.filter(({ ok }) => !ok)
+  if (input.json) yield* Console.log(JSON.stringify({ ok: missing.length === 0, checks }))
+  else {
+    const reporter = yield* Reporter.make("normal")
+    yield* reporter.lines(
+      checks.map(({ detail, name, ok }) => `${ok ? "ok      " : "missing "}${name.padEnd(18)}${detail}`)
+    )
+  }
+  return yield* missing.length === 0
+    ? Effect.void
+    : Effect.fail(
+        new CommandFailure({
+          problem: `This machine lacks what a run needs: ${missing.map(({ name }) => name).join(", ")}.`
+        })
+      )
+})
+
+const gibibyte = 1024 ** 3
+
+const node = Effect.sync((): Check => {
+  const [major = 0] = process.versions.node.split(".").map(Number)
+  return { name: "Node.js", ok: major >= 24, detail: `${process.version}, 24 or later is needed` }
+})
+
+const cores = Effect.sync((): Check => {
+  const count = os.availableParallelism()
+  return { name: "processor", ok: true, detail: `${count} ${count === 1 ? "core" : "cores"}, ${os.arch()}` }
+})
+
+const memory = Effect.sync((): Check => {
+  const total = os.totalmem() / gibibyte
+  return { name: "memory", ok: total >= 2, detail: `${total.toFixed(1)} GiB, a run needs up to 2` }
+})
+
+const onnxruntime = attempt(
+  "onnxruntime",
+  Effect.map(
+    // The engine's dependency, found from where the engine is.
+    Effect.try(() => createRequire(import.meta.resolve("@inspo/engine-local/package.json"))("onnxruntime-node")),
+    () => "loads"
+  )
+)
+
+const engine = attempt(
+  "embedded engine",
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const checkpoints = yield* fs.makeTempDirectoryScoped()
+    return yield* Effect.map(Engine, ({ profile }) => `${profile.model} starts, ${profile.parameters} parameters`).pipe(
+      Effect.provide(layerEngine(Presets.quick, checkpoints))
+    )
+  }).pipe(Effect.scoped)
+)
+
+const fullTextSearch = attempt(
+  "SQLite with FTS5",
+  Effect.try(() => {
+    const database = new DatabaseSync(":memory:")
+    database.exec("CREATE VIRTUAL TABLE probe USING fts5(text)")
+    database.close()
+    return "works"
+  })
+)
+
+const writable = attempt(
+  "working directory",
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.makeTempDirectoryScoped({ directory: "." })
+    return `${process.cwd()} is writable`
+  }).pipe(Effect.scoped)
+)
+
+function attempt<E, R>(name: string, effect: Effect.Effect<string, E, R>): Effect.Effect<Check, never, R> {
+  return Effect.matchCause(effect, {
+    onSuccess: (detail) => ({ name, ok: true, detail }),
+    onFailure: (cause) => {
+      const error = Cause.squash(cause)
+      return { name, ok: false, detail: error instanceof Error ? error.message : String(error) }
+    }
+  })
+}

@@ -1,0 +1,55 @@
+import type { RunConfig } from "@inspo/coevolution"
+import type { EngineProfile } from "@inspo/engine"
+import type { LoadedData } from "../config/Data.ts"
+import { plannedByPurpose } from "../terminal/Progress.ts"
+import { count, wrap } from "../terminal/Text.ts"
+
+/** What a run is about to do: model, world, schedule and the number of rollouts. */
+export const introduction = (
+  run: {
+    readonly directory: string
+    readonly config: RunConfig
+    readonly loaded: LoadedData
+    readonly profile: EngineProfile
+  },
+  columns: number
+): ReadonlyArray<string> => {
+  const { config, loaded, profile } = run
+  const { population, proposer, rollout, schedule, train } = config
+  const planned = plannedByPurpose(config)
+  const { data, passages } = loaded
+  return [
+    ...entry("model", `${profile.model} on ${profile.name}, ${count(profile.parameters)} parameters`, columns),
+    ...entry(
+      "world",
+      `${loaded.description}: ${count(passages.length)} passages, ${count(data.train.length)} training and ` +
+        `${count(data.test.length)} test questions`,
+      columns
+    ),
+    ...entry(
+      "schedule",
+      `${count(schedule.steps)} steps of ${train.batchSize} questions × ${rollout.groupSize} rollouts` +
+        (population.size > 1
+          ? `, ${population.size} instructions; prune every ${schedule.pruneEvery} steps, evolve every ` +
+            `${schedule.evolveEvery} until step ${schedule.evolveUntil}`
+          : ", one instruction"),
+      columns
+    ),
+    ...entry(
+      "optimizer",
+      proposer.kind === "rules" ? "rules over a clause bank, offline (no language model)" : "random clauses",
+      columns
+    ),
+    ...entry(
+      "rollouts",
+      `${count(planned.train)} training, ${count(planned.verification)} verification (when every evolution takes ` +
+        `one round), ${count(planned.evaluation)} evaluation`,
+      columns
+    ),
+    ...entry("directory", run.directory, columns),
+    ""
+  ]
+}
+
+const entry = (name: string, text: string, columns: number): ReadonlyArray<string> =>
+  wrap(text, columns - 11).map((line, index) => `${(index === 0 ? name : "").padEnd(11)}${line}`)

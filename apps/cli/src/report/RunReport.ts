@@ -1,0 +1,199 @@
+import type { RunConfig } from "@inspo/coevolution/Config"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { stringify } from "yaml"
+import { count, duration, markdownTable, paragraph, share, table, wrap } from "../terminal/Text.ts"
+import { change } from "./Change.ts"
+import { type Cell, cell, type Summary } from "./Summary.ts"
+import { explain, type UnknownWords } from "./UnknownWords.ts"
+
+/** All that the final report tells. `program` is how the program is called. */
+export interface RunReport {
+  readonly summary: Summary
+  readonly config: RunConfig
+  readonly instructions: RunState["instructions"]
+  readonly unknownWords: UnknownWords | null
+  readonly program: string
+}
+
+/** The report as plain lines of at most `columns` characters. */
+export const text = (report: RunReport, columns: number): ReadonlyArray<string> => {
+  const { summary } = report
+  const { seedInstruction, bestInstruction } = summary
+  return [
+    "",
+    ...sideBySide(
+      [`Seed instruction (${seedInstruction.id})`, seedInstruction.text],
+      [`Best instruction (${bestInstruction.id}, generation ${bestInstruction.generation})`, bestInstruction.text],
+      columns
+    ),
+    "",
+    ...changes(summary).flatMap((line) => paragraph(line, "", columns)),
+    ...(summary.evaluation.length === 0
+      ? []
+      : ["", `Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`, ...table(resultRows(summary))]),
+    ...notes(report).flatMap((note) => ["", ...wrap(note, columns)]),
+    "",
+    ...paragraph(
+      `${summary.steps} steps, ${count(summary.rollouts.train)} training, ${count(summary.rollouts.verification)} ` +
+        `verification and ${count(summary.rollouts.evaluation)} evaluation rollouts in ${duration(summary.wallSeconds)}.`,
+      "",
+      columns
+    ),
+    "",
+    `Everything lies in ${summary.runDir}:`,
+    ...table(files.map(([name, content]) => [`  ${name}`, content] as const).map(leftAligned)),
+    "",
+    "Next:",
+    ...nextCommands(report).map((command) => `  ${command}`)
+  ]
+}
+
+/** The report as a Markdown page with the settings and the commands that reproduce it. */
+export const markdown = (report: RunReport): string => {
+  const { summary, config } = report
+  const { seedInstruction, bestInstruction } = summary
+  return [
+    `# Run of seed ${summary.seed}`,
+    "",
+    ...markdownTable([
+      ["", "instruction"],
+      [`seed, ${seedInstruction.id}`, cellText(seedInstruction.text)],
+      [`best, ${bestInstruction.id}, generation ${bestInstruction.generation}`, cellText(bestInstruction.text)]
+    ]),
+    "",
+    ...changes(summary),
+    "",
+    ...(summary.evaluation.length === 0
+      ? []
+      : [
+          `## Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`,
+          "",
+          ...markdownTable(resultRows(summary)),
+          ""
+        ]),
+    ...notes(report).flatMap((note) => [note, ""]),
+    "## All instructions",
+    "",
+    ...markdownTable([
+      ["id", "born at step", "generation", "parent", "text"],
+      ...report.instructions.map(({ bornAt, generation, id, parent, text: body }) => [
+        id,
+        String(bornAt),
+        String(generation),
+        parent ?? "",
+        cellText(body)
+      ])
+    ]),
+    "",
+    "## Budget",
+    "",
+    `${summary.steps} steps, ${count(summary.rollouts.train)} training, ${count(summary.rollouts.verification)} verification and ` +
+      `${count(summary.rollouts.evaluation)} evaluation rollouts.`,
+    "",
+    "## Reproduce",
+    "",
+    "```",
+    `${report.program} run ${summary.runDir}/config.json --out ${summary.runDir}-again`,
+    "```",
+    "",
+    "## Settings",
+    "",
+    "```yaml",
+    stringify(config).trimEnd(),
+    "```",
+    ""
+  ].join("\n")
+}
+
+/** What each file of a run directory holds. */
+export const files: ReadonlyArray<readonly [name: string, content: string]> = [
+  ["report.md", "this report with all settings"],
+  ["best_instruction.txt", "the instruction to use from now on"],
+  ["candidates.json", "every instruction that was proposed, and its fate"],
+  ["metrics.jsonl", "rewards, weights and losses by step"],
+  ["traces.jsonl", "what the policy wrote, by trajectory"],
+  ["checkpoints/", "the policy before and after training"],
+  ["journal.sqlite", "every event; the other files are drawn from it"]
+]
+
+const changes = ({ seedInstruction, bestInstruction, ...summary }: Summary): ReadonlyArray<string> => {
+  if (seedInstruction.id === bestInstruction.id) return ["The seed instruction stayed the best one."]
+  const { added, removed } = change(seedInstruction.text, bestInstruction.text)
+  const whole: Summary = { ...summary, seedInstruction, bestInstruction }
+  return [
+    ...(added.length === 0 ? [] : [`Added: ${added.join(" ")}`]),
+    ...(removed.length === 0 ? [] : [`Removed: ${removed.join(" ")}`]),
+    ...(["before", "after"] as const).flatMap((policy) => effect(policy, whole))
+  ]
+}
+
+const effect = (policy: Cell["policy"], summary: Summary): ReadonlyArray<string> => {
+  const seed = cell(summary, policy, "seed")
+  const best = cell(summary, policy, "best")
+  if (seed === undefined || best === undefined) return []
+  const gain = 100 * (best.em - seed.em)
+  return [
+    `Effect ${policy} training: EM ${share(seed.em)} → ${share(best.em)} (${gain < 0 ? "" : "+"}${gain.toFixed(1)} points), ` +
+      `tool calls ${seed.toolCalls.toFixed(2)} → ${best.toolCalls.toFixed(2)} per question.`
+  ]
+}
+
+const interval = ([low, high]: readonly [number, number]): string => `[${share(low)}, ${share(high)}]`
+
+const resultRows = (summary: Summary): ReadonlyArray<ReadonlyArray<string>> => [
+  ["policy, instruction", "EM", "95 % interval", "tool calls"],
+  ...summary.evaluation.map((entry) => [
+    `${entry.policy} training, ${entry.instruction}`,
+    share(entry.em),
+    interval(entry.ci95),
+    entry.toolCalls.toFixed(2)
+  ]),
+  ...(summary.baseline === null
+    ? []
+    : [["static baseline, seed", share(summary.baseline.em), interval(summary.baseline.ci95), ""]])
+]
+
+const notes = ({ summary, unknownWords }: RunReport): ReadonlyArray<string> => {
+  const { baseline } = summary
+  const words = unknownWords !== null && summary.evaluation.every(({ em }) => em < 0.1) ? explain(unknownWords) : null
+  return [
+    ...(baseline === null
+      ? []
+      : [
+          `Static baseline: the seed instruction alone, trained on ${count(baseline.rollouts)} rollouts where this run ` +
+            `spent ${count(summary.rollouts.train + summary.rollouts.verification)} on training and verification; ${
+              baseline.source === "run"
+                ? "trained in this run (baseline/)."
+                : "read from a results file of the same checkpoint, data, config and code."
+            }`
+        ]),
+    ...(words === null ? [] : [words])
+  ]
+}
+
+const nextCommands = ({ program, summary, config }: RunReport): ReadonlyArray<string> => [
+  `${program} show ${summary.runDir}`,
+  `${program} eval ${summary.runDir} --questions 100`,
+  `${program} run --seed ${config.seed + 1}`,
+  `${program} bench static-vs-evolved --seeds 1-3`
+]
+
+const sideBySide = (
+  [leftTitle, left]: readonly [string, string],
+  [rightTitle, right]: readonly [string, string],
+  columns: number
+): ReadonlyArray<string> => {
+  const width = Math.floor((columns - 3) / 2)
+  const column = (title: string, body: string) => [...wrap(title, width), "─".repeat(width), ...wrap(body, width)]
+  const lefts = column(leftTitle, left)
+  const rights = column(rightTitle, right)
+  return Array.from({ length: Math.max(lefts.length, rights.length) }, (_, index) =>
+    `${(lefts[index] ?? "").padEnd(width)}   ${rights[index] ?? ""}`.trimEnd()
+  )
+}
+
+const cellText = (line: string): string => line.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("\n", " ")
+
+const leftAligned = ([name, content]: readonly [string, string]): ReadonlyArray<string> => [
+  `${name.padEnd(24)}${content}`
+]

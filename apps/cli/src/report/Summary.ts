@@ -1,0 +1,106 @@
+import type { RunConfig } from "@inspo/coevolution/Config"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { Group, Instruction } from "@inspo/domain"
+import { Schema } from "effect"
+import { wilson } from "./Interval.ts"
+
+const Share = Schema.Finite
+const Interval = Schema.Tuple([Share, Share])
+const Count = Schema.Int
+
+/** Exact match and executed searches per question of one policy under one instruction, on the test questions. */
+export const Cell = Schema.Struct({
+  policy: Schema.Literals(["before", "after"]),
+  instruction: Schema.Literals(["seed", "best"]),
+  n: Count,
+  em: Share,
+  /** Wilson interval with the question as its unit. */
+  ci95: Interval,
+  toolCalls: Schema.Finite
+})
+export interface Cell extends Schema.Schema.Type<typeof Cell> {}
+
+/**
+ * The static-instruction arm: the same policy and questions, trained with the seed instruction alone on as many rollouts
+ * as the run spent on training and verification. `source` says whether this run trained it or a results file held it.
+ */
+export const Baseline = Schema.Struct({
+  method: Schema.Literal("static"),
+  source: Schema.Literals(["run", "cache"]),
+  rollouts: Count,
+  em: Share,
+  ci95: Interval
+})
+export interface Baseline extends Schema.Schema.Type<typeof Baseline> {}
+
+/**
+ * What a finished run amounts to: the document that `--json` prints, and a public contract. `evaluation` is empty and
+ * `baseline` null when the config asks for no evaluation.
+ */
+export const Summary = Schema.Struct({
+  runDir: Schema.String,
+  seed: Count,
+  steps: Count,
+  rollouts: Schema.Struct({ train: Count, verification: Count, evaluation: Count }),
+  seedInstruction: Schema.Struct({ id: Instruction.InstructionId, text: Schema.String }),
+  bestInstruction: Schema.Struct({ id: Instruction.InstructionId, text: Schema.String, generation: Count }),
+  evaluation: Schema.Array(Cell),
+  baseline: Schema.NullOr(Baseline),
+  wallSeconds: Schema.Finite
+})
+export interface Summary extends Schema.Schema.Type<typeof Summary> {}
+
+export const encodeJson = Schema.encodeSync(Schema.fromJsonString(Summary))
+
+/** The summary of a finished run; null while it has no best instruction yet. */
+export const summarize = (run: {
+  readonly runDir: string
+  readonly config: RunConfig
+  readonly state: RunState
+  readonly baseline: Baseline | null
+  readonly wallSeconds: number
+}): Summary | null => {
+  const { config, state } = run
+  const seed = state.instructions[0]
+  const { phase } = state
+  if (seed === undefined || phase._tag !== "Finished") return null
+  const best = state.instructions.find(({ id }) => id === phase.best) ?? seed
+  return {
+    runDir: run.runDir,
+    seed: config.seed,
+    steps: state.step,
+    rollouts: state.spent.rollouts,
+    seedInstruction: { id: seed.id, text: seed.text },
+    bestInstruction: { id: best.id, text: best.text, generation: best.generation },
+    evaluation: (["before", "after"] as const).flatMap((policy) =>
+      (
+        [
+          ["seed", seed],
+          ["best", best]
+        ] as const
+      ).flatMap(([instruction, { id }]) => {
+        const found = state.evaluations.find((entry) => entry.policy === policy && entry.instruction === id)
+        return found === undefined ? [] : [{ policy, instruction, ...score(found.groups) }]
+      })
+    ),
+    baseline: run.baseline,
+    wallSeconds: run.wallSeconds
+  }
+}
+
+/** Exact match, its interval and tool calls over groups of one question each. */
+export const score = (groups: ReadonlyArray<Group.Group>): Pick<Cell, "n" | "em" | "ci95" | "toolCalls"> => {
+  const n = groups.length
+  const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+  const correct = sum(groups.map(Group.meanReward))
+  return {
+    n,
+    em: n === 0 ? 0 : correct / n,
+    ci95: wilson(correct, n),
+    toolCalls: n === 0 ? 0 : sum(groups.map(({ toolCalls }) => sum(toolCalls) / toolCalls.length)) / n
+  }
+}
+
+/** The cell of one policy and instruction, if it was evaluated. */
+export const cell = (summary: Summary, policy: Cell["policy"], instruction: Cell["instruction"]): Cell | undefined =>
+  summary.evaluation.find((entry) => entry.policy === policy && entry.instruction === instruction)

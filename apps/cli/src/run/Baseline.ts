@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto"
+import { fileURLToPath } from "node:url"
+import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { Effect, FileSystem, Schema } from "effect"
+import type { LoadedData } from "../config/Data.ts"
+import { CommandFailure } from "../Failure.ts"
+import { Baseline, score } from "../report/Summary.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { appendFile, jsonLines } from "../runDirectory/Write.ts"
+import type { Reporter } from "../terminal/Reporter.ts"
+import { ensureRun } from "./Ensure.ts"
+
+/**
+ * The config of the static arm: the seed instruction alone, no pruning, no evolution, and as many steps as spend at least
+ * `rollouts`, with the learning-rate schedule stretched over them. All else stays equal.
+ */
+export const staticConfig = (config: RunConfig, rollouts: number): RunConfig => ({
+  ...config,
+  population: { ...config.population, size: 1, parents: 1 },
+  schedule: {
+    ...config.schedule,
+    steps: Math.max(1, Math.ceil(rollouts / (config.train.batchSize * config.rollout.groupSize))),
+    pruneEvery: 0,
+    evolveEvery: 0,
+    evolveUntil: 0
+  },
+  train: { ...config.train, fromStep: 1 },
+  control: { permuteCredit: false }
+})
+
+/**
+ * What decides the result of a static arm: checkpoint, data, config and code, as one SHA-256. Paths, worker counts and
+ * checkpoint intervals do not count, and neither does what an arm without evolution never reads.
+ */
+export const cacheKey = (
+  config: RunConfig,
+  identity: { readonly engine: string; readonly data: string; readonly code: string }
+): string => {
+  const { evaluation, instruction, population, retrieval, rollout, sampler, schedule, seed, train } = config
+  const decisive = [
+    { seed, instruction, population, sampler, rollout, retrieval, train, evaluation },
+    schedule.steps,
+    [identity.engine, identity.data, identity.code]
+  ]
+  return createHash("sha256").update(JSON.stringify(decisive)).digest("hex")
+}
+
+/** The static arm of a finished run: from a results file when one holds it, else trained in `baseline/` now. */
+export const baseline = Effect.fn("Baseline.baseline")(function* (options: {
+  readonly directory: string
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+  readonly code: string
+  readonly launchedAt: number
+  readonly state: RunState
+  readonly events: ReadonlyArray<RunEvent>
+  readonly reporter: Reporter
+}) {
+  const { code, directory, loaded, reporter, state } = options
+  const started = options.events.find((event) => event._tag === "RunStarted")
+  const config = staticConfig(options.config, state.spent.rollouts.train + state.spent.rollouts.verification)
+  const key = cacheKey(config, { engine: started?.engine ?? "", data: loaded.data.fingerprint, code })
+  const local = `${directory}/../baselines.jsonl`
+  for (const file of [shipped, local]) {
+    const known = (yield* readResults(file)).find((result) => result.key === key)
+    if (known !== undefined) return { ...known.baseline, source: "cache" as const }
+  }
+
+  const own = filesOf(directory).baseline
+  yield* reporter.lines(["", `Static baseline: the seed instruction alone for ${config.schedule.steps} steps`])
+  const trained = yield* ensureRun({ ...options, directory: own, config })
+  const evaluated = trained.evaluations.find(({ policy }) => policy === "after")
+  if (evaluated === undefined)
+    return yield* new CommandFailure({ problem: `The static baseline in ${own} ended without an evaluation.` })
+  const { ci95, em } = score(evaluated.groups)
+  const found: Baseline = { method: "static", source: "run", rollouts: trained.spent.rollouts.train, em, ci95 }
+  yield* appendFile(local, jsonLines([{ key, baseline: found }]))
+  return found
+})
+
+/** The results that ship with the program. */
+const shipped = fileURLToPath(new URL("../../baselines.jsonl", import.meta.url))
+
+const Result = Schema.Struct({ key: Schema.String, baseline: Baseline })
+const decodeResult = Schema.decodeOption(Schema.fromJsonString(Result))
+
+/** The results of a file; lines that are no results, such as one that a crash cut off, are left out. */
+const readResults = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(file))) return []
+  return (yield* fs.readFileString(file)).split("\n").flatMap((line) => {
+    const result = decodeResult(line)
+    return result._tag === "Some" ? [result.value] : []
+  })
+})

@@ -1,0 +1,97 @@
+import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { RunState } from "@inspo/coevolution/RunState"
+import type { EngineProfile } from "@inspo/engine"
+import { Cause, Clock, Console, Effect, Ref } from "effect"
+import type { LoadedData } from "../config/Data.ts"
+import { CommandFailure } from "../Failure.ts"
+import * as RunReport from "../report/RunReport.ts"
+import { encodeJson, summarize } from "../report/Summary.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { nothing, readOutcome, writeOutcome } from "../runDirectory/Outcome.ts"
+import { appendTiming, timing, wallSeconds } from "../runDirectory/Timings.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
+import type { Reporter } from "../terminal/Reporter.ts"
+import { baseline } from "./Baseline.ts"
+import { programName } from "./ProgramName.ts"
+import { session } from "./Session.ts"
+import { watch } from "./Watch.ts"
+
+export interface CompleteOptions {
+  readonly directory: string
+  readonly mode: "create" | "open"
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+  readonly code: string
+  readonly launchedAt: number
+  readonly withBaseline: boolean
+  readonly json: boolean
+  readonly reporter: Reporter
+  /** What the run is about to do, in lines. */
+  readonly introduce: (profile: EngineProfile, past: ReadonlyArray<RunEvent>) => ReadonlyArray<string>
+  /** Done when the run stops before anything was committed. */
+  readonly abandon: Effect.Effect<void>
+}
+
+/** Brings a run to its end: trains, evaluates, compares with the static arm and reports. */
+export const complete = Effect.fn("Complete.complete")(function* (options: CompleteOptions) {
+  const { config, directory, reporter } = options
+  const program = yield* programName
+  const begun = yield* Ref.make(options.mode === "open")
+
+  const settle = (whenSaved: ReadonlyArray<string>) =>
+    Effect.flatMap(Ref.get(begun), (saved) => (saved ? reporter.lines(whenSaved) : options.abandon))
+  return yield* Effect.gen(function* () {
+    const result = yield* session({
+      ...options,
+      follow: Effect.fnUntraced(function* (profile, past) {
+        yield* reporter.lines(options.introduce(profile, past))
+        const onEvent = yield* watch(reporter, config, past)
+        return (event, state) => Effect.andThen(Ref.set(begun, true), onEvent(event, state))
+      })
+    })
+    const before = yield* readOutcome(directory)
+    const wanted = options.withBaseline && config.evaluation.questions > 0
+    const outcome = {
+      ...nothing,
+      unknownWords: result.unknownWords,
+      baseline: wanted && before.baseline === null ? yield* baseline({ ...options, ...result }) : before.baseline
+    }
+    yield* writeOutcome(directory, outcome)
+    const summary = summarize({
+      runDir: directory,
+      config,
+      state: result.state,
+      baseline: outcome.baseline,
+      wallSeconds: yield* elapsed(options, result.state)
+    })
+    if (summary === null)
+      return yield* new CommandFailure({ problem: `The run in ${directory} ended without a result.` })
+    const report: RunReport.RunReport = {
+      summary,
+      config,
+      instructions: result.state.instructions,
+      unknownWords: outcome.unknownWords,
+      program
+    }
+    const files = filesOf(directory)
+    yield* replaceFile(files.bestInstruction, `${summary.bestInstruction.text}\n`)
+    yield* replaceFile(files.report, RunReport.markdown(report))
+    yield* reporter.lines(RunReport.text(report, reporter.columns))
+    return yield* options.json ? Console.log(encodeJson(summary)) : Effect.void
+  }).pipe(
+    Effect.onError((cause) =>
+      settle([
+        "",
+        ...(Cause.hasInterruptsOnly(cause) ? ["Stopped."] : []),
+        `What was done until now is saved. Continue with: ${program} resume ${directory}`
+      ])
+    )
+  )
+})
+
+/** Books the end of this session and sums up the seconds of all of them. */
+const elapsed = Effect.fnUntraced(function* ({ directory, launchedAt }: CompleteOptions, { spent, step }: RunState) {
+  const seconds = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
+  yield* appendTiming(directory, timing("Reported", { launchedAt, seconds, step, rollouts: spent.rollouts }))
+  return yield* wallSeconds(directory)
+})

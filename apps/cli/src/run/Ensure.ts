@@ -1,0 +1,51 @@
+import { fold, makeSetting, RunConfig } from "@inspo/coevolution"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { Effect, FileSystem, Schema } from "effect"
+import type { LoadedData } from "../config/Data.ts"
+import { CommandFailure } from "../Failure.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { readRun } from "../runDirectory/Read.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
+import type { Reporter } from "../terminal/Reporter.ts"
+import { session } from "./Session.ts"
+import { watch } from "./Watch.ts"
+
+/**
+ * The finished run of a config in a directory of its own: read when it is there, continued when it was stopped, made when
+ * it is not. A directory that holds the run of another config is refused.
+ */
+export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
+  readonly directory: string
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+  readonly code: string
+  readonly launchedAt: number
+  readonly reporter: Reporter
+}) {
+  const fs = yield* FileSystem.FileSystem
+  const { config, directory, loaded, reporter } = options
+  const files = filesOf(directory)
+  const wanted = yield* encodeConfig(config)
+  const exists = yield* fs.exists(files.journal)
+  if (exists) {
+    const known = yield* readRun(directory)
+    if ((yield* encodeConfig(known.config)) !== wanted)
+      return yield* new CommandFailure({
+        problem: `${directory} holds a run with other settings. Choose another --out, or remove that directory.`
+      })
+    const state = fold(makeSetting(config, loaded.data), known.events)
+    if (state.phase._tag === "Finished") return state
+  }
+  yield* fs.makeDirectory(directory, { recursive: true })
+  yield* replaceFile(files.config, `${wanted}\n`)
+  const { state } = yield* session({
+    ...options,
+    mode: exists ? "open" : "create",
+    follow: (_, past) => watch(reporter, config, past)
+  })
+  return state satisfies RunState
+})
+
+/** A config as `config.json` holds it. */
+export const encodeConfig = (config: RunConfig) =>
+  Effect.map(Schema.encodeEffect(RunConfig)(config), (encoded) => JSON.stringify(encoded, null, 2))

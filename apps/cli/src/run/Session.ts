@@ -1,0 +1,95 @@
+import { EventLog, makeSetting, Projection, run, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { Engine, type EngineProfile } from "@inspo/engine"
+import { Journal } from "@inspo/journal"
+import * as sqlite from "@inspo/journal/sqlite"
+import { Clock, Effect, type FileSystem, Layer, Ref, type Scope } from "effect"
+import type { LoadedData } from "../config/Data.ts"
+import { layerServices } from "../layers.ts"
+import { measure, type UnknownWords } from "../report/UnknownWords.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { appendTiming, timing } from "../runDirectory/Timings.ts"
+import { traces } from "../runDirectory/Traces.ts"
+import { appendFile, jsonLines, replaceFile } from "../runDirectory/Write.ts"
+
+export interface SessionOptions {
+  readonly directory: string
+  readonly mode: "create" | "open"
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+  readonly code: string
+  /** When the process began, in milliseconds since 1970. */
+  readonly launchedAt: number
+  /** Called once the engine is ready, with the events of earlier sessions; what it returns is told every new event. */
+  readonly follow: (profile: EngineProfile, past: ReadonlyArray<RunEvent>) => Effect.Effect<OnEvent, never, Scope.Scope>
+}
+
+/** Told of an event after it was committed, with the state it led to. */
+export type OnEvent = (event: RunEvent, state: RunState) => Effect.Effect<void>
+
+export interface SessionResult {
+  readonly state: RunState
+  readonly events: ReadonlyArray<RunEvent>
+  readonly unknownWords: UnknownWords | null
+}
+
+/**
+ * Runs in a directory from wherever its journal stands to the end, with an engine of its own, and keeps the files that are
+ * drawn from the journal up to date: metrics and timings as it goes, all of them at the end.
+ */
+export const session = Effect.fn("Session.session")(function* (options: SessionOptions) {
+  const { config, directory, loaded } = options
+  const files = filesOf(directory)
+  const setting = makeSetting(config, loaded.data)
+  const services = yield* Effect.context<FileSystem.FileSystem>()
+
+  return yield* Effect.gen(function* () {
+    const engine = yield* Engine
+    const journal = yield* Journal
+    const past = yield* EventLog.read(journal)
+    const events = yield* Ref.make(past)
+    yield* replaceFile(files.metrics, jsonLines(Projection.metrics(setting, past)))
+    const onEvent = yield* options.follow(engine.profile, past)
+
+    const record = Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
+      const all = yield* Ref.updateAndGet(events, (known) => [...known, event])
+      if (event._tag === "StepTrained") {
+        const plan = all.findLast((known) => known._tag === "StepPlanned")
+        const collected = all.findLast((known) => known._tag === "RolloutsCollected")
+        if (plan !== undefined && collected !== undefined)
+          yield* appendFile(
+            files.metrics,
+            jsonLines([Projection.metricsRow(plan, collected.groups, event.metrics, state)])
+          )
+      }
+      const seconds = ((yield* Clock.currentTimeMillis) - options.launchedAt) / 1000
+      const { spent, step } = state
+      yield* appendTiming(
+        directory,
+        timing(event._tag, { launchedAt: options.launchedAt, seconds, step, rollouts: spent.rollouts })
+      )
+      yield* onEvent(event, state)
+    })
+
+    const state = yield* run({
+      config,
+      data: loaded.data,
+      code: options.code,
+      onEvent: (event, state) => Effect.orDie(Effect.provideContext(record(event, state), services))
+    })
+    const all = yield* Ref.get(events)
+    yield* replaceFile(files.metrics, jsonLines(Projection.metrics(setting, all)))
+    yield* replaceFile(files.candidates, `${JSON.stringify(Projection.candidates(all), null, 2)}\n`)
+    yield* replaceFile(files.traces, jsonLines(yield* traces(journal)))
+    const unknownWords = config.data.questions === null ? null : measure(engine.tokenizer, loaded.data.test)
+    return { state, events: all, unknownWords } satisfies SessionResult
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(
+      Layer.merge(
+        sqlite.layer({ file: files.journal, mode: options.mode }),
+        layerServices(config, loaded.passages, files.checkpoints)
+      )
+    )
+  )
+})

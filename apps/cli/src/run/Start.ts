@@ -1,0 +1,45 @@
+import { Clock, Effect, Option } from "effect"
+import { codeHash } from "../config/CodeHash.ts"
+import { loadData } from "../config/Data.ts"
+import { fromInput, type Input } from "../config/Input.ts"
+import { introduction } from "../report/Introduction.ts"
+import { claim, claimNumbered } from "../runDirectory/Claim.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { complete } from "./Complete.ts"
+import { encodeConfig } from "./Ensure.ts"
+
+export interface StartInput extends Input {
+  readonly out: Option.Option<string>
+  readonly baseline: boolean
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+/** Starts a new run in a directory of its own, which appears only once config and data are known to be usable. */
+export const start = Effect.fn("Start.start")(function* (input: StartInput) {
+  const launchedAt = yield* Clock.currentTimeMillis
+  const config = yield* fromInput(input)
+  const loaded = yield* loadData(config)
+  const code = yield* codeHash()
+  const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  const { directory, discard } = yield* Option.match(input.out, {
+    onNone: () => claimNumbered("runs", `${input.preset}-seed${config.seed}`),
+    onSome: (out) => claim(out)
+  })
+  yield* replaceFile(filesOf(directory).config, `${yield* encodeConfig(config)}\n`)
+  yield* complete({
+    directory,
+    mode: "create",
+    config,
+    loaded,
+    code,
+    launchedAt,
+    withBaseline: input.baseline,
+    json: input.json,
+    reporter,
+    introduce: (profile) => introduction({ directory, config, loaded, profile }, reporter.columns),
+    abandon: discard
+  })
+})

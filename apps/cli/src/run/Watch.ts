@@ -1,0 +1,76 @@
+import { Policies, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { Clock, Effect, Option, Ref, Schedule, type Scope } from "effect"
+import { score } from "../report/Summary.ts"
+import { announce } from "../terminal/Announcement.ts"
+import * as Progress from "../terminal/Progress.ts"
+import type { Reporter } from "../terminal/Reporter.ts"
+import { paragraph, share } from "../terminal/Text.ts"
+import { plain, view } from "../terminal/View.ts"
+import type { OnEvent } from "./Session.ts"
+
+/** Follows a run on a reporter: the live view while it lasts, or a line per step, and what is worth announcing. */
+export const watch = Effect.fnUntraced(function* (
+  reporter: Reporter,
+  config: RunConfig,
+  past: ReadonlyArray<RunEvent>
+): Effect.fn.Return<OnEvent, never, Scope.Scope> {
+  const { columns } = reporter
+  const policies = Policies.fromConfig(config)
+  const progress = yield* Ref.make(Progress.start(config, rolloutsIn(past), yield* Clock.currentTimeMillis))
+  const draw = Effect.flatMap(Ref.get(progress), (latest) => reporter.block(view(latest, columns)))
+
+  if (reporter.live) {
+    const tick = Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.update(progress, (old) => ({ ...old, now })))
+    yield* Effect.forkScoped(Effect.repeat(Effect.andThen(tick, draw), Schedule.spaced("1 second")))
+    yield* Effect.addFinalizer(() => reporter.block([]))
+  }
+
+  return Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
+    const standing = standingOf(policies, state)
+    const { evaluation, train, verification } = state.spent.rollouts
+    const now = yield* Clock.currentTimeMillis
+    const latest = yield* Ref.updateAndGet(progress, (old) =>
+      Progress.observe(old, event, { standing, rollouts: train + verification + evaluation, now })
+    )
+    yield* reporter.lines([
+      ...(event._tag === "StepTrained" && !reporter.live ? [plain(latest)] : []),
+      ...announce(event, standing, columns),
+      ...(event._tag === "Evaluated" ? evaluated(event, columns) : [])
+    ])
+    if (reporter.live) yield* draw
+  })
+})
+
+const standingOf = (policies: Policies.Policies, { population }: RunState): Progress.Standing | null =>
+  Option.match(policies.weighting.best(population), {
+    onNone: () => null,
+    onSome: ({ instruction }) => ({
+      population: population.members.length,
+      best: instruction,
+      weight: policies.weighting.weights(population).find(({ id }) => id === instruction.id)?.weight ?? null
+    })
+  })
+
+/** Rollouts that the events tell of. */
+const rolloutsIn = (events: ReadonlyArray<RunEvent>): number =>
+  events.reduce(
+    (total, event) =>
+      total +
+      (event._tag === "RolloutsCollected" || event._tag === "Evaluated"
+        ? event.groups.reduce((sum, { rewards }) => sum + rewards.length, 0)
+        : event._tag === "CandidatesVerified"
+          ? event.rollouts
+          : 0),
+    0
+  )
+
+const evaluated = (event: Extract<RunEvent, { readonly _tag: "Evaluated" }>, columns: number) => {
+  const { ci95, em, n, toolCalls } = score(event.groups)
+  return paragraph(
+    `evaluated ${event.policy} training with ${event.instruction}: EM ${share(em)} [${share(ci95[0])}, ${share(ci95[1])}] ` +
+      `on ${n} questions, ${toolCalls.toFixed(2)} tool calls each`,
+    "",
+    columns
+  )
+}

@@ -1,0 +1,61 @@
+import { Effect, FileSystem, type PlatformError } from "effect"
+import { UsageError } from "../Failure.ts"
+
+/** A directory that belongs to one new run; `discard` takes back what claiming it made. */
+export interface Claim {
+  readonly directory: string
+  readonly discard: Effect.Effect<void>
+}
+
+/** Claims a directory that the user named: it must be new or empty. */
+export const claim = Effect.fn("RunDirectory.claim")(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const refuse = unusable(directory)
+  if (yield* fs.exists(directory).pipe(Effect.mapError(refuse))) {
+    const entries = yield* fs.readDirectory(directory).pipe(Effect.mapError(refuse))
+    if (entries.length > 0)
+      return yield* new UsageError({
+        problem:
+          `--out is ${directory}, which is not empty; expected a new or an empty directory. ` +
+          `Choose another one, or continue the run that is there with \`inspo resume ${directory}\`.`
+      })
+    yield* fs.access(directory, { writable: true }).pipe(Effect.mapError(refuse))
+    return {
+      directory,
+      discard: fs
+        .readDirectory(directory)
+        .pipe(
+          Effect.flatMap(Effect.forEach((entry) => fs.remove(`${directory}/${entry}`, { recursive: true }))),
+          Effect.ignore
+        )
+    } satisfies Claim
+  }
+  yield* fs.makeDirectory(directory, { recursive: true }).pipe(Effect.mapError(refuse))
+  return { directory, discard: Effect.ignore(fs.remove(directory, { recursive: true })) } satisfies Claim
+})
+
+/** Claims `parent/name`, or `parent/name-2` and so on when it is taken: no run ever writes over another. */
+export const claimNumbered = Effect.fn("RunDirectory.claimNumbered")(function* (parent: string, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.makeDirectory(parent, { recursive: true }).pipe(Effect.mapError(unusable(parent)))
+  for (let number = 1; ; number++) {
+    const directory = `${parent}/${number === 1 ? name : `${name}-${number}`}`
+    // Making a directory that exists fails, so that two runs started at once cannot claim the same one.
+    const isNew = yield* fs.makeDirectory(directory).pipe(
+      Effect.as(true),
+      Effect.catchIf(
+        (error) => error.reason._tag === "AlreadyExists",
+        () => Effect.succeed(false)
+      ),
+      Effect.mapError(unusable(directory))
+    )
+    if (isNew) return { directory, discard: Effect.ignore(fs.remove(directory, { recursive: true })) } satisfies Claim
+  }
+})
+
+const unusable = (directory: string) => (error: PlatformError.PlatformError) =>
+  new UsageError({
+    problem:
+      `The run directory ${directory} cannot be written (${error.reason._tag}). ` +
+      "Name a writable place with --out DIR; nothing was started."
+  })

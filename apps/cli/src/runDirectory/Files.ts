@@ -1,0 +1,14 @@
+/** Where the files of a run directory lie. */
+export const filesOf = (directory: string) => ({
+  config: `${directory}/config.json`,
+  journal: `${directory}/journal.sqlite`,
+  metrics: `${directory}/metrics.jsonl`,
+  timings: `${directory}/timings.jsonl`,
+  traces: `${directory}/traces.jsonl`,
+  candidates: `${directory}/candidates.json`,
+  bestInstruction: `${directory}/best_instruction.txt`,
+  outcome: `${directory}/outcome.json`,
+  report: `${directory}/report.md`,
+  checkpoints: `${directory}/checkpoints`,
+  baseline: `${directory}/baseline`
+})

@@ -1,0 +1,18 @@
+import { Effect, FileSystem } from "effect"
+
+/** Writes a whole file or leaves the old one: first beside it, then in its place. */
+export const replaceFile = Effect.fnUntraced(function* (file: string, text: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(`${file}.tmp`, text)
+  yield* fs.rename(`${file}.tmp`, file)
+})
+
+/** Adds a text at the end of a file, which is made when it is missing. */
+export const appendFile = Effect.fnUntraced(function* (file: string, text: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(file, text, { flag: "a" })
+})
+
+/** Rows as JSON lines. */
+export const jsonLines = (rows: ReadonlyArray<unknown>): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join("")

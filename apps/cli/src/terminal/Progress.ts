@@ -1,0 +1,114 @@
+import type { RunConfig } from "@inspo/coevolution/Config"
+import type { RunEvent } from "@inspo/coevolution/RunEvent"
+import type { Instruction } from "@inspo/domain"
+
+/** What a person follows while a run goes on. Rewards, weights and shares are in [0, 1]; times are in milliseconds. */
+export interface Progress {
+  readonly step: number
+  readonly steps: number
+  /** Mean reward and executed searches per trajectory of the latest step. */
+  readonly reward: number | null
+  readonly toolCalls: number | null
+  readonly standing: Standing | null
+  readonly activity: string
+  /** Rollouts of the whole run as planned, those done, and those done before this session. */
+  readonly planned: number
+  readonly done: number
+  readonly doneBefore: number
+  readonly startedAt: number
+  readonly now: number
+}
+
+/** The population after an event: how many live, and which leads. */
+export interface Standing {
+  readonly population: number
+  readonly best: Instruction.Instruction
+  readonly weight: number | null
+}
+
+/** A run at rest; `done` rollouts were made by earlier sessions. */
+export const start = (config: RunConfig, done: number, now: number): Progress => ({
+  step: 0,
+  steps: config.schedule.steps,
+  reward: null,
+  toolCalls: null,
+  standing: null,
+  activity: "starting",
+  planned: plannedRollouts(config),
+  done,
+  doneBefore: done,
+  startedAt: now,
+  now
+})
+
+/** The progress after an event, with the rollouts made until then. */
+export const observe = (
+  progress: Progress,
+  event: RunEvent,
+  facts: { readonly standing: Standing | null; readonly rollouts: number; readonly now: number }
+): Progress => ({
+  ...progress,
+  step: event._tag === "StepTrained" ? event.step : progress.step,
+  ...(event._tag === "RolloutsCollected"
+    ? { reward: average(event.groups, "rewards"), toolCalls: average(event.groups, "toolCalls") }
+    : {}),
+  standing: facts.standing ?? progress.standing,
+  activity: activityAfter(event),
+  done: facts.rollouts,
+  now: facts.now
+})
+
+/** Estimated milliseconds until the end, from the rollouts of this session; null until there are any. */
+export const timeLeft = (progress: Progress): number | null => {
+  const made = progress.done - progress.doneBefore
+  if (made <= 0) return null
+  return ((progress.now - progress.startedAt) / made) * Math.max(0, progress.planned - progress.done)
+}
+
+/** Rollouts of training, verification (when every evolution takes one round) and evaluation. */
+export const plannedRollouts = (config: RunConfig): number => {
+  const { train, verification, evaluation } = plannedByPurpose(config)
+  return train + verification + evaluation
+}
+
+/** {@link plannedRollouts} by purpose. */
+export const plannedByPurpose = (config: RunConfig) => {
+  const { schedule, train, rollout, verification, proposer, evaluation, population } = config
+  const evolves = schedule.evolveEvery > 0 && population.size > 1
+  const last = Math.min(schedule.steps, schedule.evolveUntil - (schedule.evolveUntilInclusive ? 0 : 1))
+  const evolutions = evolves ? Math.max(0, Math.floor(last / schedule.evolveEvery)) : 0
+  const rerun = verification.policy === "robust" ? 1 : 0
+  return {
+    train: schedule.steps * train.batchSize * rollout.groupSize,
+    verification: evolutions * (proposer.candidates + rerun) * verification.samples,
+    evaluation: (evolves ? 4 : 2) * evaluation.questions
+  }
+}
+
+const average = <K extends "rewards" | "toolCalls">(
+  groups: ReadonlyArray<{ readonly [key in K]: ReadonlyArray<number> }>,
+  key: K
+): number | null => {
+  const values = groups.flatMap((group) => group[key])
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+const activityAfter = (event: RunEvent): string => {
+  switch (event._tag) {
+    case "StepPlanned":
+      return "rolling out"
+    case "RolloutsCollected":
+    case "TrainingPlanned":
+      return "training the policy"
+    case "CandidatesProposed":
+      return `verifying ${event.candidates.length} candidates (round ${event.round})`
+    case "CandidatesVerified":
+      return "choosing among the candidates"
+    case "Evaluated":
+      return "evaluating"
+    case "RunFinished":
+      return "finished"
+    default:
+      return "planning"
+  }
+}

@@ -1,0 +1,64 @@
+/** Widest line of any output; narrower terminals are honoured, wider ones are not filled. */
+export const maximumColumns = 80
+
+/** Breaks a text into lines of at most `columns` characters at spaces; only a longer word is cut. */
+export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = ""
+  for (const word of text.split(/\s+/u).filter((part) => part !== "")) {
+    const joined = line === "" ? word : `${line} ${word}`
+    if (joined.length <= columns) {
+      line = joined
+      continue
+    }
+    if (line !== "") lines.push(line)
+    let rest = word
+    while (rest.length > columns) {
+      lines.push(rest.slice(0, columns))
+      rest = rest.slice(columns)
+    }
+    line = rest
+  }
+  return line === "" ? lines : [...lines, line]
+}
+
+/** The lines of a text behind `indent`, within `columns` altogether. */
+export const paragraph = (text: string, indent: string, columns: number): ReadonlyArray<string> =>
+  wrap(text, Math.max(1, columns - indent.length)).map((line) => indent + line)
+
+/** At most `columns` characters, the last of them an ellipsis when something is left out. */
+export const clip = (text: string, columns: number): string =>
+  text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`
+
+/** A duration for people: `48 s`, `3 min 05 s`, `2 h 07 min`. */
+export const duration = (seconds: number): string => {
+  const whole = Math.max(0, Math.round(seconds))
+  const two = (value: number) => String(value).padStart(2, "0")
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`
+  return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
+}
+
+/** A count with thin groups of three digits: `12,000`. */
+export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
+
+/** A share in [0, 1] with three digits, or a dash when it is not known. */
+export const share = (value: number | null): string => (value === null ? "-" : value.toFixed(3))
+
+/** Lines of equal columns: the first left-aligned, the others right-aligned, two spaces between. */
+export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd()
+  )
+}
+
+/** A Markdown table whose first row is the head. */
+export const markdownTable = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const [head = [], ...body] = rows
+  const line = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
+  return [line(head), `|${head.map((_, index) => (index === 0 ? "---|" : "---:|")).join("")}`, ...body.map(line)]
+}

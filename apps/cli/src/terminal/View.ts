@@ -1,0 +1,45 @@
+import { timeLeft, type Progress } from "./Progress.ts"
+import { clip, duration, paragraph, share } from "./Text.ts"
+
+/** The live view: a few lines of at most `columns` characters that are redrawn in place. */
+export const view = (progress: Progress, columns: number): ReadonlyArray<string> => {
+  const { standing } = progress
+  const left = timeLeft(progress)
+  const head = `step ${progress.step}/${progress.steps}`
+  const tail = left === null ? "" : `${duration(left / 1000)} left`
+  const room = Math.max(0, Math.min(40, columns - head.length - tail.length - 4))
+  return [
+    [head, bar(progress.done / Math.max(1, progress.planned), room), tail].filter((part) => part !== "").join("  "),
+    `reward ${share(progress.reward)}   tool calls per question ${decimal(progress.toolCalls)}` +
+      (standing === null ? "" : `   population ${standing.population}`),
+    ...(standing === null
+      ? []
+      : [
+          `best ${standing.best.id}, weight ${share(standing.weight)}, generation ${standing.best.generation}`,
+          ...paragraph(standing.best.text, "  ", columns).slice(0, 4)
+        ]),
+    progress.activity
+  ].map((line) => clip(line, columns))
+}
+
+/** One step as a plain line, for output that is not watched. */
+export const plain = (progress: Progress): string => {
+  const left = timeLeft(progress)
+  const { standing } = progress
+  return [
+    `step ${progress.step}/${progress.steps}`,
+    `reward ${share(progress.reward)}`,
+    ...(standing === null
+      ? []
+      : [`best ${standing.best.id} ${share(standing.weight)}`, `population ${standing.population}`]),
+    `tool calls ${decimal(progress.toolCalls)}`,
+    ...(left === null ? [] : [`left ${duration(left / 1000)}`])
+  ].join("  ")
+}
+
+const decimal = (value: number | null): string => (value === null ? "-" : value.toFixed(2))
+
+const bar = (done: number, width: number): string => {
+  const full = Math.round(Math.min(1, Math.max(0, done)) * width)
+  return "━".repeat(full) + "─".repeat(width - full)
+}

@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { estimate, paired } from "../../src/bench/Statistics.ts"
+
+const Values = Schema.Array(Schema.Finite.check(Schema.isBetween({ minimum: -1, maximum: 1 }))).check(
+  Schema.isMinLength(2),
+  Schema.isMaxLength(20)
+)
+
+describe("estimate", () => {
+  it("is the t-interval of the tables", () => {
+    const found = estimate([0.1, 0.2, 0.3])
+    assert.closeTo(found?.mean ?? 0, 0.2, 1e-12)
+    // t(0.975, 2) = 4.302653, standard deviation 0.1
+    assert.closeTo(found?.ci95?.[0] ?? 0, 0.2 - (4.302653 * 0.1) / Math.sqrt(3), 1e-6)
+    // t(0.975, 9) = 2.262157, standard deviation 3.027650
+    const ten = estimate([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    assert.closeTo(ten?.ci95?.[1] ?? 0, 5.5 + (2.262157 * 3.02765) / Math.sqrt(10), 1e-5)
+  })
+
+  it("has no interval for one value and nothing for none", () => {
+    assert.deepStrictEqual(estimate([0.5]), { n: 1, mean: 0.5, ci95: null })
+    assert.isNull(estimate([]))
+  })
+
+  it.prop("moves with a shift and does not depend on the order", [Values], ([values]) => {
+    const base = estimate(values)
+    const shifted = estimate(values.map((value) => value + 1))
+    const reversed = estimate(values.toReversed())
+    assert.closeTo(shifted?.ci95?.[0] ?? 0, (base?.ci95?.[0] ?? 0) + 1, 1e-9)
+    assert.closeTo(reversed?.ci95?.[1] ?? 0, base?.ci95?.[1] ?? 0, 1e-9)
+    assert.isTrue((base?.ci95?.[0] ?? 0) <= (base?.ci95?.[1] ?? 0))
+  })
+})
+
+describe("paired", () => {
+  it("compares the seeds that both sides have", () => {
+    const left = new Map([
+      [1, 0.5],
+      [2, 0.75],
+      [3, 1]
+    ])
+    const right = new Map([
+      [2, 0.5],
+      [3, 0.5],
+      [4, 0]
+    ])
+    assert.strictEqual(paired(left, right)?.n, 2)
+    assert.strictEqual(paired(left, right)?.mean, 0.375)
+    assert.isNull(paired(left, new Map()))
+  })
+
+  it.prop("turns around when its sides do", [Values, Values], ([a, b]) => {
+    const left = new Map(a.map((value, seed) => [seed, value]))
+    const right = new Map(b.map((value, seed) => [seed, value]))
+    assert.closeTo(paired(left, right)?.mean ?? 0, -(paired(right, left)?.mean ?? 0), 1e-12)
+  })
+})

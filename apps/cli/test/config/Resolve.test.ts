@@ -1,0 +1,135 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Presets } from "@inspo/coevolution"
+import { Result, Schema } from "effect"
+import { leafPaths, merge, type Override, parseFile, parseSet, resolve } from "../../src/config/Resolve.ts"
+
+const Name = Schema.String.check(Schema.isPattern(/^[a-z]{1,8}$/))
+const Steps = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))
+/** A setting that any positive integer suits, with its dotted name. */
+const Setting = Schema.Tuple([
+  Schema.Literals(["schedule.steps", "population.window", "verification.samples", "rollout.groupSize", "seed"]),
+  Steps
+])
+const leaves = leafPaths(Presets.quick)
+
+const read = (tree: unknown, path: string): unknown =>
+  path
+    .split(".")
+    .reduce<unknown>(
+      (node, key) => (typeof node === "object" && node !== null ? Reflect.get(node, key) : undefined),
+      tree
+    )
+
+const sets = (settings: ReadonlyArray<readonly [string, number]>): ReadonlyArray<Override> =>
+  Result.getOrThrow(Result.all(settings.map(([path, value]) => parseSet(`${path}=${value}`))))
+
+const fault = (overrides: ReadonlyArray<Override>): string => {
+  const result = resolve(Presets.quick, overrides)
+  return Result.isFailure(result) ? result.failure.message : ""
+}
+
+describe("resolve", () => {
+  it.each(Object.entries(Presets.byName))("leaves the preset %s as it is when nothing is laid over it", (_, preset) => {
+    assert.deepStrictEqual(Result.getOrThrow(resolve(preset, [])), preset)
+  })
+
+  it.prop(
+    "gives every setting the last value that was set, and every other its old one",
+    [Schema.Array(Setting)],
+    ([settings]) => {
+      const config = Result.getOrThrow(resolve(Presets.quick, sets(settings)))
+      for (const path of leaves) {
+        const last = settings.findLast(([name]) => name === path)
+        assert.deepStrictEqual(read(config, path), last === undefined ? read(Presets.quick, path) : last[1])
+      }
+    }
+  )
+
+  it.prop("is the same for settings at once and one after the other", [Schema.Array(Setting)], ([settings]) => {
+    const atOnce = resolve(Presets.quick, sets(settings))
+    const inTurn = sets(settings).reduce(
+      (config, override) => Result.flatMap(config, (under) => resolve(under, [override])),
+      resolve(Presets.quick, [])
+    )
+    assert.deepStrictEqual(atOnce, inTurn)
+  })
+
+  it.prop(
+    "refuses every key that a config does not have, wherever it stands, and names it",
+    [Name, Schema.Literals(leaves)],
+    ([name, leaf]) => {
+      const section = leaf.split(".").slice(0, -1)
+      const path = [...section, `${name}x9`].join(".")
+      assert.include(fault(Result.getOrThrow(Result.all([parseSet(`${path}=1`)]))), `config: ${path} is set`)
+    }
+  )
+
+  it("says what was meant", () => {
+    assert.include(fault([{ schedule: { step: 3 } }]), "did you mean schedule.steps?")
+    assert.include(fault([{ groupSize: 3 }]), "did you mean rollout.groupSize?")
+  })
+
+  it.each([
+    ["population.size=-1", "config: population.size is -1, expected a value greater than 0."],
+    ["population.parents=9", "config: population.parents is 9, expected at most population.size (7)."],
+    ["rollout.topP=1.5", "config: rollout.topP is 1.5, expected"],
+    ["schedule.steps=many", 'config: schedule.steps is "many", expected'],
+    ["sampler.assignment=papr", 'config: sampler.assignment is "papr", expected "paper" or "robust".'],
+    ["train=3", "config: train is 3, expected"],
+    ["data.questions=/some/file.jsonl", "config: data.corpus is null, expected a path"],
+    ["data.testShare=0.95", "config: data.testShare is 0.95, expected"]
+  ])("refuses %s with field, value and expectation", (set, message) => {
+    const text = fault([Result.getOrThrow(parseSet(set))])
+    assert.include(text, message)
+    assert.notInclude(text, "\n")
+  })
+})
+
+describe("parseSet", () => {
+  it.prop(
+    "reads back every JSON scalar",
+    [Name, Schema.Union([Schema.Finite, Schema.Boolean, Schema.Null])],
+    ([name, value]) => {
+      assert.deepStrictEqual(Result.getOrThrow(parseSet(`${name}=${JSON.stringify(value)}`)), {
+        [name]: Object.is(value, -0) ? 0 : value
+      })
+    }
+  )
+
+  it("keeps what follows the first equals sign", () => {
+    assert.deepStrictEqual(Result.getOrThrow(parseSet("instruction.seed=a = b")), { instruction: { seed: "a = b" } })
+  })
+
+  it.each(["steps", "=3", "a..b=1", ".a=1", "a=[1"])("refuses %s", (text) => {
+    assert.isTrue(Result.isFailure(parseSet(text)))
+  })
+})
+
+describe("parseFile", () => {
+  it("reads a mapping, and nothing as no override", () => {
+    assert.deepStrictEqual(Result.getOrThrow(parseFile("a.yaml", "schedule:\n  steps: 5\n")), {
+      schedule: { steps: 5 }
+    })
+    assert.deepStrictEqual(Result.getOrThrow(parseFile("a.yaml", "# nothing\n")), {})
+  })
+
+  it.each(["- a\n- b", "3", "a: [", "a: b: c"])("refuses %s and names the file", (text) => {
+    const result = parseFile("mine.yaml", text)
+    assert.isTrue(Result.isFailure(result) && result.failure.message.includes("mine.yaml"))
+  })
+})
+
+const Tree = Schema.Record(Name, Schema.Union([Schema.Int, Schema.Record(Name, Schema.Int)]))
+
+describe("merge", () => {
+  it.prop(
+    "is associative, has the empty mapping as its identity and is idempotent",
+    [Tree, Tree, Tree],
+    ([a, b, c]) => {
+      assert.deepStrictEqual(merge(merge(a, b), c), merge(a, merge(b, c)))
+      assert.deepStrictEqual(merge(a, {}), a)
+      assert.deepStrictEqual(merge({}, a), a)
+      assert.deepStrictEqual(merge(a, a), a)
+    }
+  )
+})

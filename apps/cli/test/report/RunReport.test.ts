@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Presets } from "@inspo/coevolution"
+import { Schema } from "effect"
+import { change } from "../../src/report/Change.ts"
+import * as RunReport from "../../src/report/RunReport.ts"
+import { encodeJson, score, Summary } from "../../src/report/Summary.ts"
+import { explain } from "../../src/report/UnknownWords.ts"
+import { group, instruction, text } from "../terminal/Fixtures.ts"
+
+const cell = (policy: "before" | "after", which: "seed" | "best", em: number) => ({
+  policy,
+  instruction: which,
+  n: 500,
+  em,
+  ci95: [em - 0.04, em + 0.04] as const,
+  toolCalls: 1.5
+})
+
+const summary: Summary = {
+  runDir: "runs/quick-seed1",
+  seed: 1,
+  steps: 60,
+  rollouts: { train: 4800, verification: 224, evaluation: 2000 },
+  seedInstruction: { id: instruction(0).id, text: text.replace(" Search for one entity at a time.", "") },
+  bestInstruction: { id: instruction(7).id, text, generation: 2 },
+  evaluation: [
+    cell("before", "seed", 0.25),
+    cell("before", "best", 0.3),
+    cell("after", "seed", 0.4),
+    cell("after", "best", 0.5)
+  ],
+  baseline: { method: "static", source: "run", rollouts: 5040, em: 0.42, ci95: [0.38, 0.46] },
+  wallSeconds: 61.2
+}
+
+const report: RunReport.RunReport = {
+  summary,
+  config: Presets.quick,
+  instructions: [instruction(0), instruction(7)],
+  unknownWords: { words: 100, unknown: 90, tokens: 1000, spelled: 900 },
+  program: "npx pnpm@12 inspo"
+}
+
+describe("text", () => {
+  const lines = RunReport.text(report, 80)
+  const page = lines.join("\n")
+
+  it("fits 80 columns", () => {
+    for (const line of lines) assert.isAtMost(line.length, 80)
+  })
+
+  it.each([
+    "Seed instruction (i0)",
+    "Best instruction (i7, generation 2)",
+    "Added: Search for one entity at a time.",
+    "EM 0.400 → 0.500 (+10.0 points)",
+    "before training, best",
+    "[0.460, 0.540]",
+    "static baseline",
+    "npx pnpm@12 inspo show runs/quick-seed1"
+  ])("tells %s", (part) => {
+    assert.include(page, part)
+  })
+
+  it("says why EM is near 0 where it is, and only there", () => {
+    assert.notInclude(page, "Why EM is near 0")
+    const nothing = { ...summary, evaluation: [cell("before", "seed", 0), cell("after", "seed", 0.05)] }
+    assert.include(RunReport.text({ ...report, summary: nothing }, 80).join("\n"), "Why EM is near 0")
+  })
+
+  it("fits whatever the instructions", () => {
+    const long = { ...summary, bestInstruction: { ...summary.bestInstruction, text: "x".repeat(300) } }
+    for (const line of RunReport.text({ ...report, summary: long }, 80)) assert.isAtMost(line.length, 80)
+  })
+})
+
+describe("markdown", () => {
+  it("holds the table, the settings and the command that reproduces it", () => {
+    const page = RunReport.markdown(report)
+    for (const part of [
+      "| after training, best | 0.500 | [0.460, 0.540] | 1.50 |",
+      "steps: 60",
+      "run runs/quick-seed1/config.json"
+    ])
+      assert.include(page, part)
+  })
+})
+
+describe("encodeJson", () => {
+  it("is one line that decodes to the summary", () => {
+    const line = encodeJson(summary)
+    assert.notInclude(line, "\n")
+    assert.deepStrictEqual(Schema.decodeSync(Schema.fromJsonString(Summary))(line), summary)
+  })
+})
+
+describe("score", () => {
+  it("counts questions", () => {
+    const { ci95, em, n, toolCalls } = score([group(1, 2, 0), group(0, 1, 1), group(1, 0, 2), group(0, 1, 3)])
+    assert.deepStrictEqual({ em, n, toolCalls }, { em: 0.5, n: 4, toolCalls: 1 })
+    assert.isTrue(ci95[0] < 0.5 && 0.5 < ci95[1])
+  })
+})
+
+describe("change", () => {
+  const Sentences = Schema.Array(Schema.Literals(["Search first.", "Be brief.", "Think!", "Why?"])).check(
+    Schema.isUnique()
+  )
+  it.prop("of an instruction with itself is empty, and turns around", [Sentences, Sentences], ([a, b]) => {
+    const [from, to] = [a.join(" "), b.join(" ")]
+    assert.deepStrictEqual(change(from, from), { added: [], removed: [] })
+    assert.deepStrictEqual(change(from, to).added, change(to, from).removed)
+    assert.deepStrictEqual(
+      change(from, to).added,
+      b.filter((sentence) => !a.includes(sentence))
+    )
+  })
+})
+
+describe("explain", () => {
+  it("is silent when the vocabulary fits", () => {
+    assert.isNull(explain({ words: 100, unknown: 1, tokens: 120, spelled: 5 }))
+  })
+})

@@ -1,0 +1,79 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Presets, type RunEvent } from "@inspo/coevolution"
+import { Schema } from "effect"
+import { announce } from "../../src/terminal/Announcement.ts"
+import * as Progress from "../../src/terminal/Progress.ts"
+import { plain, view } from "../../src/terminal/View.ts"
+import { group, instruction, pruned, refilled, skipped } from "./Fixtures.ts"
+
+const standing = { population: 4, best: instruction(1), weight: 0.456 }
+
+const after = (event: RunEvent, rollouts: number, now: number): Progress.Progress =>
+  Progress.observe(Progress.start(Presets.quick, 0, 0), event, { standing, rollouts, now })
+
+const collected: RunEvent = { _tag: "RolloutsCollected", step: 3, groups: [group(1, 2, 0), group(0, 1, 1)] }
+
+describe("view", () => {
+  it("shows step, reward, tool calls, population, the best instruction and the time left in 80 columns", () => {
+    const lines = view({ ...after(collected, 200, 10_000), step: 12 }, 80)
+    for (const line of lines) assert.isAtMost(line.length, 80)
+    const screen = lines.join("\n")
+    for (const part of [
+      "step 12/",
+      "left",
+      "reward 0.500",
+      "tool calls per question 1.50",
+      "population 4",
+      "i1",
+      "0.456"
+    ])
+      assert.include(screen, part)
+  })
+
+  it.prop(
+    "fits whatever the width and the counts",
+    [
+      Schema.Int.check(Schema.isBetween({ minimum: 20, maximum: 80 })),
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 })),
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e9 }))
+    ],
+    ([columns, rollouts, now]) => {
+      for (const line of view(after(collected, rollouts, now), columns)) assert.isAtMost(line.length, columns)
+    }
+  )
+
+  it("is one line in plain output", () => {
+    assert.notInclude(plain(after(collected, 200, 10_000)), "\n")
+    assert.include(plain(after(collected, 200, 10_000)), "reward 0.500")
+  })
+})
+
+describe("announce", () => {
+  it.each([
+    ["pruned", pruned, "pruned i2 (0.200)"],
+    ["evolved", refilled, "i5 won with 0.500 on 16 questions"],
+    ["skipped", skipped, "no evolution"]
+  ])("tells what was %s, with the text that won, in 80 columns", (_, event, part) => {
+    const lines = announce(event, standing, 80)
+    for (const line of lines) assert.isAtMost(line.length, 80)
+    assert.include(lines.join(" "), part)
+    if (event !== skipped) assert.include(lines.map((line) => line.trim()).join(" "), instruction(1).text)
+  })
+
+  it("is silent about everything else", () => {
+    assert.deepStrictEqual(announce(collected, standing, 80), [])
+  })
+})
+
+describe("timeLeft", () => {
+  it("is unknown before the first rollout and zero at the end", () => {
+    const start = Progress.start(Presets.quick, 0, 0)
+    assert.isNull(Progress.timeLeft(start))
+    assert.strictEqual(Progress.timeLeft({ ...start, done: start.planned, now: 5000 }), 0)
+  })
+
+  it("counts the rollouts of this session only", () => {
+    const start = { ...Progress.start(Presets.quick, 500, 0), planned: 1000 }
+    assert.strictEqual(Progress.timeLeft({ ...start, done: 750, now: 1000 }), 1000)
+  })
+})

@@ -1,0 +1,129 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Summary } from "../../apps/cli/src/report/Summary.ts"
+import { Effect, Schema } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { endAll, inspo } from "./Inspo.ts"
+import { writeTinyModel } from "./TinyModel.ts"
+
+/** A run of a few seconds takes minutes on a machine that is busy with other things. */
+const patience = 240_000
+
+let cwd = ""
+const decode = Schema.decodeSync(Schema.fromJsonString(Summary))
+const read = (name: string) => readFile(join(cwd, name), "utf8")
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-cli-"))
+  await Effect.runPromise(writeTinyModel(join(cwd, "model")))
+  await writeFile(join(cwd, "corpus.jsonl"), '{"id":"a","contents":"\\"A\\"\\ntext"}\n')
+  await writeFile(join(cwd, "empty.jsonl"), "")
+  await writeFile(
+    join(cwd, "malformed.jsonl"),
+    '{"id":"1","question":"Who?","golden_answers":["A"],"data_source":"mine"}\n{"id":"2",\n'
+  )
+})
+
+afterAll(async () => {
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+/** A run of seconds in which pruning, evolution and evaluation all happen. */
+const small = [
+  "engine.model=model",
+  "schedule.steps=3",
+  "schedule.pruneEvery=2",
+  "schedule.evolveEvery=2",
+  "schedule.evolveUntil=2",
+  "halving.minimumGroups=0",
+  "population.size=4",
+  "proposer.candidates=2",
+  "verification.samples=2",
+  "verification.rounds=1",
+  "rollout.groupSize=2",
+  "rollout.maxTurns=1",
+  "train.batchSize=4",
+  "train.miniBatchSize=4",
+  "data.world.counts={train: 40, validation: 4, test: 8}",
+  "evaluation.questions=4"
+].flatMap((setting) => ["--set", setting])
+
+describe("a run", { timeout: patience }, () => {
+  it("ends with one JSON line and its files, and goes on from Ctrl-C to the same result", async () => {
+    const whole = await inspo(["run", "--json", "--out", "runs/whole", ...small], { cwd })
+    assert.strictEqual(whole.code, 0, whole.stderr)
+    assert.match(whole.stdout, /^[^\n]+\n$/u)
+    const summary = decode(whole.stdout)
+    assert.strictEqual(summary.steps, 3)
+    assert.strictEqual(summary.baseline?.source, "run")
+    assert.include(["2", "4"], String(summary.evaluation.length))
+
+    const stopped = await inspo(["run", "--out", "runs/stopped", ...small], {
+      cwd,
+      interruptWhen: (stdout) => stdout.includes("step 2/3")
+    })
+    assert.strictEqual(stopped.code, 130, stopped.stderr)
+    assert.include(stopped.stdout, "resume runs/stopped")
+
+    const resumed = await inspo(["resume", "runs/stopped", "--json"], { cwd })
+    assert.strictEqual(resumed.code, 0, resumed.stderr)
+    const again = decode(resumed.stdout)
+    assert.deepStrictEqual(
+      { ...again, runDir: "", wallSeconds: 0, baseline: null },
+      { ...summary, runDir: "", wallSeconds: 0, baseline: null }
+    )
+    // The results file beside the runs knows the static arm already.
+    assert.deepStrictEqual(again.baseline, { ...summary.baseline, source: "cache" })
+    for (const file of ["metrics.jsonl", "candidates.json", "traces.jsonl", "best_instruction.txt"])
+      assert.strictEqual(await read(`runs/stopped/${file}`), await read(`runs/whole/${file}`), file)
+    assert.strictEqual((await read("runs/whole/metrics.jsonl")).trim().split("\n").length, 3)
+    assert.include(await read("runs/whole/report.md"), "## Settings")
+    assert.include(await readdir(join(cwd, "runs/whole/checkpoints")), "step-000000.safetensors")
+
+    const shown = await inspo(["show", "runs/stopped", "--json"], { cwd })
+    assert.strictEqual(shown.stdout, resumed.stdout)
+    const evaluated = await inspo(["eval", "runs/whole", "--questions", "3", "--json"], { cwd })
+    assert.include(evaluated.stdout, '"n":3')
+
+    await writeFile(join(cwd, "runs/stopped/journal.sqlite"), "no longer a journal")
+    const corrupt = await inspo(["show", "runs/stopped"], { cwd })
+    assert.strictEqual(corrupt.code, 1)
+    assert.match(corrupt.stderr, /^inspo: [^\n]*journal\.sqlite[^\n]*\n$/u)
+  })
+})
+
+describe("bad input", { timeout: patience }, () => {
+  const data = (questions: string) => ["--set", `data.questions=${questions}`, "--set", "data.corpus=corpus.jsonl"]
+  it.each([
+    ["an unknown flag", ["run", "--sed", "3"], 2, "--seed"],
+    ["an unknown command", ["rum"], 2, "run"],
+    ["an unknown key", ["run", "--set", "schedule.step=3"], 2, "did you mean schedule.steps?"],
+    ["a negative size", ["run", "--set", "population.size=-1"], 2, "population.size is -1"],
+    ["fields that contradict", ["run", "--set", "population.parents=9"], 2, "at most population.size (7)"],
+    ["an unknown preset", ["run", "--preset", "quik"], 2, "Did you mean quick?"],
+    ["a missing config file", ["run", "missing.yaml"], 2, "missing.yaml"],
+    ["an empty question file", ["run", ...data("empty.jsonl")], 2, "empty.jsonl"],
+    ["a malformed line", ["run", ...data("malformed.jsonl")], 2, "malformed.jsonl:2"],
+    ["a directory that cannot be made", ["run", "--out", "corpus.jsonl/run"], 2, "corpus.jsonl/run"],
+    ["a directory in use", ["run", "--out", "model"], 2, "not empty"],
+    ["a missing model", ["run", "--set", "engine.model=nowhere"], 1, "nowhere"],
+    ["a missing run", ["show", "nowhere"], 1, "nowhere"],
+    ["a missing run to continue", ["resume", "nowhere"], 1, "nowhere"]
+  ])("%s is told in one paragraph", async (_, args, code, part) => {
+    const finished = await inspo([...args], { cwd })
+    assert.strictEqual(finished.code, code, finished.stderr)
+    assert.match(finished.stderr, /^inspo: [^\n]+\n$/u)
+    assert.include(finished.stderr, part)
+    assert.strictEqual(finished.stdout, "")
+  })
+
+  it("leaves no run directory behind", async () => {
+    const left = await readdir(cwd, { recursive: true })
+    assert.deepStrictEqual(
+      left.filter((name) => name.includes("quick")),
+      []
+    )
+  })
+})

@@ -1,0 +1,28 @@
+import * as ModelFolder from "@inspo/engine-local/ModelFolder"
+import { initialParameters, parameterCount } from "@inspo/engine-local/model/ModelConfig"
+import { fromFiles } from "@inspo/engine-local/Tokenizer"
+import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
+import { World } from "@inspo/datasets"
+import { ClauseBank } from "@inspo/reflection"
+import { Effect } from "effect"
+
+/** Writes a model folder of random weights: small enough that a whole run takes seconds, and wrong about everything. */
+export const writeTinyModel = Effect.fnUntraced(function* (folder: string) {
+  const clauseWords = [ClauseBank.seedInstruction, ...ClauseBank.clauses.flatMap(({ texts }) => texts)]
+    .join(" ")
+    .match(/[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9<>/]+/gu)
+  const tokenizerFiles = makeTokenizerFiles([...World.vocabulary, ...(clauseWords ?? []), "Question"])
+  const { vocabularySize } = fromFiles(tokenizerFiles)
+  const model = {
+    vocabulary: vocabularySize,
+    width: 16,
+    layers: 1,
+    heads: 2,
+    keyValueHeads: 1,
+    feedForward: 2,
+    context: 320
+  }
+  const parameters = initialParameters(model, "tiny")
+  yield* ModelFolder.write(folder, { name: "tiny", model, parameters, tokenizerFiles })
+  return parameterCount(model)
+})
