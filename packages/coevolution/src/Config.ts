@@ -176,7 +176,7 @@ export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError"
 
 /** Rules between fields that no single field can state; the first that is broken, or null. */
 export const inconsistency = (config: RunConfig): ConfigError | null => {
-  const { data, population, train, rollout } = config
+  const { data, population, rollout, train } = config
   if (population.parents > population.size)
     return new ConfigError({
       field: "population.parents",
@@ -197,6 +197,13 @@ export const inconsistency = (config: RunConfig): ConfigError | null => {
       value: String(data.testShare),
       expected: "data.validationShare + data.testShare below 1",
       remedy: "Leave a share of the questions for training."
+    })
+  if (train.fromStep > config.schedule.steps)
+    return new ConfigError({
+      field: "train.fromStep",
+      value: String(train.fromStep),
+      expected: `at most schedule.steps (${config.schedule.steps})`,
+      remedy: "Lower train.fromStep, so that at least the last step trains."
     })
   const unitsPerStep = train.unit === "questions" ? train.batchSize : train.batchSize * rollout.groupSize
   if (train.miniBatchSize > unitsPerStep)

@@ -49,18 +49,23 @@ const training = (key: string, sampled: Effect.Success<ReturnType<typeof nextTur
   optimizer: { learningRate: 1e-2, beta1: 0.9, beta2: 0.999, weightDecay: 0.01, gradientClip: 1 }
 })
 
-/** Two turns, a training step, two turns again and a checkpoint: everything an engine gives. */
+/** Two turns, a training step, the second turn and both turns again, and a checkpoint: everything an engine gives. */
 const episode = (options: Partial<LocalEngineOptions>) =>
   Effect.gen(function* () {
     const engine = yield* Engine
     const before = yield* nextTurn(engine, requests(24))
+    const start = yield* engine.save("start")
     const metrics = yield* engine.train(training("0", before))
+    const continued = yield* engine.sample(before.second)
     const after = yield* nextTurn(engine, requests(6, { n: 3 }))
     const scores = yield* engine.score(
       "current",
       after.second.map(({ prompt }) => ({ prompt, response: [40, 41] }))
     )
-    return { before, metrics, after, scores, hash: (yield* engine.save("end")).hash }
+    const { hash } = yield* engine.save("end")
+    yield* engine.restore(start)
+    assert.deepStrictEqual(yield* engine.sample(before.second), before.answers)
+    return { before, metrics, continued, after, scores, hash }
   }).pipe(Effect.provide(layer(options), { local: true }))
 
 describe("LocalEngine", () => {

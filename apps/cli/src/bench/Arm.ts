@@ -8,6 +8,8 @@ export interface Arm {
   readonly name: string
   readonly description: string
   readonly needs: ReadonlyArray<string>
+  /** Whether the arm belongs to the main comparison, which runs on all seeds. */
+  readonly main?: true
   /** The runs of this arm for a seed, in order; each may look at the arms it needs and at its own earlier stages. */
   readonly stages: ReadonlyArray<(context: StageContext) => RunConfig>
 }
@@ -29,6 +31,7 @@ export const budget = (spent: Spent[keyof Spent]): number => spent.train + spent
 
 const evolved: Arm = {
   name: "evolved",
+  main: true,
   description: "policy and instruction evolve together",
   needs: [],
   stages: [({ config }) => config]
@@ -36,6 +39,7 @@ const evolved: Arm = {
 
 const staticArm: Arm = {
   name: "static",
+  main: true,
   description: "the seed instruction alone, equal rollouts",
   needs: ["evolved"],
   stages: [({ config, results }) => staticConfig(config, budget(results("evolved").spent.rollouts))]

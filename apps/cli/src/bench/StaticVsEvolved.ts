@@ -16,6 +16,7 @@ import { parseSeeds } from "./Seeds.ts"
 
 export interface BenchInput {
   readonly seeds: string
+  readonly furtherSeeds: string
   readonly arms: Option.Option<string>
   readonly out: Option.Option<string>
   readonly preset: string
@@ -26,16 +27,16 @@ export interface BenchInput {
 }
 
 /**
- * Runs every arm on every seed, each in `OUT/ARM/seed-N`, and compares them. Stopping is safe: runs that are finished are
+ * Runs the main arms on every seed and the others on `furtherSeeds` of them, each in `OUT/ARM/seed-N`, and compares them. Stopping is safe: runs that are finished are
  * read again, and one that was stopped is continued.
  */
 export const bench = Effect.fn("StaticVsEvolved.bench")(function* (input: BenchInput) {
   const fs = yield* FileSystem.FileSystem
   const launchedAt = yield* Clock.currentTimeMillis
-  const seeds = yield* Effect.mapError(
-    Effect.fromResult(parseSeeds(input.seeds)),
-    (problem) => new UsageError({ problem })
-  )
+  const seedsOf = (flag: string, text: string) =>
+    Effect.mapError(Effect.fromResult(parseSeeds(flag, text)), (problem) => new UsageError({ problem }))
+  const seeds = yield* seedsOf("--seeds", input.seeds)
+  const furtherSeeds = new Set(yield* seedsOf("--further-seeds", input.furtherSeeds))
   const chosen = yield* chooseArms(input.arms)
   const base = yield* fromInput({
     preset: input.preset,
@@ -56,7 +57,7 @@ export const bench = Effect.fn("StaticVsEvolved.bench")(function* (input: BenchI
     const config: RunConfig = { ...base, seed }
     const loaded = yield* loadData(config)
     const finished = new Map<string, RunState>()
-    for (const arm of chosen) {
+    for (const arm of chosen.filter(({ main }) => main === true || furtherSeeds.has(seed))) {
       yield* reporter.lines([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
       const stages: Array<RunState> = []
       for (const [stage, configure] of arm.stages.entries()) {

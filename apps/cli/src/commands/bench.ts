@@ -7,8 +7,13 @@ const staticVsEvolved = Command.make(
   {
     seeds: Flag.String("seeds").pipe(
       Flag.withMetavar("LIST"),
-      Flag.withDescription("Seeds, such as 1-10 or 1,4,7"),
+      Flag.withDescription("Seeds of the main comparison, such as 1-10 or 1,4,7"),
       Flag.withDefault("1-10")
+    ),
+    furtherSeeds: Flag.String("further-seeds").pipe(
+      Flag.withMetavar("LIST"),
+      Flag.withDescription("Those of the seeds that the further rows and controls run on"),
+      Flag.withDefault("1-3")
     ),
     arms: Flag.String("arms").pipe(
       Flag.withMetavar("LIST"),

@@ -9,10 +9,10 @@ describe("parseSeeds", () => {
     ["1, 4,7-9", [1, 4, 7, 8, 9]],
     ["2-4,3", [2, 3, 4]]
   ])("reads %s", (text, seeds) => {
-    assert.deepStrictEqual(Result.getOrThrow(parseSeeds(text)), seeds)
+    assert.deepStrictEqual(Result.getOrThrow(parseSeeds("--seeds", text)), seeds)
   })
 
   it.each(["", "a", "3-1", "1-", "-1", "1..3", "0-5000"])("refuses %s", (text) => {
-    assert.isTrue(Result.isFailure(parseSeeds(text)))
+    assert.isTrue(Result.isFailure(parseSeeds("--seeds", text)))
   })
 })

@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { inconsistency, Presets, RunConfig } from "@inspo/coevolution"
+import { Schema } from "effect"
+
+const { quick } = Presets
+
+describe("RunConfig", () => {
+  it("holds every preset, and survives JSON", () => {
+    for (const preset of Object.values(Presets.byName)) {
+      assert.isNull(inconsistency(preset))
+      assert.deepStrictEqual(Schema.decodeUnknownSync(RunConfig)(JSON.parse(JSON.stringify(preset))), preset)
+    }
+  })
+
+  it.prop(
+    "has at least as many members as parents",
+    [Schema.Literals([1, 2, 5, 9]), Schema.Literals([1, 2, 5, 9])],
+    ([size, parents]) => {
+      const found = inconsistency({ ...quick, population: { ...quick.population, size, parents } })
+      assert.strictEqual(found?.field ?? null, parents > size ? "population.parents" : null)
+    }
+  )
+
+  it("names the field, its value and the remedy of a rule between fields", () => {
+    const broken: ReadonlyArray<readonly [string, RunConfig]> = [
+      ["data.corpus", { ...quick, data: { ...quick.data, questions: "q.jsonl" } }],
+      ["data.testShare", { ...quick, data: { ...quick.data, validationShare: 0.5, testShare: 0.5 } }],
+      ["train.fromStep", { ...quick, train: { ...quick.train, fromStep: quick.schedule.steps + 1 } }],
+      ["train.miniBatchSize", { ...quick, train: { ...quick.train, miniBatchSize: quick.train.batchSize + 1 } }]
+    ]
+    for (const [field, config] of broken) {
+      const found = inconsistency(config)
+      assert.strictEqual(found?.field, field)
+      assert.include(found?.message, found?.value ?? "")
+      assert.isNotEmpty(found?.remedy)
+    }
+  })
+})
