@@ -107,6 +107,7 @@ describe("bad input", { timeout: patience }, () => {
     ["an empty question file", ["run", ...data("empty.jsonl")], 2, "empty.jsonl"],
     ["a malformed line", ["run", ...data("malformed.jsonl")], 2, "malformed.jsonl:2"],
     ["a directory that cannot be made", ["run", "--out", "corpus.jsonl/run"], 2, "corpus.jsonl/run"],
+    ["a directory that can never be made", ["run", "--out", "/proc/inspo/run"], 2, "/proc/inspo/run"],
     ["a directory in use", ["run", "--out", "model"], 2, "not empty"],
     ["a missing model", ["run", "--set", "engine.model=nowhere"], 1, "nowhere"],
     ["a missing run", ["show", "nowhere"], 1, "nowhere"],

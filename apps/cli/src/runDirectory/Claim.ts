@@ -1,4 +1,4 @@
-import { Effect, FileSystem, type PlatformError } from "effect"
+import { Effect, FileSystem, Path, type PlatformError } from "effect"
 import { UsageError } from "../Failure.ts"
 
 /** A directory that belongs to one new run; `discard` takes back what claiming it made. */
@@ -30,14 +30,14 @@ export const claim = Effect.fn("RunDirectory.claim")(function* (directory: strin
         )
     } satisfies Claim
   }
-  yield* fs.makeDirectory(directory, { recursive: true }).pipe(Effect.mapError(refuse))
+  yield* makeDirectories(directory).pipe(Effect.mapError(refuse))
   return { directory, discard: Effect.ignore(fs.remove(directory, { recursive: true })) } satisfies Claim
 })
 
 /** Claims `parent/name`, or `parent/name-2` and so on when it is taken: no run ever writes over another. */
 export const claimNumbered = Effect.fn("RunDirectory.claimNumbered")(function* (parent: string, name: string) {
   const fs = yield* FileSystem.FileSystem
-  yield* fs.makeDirectory(parent, { recursive: true }).pipe(Effect.mapError(unusable(parent)))
+  yield* makeDirectories(parent).pipe(Effect.mapError(unusable(parent)))
   for (let number = 1; ; number++) {
     const directory = `${parent}/${number === 1 ? name : `${name}-${number}`}`
     // Making a directory that exists fails, so that two runs started at once cannot claim the same one.
@@ -51,6 +51,25 @@ export const claimNumbered = Effect.fn("RunDirectory.claimNumbered")(function* (
     )
     if (isNew) return { directory, discard: Effect.ignore(fs.remove(directory, { recursive: true })) } satisfies Claim
   }
+})
+
+/** A directory and those above it, one by one: Node's own recursive call never returns for a place such as `/proc/x`. */
+const makeDirectories: (
+  directory: string
+) => Effect.Effect<void, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> = Effect.fnUntraced(function* (
+  directory: string
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  if (yield* fs.exists(directory)) return
+  yield* makeDirectories(path.dirname(directory))
+  yield* fs.makeDirectory(directory).pipe(
+    // Another run may have made it in the meantime.
+    Effect.catchIf(
+      (error) => error.reason._tag === "AlreadyExists",
+      () => Effect.void
+    )
+  )
 })
 
 const unusable = (directory: string) => (error: PlatformError.PlatformError) =>

@@ -22,14 +22,13 @@ describe("Deal", () => {
 })
 
 describe("Buckets", () => {
-  it.prop(
-    "holds the length with less than 16 of padding up to 64, and less than 32 beyond",
-    [between(1, 400)],
-    ([length]) => {
-      assert.isAtLeast(bucket(length), length)
-      assert.isBelow(bucket(length) - length, length <= 64 ? 16 : 32)
-    }
-  )
+  it.prop("holds the length, with padding below 16 or half of it, in few sizes", [between(1, 400)], ([length]) => {
+    const size = bucket(length)
+    assert.isAtLeast(size, length)
+    assert.isBelow(size - length, Math.max(16, length / 2 + 1))
+    assert.strictEqual(bucket(size), size)
+    assert.isAtMost(new Set(Array.from({ length: size }, (_, shorter) => bucket(shorter + 1))).size, 10)
+  })
 })
 
 describe("SequenceBatches", () => {

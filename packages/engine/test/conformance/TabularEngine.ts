@@ -6,9 +6,9 @@ import { Effect, Random } from "effect"
  * characters as tokens and plain gradient descent with momentum. It holds to every law, so that breaking one thing in
  * it must break the law about that thing.
  */
-export const make = Effect.gen(function* () {
+export const make = Effect.sync(() => {
   const size = alphabet.length
-  const stream = yield* Random.Random.pipe(Random.withSeed("tabular"))
+  const stream = streamOf("tabular")
   const initial = Array.from({ length: size * size }, () => 4 * (stream.nextDoubleUnsafe() - 0.5))
   let policy: Policy = { logits: initial, momentum: initial.map(() => 0) }
   const reference = initial
@@ -23,7 +23,7 @@ export const make = Effect.gen(function* () {
     response.map((token, at) => logprobsAfter(logits, response[at - 1] ?? last(prompt))[token] ?? NaN)
 
   const sampleOne = (request: SampleRequest, index: number) => {
-    const random = Effect.runSync(Random.withSeed(Random.Random, `${request.seed}/${index}`))
+    const random = streamOf(`${request.seed}/${index}`)
     const ends = new Set([endOfSequence, ...request.stop.flatMap(encode)])
     const limit = Math.min(request.maxTokens, contextLength - request.prompt.length)
     const tokens: Array<number> = []
@@ -113,6 +113,8 @@ export const make = Effect.gen(function* () {
   }
   return engine
 })
+
+const streamOf = (seed: string) => Effect.runSync(Random.withSeed(Random.Random, seed))
 
 interface Policy {
   readonly logits: ReadonlyArray<number>
