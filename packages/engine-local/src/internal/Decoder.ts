@@ -1,4 +1,3 @@
-import type { Tensor } from "onnxruntime-node"
 import { draw } from "../Sampling.ts"
 import * as Kernel from "./Kernel.ts"
 import { KeyValueRows } from "./KeyValueRows.ts"
@@ -34,7 +33,15 @@ export const make = (data: WorkerData) => {
       previous: previous.subarray(0, rows),
       positions: positions.subarray(0, rows)
     }
-    const step = { kernel, feeds: Kernel.feeds(program, inputs) }
+    const perLayer = (name: string) =>
+      Array.from({ length: data.cache.layers }, (_, layer) => kernel.output(`${name}${layer}`))
+    const feeds = Kernel.feeds(program, inputs)
+    const step = {
+      run: () => kernel.run(feeds),
+      probabilities: kernel.output("probs"),
+      newKeys: perLayer("newKeys"),
+      newValues: perLayer("newValues")
+    }
     steps.set(program.key, step)
     return step
   }
@@ -103,20 +110,19 @@ export const make = (data: WorkerData) => {
       const slots = 1 + active.reduce((most, { position }) => Math.max(most, position), 0)
       const program = programFor(task.programs, active.length, slots)
       fit(program.context)
-      const { kernel, feeds } = await stepOf(program)
+      const { run, probabilities, newKeys, newValues } = await stepOf(program)
       active.forEach(({ sequence, position }, row) => {
         tokens[row] = BigInt(sequence[position] ?? 0)
         previous[row] = BigInt(sequence[position - 1] ?? 0)
         positions[row] = BigInt(position)
       })
-      await kernel.run(feeds)
-      const probabilities = kernel.output("probs")
+      await run()
       const vocabulary = data.config.vocabulary
       // From the last row down, so that a row moved into a hole has been dealt with.
       for (let row = active.length - 1; row >= 0; row--) {
         const state = active[row]
         if (state === undefined) continue
-        cache.append(row, state.position, kernel.output)
+        cache.append(row, state.position, newKeys, newValues)
         state.position += 1
         const { job, request, sequence, logprobs } = state
         if (job.sample === null) {
@@ -135,9 +141,12 @@ export const make = (data: WorkerData) => {
   }
 }
 
+/** A decoding program with the arrays that a run fills. */
 interface Step {
-  readonly kernel: Kernel.Kernel
-  readonly feeds: Readonly<Record<string, Tensor>>
+  readonly run: () => Promise<void>
+  readonly probabilities: Float32Array
+  readonly newKeys: ReadonlyArray<Float32Array>
+  readonly newValues: ReadonlyArray<Float32Array>
 }
 
 /** A row at work: `position` is that of the next token it takes out of `sequence`, the prompt and what was drawn. */

@@ -57,11 +57,17 @@ export class KeyValueRows {
     this.mask[maskFrom + context] = 0
   }
 
-  /** Writes what a step gave for `row` into the slot `position`. */
-  append(row: number, position: number, output: (name: string) => Float32Array): void {
+  /** Writes what a step gave for `row`, per layer, into the slot `position`. */
+  append(
+    row: number,
+    position: number,
+    newKeys: ReadonlyArray<Float32Array>,
+    newValues: ReadonlyArray<Float32Array>
+  ): void {
     this.eachLayer((keys, values, layer) => {
-      const newKeys = output(`newKeys${layer}`)
-      this.write(keys, values, row, position, newKeys, output(`newValues${layer}`), row * this.width)
+      const [keysOf, valuesOf] = [newKeys[layer], newValues[layer]]
+      if (keysOf === undefined || valuesOf === undefined) return
+      this.write(keys, values, row, position, keysOf, valuesOf, row * this.width)
     })
     this.mask[row * (this.context + 1) + position] = 0
   }

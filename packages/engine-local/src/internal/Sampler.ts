@@ -114,7 +114,7 @@ const toSampled = ({ tokens, logprobs, stopped }: DecodedSequence): SampledSeque
 })
 
 /** Some 600 bytes each for the shipped model. */
-const cachedTokens = 500_000
+const cachedTokens = 200_000
 
 /** `count` rows of uniform draws; sample number `i` of a request has a stream of its own. */
 const draws = (seed: string, first: number, count: number, length: number): Float64Array => {
