@@ -1,7 +1,5 @@
+import { ClauseBank } from "@inspo/reflection"
 import type { RunConfig } from "./Config.ts"
-
-const seedInstruction =
-  "Answer the question. Put a query between <search> and </search> to look things up. Put the final answer between <answer> and </answer>."
 
 /** The reading we defend, at the paper's scale (§3, column `robust`). */
 export const robust: RunConfig = {
@@ -18,7 +16,7 @@ export const robust: RunConfig = {
       counts: { train: 1000, validation: 100, test: 500 }
     }
   },
-  instruction: { seed: seedInstruction },
+  instruction: { seed: ClauseBank.seedInstruction },
   population: { size: 7, parents: 1, window: 5, weighting: "robust" },
   sampler: { temperature: 0.2, assignment: "robust" },
   halving: { rule: "robust", minimumGroups: 4 },

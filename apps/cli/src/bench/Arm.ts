@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url"
 import type { RunConfig } from "@inspo/coevolution"
 import type { RunState, Spent } from "@inspo/coevolution/RunState"
+import { ClauseBank } from "@inspo/reflection"
 import { staticConfig } from "../run/Baseline.ts"
 
 /** One way of spending the budget. `needs` are the arms of the same seed whose results decide its config. */
@@ -21,10 +22,9 @@ export interface StageContext {
   readonly earlier: ReadonlyArray<RunState>
 }
 
-/** The seed instruction with one useful wording for every behaviour that matters, written by hand. */
+/** The seed instruction with one useful wording for every behaviour that matters. */
 export const handWritten = (seed: string): string =>
-  `${seed} Always search before you answer. Search for one entity at a time. ` +
-  "After every search, state the fact you found. Answer with the name only."
+  [seed, ...ClauseBank.clauses.flatMap(({ direction, texts }) => (direction === 1 ? [texts[0]] : []))].join(" ")
 
 /** Training and verification together: what equal budget means. */
 export const budget = (spent: Spent[keyof Spent]): number => spent.train + spent.verification
