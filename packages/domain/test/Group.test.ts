@@ -11,11 +11,11 @@ describe("Group", () => {
     const summaries = [first, ...rest.map((one) => ({ ...one, promptTokens: first.promptTokens }))] as const
     const group = Group.fromTrajectories("source", summaries)
     assert.deepStrictEqual(
-      group.trajectories,
+      [...group.trajectories],
       summaries.map(({ id }) => id)
     )
     assert.deepStrictEqual(
-      group.rewards,
+      [...group.rewards],
       summaries.map(({ reward }) => reward)
     )
     assert.strictEqual(
