@@ -37,7 +37,6 @@ export interface Train {
   readonly _tag: "Train"
   readonly step: number
   readonly groups: ReadonlyArray<Group.Group>
-  readonly learningRate: number
   readonly batchHash: string
 }
 

@@ -45,7 +45,6 @@ export const next = (setting: Setting, state: RunState.RunState): Command | null
         _tag: "Train",
         step: phase.plan.step,
         groups: phase.groups,
-        learningRate: phase.plan.learningRate,
         batchHash: phase.batchHash
       }
     case "Prune":

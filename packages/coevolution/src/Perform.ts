@@ -187,7 +187,6 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
     const trajectories = yield* store.collect(
       step,
       contestants.flatMap(({ instruction, name }) =>
-        // The same seed on the same question pairs candidates and parent.
         asked.flatMap((one, index) => episodes(["verify", step, round, name, index], instruction, one, 1))
       )
     )
