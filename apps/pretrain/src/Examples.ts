@@ -3,7 +3,7 @@ import { RandomStream } from "@inspo/domain"
 import type { Tokenizer } from "@inspo/engine"
 import { Search, type SearchError } from "@inspo/retrieval"
 import { make as makeBm25 } from "@inspo/retrieval/Bm25"
-import { Prompt } from "@inspo/rollout"
+import { defaultConfig, Prompt } from "@inspo/rollout"
 import { Array, Effect, Random, type Scope } from "effect"
 import * as Behaviours from "./Behaviours.ts"
 import { demonstrate, type Segment } from "./Demonstration.ts"
@@ -31,7 +31,7 @@ export interface Options {
 
 export const defaultOptions: Omit<Options, "seed"> = {
   worlds: 200,
-  readingShare: 0.25,
+  readingShare: 0.35,
   mix: { oneHop: 0.25, twoHop: 0.25, threeHop: 0.15, fourHop: 0.15, comparison: 0.2 },
   rates: Behaviours.defaultRates,
   instructions: Instructions.defaultOptions,
@@ -63,7 +63,7 @@ export const make = Effect.fn("Examples.make")(function* (
       Search,
       ground.search
     )
-    return join(tokenizer, Prompt.render(tokenizer, { text: instruction }, question, "user"), segments)
+    return join(tokenizer, Prompt.render(tokenizer, { text: instruction }, question, defaultConfig), segments)
   })
   const fitting = Effect.repeat(example, { until: ({ tokens }) => tokens.length <= options.maxTokens })
   return {

@@ -21,7 +21,7 @@ export interface Options {
 }
 
 export const defaultOptions: Options = {
-  steps: 9000,
+  steps: 10_000,
   batchSize: 32,
   learningRate: 2e-3,
   warmUp: 100,

@@ -15,7 +15,7 @@ export const vocabulary: ReadonlyArray<string> = Array.dedupe([
     ...clauses.flatMap((clause) => clause.texts),
     Observation.invalidAction,
     Observation.nothingFound,
-    Observation.searchFailed,
+    Observation.rejected("search", ""),
     "Question: The answer is"
   ].flatMap(wordsOf)
 ])

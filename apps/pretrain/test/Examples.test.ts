@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { fromFiles } from "@inspo/engine-local/Tokenizer"
+import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
 import { clausesIn, seedInstruction } from "@inspo/reflection/ClauseBank"
 import { Effect } from "effect"

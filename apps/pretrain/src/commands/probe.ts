@@ -3,7 +3,7 @@ import * as LocalEngine from "@inspo/engine-local/LocalEngine"
 import { shipped } from "@inspo/engine-local/ModelFolder"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import { layerExactMatch } from "@inspo/reward"
-import { layer as layerRollout, type RolloutConfig } from "@inspo/rollout"
+import { defaultConfig, layer as layerRollout, type RolloutConfig } from "@inspo/rollout"
 import { Console, Effect, FileSystem, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
 import { measure, subjects, table } from "../Probe.ts"
@@ -40,14 +40,12 @@ export const probe = Command.make(
 
 /** The environment of the demonstrations: one passage per search, without its title, and as many hops as questions have. */
 const rolloutConfig: RolloutConfig = {
+  ...defaultConfig,
   maxTurns: 5,
   maxResponseTokens: 64,
   maxObservationTokens: 64,
   maxPromptTokens: 200,
   topK: 1,
-  temperature: 1,
-  topP: 1,
   passageTemplate: "{text}",
-  passageSeparator: " ",
-  instructionRole: "user"
+  scoredTurns: "all"
 }
