@@ -1,11 +1,11 @@
-import { Schema } from "effect"
+import { Array, Option, Schema } from "effect"
 import { InstructionId } from "./Instruction.ts"
 import { QuestionId } from "./Question.ts"
-import { Reward, TrajectoryId, type TrajectorySummary } from "./Trajectory.ts"
+import { isFailed, Reward, TrajectoryId, type TrajectorySummary } from "./Trajectory.ts"
 
 /**
- * The G trajectories of one (instruction, question) pair within a step: the unit of GRPO advantages and of every
- * statistic. `rewards`, `trajectories` and `toolCalls` are parallel and never empty.
+ * The G trajectories of one (instruction, question) pair within a step, without those that their environment failed: the
+ * unit of GRPO advantages and of every statistic. `rewards`, `trajectories` and `toolCalls` are parallel and never empty.
  */
 export const Group = Schema.Struct({
   instructionId: InstructionId,
@@ -24,25 +24,29 @@ export interface Group extends Schema.Schema.Type<typeof Group> {}
 export const meanReward = (group: Pick<Group, "rewards">): number =>
   group.rewards.reduce((sum, reward) => sum + reward, 0) / group.rewards.length
 
-/** Gathers the trajectories of one (instruction, question) pair; all must share it. */
-export const fromTrajectories = (
-  dataSource: string,
-  trajectories: readonly [TrajectorySummary, ...ReadonlyArray<TrajectorySummary>]
-): Group => {
-  const [first, ...rest] = trajectories
-  const collect = <A>(f: (t: TrajectorySummary) => A): readonly [A, ...ReadonlyArray<A>] => [f(first), ...rest.map(f)]
-  return {
-    instructionId: first.instructionId,
-    questionId: first.questionId,
-    dataSource,
-    promptTokens: first.promptTokens,
-    rewards: collect((t) => t.reward),
-    trajectories: collect((t) => t.id),
-    toolCalls: collect((t) => t.toolCalls),
-    responseTokens: collect((t) => t.responseTokens)
-  }
+/**
+ * The group of the trajectories of one (instruction, question) pair that did not fail; none when all did. All must share
+ * the pair.
+ */
+export const survivors = (dataSource: string, trajectories: ReadonlyArray<TrajectorySummary>): Option.Option<Group> => {
+  const members = trajectories.filter((trajectory) => !isFailed(trajectory))
+  return Array.isReadonlyArrayNonEmpty(members) ? Option.some(gather(dataSource, members)) : Option.none()
 }
 
 /** Prompt and response tokens of all trajectories of a group. */
 export const tokens = (group: Pick<Group, "promptTokens" | "responseTokens">): number =>
   group.responseTokens.reduce((sum, response) => sum + group.promptTokens + response, 0)
+
+const gather = (dataSource: string, members: Array.NonEmptyReadonlyArray<TrajectorySummary>): Group => {
+  const { instructionId, promptTokens, questionId } = members[0]
+  return {
+    instructionId,
+    questionId,
+    dataSource,
+    promptTokens,
+    rewards: Array.map(members, ({ reward }) => reward),
+    trajectories: Array.map(members, ({ id }) => id),
+    toolCalls: Array.map(members, ({ toolCalls }) => toolCalls),
+    responseTokens: Array.map(members, ({ responseTokens }) => responseTokens)
+  }
+}

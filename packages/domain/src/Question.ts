@@ -20,10 +20,31 @@ export const Question = Schema.Struct({
 })
 export interface Question extends Schema.Schema.Type<typeof Question> {}
 
-/** A passage of the corpus that a search can return; `text` excludes the title. */
+/**
+ * A passage of the corpus that a search can return; `text` excludes the title. `contents` is both as a Search-R1 corpus
+ * row holds them, the quoted title on the first line, where the retriever tells.
+ */
 export const Passage = Schema.Struct({
   id: Schema.NonEmptyString,
   title: Schema.String,
-  text: Schema.String
+  text: Schema.String,
+  contents: Schema.optionalKey(Schema.String)
 })
 export interface Passage extends Schema.Schema.Type<typeof Passage> {}
+
+/**
+ * A passage from the `contents` of a Search-R1 corpus row: the first line is the title, with or without double quotes
+ * around it (quotes within a quoted title are doubled), the rest is the text. It keeps `contents` where
+ * {@link contentsOf} would give others.
+ */
+export const passageFromContents = (id: string, contents: string): Passage => {
+  const end = contents.indexOf("\n")
+  const heading = end < 0 ? contents : contents.slice(0, end)
+  const title = /^"(?:[^"]|"")*"$/u.test(heading) ? heading.slice(1, -1).replaceAll('""', '"') : heading
+  const passage = { id, title, text: end < 0 ? "" : contents.slice(end + 1) }
+  return contentsOf(passage) === contents ? passage : { ...passage, contents }
+}
+
+/** A passage as a Search-R1 corpus row holds it; line breaks in a title become spaces. */
+export const contentsOf = ({ contents, text, title }: Passage): string =>
+  contents ?? `"${title.replaceAll(/\s*\n\s*/gu, " ").replaceAll('"', '""')}"\n${text}`

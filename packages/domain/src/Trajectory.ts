@@ -10,9 +10,12 @@ export type Reward = typeof Reward.Type
 export const TrajectoryId = Schema.NonEmptyString.pipe(Schema.brand("TrajectoryId"))
 export type TrajectoryId = typeof TrajectoryId.Type
 
-/** What the policy did in one turn. `content` is the query, the answer, or empty. */
+/**
+ * What the policy did in one turn. `kind` is `answer`, `invalid`, or the name of the tool that was called, such as
+ * `search`; `content` is the answer, nothing, or what the tool was given.
+ */
 export const Action = Schema.Struct({
-  kind: Schema.Literals(["search", "answer", "invalid"]),
+  kind: Schema.NonEmptyString,
   content: Schema.String
 })
 export interface Action extends Schema.Schema.Type<typeof Action> {}
@@ -26,16 +29,24 @@ export const Turn = Schema.Struct({
 export interface Turn extends Schema.Schema.Type<typeof Turn> {}
 
 /**
- * Why a trajectory ended: it answered, used up its turns, reached the context limit, or produced an invalid last action.
+ * Why a trajectory ended: it answered, used up its turns, reached the context limit, produced an invalid last action, or
+ * was failed by its environment: a tool or the reward gave no answer.
  */
-export const FinishReason = Schema.Literals(["answered", "turns-exhausted", "context-exhausted", "invalid-action"])
+export const FinishReason = Schema.Literals([
+  "answered",
+  "turns-exhausted",
+  "context-exhausted",
+  "invalid-action",
+  "failed"
+])
 export type FinishReason = typeof FinishReason.Type
 
 /**
  * What a trajectory amounts to, without its tokens: what events, buffers and reports carry.
  *
- * `answer` is the extracted final answer, or null when there is none. `toolCalls` counts executed searches and
- * `responseTokens` all tokens after the prompt, observations included.
+ * `answer` is the extracted final answer, or null when there is none. `toolCalls` counts answered calls of tools and
+ * `responseTokens` all tokens after the prompt, observations included. The reward of a failed trajectory is 0 and says
+ * nothing about the policy (see {@link isFailed}).
  */
 export const TrajectorySummary = Schema.Struct({
   id: TrajectoryId,
@@ -63,9 +74,18 @@ export const Trajectory = Schema.Struct({
   response: Schema.Array(Schema.Int),
   logprobs: Schema.Array(Schema.Finite),
   mask: Schema.Array(Schema.Literals([0, 1])),
-  transcript: Schema.Array(Turn)
+  transcript: Schema.Array(Turn),
+  /** What failed a trajectory that is `failed`. */
+  failure: Schema.optionalKey(Schema.String)
 })
 export interface Trajectory extends Schema.Schema.Type<typeof Trajectory> {}
+
+/**
+ * Whether the environment failed the trajectory. Such a trajectory is kept out of training, credit and every mean, and is
+ * counted instead.
+ */
+export const isFailed = (trajectory: Pick<TrajectorySummary, "finishReason">): boolean =>
+  trajectory.finishReason === "failed"
 
 /** Drops the tokens and texts of a trajectory. */
 export const summary = (trajectory: Trajectory): TrajectorySummary => ({
