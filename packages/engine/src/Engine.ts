@@ -37,6 +37,16 @@ export const EngineProfile = Schema.Struct({
   contextLength: Schema.Int,
   /** How many sequences are worth having in flight at once. */
   concurrency: Schema.Int,
+  /** The stop texts that `sample` takes: any, unless the engine says it takes single tokens only. */
+  stopTexts: Schema.optionalKey(Schema.Literals(["any", "single-token"])),
+  /** Whether `train` takes a KL term in its loss; it does unless the engine says no. */
+  klInLoss: Schema.optionalKey(Schema.Boolean),
+  /** Whether `train` takes an entropy term in its loss; it does not unless the engine says so. */
+  entropyInLoss: Schema.optionalKey(Schema.Boolean),
+  /** Whether `score` knows the reference policy; it does unless the engine says no. */
+  scoresReference: Schema.optionalKey(Schema.Boolean),
+  /** Whether a removed checkpoint is gone; it is unless the engine says no. */
+  removesCheckpoints: Schema.optionalKey(Schema.Boolean),
   /** Equal inputs give equal bits on this machine type. */
   deterministic: Schema.Boolean,
   /** Hash of the initial weights and the tokenizer, where known. */
@@ -86,11 +96,19 @@ export interface Datum extends Sequence {
   readonly weights: ReadonlyArray<number>
 }
 
-/** `key` identifies the request across retries; `klCoefficient` 0 leaves the reference policy out. */
+/**
+ * `key` identifies the request across retries; `klCoefficient` 0 leaves the reference policy out. `entropyCoefficient`,
+ * 0 when absent, rewards the entropy of the next-token distribution: it subtracts coefficient × weight × entropy, in nats,
+ * for every token.
+ */
 export interface TrainRequest {
   readonly key: string
   readonly datums: ReadonlyArray<Datum>
-  readonly loss: { readonly clipRatio: number; readonly klCoefficient: number }
+  readonly loss: {
+    readonly clipRatio: number
+    readonly klCoefficient: number
+    readonly entropyCoefficient?: number
+  }
   readonly optimizer: {
     readonly learningRate: number
     readonly beta1: number

@@ -299,14 +299,26 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
 
     law("the reference policy stays where the engine started", (engine, expect) =>
       Effect.gen(function* () {
+        if (engine.profile.scoresReference === false) return
+        const klCoefficient = engine.profile.klInLoss === false ? 0 : 0.1
         const all = yield* conversations(engine)
         const before = yield* engine.score("reference", all)
-        yield* engine.train(training(all.map(datum(1)), "reference", 0.1))
+        yield* engine.train(training(all.map(datum(1)), "reference", klCoefficient))
         const after = yield* engine.score("reference", all)
         yield* expect(distance(before.flat(), after.flat()) === 0, "training moved the reference policy")
-        const { kl } = yield* engine.train(training(all.map(datum(0)), "pull", 0.1))
+        if (klCoefficient === 0) return
+        const { kl } = yield* engine.train(training(all.map(datum(0)), "pull", klCoefficient))
         yield* expect(kl > 0, `the KL estimate of a policy that has moved is ${kl}`)
       }).pipe(preserving(engine))
+    ),
+
+    law("a loss term that the profile excludes is refused", (engine, expect) =>
+      Effect.gen(function* () {
+        if (engine.profile.klInLoss !== false) return
+        const all = yield* conversations(engine)
+        const refused = yield* isRefused(engine.train(training(all.map(datum(1)), "term", 0.1)))
+        yield* expect(refused, "a KL term was accepted that the profile says has no place in the loss")
+      })
     ),
 
     law("restoring a checkpoint brings back policy and optimizer", (engine, expect) =>
@@ -337,19 +349,17 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
         const saved = yield* engine.save("conformance-remove")
         yield* engine.remove(saved)
         yield* engine.remove(saved)
-        const refused = yield* Effect.match(engine.restore(saved), { onFailure: () => true, onSuccess: () => false })
+        if (engine.profile.removesCheckpoints === false) return
+        const refused = yield* isRefused(engine.restore(saved))
         yield* expect(refused, "a removed checkpoint was restored")
-      })
+      }).pipe(preserving(engine))
     ),
 
     law("an empty prompt is refused", (engine, expect) =>
       Effect.gen(function* () {
         const [request] = requests(engine)
         if (request === undefined) return
-        const refused = yield* Effect.match(engine.sample([{ ...request, prompt: [] }]), {
-          onFailure: () => true,
-          onSuccess: () => false
-        })
+        const refused = yield* isRefused(engine.sample([{ ...request, prompt: [] }]))
         yield* expect(refused, "an empty prompt was accepted")
       })
     )
@@ -375,6 +385,9 @@ const contents = [
 ]
 
 const observation = " The mayor is born in the Bay."
+
+const isRefused = <A>(work: Effect.Effect<A, EngineError>): Effect.Effect<boolean> =>
+  Effect.match(work, { onFailure: () => true, onSuccess: () => false })
 
 /** Runs a check and brings the weights back to what they were. */
 const preserving =

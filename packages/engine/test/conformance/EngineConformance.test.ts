@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Engine } from "@inspo/engine"
 import { laws } from "@inspo/engine/conformance/EngineConformance"
+import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
 import { Effect, Layer } from "effect"
-import * as TabularEngine from "./TabularEngine.ts"
 
 type Mutation = (engine: Engine.Interface) => Engine.Interface
 
@@ -77,6 +77,10 @@ const mutations: Readonly<Record<string, Mutation>> = {
   "the reference policy stays where the engine started": (engine) => ({
     ...engine,
     score: (_, sequences) => engine.score("current", sequences)
+  }),
+  "a loss term that the profile excludes is refused": (engine) => ({
+    ...engine,
+    profile: { ...engine.profile, klInLoss: false }
   }),
   "restoring a checkpoint brings back policy and optimizer": (engine) => ({
     ...engine,

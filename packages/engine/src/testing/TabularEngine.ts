@@ -1,5 +1,5 @@
-import { type CheckpointRef, type Engine, EngineError, type SampleRequest, type Sequence } from "@inspo/engine"
 import { Effect, Random } from "effect"
+import { type CheckpointRef, type Engine, EngineError, type SampleRequest, type Sequence } from "../Engine.ts"
 
 /**
  * A complete engine in a page: a bigram model, whose next-token logits are a table looked up by the last token, with
