@@ -16,7 +16,7 @@ import * as WorkerPool from "../src/internal/WorkerPool.ts"
 import { layer } from "../src/LocalEngine.ts"
 import * as ModelFolder from "../src/ModelFolder.ts"
 import { initialParameters, type ModelConfig, parameterLayout } from "../src/model/ModelConfig.ts"
-import { fromFiles } from "../src/Tokenizer.ts"
+import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { makeTokenizerFiles } from "../src/TokenizerFiles.ts"
 
 const steps = Number(process.argv[2] ?? 15)

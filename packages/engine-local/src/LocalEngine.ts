@@ -77,6 +77,8 @@ const make = Effect.fn("LocalEngine.make")(function* (
       parameters: pool.current.length,
       contextLength: config.context,
       concurrency: pool.workers * pool.rows,
+      stopTexts: "single-token",
+      entropyInLoss: true,
       deterministic: true,
       fingerprint: model.fingerprint
     },

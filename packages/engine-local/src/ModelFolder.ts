@@ -2,11 +2,10 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Tokenizer } from "@inspo/engine"
+import { fromFiles, type TokenizerFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { Effect, Schema } from "effect"
 import * as Checkpoint from "./Checkpoint.ts"
 import { ModelConfig } from "./model/ModelConfig.ts"
-import { fromFiles } from "./Tokenizer.ts"
-import type { TokenizerFiles } from "./TokenizerFiles.ts"
 
 /** What `config.json` of a model folder holds. */
 export const ModelDescription = Schema.Struct({

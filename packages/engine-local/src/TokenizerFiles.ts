@@ -1,8 +1,4 @@
-/** The two files of a Hugging Face tokenizer: what `tokenizer.json` and `tokenizer_config.json` hold. */
-export interface TokenizerFiles {
-  readonly tokenizer: object
-  readonly config: object
-}
+import type { TokenizerFiles } from "@inspo/engine/HuggingFaceTokenizer"
 
 /** The tags of the embedded model, in id order; `<|pad|>` has id 0. */
 export const specialTokens = [

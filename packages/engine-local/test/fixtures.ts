@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { ModelFolder } from "@inspo/engine-local"
 import * as LocalEngine from "@inspo/engine-local/LocalEngine"
 import { initialParameters, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
-import { fromFiles } from "@inspo/engine-local/Tokenizer"
+import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
 import { Effect, Layer } from "effect"
 

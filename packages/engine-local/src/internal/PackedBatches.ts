@@ -75,6 +75,7 @@ export const plan = (sequences: ReadonlyArray<Sequence>): ReadonlyArray<PackedPl
 export interface PolicyGradientInputs {
   readonly clipRatio: number
   readonly klCoefficient: number
+  readonly entropyCoefficient?: number
   /** Log-probabilities under the reference policy, parallel to the datums. */
   readonly reference: ReadonlyArray<ReadonlyArray<number>>
 }
@@ -84,25 +85,28 @@ export const trainingBatches = (
   programs: Programs,
   datums: ReadonlyArray<Datum>,
   loss: PolicyGradientInputs
-): ReadonlyArray<CostedBatch> =>
-  plan(datums).map((packed) => {
+): ReadonlyArray<CostedBatch> => {
+  const { entropyCoefficient = 0 } = loss
+  return plan(datums).map((packed) => {
     const rows = (pick: (datum: Datum, index: number) => ReadonlyArray<number>) =>
       packedValues(
         packed.shape,
         packed.groups.map((group) => group.flatMap((index) => (datums[index] ? [pick(datums[index], index)] : [])))
       )
     return {
-      ...batch(programs, packed, datums, "grpo", {
+      ...batch(programs, packed, datums, entropyCoefficient === 0 ? "grpo" : "grpo-entropy", {
         weights: rows((datum) => datum.weights),
         advantages: rows((datum) => datum.advantages),
         oldLogprobs: rows((datum) => datum.logprobs),
         referenceLogprobs: rows((_, index) => loss.reference[index] ?? []),
         clipLow: Float32Array.of(1 - loss.clipRatio),
         clipHigh: Float32Array.of(1 + loss.clipRatio),
-        klCoefficient: Float32Array.of(loss.klCoefficient)
+        klCoefficient: Float32Array.of(loss.klCoefficient),
+        ...(entropyCoefficient === 0 ? {} : { entropyCoefficient: Float32Array.of(entropyCoefficient) })
       })
     }
   })
+}
 
 /** The runs that give log-probabilities, each with the plan that says whose they are. */
 export const scoringBatches = (
@@ -130,7 +134,7 @@ const batch = (
   programs: Programs,
   { shape, groups }: PackedPlan,
   sequences: ReadonlyArray<Sequence>,
-  mode: "grpo" | "logprob",
+  mode: "grpo" | "grpo-entropy" | "logprob",
   values: Readonly<Record<string, Values>>
 ): CostedBatch => ({
   program: programs.packed(shape, mode),

@@ -8,7 +8,7 @@ import { type SharedProgram, shareProgram } from "./Protocol.ts"
 /** The programs of one model, each built when its shape is first needed. */
 export interface Programs {
   readonly sequence: (rows: number, length: number, mode: "cross-entropy" | "logprob") => SharedProgram
-  readonly packed: (shape: PackedShape, mode: "grpo" | "logprob") => SharedProgram
+  readonly packed: (shape: PackedShape, mode: "grpo" | "grpo-entropy" | "logprob") => SharedProgram
   readonly decode: (rows: number, context: number) => SharedProgram
 }
 

@@ -107,9 +107,10 @@ interface Part {
 /** What a request gets that has no room for a token. */
 const unsampled: SampledSequence = { tokens: [], logprobs: [], stopReason: "length" }
 
+/** Log-probabilities in the precision that they are trained and sent with. */
 const toSampled = ({ tokens, logprobs, stopped }: DecodedSequence): SampledSequence => ({
   tokens,
-  logprobs,
+  logprobs: logprobs.map(Math.fround),
   stopReason: stopped ? "stop" : "length"
 })
 

@@ -3,7 +3,7 @@ import { add, weightedSum } from "../graph/Elementwise.ts"
 import { Graph, type Tensor } from "../graph/Graph.ts"
 import { concatenate, splitInThree, splitInTwo } from "../graph/Layout.ts"
 import { linear, linearTransposed } from "../graph/Linear.ts"
-import { clippedSurrogate, klEstimate, logProbability } from "../graph/Loss.ts"
+import { clippedSurrogate, entropy, klEstimate, logProbability } from "../graph/Loss.ts"
 import { rmsNorm } from "../graph/Normalization.ts"
 import { joinQueryHeads, splitKeyValueHeads, splitQueryHeads } from "./Heads.ts"
 import type { Program } from "../graph/Program.ts"
@@ -38,6 +38,9 @@ export interface PackedShape {
  *   `referenceLogprobs` (with a `klCoefficient` of 0 feed `oldLogprobs`);
  * - mode `"grpo"` only, float32 scalars `[]`: `clipLow` = 1 - ε, `clipHigh` = 1 + ε, `klCoefficient` = β.
  *
+ * Mode `"grpo-entropy"` takes and gives what `"grpo"` does, with the float32 scalar input `entropyCoefficient` = c and an
+ * entropy term `- Σ w · c · H` in the loss, H being the entropy of the distribution that a response row predicts.
+ *
  * Outputs: `logprobs` float32 `[N2, 1]`, of the targets; in mode `"grpo"` also, float32,
  *
  * - `loss` `[]`: Σ w (-min(ρA, clip(ρ)A) + β (e^(ref - lp) - (ref - lp) - 1)), ρ = e^(lp - old): GRPO's loss (Shao et al.,
@@ -49,7 +52,7 @@ export interface PackedShape {
  */
 export const packedGraph = (
   config: ModelConfig,
-  options: PackedShape & { readonly mode: "grpo" | "logprob" }
+  options: PackedShape & { readonly mode: "grpo" | "grpo-entropy" | "logprob" }
 ): Program => {
   const { groups, completions, promptLength, responseLength } = options
   const { width } = config
@@ -105,14 +108,18 @@ export const packedGraph = (
       x = feedForward(graph, layer, responseX, attendedResponses)
     }
   }
-  const logprobs = logProbability(graph, linearTransposed(graph, rmsNorm(graph, x), parameters.emb), targets)
+  const logits = linearTransposed(graph, rmsNorm(graph, x), parameters.emb)
+  const logprobs = logProbability(graph, logits, targets)
   graph.output("logprobs", logprobs)
-  if (options.mode === "grpo") outputGradients(graph, outputLoss(graph, logprobs), parameters, embedded)
+  if (options.mode !== "logprob") {
+    const entropies = options.mode === "grpo-entropy" ? entropy(graph, logits) : null
+    outputGradients(graph, outputLoss(graph, logprobs, entropies), parameters, embedded)
+  }
   return graph.build()
 }
 
 /** Adds the outputs `loss`, `kl` and `clipped`; returns the loss. */
-const outputLoss = (graph: Graph, logprobs: Tensor): Tensor => {
+const outputLoss = (graph: Graph, logprobs: Tensor, entropies: Tensor | null): Tensor => {
   const { shape } = logprobs
   const weights = graph.input("weights", shape)
   const sampled = { advantages: graph.input("advantages", shape), logprobs: graph.input("oldLogprobs", shape) }
@@ -122,14 +129,20 @@ const outputLoss = (graph: Graph, logprobs: Tensor): Tensor => {
 
   const surrogate = clippedSurrogate(graph, logprobs, sampled, clip)
   const kl = klEstimate(graph, logprobs, reference)
-  const loss = add(
+  const anchored = add(
     graph,
     weightedSum(graph, surrogate.value, graph.node("Neg", [weights], shape)),
     weightedSum(graph, kl, graph.node("Mul", [weights, klCoefficient], shape))
   )
+  const loss = entropies === null ? anchored : add(graph, anchored, entropyTerm(graph, entropies, weights))
   const counted = graph.node("Abs", [graph.node("Sign", [weights], shape)], shape)
   graph.output("loss", loss)
   graph.output("kl", weightedSum(graph, kl, weights))
   graph.output("clipped", weightedSum(graph, surrogate.clipped, counted))
   return loss
+}
+
+const entropyTerm = (graph: Graph, entropies: Tensor, weights: Tensor): Tensor => {
+  const coefficient = graph.node("Neg", [graph.input("entropyCoefficient", [])], [])
+  return weightedSum(graph, entropies, graph.node("Mul", [weights, coefficient], weights.shape))
 }

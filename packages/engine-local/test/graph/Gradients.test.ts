@@ -4,7 +4,7 @@ import { add, squaredRelu, weightedSum } from "@inspo/engine-local/graph/Element
 import { Graph, type Shape, type Tensor } from "@inspo/engine-local/graph/Graph"
 import { concatenate, reshape, splitInThree, splitInTwo, transpose } from "@inspo/engine-local/graph/Layout"
 import { linear, linearTransposed } from "@inspo/engine-local/graph/Linear"
-import { clippedSurrogate, klEstimate, logProbability } from "@inspo/engine-local/graph/Loss"
+import { clippedSurrogate, entropy, klEstimate, logProbability } from "@inspo/engine-local/graph/Loss"
 import { rmsNorm } from "@inspo/engine-local/graph/Normalization"
 import { Effect, Schema } from "effect"
 import { at, dot, gradientError, integers, normals, open } from "./Sessions.ts"
@@ -127,6 +127,7 @@ const operations: Readonly<Record<string, Operation>> = {
       )
     }
   },
+  entropy: { inputs: ([n, k, m]) => [[n, k + m]], apply: (graph, [logits]) => entropy(graph, need(logits)) },
   clippedSurrogate: {
     inputs: ([n, m]) => [[n * m, 1]],
     apply: (graph, [logprobs], seed) => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { fromFiles } from "@inspo/engine-local/Tokenizer"
+import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { makeTokenizerFiles, specialTokens } from "@inspo/engine-local/TokenizerFiles"
 import { Schema } from "effect"
 
@@ -13,7 +13,7 @@ const MixedText = Schema.Array(
 )
 const Ids = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: tokenizer.vocabularySize - 1 })))
 
-describe("Tokenizer", () => {
+describe("TokenizerFiles", () => {
   it.prop("decodes what it encodes, whatever the text", [MixedText], ([parts]) => {
     const text = parts.join("")
     assert.strictEqual(tokenizer.decode(tokenizer.encode(text)), text)
