@@ -2,8 +2,7 @@ import type { Trajectory } from "@inspo/domain"
 import type { Datum, TrainRequest } from "@inspo/engine"
 import { Array, Record } from "effect"
 import * as Advantage from "./Advantage.ts"
-import * as LearningRate from "./LearningRate.ts"
-import type { MiniBatchUnit, Normalization, TrainConfig } from "./TrainConfig.ts"
+import type { MiniBatchUnit, TrainConfig } from "./TrainConfig.ts"
 
 /** The tokens of a trajectory and what identifies its group. */
 export type Sampled = Pick<
@@ -50,16 +49,17 @@ export const miniBatches = <A>(
  * 1 / action tokens of the mini-batch. Observation tokens carry 0 for both.
  *
  * Sequences that cannot move the policy are left out yet counted in the shares: those without action tokens, and
- * those of advantage 0 when `klCoefficient` is 0.
+ * those of advantage 0 when neither KL nor entropy counts.
  */
 export const datums = (
   miniBatch: ReadonlyArray<Scored>,
-  options: { readonly normalization: Normalization; readonly klCoefficient: number }
+  options: Pick<TrainConfig, "normalization" | "klCoefficient" | "entropyCoefficient">
 ): ReadonlyArray<Datum> => {
   const allActions = miniBatch.reduce((sum, { trajectory }) => sum + actionTokens(trajectory), 0)
+  const rewardsAlone = options.klCoefficient === 0 && options.entropyCoefficient === 0
   return miniBatch.flatMap(({ advantage, trajectory }) => {
     const actions = actionTokens(trajectory)
-    if (actions === 0 || (advantage === 0 && options.klCoefficient === 0)) return []
+    if (actions === 0 || (advantage === 0 && rewardsAlone)) return []
     const weight = options.normalization === "sequence-mean" ? 1 / (miniBatch.length * actions) : 1 / allActions
     return [
       {
@@ -74,35 +74,66 @@ export const datums = (
 }
 
 /**
- * The optimizer steps that one step of the run takes on its trajectories, in order; mini-batches that cannot move the
- * policy are left out. `key` names the step; each request's key adds its mini-batch's place, so it is the same whenever
- * the step is redone.
+ * Folds the KL penalty into a request whose loss has no KL term: every action token's advantage is lowered by
+ * β · (log π - log π_ref) at sampling time, the k1 estimate of KL(π ‖ π_ref). `reference` holds the log-probabilities of
+ * each datum's response under the reference policy, in datum order; `klCoefficient` is β.
+ *
+ * At ratio 1 the gradient of this is that of the loss β · ½(log π - log π_ref)², the k2 estimate (Schulman, "Approximating
+ * KL Divergence", 2020), whose mean over samples is the gradient of β · KL(π ‖ π_ref).
+ */
+export const foldKl = (
+  request: TrainRequest,
+  reference: ReadonlyArray<ReadonlyArray<number>>,
+  klCoefficient: number
+): TrainRequest => ({
+  ...request,
+  datums: Array.zipWith(request.datums, reference, (datum, logprobs) => ({
+    ...datum,
+    advantages: datum.advantages.map((advantage, token) =>
+      datum.weights[token] === 0
+        ? advantage
+        : advantage - klCoefficient * ((datum.logprobs[token] ?? 0) - (logprobs[token] ?? 0))
+    )
+  }))
+})
+
+/**
+ * The optimizer steps that one step of the run takes on its trajectories, in order: all mini-batches, `epochs` times over,
+ * without those that cannot move the policy. The log-probabilities are those of sampling throughout. `key` names the step;
+ * each request's key adds its place, so it is the same whenever the step is redone. With `kl` in the advantages, the
+ * penalty is still to be folded in: {@link foldKl}.
  */
 export const trainRequests = (
   trajectories: ReadonlyArray<Sampled>,
   config: TrainConfig,
-  position: { readonly key: string; readonly step: number; readonly totalSteps: number }
+  step: { readonly key: string; readonly learningRate: number }
 ): ReadonlyArray<TrainRequest> => {
   const scored = groups(trajectories).map((group) => score(group, config.advantage))
-  const learningRate = LearningRate.at(config, position.step, position.totalSteps)
-  return miniBatches(scored, config.miniBatchSize, config.unit).flatMap((miniBatch, index) => {
-    const batch = datums(miniBatch, config)
-    if (batch.length === 0) return []
-    return [
-      {
-        key: `${position.key}/${index}`,
-        datums: batch,
-        loss: { clipRatio: config.clipRatio, klCoefficient: config.klCoefficient },
-        optimizer: {
-          learningRate,
-          beta1: config.beta1,
-          beta2: config.beta2,
-          weightDecay: config.weightDecay,
-          gradientClip: config.gradientClip
-        }
-      }
-    ]
-  })
+  const batches = miniBatches(scored, config.miniBatchSize, config.unit).map((miniBatch) => datums(miniBatch, config))
+  return Array.flatten(Array.replicate(batches, config.epochs)).flatMap((batch, index) =>
+    batch.length === 0 ? [] : [request(batch, config, { key: `${step.key}/${index}`, learningRate: step.learningRate })]
+  )
 }
+
+const request = (
+  batch: ReadonlyArray<Datum>,
+  config: TrainConfig,
+  update: { readonly key: string; readonly learningRate: number }
+): TrainRequest => ({
+  key: update.key,
+  datums: batch,
+  loss: {
+    clipRatio: config.clipRatio,
+    klCoefficient: config.kl === "loss" ? config.klCoefficient : 0,
+    ...(config.entropyCoefficient === 0 ? {} : { entropyCoefficient: config.entropyCoefficient })
+  },
+  optimizer: {
+    learningRate: update.learningRate,
+    beta1: config.beta1,
+    beta2: config.beta2,
+    weightDecay: config.weightDecay,
+    gradientClip: config.gradientClip
+  }
+})
 
 const actionTokens = (trajectory: Sampled): number => trajectory.mask.filter((isAction) => isAction === 1).length

@@ -34,12 +34,15 @@ const config = {
   warmupRatio: 0,
   clipRatio: 0.2,
   klCoefficient: 0,
+  kl: "loss",
+  entropyCoefficient: 0,
   beta1: 0.9,
   beta2: 0.999,
   weightDecay: 0.01,
   gradientClip: 1,
   miniBatchSize: 4,
   unit: "questions",
+  epochs: 1,
   normalization: "sequence-mean",
   advantage: "standardised"
 } as const satisfies TrainConfig
@@ -82,7 +85,7 @@ describe("GrpoBatch", () => {
     [Steps, Normalization],
     ([steps, normalization]) => {
       const batch = scored(steps).flat()
-      const datums = GrpoBatch.datums(batch, { normalization, klCoefficient: 0.001 })
+      const datums = GrpoBatch.datums(batch, { ...config, normalization, klCoefficient: 0.001 })
       const acting = batch.filter(({ trajectory }) => trajectory.mask.some((action) => action === 1))
       assert.strictEqual(datums.length, acting.length)
       datums.forEach((datum, i) => {
@@ -104,7 +107,7 @@ describe("GrpoBatch", () => {
     "sequences weigh the same with sequence-mean, tokens with token-mean",
     [Steps, Normalization],
     ([steps, normalization]) => {
-      const datums = GrpoBatch.datums(scored(steps).flat(), { normalization, klCoefficient: 0.001 })
+      const datums = GrpoBatch.datums(scored(steps).flat(), { ...config, normalization, klCoefficient: 0.001 })
       const shares =
         normalization === "sequence-mean"
           ? datums.map((datum) => sum(datum.weights))
@@ -119,15 +122,13 @@ describe("GrpoBatch", () => {
     ([steps, normalization]) => {
       const batch = scored(steps).flat()
       const gradient = (klCoefficient: number) =>
-        GrpoBatch.datums(batch, { normalization, klCoefficient }).flatMap((datum) => {
+        GrpoBatch.datums(batch, { ...config, normalization, klCoefficient }).flatMap((datum) => {
           const terms = datum.weights.map((weight, i) => weight * (datum.advantages[i] ?? Number.NaN))
           return terms.some((term) => term !== 0) ? [{ prompt: datum.prompt, terms }] : []
         })
       assert.deepStrictEqual(gradient(0), gradient(0.001))
       assert.isTrue(
-        GrpoBatch.datums(batch, { normalization, klCoefficient: 0 }).every((datum) =>
-          datum.advantages.some((a) => a !== 0)
-        )
+        GrpoBatch.datums(batch, { ...config, normalization }).every((datum) => datum.advantages.some((a) => a !== 0))
       )
     }
   )
@@ -139,7 +140,7 @@ describe("GrpoBatch", () => {
       const requests = GrpoBatch.trainRequests(
         trajectories(steps),
         { ...config, unit },
-        { key: "7", step: 7, totalSteps: 10 }
+        { key: "7", learningRate: 1e-3 }
       )
       const expected = scored(steps)
         .flat()
@@ -152,4 +153,52 @@ describe("GrpoBatch", () => {
       assert.isTrue(requests.every((request) => request.datums.length > 0 && request.optimizer.learningRate === 1e-3))
     }
   )
+
+  it.prop(
+    "every epoch goes through the same mini-batches again, under keys of its own",
+    [Steps, between(1, 4)],
+    ([steps, epochs]) => {
+      const requests = (epochs: number) =>
+        GrpoBatch.trainRequests(trajectories(steps), { ...config, epochs }, { key: "7", learningRate: 1e-3 })
+      const [once, repeated] = [requests(1), requests(epochs)]
+      assert.strictEqual(new Set(repeated.map(({ key }) => key)).size, repeated.length)
+      repeated.forEach((request, index) => assert.deepStrictEqual(request.datums, once[index % once.length]?.datums))
+      assert.strictEqual(repeated.length, epochs * once.length)
+    }
+  )
+
+  it("asks the engine for a KL term only where the loss holds it, and for an entropy term only when there is one", () => {
+    const loss = (changes: Partial<TrainConfig>) =>
+      GrpoBatch.trainRequests(
+        trajectories(
+          [0, 1].map((reward) => ({ instruction: 0, question: 0, reward: reward === 0 ? 0 : 1, mask: [1] }))
+        ),
+        { ...config, ...changes },
+        { key: "7", learningRate: 1e-3 }
+      ).map((request) => request.loss)
+    assert.deepStrictEqual(loss({ klCoefficient: 0.1 }), [{ clipRatio: 0.2, klCoefficient: 0.1 }])
+    assert.deepStrictEqual(loss({ klCoefficient: 0.1, kl: "advantages" }), [{ clipRatio: 0.2, klCoefficient: 0 }])
+    assert.deepStrictEqual(loss({ entropyCoefficient: 0.1 }), [
+      { clipRatio: 0.2, klCoefficient: 0, entropyCoefficient: 0.1 }
+    ])
+  })
+
+  it("keeps sequences of advantage 0 where KL or entropy can move the policy, and only there", () => {
+    const equal = trajectories(
+      [0, 1].map(() => ({ instruction: 0, question: 0, reward: 1 as const, mask: [1 as const] }))
+    )
+    const kept = (changes: Partial<TrainConfig>) =>
+      GrpoBatch.trainRequests(equal, { ...config, ...changes }, { key: "7", learningRate: 1e-3 }).flatMap(
+        ({ datums }) => datums
+      ).length
+    assert.deepStrictEqual(
+      [
+        kept({}),
+        kept({ klCoefficient: 0.1 }),
+        kept({ klCoefficient: 0.1, kl: "advantages" }),
+        kept({ entropyCoefficient: 0.1 })
+      ],
+      [0, 2, 2, 2]
+    )
+  })
 })

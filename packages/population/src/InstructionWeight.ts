@@ -1,5 +1,5 @@
 /**
- * The weight of an instruction: the moving average of its mean reward per step (Eq. 6), in two readings of what the paper
+ * The weight of an instruction: the moving average of its mean reward per step (Eq. 6), in the readings of what the paper
  * leaves open.
  */
 import { Array as Arr, Option } from "effect"
@@ -37,6 +37,22 @@ export interface Options {
   readonly window: number
 }
 
+/** How each point is read that Eq. 6 and its surroundings leave open. */
+export interface Readings extends Options {
+  /** What divides the sum over the window: n itself, or the number of steps observed in it. */
+  readonly average: "window" | "observed"
+  /** What the window holds: the instruction's own last n observations, or those of the last n steps of the run. */
+  readonly span: "draws" | "steps"
+  /** The weight of an instruction that was never sampled: 0, or the mean of the known weights. */
+  readonly unseen: "zero" | "mean"
+  readonly ties: Ranking.Ties
+  /**
+   * I* while no weight is known, as right after a reset: by weight all the same, or by lifetime mean and, for an
+   * instruction that has none, by its verification score.
+   */
+  readonly best: "weight" | "evidence"
+}
+
 /**
  * The letter of the paper: the sum over the instruction's own last n observations is divided by n even when there are
  * fewer, an instruction that was never sampled weighs 0, I* is argmax w, and ties keep the order of the population.
@@ -55,30 +71,8 @@ export interface Options {
  * policy.weights(after) // weight 0.2 for the seed, 0 for the variant
  * ```
  */
-export const paper = (options: Options): Policy => {
-  const weights = fill(() => 0)
-  const rank = (population: Population) => Ranking.stable(population, weights(population))
-  return {
-    observe: (population, step, groups) => {
-      const grouped = Map.groupBy(groups, (group) => group.instructionId)
-      const members = population.members.map((member) => {
-        const own = grouped.get(member.instruction.id)
-        if (own === undefined) return member
-        const window = [...member.window, windowEntry(step, own)].slice(-options.window)
-        return {
-          ...member,
-          window,
-          weight: sum(window.map((entry) => entry.mean)) / options.window,
-          lifetime: extend(member.lifetime, own)
-        }
-      })
-      return { members }
-    },
-    weights,
-    rank,
-    best: (population) => Arr.head(rank(population))
-  }
-}
+export const paper = (options: Options): Policy =>
+  make({ ...options, average: "window", span: "draws", unseen: "zero", ties: "order", best: "weight" })
 
 /**
  * What we would defend: the mean over the steps observed within the last n steps of the run. An instruction that was not
@@ -88,23 +82,32 @@ export const paper = (options: Options): Policy => {
  * While no weight is known, as right after a reset, I* is the best by lifetime mean or, for an instruction that has none,
  * by its verification score; ties go to the parent, which has been observed longer.
  */
-export const robust = (options: Options): Policy => {
-  const weights = fill(meanOfKnown)
-  const rank = (population: Population) => Ranking.explored(population, weights(population))
+export const robust = (options: Options): Policy =>
+  make({ ...options, average: "observed", span: "steps", unseen: "mean", ties: "evidence", best: "evidence" })
+
+/** Any combination of readings. A window that runs empty keeps the last weight, marked stale. */
+export const make = (readings: Readings): Policy => {
+  const ranking = Ranking.byTies[readings.ties]
+  const weights = fill(readings.unseen === "zero" ? () => 0 : meanOfKnown)
+  const rank = (population: Population) => ranking(population, weights(population))
+  const inSpan = (window: ReadonlyArray<WindowEntry>, step: number) =>
+    readings.span === "draws"
+      ? window.slice(-readings.window)
+      : window.filter((entry) => entry.step > step - readings.window)
   return {
     observe: (population, step, groups) => {
       const grouped = Map.groupBy(groups, (group) => group.instructionId)
       const members = population.members.map((member) => {
         const own = grouped.get(member.instruction.id) ?? []
-        const recent = member.window.filter((entry) => entry.step > step - options.window)
-        const window = own.length === 0 ? recent : [...recent, windowEntry(step, own)]
+        const window = inSpan(own.length === 0 ? member.window : [...member.window, windowEntry(step, own)], step)
         const known = window.length > 0
+        const divisor = readings.average === "window" ? readings.window : window.length
         return {
           ...member,
           window,
-          weight: known ? sum(window.map((entry) => entry.mean)) / window.length : member.weight,
+          weight: known ? sum(window.map((entry) => entry.mean)) / divisor : member.weight,
           stale: !known && member.weight !== null,
-          lifetime: extend(member.lifetime, own)
+          lifetime: extend(member.lifetime, step, own)
         }
       })
       return { members }
@@ -113,9 +116,9 @@ export const robust = (options: Options): Policy => {
     rank,
     best: (population) =>
       Arr.head(
-        population.members.some((member) => member.weight !== null)
+        readings.best === "weight" || population.members.some((member) => member.weight !== null)
           ? rank(population)
-          : Ranking.explored(population, population.members.flatMap(score))
+          : ranking(population, population.members.flatMap(score))
       )
   }
 }
@@ -145,15 +148,23 @@ const windowEntry = (step: number, groups: ReadonlyArray<Observed>): WindowEntry
   return { step, mean: sum(rewards) / rewards.length, trajectories: rewards.length, groups: groups.length }
 }
 
-const extend = (lifetime: Lifetime, groups: ReadonlyArray<Observed>): Lifetime => {
+const extend = (lifetime: Lifetime, step: number, groups: ReadonlyArray<Observed>): Lifetime => {
+  if (groups.length === 0) return lifetime
   const rewards = groups.flatMap((group) => group.rewards)
   const means = groups.map(meanReward)
+  const evidence = {
+    step,
+    groups: groups.length,
+    groupMeanSum: sum(means),
+    groupMeanSquareSum: sum(means.map((mean) => mean * mean))
+  }
   return {
-    groups: lifetime.groups + groups.length,
+    groups: lifetime.groups + evidence.groups,
     trajectories: lifetime.trajectories + rewards.length,
     rewardSum: lifetime.rewardSum + sum(rewards),
-    groupMeanSum: lifetime.groupMeanSum + sum(means),
-    groupMeanSquareSum: lifetime.groupMeanSquareSum + sum(means.map((mean) => mean * mean))
+    groupMeanSum: lifetime.groupMeanSum + evidence.groupMeanSum,
+    groupMeanSquareSum: lifetime.groupMeanSquareSum + evidence.groupMeanSquareSum,
+    steps: [...lifetime.steps, evidence]
   }
 }
 

@@ -16,16 +16,27 @@ export const WindowEntry = Schema.Struct({
 })
 export interface WindowEntry extends Schema.Schema.Type<typeof WindowEntry> {}
 
+/** What one step adds to a lifetime: how many groups, the sum of their mean rewards, and the sum of the squares of these. */
+export const StepEvidence = Schema.Struct({
+  step: Schema.Int,
+  groups: Schema.Int.check(Schema.isGreaterThan(0)),
+  groupMeanSum: Schema.Finite,
+  groupMeanSquareSum: Schema.Finite
+})
+export interface StepEvidence extends Schema.Schema.Type<typeof StepEvidence> {}
+
 /**
  * Everything observed of an instruction since it entered; survives `resetWindows`. The sums over group means are what an
- * interval with the group as its unit needs.
+ * interval with the group as its unit needs. `steps` holds the steps in which it was sampled, oldest first, so that two
+ * instructions can be compared within the steps they share.
  */
 export const Lifetime = Schema.Struct({
   groups: Count,
   trajectories: Count,
   rewardSum: Schema.Finite,
   groupMeanSum: Schema.Finite,
-  groupMeanSquareSum: Schema.Finite
+  groupMeanSquareSum: Schema.Finite,
+  steps: Schema.Array(StepEvidence)
 })
 export interface Lifetime extends Schema.Schema.Type<typeof Lifetime> {}
 
@@ -58,6 +69,16 @@ export interface Population extends Schema.Schema.Type<typeof Population> {}
 export const Weight = Schema.Struct({ id: InstructionId, weight: Schema.Finite })
 export interface Weight extends Schema.Schema.Type<typeof Weight> {}
 
+/** The lifetime of an instruction that was never sampled. */
+export const unobserved: Lifetime = {
+  groups: 0,
+  trajectories: 0,
+  rewardSum: 0,
+  groupMeanSum: 0,
+  groupMeanSquareSum: 0,
+  steps: []
+}
+
 /** An instruction about to enter, with its verification score where it has one. */
 export interface Newcomer {
   readonly instruction: Instruction
@@ -81,7 +102,7 @@ export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>):
       window: [],
       weight: null,
       stale: false,
-      lifetime: { groups: 0, trajectories: 0, rewardSum: 0, groupMeanSum: 0, groupMeanSquareSum: 0 },
+      lifetime: unobserved,
       verification
     })
   }

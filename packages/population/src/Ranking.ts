@@ -14,6 +14,12 @@ export const stable: Ranking = (population, weights) => population.members.toSor
 export const explored: Ranking = (population, weights) =>
   population.members.toSorted(Order.combineAll([byWeight(weights), byGroups, byAge]))
 
+/** Who comes first among members of equal weight: as {@link stable} or as {@link explored} says. */
+export type Ties = "order" | "evidence"
+
+/** The ranking of each way to break ties. */
+export const byTies: Readonly<Record<Ties, Ranking>> = { order: stable, evidence: explored }
+
 const byWeight = (weights: ReadonlyArray<Weight>): Order.Order<Member> => {
   const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
   return Order.flip(Order.mapInput(Order.Number, (member) => weightOf.get(member.instruction.id) ?? 0))

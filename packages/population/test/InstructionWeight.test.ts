@@ -154,6 +154,19 @@ for (const [name, make] of [
         assert.strictEqual(lifetime.groups, groups.length)
         assert.strictEqual(lifetime.trajectories, rewards.length)
         assert.strictEqual(lifetime.rewardSum, rewards.filter((reward) => reward === 1).length)
+        assert.deepStrictEqual(
+          lifetime.steps.map((evidence) => [evidence.step, evidence.groups]),
+          history.flatMap((step, at) => {
+            const own = step.filter((group) => group.member === index)
+            return own.length === 0 ? [] : [[at + 1, own.length]]
+          })
+        )
+        for (const sum of ["groupMeanSum", "groupMeanSquareSum"] as const)
+          assert.approximately(
+            lifetime.steps.reduce((total, evidence) => total + evidence[sum], 0),
+            lifetime[sum],
+            1e-9
+          )
         if (means.length < 2) continue
         const variance = means.reduce((sum, value) => sum + (value - mean(means)) ** 2, 0) / (means.length - 1)
         const fromSums = (lifetime.groupMeanSquareSum - lifetime.groupMeanSum ** 2 / means.length) / (means.length - 1)

@@ -35,6 +35,8 @@ describe("Population", () => {
     const circle = [0, 1, 2].map((index) => instruction(index, { parent: instruction((index + 1) % 3).id }))
     const ids = Population.lineage(circle, instruction(1).id).map(({ id }) => id)
     assert.deepStrictEqual(ids, [instruction(0).id, instruction(2).id, instruction(1).id])
+    const child = instruction(3, { parent: instruction(0).id })
+    assert.lengthOf(Population.lineage([...circle, child], child.id), 4)
     assert.deepStrictEqual(Population.lineage(circle, instruction(9).id), [])
   })
 

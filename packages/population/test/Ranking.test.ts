@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { type Population, Ranking } from "@inspo/population"
+import { Population, Ranking } from "@inspo/population"
 import { instruction } from "./Histories.ts"
 
 /** Few distinct values, so that ties are common. */
@@ -19,7 +19,7 @@ const setUp = (entries: typeof Entries.Type) => ({
       window: [],
       weight: null,
       stale: false,
-      lifetime: { groups, trajectories: groups, rewardSum: 0, groupMeanSum: 0, groupMeanSquareSum: 0 },
+      lifetime: { ...Population.unobserved, groups, trajectories: groups },
       verification: null
     }))
   },

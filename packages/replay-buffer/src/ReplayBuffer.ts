@@ -46,58 +46,48 @@ export interface RobustOptions extends PaperOptions {
   readonly perQuestionCap: number
 }
 
+/** What is kept and what is drawn, point by point. */
+export interface Readings extends PaperOptions {
+  /**
+   * Of each question at most so many experiences are kept, the latest and then those of lowest reward; null keeps all.
+   */
+  readonly perQuestionCap: number | null
+  /**
+   * Whose failures: any of the latest step, or the parent's own, the latest first, and of as many questions as possible
+   * before one repeats.
+   */
+  readonly failures: "any" | "own"
+  /**
+   * D_B: drawn uniformly over experiences, with replacement, so that questions may repeat and may include reflected ones;
+   * or distinct questions, the most recent first, disjoint from `exclude`.
+   */
+  readonly questions: "uniform" | "distinct"
+}
+
 /** A buffer that remembers nothing yet. */
 export const empty: ReplayBuffer = { experiences: [] }
 
 /**
  * The letter of the paper: everything of the latest steps is kept (the paper: one step). Failures are any of the latest
- * step, whichever instruction they belong to. Verification questions are drawn uniformly over experiences, with
- * replacement, so that they may repeat and may include reflected ones.
+ * step, whichever instruction they belong to. Verification questions are drawn uniformly over experiences.
  */
-export const paper = (options: PaperOptions): Policy => ({
-  add: (buffer, step, experiences) => within(options.capacitySteps, step, [...buffer.experiences, ...experiences]),
-  failures: (buffer, request) => {
-    const latest = buffer.experiences.reduce((step, experience) => Math.max(step, experience.step), -Infinity)
-    const failed = buffer.experiences.filter((experience) => experience.step === latest && fails(experience, request))
-    return Arr.take(drawSync(request.seed, request.path, Random.shuffle(failed)), request.count)
-  },
-  verificationQuestions: ({ experiences }, request) =>
-    Arr.isReadonlyArrayNonEmpty(experiences)
-      ? drawSync(
-          request.seed,
-          request.path,
-          Effect.map(Effect.replicateEffect(Random.choice(experiences), request.samples), (drawn) =>
-            drawn.map((experience) => experience.questionId)
-          )
-        )
-      : []
-})
+export const paper = (options: PaperOptions): Policy =>
+  make({ ...options, perQuestionCap: null, failures: "any", questions: "uniform" })
 
 /**
- * What we would defend: a ring of `capacitySteps` steps that keeps the latest and, within a step, the lowest-reward
- * experiences of each question. Failures are the parent's own, the latest first, and of as many questions as possible
- * before one repeats. Verification questions are distinct, the most recent first, and disjoint from `exclude`.
+ * What we would defend: a ring of `capacitySteps` steps with a cap per question. Failures are the parent's own.
+ * Verification questions are distinct and disjoint from `exclude`.
  */
-export const robust = (options: RobustOptions): Policy => ({
-  add: (buffer, step, experiences) =>
-    capped(options.perQuestionCap, within(options.capacitySteps, step, [...buffer.experiences, ...experiences])),
-  failures: (buffer, request) => {
-    const own = buffer.experiences.filter(
-      (experience) => experience.instructionId === request.parent && fails(experience, request)
-    )
-    const ordered = latestFirst(own, request)
-    const [firsts, repeats] = splitRepeats(ordered)
-    return [...firsts, ...repeats].slice(0, request.count)
+export const robust = (options: RobustOptions): Policy => make({ ...options, failures: "own", questions: "distinct" })
+
+/** Any combination of readings. */
+export const make = ({ capacitySteps, failures, perQuestionCap, questions }: Readings): Policy => ({
+  add: (buffer, step, experiences) => {
+    const recent = within(capacitySteps, step, [...buffer.experiences, ...experiences])
+    return perQuestionCap === null ? recent : capped(perQuestionCap, recent)
   },
-  verificationQuestions: (buffer, request) => {
-    const excluded = new Set(request.exclude)
-    const ordered = latestFirst(
-      buffer.experiences.filter((experience) => !excluded.has(experience.questionId)),
-      request
-    )
-    const [firsts] = splitRepeats(ordered)
-    return firsts.slice(0, request.samples).map((experience) => experience.questionId)
-  }
+  failures: failures === "any" ? anyFailures : ownFailures,
+  verificationQuestions: questions === "uniform" ? uniformQuestions : distinctQuestions
 })
 
 /**
@@ -120,6 +110,42 @@ export const storedMean = (
   return means.length === 0 ? Option.none() : Option.some(means.reduce((sum, mean) => sum + mean, 0) / means.length)
 }
 
+const anyFailures: Policy["failures"] = (buffer, request) => {
+  const latest = buffer.experiences.reduce((step, experience) => Math.max(step, experience.step), -Infinity)
+  const failed = buffer.experiences.filter((experience) => experience.step === latest && fails(experience, request))
+  return Arr.take(drawSync(request.seed, request.path, Random.shuffle(failed)), request.count)
+}
+
+const ownFailures: Policy["failures"] = (buffer, request) => {
+  const own = buffer.experiences.filter(
+    (experience) => experience.instructionId === request.parent && fails(experience, request)
+  )
+  const [firsts, repeats] = splitRepeats(latestFirst(own, request))
+  return [...firsts, ...repeats].slice(0, request.count)
+}
+
+const uniformQuestions: Policy["verificationQuestions"] = ({ experiences }, request) =>
+  Arr.isReadonlyArrayNonEmpty(experiences)
+    ? drawSync(
+        request.seed,
+        request.path,
+        Effect.map(Effect.replicateEffect(Random.choice(experiences), request.samples), (drawn) =>
+          drawn.map((experience) => experience.questionId)
+        )
+      )
+    : []
+
+const distinctQuestions: Policy["verificationQuestions"] = (buffer, request) => {
+  const excluded = new Set(request.exclude)
+  const [firsts] = splitRepeats(
+    latestFirst(
+      buffer.experiences.filter((experience) => !excluded.has(experience.questionId)),
+      request
+    )
+  )
+  return firsts.slice(0, request.samples).map((experience) => experience.questionId)
+}
+
 const fails = (experience: Experience, request: FailuresRequest): boolean => experience.reward < request.threshold
 
 const within = (steps: number, now: number, experiences: ReadonlyArray<Experience>): ReplayBuffer => ({
@@ -127,12 +153,14 @@ const within = (steps: number, now: number, experiences: ReadonlyArray<Experienc
 })
 
 const capped = (cap: number, buffer: ReplayBuffer): ReplayBuffer => {
-  const kept = new Set(
+  const surplus = new Set(
     [...Map.groupBy(buffer.experiences, (experience) => experience.questionId).values()].flatMap((experiences) =>
-      experiences.sort(byWorth).slice(0, cap)
+      experiences.length > cap ? experiences.sort(byWorth).slice(cap) : []
     )
   )
-  return { experiences: buffer.experiences.filter((experience) => kept.has(experience)) }
+  return surplus.size === 0
+    ? buffer
+    : { experiences: buffer.experiences.filter((experience) => !surplus.has(experience)) }
 }
 
 const byRecency: Order.Order<Experience> = Order.flip(Order.mapInput(Order.Number, (experience) => experience.step))

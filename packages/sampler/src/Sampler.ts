@@ -42,37 +42,41 @@ export const probabilities = (weights: ReadonlyArray<number>, temperature: numbe
   return scores.map((score) => score / total)
 }
 
-/** The letter of the paper: an independent categorical draw per question; `guaranteed` is ignored. */
-export const paper: Policy = {
-  assign: (request) => {
-    const pick = quantile(request)
-    return drawSync(
-      request.seed,
-      streamPath(request),
-      Effect.map(Effect.replicateEffect(Random.next, request.questions.length), (points) => points.flatMap(pick))
-    )
-  }
+/** How a step's questions get their instructions. */
+export interface Readings {
+  /** An independent categorical draw per question, or systematic sampling within each data source. */
+  readonly assignment: "independent" | "stratified"
+  /** `drawn` ignores who is `guaranteed` a group; the others, which differ in whom the caller names, serve them. */
+  readonly newcomers: "drawn" | "guaranteed" | "everyone"
 }
 
 /**
- * What we would defend: questions are stratified by data source, and within a source the instructions are drawn by
- * systematic sampling, so that each gets its expected number of groups rounded down or up. Easy and hard sources then
- * weigh equally on all instructions. The probability that a question gets an instruction is still exactly Eq. 4.
+ * Draws with the readings given.
  *
- * A guaranteed instruction that came away empty takes one question, drawn at random, from the instruction with the most to
- * spare; only then do probabilities differ from Eq. 4. With fewer questions than guaranteed instructions as many as
+ * Stratified: within a data source the instructions are drawn by systematic sampling, so that each gets its expected
+ * number of groups rounded down or up, and easy and hard sources weigh equally on all. The probability that a question
+ * gets an instruction is still exactly Eq. 4.
+ *
+ * Guaranteed: an instruction that came away empty takes one question, drawn at random, from the instruction with the most
+ * to spare; only then do probabilities differ from Eq. 4. With fewer questions than guaranteed instructions as many as
  * possible are served.
  */
-export const robust: Policy = {
-  assign: (request) =>
-    drawSync(
+export const make = ({ assignment, newcomers }: Readings): Policy => ({
+  assign: (request) => {
+    const drawn = assignment === "independent" ? independent(request) : stratified(request)
+    return drawSync(
       request.seed,
-      streamPath(request),
-      Effect.flatMap(stratified(request), (assignment) => serve(assignment, request))
+      ["assignment", request.step],
+      newcomers === "drawn" ? drawn : Effect.flatMap(drawn, (served) => serve(served, request))
     )
-}
+  }
+})
 
-const streamPath = (request: Request) => ["assignment", request.step]
+/** The letter of the paper: an independent categorical draw per question; `guaranteed` is ignored. */
+export const paper: Policy = make({ assignment: "independent", newcomers: "drawn" })
+
+/** What we would defend: stratified by data source, and at least one group for every newcomer. */
+export const robust: Policy = make({ assignment: "stratified", newcomers: "guaranteed" })
 
 /** Maps a point of [0, 1) to the instruction whose share of the interval holds it. */
 const quantile = (request: Request): ((point: number) => ReadonlyArray<InstructionId>) => {
@@ -94,6 +98,11 @@ const quantile = (request: Request): ((point: number) => ReadonlyArray<Instructi
 }
 
 const byId: Order.Order<Weight> = Order.mapInput(Order.String, ({ id }) => id)
+
+const independent = (request: Request) => {
+  const pick = quantile(request)
+  return Effect.map(Effect.replicateEffect(Random.next, request.questions.length), (points) => points.flatMap(pick))
+}
 
 const stratified = Effect.fnUntraced(function* (request: Request) {
   const pick = quantile(request)

@@ -8,8 +8,9 @@ import { Array as Arr, Order, Schema } from "effect"
  * - `no-baseline`: the parent has no score to compare with
  * - `worse`: its mean is below the parent's
  * - `no-questions`: it was tried on nothing
+ * - `untried`: candidates are let in without a trial
  */
-export const VerdictReason = Schema.Literals(["not-worse", "no-baseline", "worse", "no-questions"])
+export const VerdictReason = Schema.Literals(["not-worse", "no-baseline", "worse", "no-questions", "untried"])
 export type VerdictReason = typeof VerdictReason.Type
 
 /**
@@ -92,6 +93,23 @@ export const robust = (options: Options): Policy => ({
     candidates.map((scores) =>
       judge(scores, parent, parent === null || parent.length === 0 ? storedParentMean : mean(parent), "difference")
     )
+})
+
+/** The control without verification: nothing is rolled out and every candidate passes, in the order it was proposed. */
+export const none = (options: Options): Policy => ({
+  ...common(options, { parent: false }),
+  plan: () => ({ parent: false, rollouts: 0 }),
+  judge: ({ candidates }) =>
+    candidates.map(() => ({
+      accepted: true,
+      reason: "untried",
+      score: 0,
+      mean: 0,
+      parentMean: null,
+      questions: 0,
+      wins: 0,
+      losses: 0
+    }))
 })
 
 const common = (options: Options, { parent }: Pick<Plan, "parent">): Omit<Policy, "judge"> => ({
