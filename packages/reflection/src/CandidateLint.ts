@@ -48,6 +48,12 @@ export const lint = (
   return { accepted, rejected }
 }
 
+/** Accepts whatever has a text: the letter of the paper. */
+export const parsed = (candidates: ReadonlyArray<Candidate>): ReturnType<typeof lint> => ({
+  accepted: candidates.filter(({ text }) => squash(text) !== ""),
+  rejected: candidates.flatMap(({ text }) => (squash(text) === "" ? [{ text, reason: "empty" as const }] : []))
+})
+
 const firstBroken = (text: string, rules: Rules, known: ReadonlySet<string>): RejectionReason | null => {
   const squashed = squash(text)
   if (squashed === "") return "empty"

@@ -73,6 +73,30 @@ export const draw = Effect.fnUntraced(function* (
   return edited
 })
 
+/**
+ * Says an instruction otherwise: each piece of advice keeps its clause and takes any of its wordings, and at most two
+ * clauses that concern no behaviour are given or withdrawn. Advice stays within {@link maxAdviceWords}, or unchanged.
+ */
+export const paraphrase = Effect.fnUntraced(function* ({
+  advice,
+  base
+}: AdvisedInstruction): Effect.fn.Return<AdvisedInstruction> {
+  const reworded = yield* Effect.forEach(advice, ({ clause }) =>
+    Effect.map(Random.choice(clause.texts), (text) => ({ clause, text }))
+  )
+  let edited: AdvisedInstruction = { base, advice: reworded }
+  for (const clause of Arr.take(yield* Random.shuffle(neutral), yield* Random.nextIntBetween(0, 2))) {
+    const standing = edited.advice.find((one) => one.clause.id === clause.id)
+    edited =
+      standing === undefined
+        ? put(edited, { clause, text: yield* Random.choice(clause.texts) })
+        : withdraw(edited, standing.text)
+  }
+  return adviceWords(edited) > maxAdviceWords ? { advice, base } : edited
+})
+
+const neutral = clauses.filter(({ behaviour }) => behaviour === null)
+
 const give = Effect.fnUntraced(function* (
   instruction: AdvisedInstruction,
   weight: (clause: Clause) => number

@@ -1,6 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, Schema } from "effect"
-import { CandidateLint, ClauseBank, layerRandom, layerRuleBased, Proposer, type ProposeRequest } from "../src/index.ts"
+import {
+  CandidateLint,
+  ClauseBank,
+  layerHistory,
+  layerParaphrase,
+  layerRandom,
+  layerRuleBased,
+  Proposer,
+  type ProposeRequest
+} from "../src/index.ts"
 import { answer, failure, search } from "./fixtures/failure.ts"
 
 const thought = "<think> The teacher of Marlen Tovik is Ada Ruhl.</think>"
@@ -42,7 +51,9 @@ const shares = Effect.fnUntraced(function* (layer: typeof layerRuleBased, option
 
 describe.each([
   ["rule-based", layerRuleBased],
-  ["random", layerRandom]
+  ["random", layerRandom],
+  ["paraphrase", layerParaphrase],
+  ["history", layerHistory]
 ] as const)("the %s proposer", (_, layer) => {
   it.effect.prop(
     "answers with different candidates that keep the protocol and pass the lint",
@@ -71,13 +82,6 @@ describe.each([
       const first = yield* initial(layer)
       assert.deepStrictEqual(yield* initial(layer), first)
       assert.notDeepEqual(yield* initial(layer, { seed: 2 }), first)
-    })
-  )
-
-  it.effect("proposes every clause of the bank in the long run", () =>
-    Effect.gen(function* () {
-      const share = yield* shares(layer, {})
-      for (const { id } of ClauseBank.clauses) assert.isAbove(share(id), 0, id)
     })
   )
 
@@ -121,6 +125,25 @@ describe.each([
         rest.candidates.map(({ text }) => text),
         advised
       )
+    })
+  )
+})
+
+describe("the proposers that edit freely", () => {
+  it.effect.each([layerRuleBased, layerRandom, layerHistory])(
+    "draw every clause of the bank in the long run",
+    (layer) =>
+      Effect.gen(function* () {
+        const share = yield* shares(layer, {})
+        for (const { id } of ClauseBank.clauses) assert.isAbove(share(id), 0, id)
+      })
+  )
+
+  it.effect.prop("but the rule-based do not look at the failures", [Kinds, Schema.Int], ([kinds, seed]) =>
+    Effect.gen(function* () {
+      const shown = { failures: kinds.map((kind) => failures[kind]), seed }
+      for (const layer of [layerRandom, layerParaphrase, layerHistory])
+        assert.deepStrictEqual(yield* propose(layer, shown), yield* propose(layer, { ...shown, failures: [] }))
     })
   )
 })
@@ -175,11 +198,50 @@ describe("the rule-based proposer", () => {
   )
 })
 
-describe("the random proposer", () => {
-  it.effect.prop("does not look at the failures", [Kinds, Schema.Int], ([kinds, seed]) =>
+/** The clauses that concern a behaviour. */
+const asksFor = (text: string) =>
+  ClauseBank.clausesIn(text).flatMap(({ behaviour, id }) => (behaviour === null ? [] : [id]))
+
+describe("the paraphrase proposer", () => {
+  it.effect.prop("asks for the same behaviours as the parent", [Parent, Schema.Int], ([advice, seed]) =>
     Effect.gen(function* () {
-      const shown = yield* propose(layerRandom, { failures: kinds.map((kind) => failures[kind]), seed })
-      assert.deepStrictEqual(shown, yield* propose(layerRandom, { seed }))
+      const text = [seedText, ...Array.dedupe(advice)].join(" ")
+      const { candidates } = yield* propose(layerParaphrase, { parent: { text }, seed })
+      for (const candidate of candidates) assert.deepStrictEqual(asksFor(candidate.text), asksFor(text))
+    })
+  )
+
+  it.effect("uses every wording of a clause, and every neutral clause", () =>
+    Effect.gen(function* () {
+      const parent = { text: `${seedText} Answer with the name only.` }
+      const proposals = yield* Effect.forEach(Array.range(1, 30), (seed) => propose(layerParaphrase, { parent, seed }))
+      const all = proposals.flatMap(({ candidates }) => candidates.map(({ text }) => text)).join("\n")
+      const open = ClauseBank.clauses.filter(({ behaviour, id }) => behaviour === null || id === "bare-answer")
+      for (const { texts } of open) for (const text of texts) assert.include(all, text)
+    })
+  )
+})
+
+describe("the history proposer", () => {
+  const scored = (text: string, score: number) => ({ instruction: { text: `${seedText} ${text}` }, score })
+  const history = [scored("Answer with the name only.", 0.8), scored("Answer at once from memory.", 0.1)]
+
+  it.effect("follows the better half of the scores, whatever their order", () =>
+    Effect.gen(function* () {
+      const share = yield* shares(layerHistory, { history })
+      assert.isAbove(share("bare-answer"), 2 * share("from-memory"))
+      assert.deepStrictEqual(
+        yield* propose(layerHistory, { history: history.toReversed() }),
+        yield* propose(layerHistory, { history })
+      )
+    })
+  )
+
+  it.effect("does as the random proposer does when the scores favour nothing", () =>
+    Effect.gen(function* () {
+      const texts = ({ candidates }: { readonly candidates: ReadonlyArray<{ readonly text: string }> }) =>
+        candidates.map(({ text }) => text)
+      assert.deepStrictEqual(texts(yield* propose(layerHistory)), texts(yield* propose(layerRandom)))
     })
   )
 })
