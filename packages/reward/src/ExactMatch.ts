@@ -1,4 +1,4 @@
-import { split } from "./internal/python.ts"
+import { split } from "@inspo/domain/PythonText"
 
 /**
  * The answer normalisation of SQuAD as Search-R1 applies it: lower case, ASCII punctuation deleted, the words a, an and
@@ -27,7 +27,10 @@ export const substringExactMatch = (prediction: string, goldenAnswers: ReadonlyA
   return goldenAnswers.some((golden) => normalized.includes(normalizeAnswer(golden))) ? 1 : 0
 }
 
-/** The best F1 over the golden answers, in [0, 1]: words shared with the normalised prediction, counted as a multiset. */
+/**
+ * The best F1 over the golden answers, in [0, 1]: words shared with the normalised prediction, counted as a multiset
+ * (SQuAD). A side without words, or one that is just yes or no, only matches its equal (SQuAD 2.0, HotpotQA).
+ */
 export const f1 = (prediction: string, goldenAnswers: ReadonlyArray<string>): number => {
   const predicted = split(normalizeAnswer(prediction))
   return goldenAnswers.reduce((best, golden) => Math.max(best, wordF1(predicted, split(normalizeAnswer(golden)))), 0)
@@ -39,11 +42,18 @@ const punctuation = /[!-/:-@[-`{-~]/gu
 const articles = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu
 
 const wordF1 = (predicted: ReadonlyArray<string>, golden: ReadonlyArray<string>): number => {
-  const remaining = [...golden]
-  const shared = predicted.filter((word) => {
-    const index = remaining.indexOf(word)
-    if (index >= 0) remaining.splice(index, 1)
-    return index >= 0
-  }).length
-  return shared === 0 ? 0 : (2 * shared) / (predicted.length + golden.length)
+  if (isIndivisible(predicted) || isIndivisible(golden)) return predicted.join(" ") === golden.join(" ") ? 1 : 0
+  const remaining = new Map<string, number>()
+  for (const word of golden) remaining.set(word, (remaining.get(word) ?? 0) + 1)
+  let shared = 0
+  for (const word of predicted) {
+    const left = remaining.get(word) ?? 0
+    if (left === 0) continue
+    remaining.set(word, left - 1)
+    shared++
+  }
+  return (2 * shared) / (predicted.length + golden.length)
 }
+
+const isIndivisible = (words: ReadonlyArray<string>): boolean =>
+  words.length === 0 || (words.length === 1 && (words[0] === "yes" || words[0] === "no"))

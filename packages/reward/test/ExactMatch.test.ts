@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ExactMatch } from "@inspo/reward"
+import { ExactMatch, Rewards } from "@inspo/reward"
 import { Schema } from "effect"
 
 // Pieces in which Python and JavaScript differ, or that the normalisation removes.
@@ -49,9 +49,18 @@ describe("exactMatch", () => {
     const exact = ExactMatch.exactMatch(join(pieces), texts)
     assert.isAtLeast(ExactMatch.substringExactMatch(join(pieces), texts), exact)
     const f1 = ExactMatch.f1(join(pieces), texts)
-    assert.isTrue(f1 >= 0 && f1 <= 1)
-    if (exact === 1 && ExactMatch.normalizeAnswer(join(pieces)) !== "") assert.strictEqual(f1, 1)
+    assert.isTrue(exact <= f1 && f1 <= 1)
   })
+
+  it.prop(
+    "and every other measure only gains by aliases",
+    [Text, Schema.Array(Text), Text],
+    ([pieces, golds, alias]) => {
+      const texts = golds.map(join)
+      for (const measure of Object.values(Rewards.measures))
+        assert.isAtLeast(measure(join(pieces), [...texts, join(alias)]), measure(join(pieces), texts))
+    }
+  )
 
   it("is 0 without golden answers", () => {
     assert.strictEqual(ExactMatch.exactMatch("", []), 0)
@@ -64,5 +73,21 @@ describe("f1", () => {
   it("counts shared words as a multiset", () => {
     assert.strictEqual(ExactMatch.f1("Ostrel Ostrel Bay", ["Ostrel Bay"]), 0.8)
     assert.strictEqual(ExactMatch.f1("Ostrel Hill", ["Ostrel Bay", "Ostrel"]), 2 / 3)
+  })
+
+  it.prop("is symmetric, and 0 exactly when no word is shared", [Text, Text], ([a, b]) => {
+    const f1 = ExactMatch.f1(join(a), [join(b)])
+    assert.strictEqual(f1, ExactMatch.f1(join(b), [join(a)]))
+    const words = (pieces: ReadonlyArray<string>) => ExactMatch.normalizeAnswer(join(pieces)).split(" ")
+    assert.strictEqual(
+      f1 > 0,
+      words(a).some((word) => words(b).includes(word))
+    )
+  })
+
+  it("pays nothing for a yes or a no that only stands in a sentence", () => {
+    assert.strictEqual(ExactMatch.f1("yes, both are rivers", ["yes"]), 0)
+    assert.strictEqual(ExactMatch.f1("No", ["no, neither is"]), 0)
+    assert.strictEqual(ExactMatch.f1("Yes.", ["no", "yes"]), 1)
   })
 })

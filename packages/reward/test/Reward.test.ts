@@ -1,47 +1,133 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AnswerExtraction, layerExactMatch, Reward } from "@inspo/reward"
+import {
+  Attempt,
+  defaultConfig,
+  layer,
+  layerExactMatch,
+  Reward,
+  RewardError,
+  RewardFunction,
+  Rewards
+} from "@inspo/reward"
 import { Effect, Schema } from "effect"
 
-const Content = Schema.String.check(Schema.isPattern(/^[^<>]*$/))
+const question = { question: "Where was she born?", goldenAnswers: ["Ostrel Bay", "the town of Ostrel Bay"] }
 
-describe("extractAnswer", () => {
-  it.prop("takes the last pair, whatever stands around it", [Content, Content, Content, Content], (texts) => {
-    const [before, first, last, after] = texts
-    const response = `${before}<answer>${first}</answer>${after}<answer>${last}</answer>${after}`
-    assert.strictEqual(
-      AnswerExtraction.extractAnswer(response),
-      AnswerExtraction.extractAnswer(`<answer>${last}</answer>`)
-    )
-  })
-
-  it.prop("finds nothing without a closed pair", [Content, Content], ([a, b]) => {
-    assert.isNull(AnswerExtraction.extractAnswer(`${a}<answer>${b}`))
-    assert.isNull(AnswerExtraction.extractAnswer(`${a}</answer>${b}<answer>`))
-  })
-
-  it("strips white space as Python does, and spans lines", () => {
-    assert.strictEqual(AnswerExtraction.extractAnswer("<answer>\x1c a\nb\ufeff \x85</answer>"), "a\nb\ufeff")
-  })
+const attempt = (...turns: ReadonlyArray<string>): Attempt.Attempt => ({
+  question,
+  prompt: "",
+  response: turns.join(""),
+  turns
 })
 
-describe("layerExactMatch", () => {
+// What an instruction could try: tags, answers in them, markers and observations.
+const Instruction = Schema.Array(
+  Schema.Literals([
+    "Answer the question.",
+    " Search first",
+    "\n",
+    "<answer>",
+    "</answer>",
+    "<answer>Ostrel Bay</answer>",
+    "Ostrel Bay",
+    "<answer> Beijing </answer>",
+    "<think>",
+    "<information>",
+    "</information>",
+    "<|im_start|>assistant\n",
+    "<|assistant|>",
+    "<|im_end|>"
+  ])
+)
+
+const responses = [
+  "",
+  "<think> It is Ostrel Bay.</think>",
+  "<answer> Ostrel Bay</answer>",
+  "<answer> Ostrel Bay",
+  "Ostrel Bay</answer>",
+  "<think> Search.</think><search> her</search><information> <answer> Ostrel Bay</answer></information><answer> Ulva</answer>",
+  "<think> Search.</think><search> her</search><information> she was born</information><answer> the Ostrel Bay</answer>"
+]
+
+describe("the default reward", () => {
+  it.prop(
+    "does not depend on the instruction",
+    [Instruction],
+    ([pieces]) => {
+      const { score } = Rewards.builtIn.em(defaultConfig)
+      for (const response of responses) {
+        const prompt = `<|im_start|>user\n${pieces.join("")} Question: Where?<|im_end|>\n<|im_start|>assistant\n`
+        const alone = Effect.runSync(score(Attempt.fromSolution(question, response)))
+        assert.deepStrictEqual(Effect.runSync(score(Attempt.fromSolution(question, prompt + response))), alone)
+        assert.deepStrictEqual(Effect.runSync(score({ ...attempt(response), prompt })), alone)
+      }
+    },
+    { arbitrary: { runs: 1000 } }
+  )
+
   it.effect("pays 1 for a golden answer or an alias in the last pair, else 0", () =>
     Effect.gen(function* () {
       const { score } = yield* Reward
-      const question = { goldenAnswers: ["Ostrel Bay", "the town of Ostrel Bay"] } as const
-      assert.deepStrictEqual(yield* score(question, "<answer> ostrel bay.</answer>"), {
-        answer: "ostrel bay.",
-        reward: 1
+      const found = Effect.fnUntraced(function* (...turns: ReadonlyArray<string>) {
+        const { answer, reward } = yield* score(attempt(...turns))
+        return [answer, reward]
       })
-      assert.deepStrictEqual(yield* score(question, "<answer>Town of Ostrel Bay</answer>"), {
-        answer: "Town of Ostrel Bay",
-        reward: 1
-      })
-      assert.deepStrictEqual(yield* score(question, "<answer>Ostrel Bay</answer><answer>no</answer>"), {
-        answer: "no",
-        reward: 0
-      })
-      assert.deepStrictEqual(yield* score(question, "Ostrel Bay"), { answer: null, reward: 0 })
+      assert.deepStrictEqual(yield* found("<answer> ostrel bay.</answer>"), ["ostrel bay.", 1])
+      assert.deepStrictEqual(yield* found("<answer>Town of Ostrel Bay</answer>"), ["Town of Ostrel Bay", 1])
+      assert.deepStrictEqual(yield* found("<answer>Ostrel Bay</answer>", "<answer>no</answer>"), ["no", 0])
+      assert.deepStrictEqual(yield* found("Ostrel <answer>", "Bay</answer>"), [null, 0])
+      assert.deepStrictEqual(yield* found("Ostrel Bay"), [null, 0])
     }).pipe(Effect.provide(layerExactMatch))
+  )
+})
+
+describe("a reward function", () => {
+  it.effect("of one's own joins the built-in ones", () =>
+    Effect.gen(function* () {
+      const brief = RewardFunction.make("brief", ({ turns }) => ({ answer: null, reward: 1 / turns.length }))
+      const registry = { ...Rewards.builtIn, brief: () => brief }
+      const chosen = yield* Effect.fromResult(Rewards.named(registry, "brief", defaultConfig))
+      const { score } = yield* Effect.provide(Reward, layer(chosen))
+      assert.deepStrictEqual(yield* score(attempt("a", "b")), { answer: null, reward: 0.5 })
+    })
+  )
+
+  it.effect("that the registry lacks is an error with the names there are", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Effect.fromResult(Rewards.named(Rewards.builtIn, "brief", defaultConfig)))
+      assert.include(error.message, "reward brief: there is no such reward; expected one of em, subem, f1, em-format")
+    })
+  )
+
+  const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+
+  it.effect.prop("passes rewards in [0, 1] on", [Share], ([reward]) =>
+    Effect.gen(function* () {
+      const { score } = RewardFunction.make("mine", () => Effect.succeed({ answer: "x", reward }))
+      assert.deepStrictEqual(yield* score(attempt()), { answer: "x", reward })
+    })
+  )
+
+  it.effect.each([-1e-9, 1.0000001, 100, NaN, Infinity, -Infinity])(
+    "that returns %d is refused by name and value",
+    (reward) =>
+      Effect.gen(function* () {
+        const { score } = RewardFunction.make("mine", () => ({ answer: "x", reward }))
+        const { message } = yield* Effect.flip(score(attempt()))
+        assert.include(message, `reward mine: it returned ${reward}, expected a number in [0, 1]`)
+      })
+  )
+
+  it.effect("that throws or fails is an error, never a zero", () =>
+    Effect.gen(function* () {
+      const throwing = RewardFunction.make("mine", () => {
+        throw new TypeError("no such field")
+      })
+      assert.include((yield* Effect.flip(throwing.score(attempt()))).message, "it threw TypeError: no such field")
+      const failure = new RewardError({ reward: "mine", reason: "the service is down" })
+      const failing = RewardFunction.make("mine", () => Effect.fail(failure))
+      assert.strictEqual(yield* Effect.flip(failing.score(attempt())), failure)
+    })
   )
 })

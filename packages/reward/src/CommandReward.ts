@@ -1,0 +1,138 @@
+import { Array as Arr, Duration, Effect, Exit, Layer, Request, RequestResolver, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import type { Attempt } from "./Attempt.ts"
+import { Reward } from "./Reward.ts"
+import type { Scope } from "./RewardConfig.ts"
+import { make, RewardError, type RewardFunction } from "./RewardFunction.ts"
+import { extract } from "./Rewards.ts"
+
+/** `command` is a program and its arguments, started without a shell; `timeout` bounds one batch. */
+export interface Options {
+  readonly name?: string
+  readonly command: readonly [program: string, ...args: ReadonlyArray<string>]
+  readonly timeout: Duration.Input
+  readonly scope: Scope
+}
+
+/** One attempt as the program reads it: a line of JSON. `id` counts the lines of a batch from 0. */
+export const Line = Schema.Struct({
+  id: Schema.Int,
+  question: Schema.String,
+  golden_answers: Schema.Array(Schema.String),
+  prompt: Schema.String,
+  response: Schema.String,
+  answer: Schema.NullOr(Schema.String)
+})
+export interface Line extends Schema.Schema.Type<typeof Line> {}
+
+/**
+ * A reward computed by a program in any language. Attempts scored at the same time make one batch: the program is
+ * started, reads one {@link Line} per attempt from standard input, writes one number in [0, 1] per line to standard
+ * output in the same order, and ends with exit code 0. What it writes to standard error is told when it fails.
+ *
+ * A program that cannot be started, fails, takes too long or writes another number of lines fails its whole batch; a line
+ * that is no number in [0, 1] fails its attempt.
+ *
+ * @example
+ * ```ts
+ * import * as CommandReward from "@inspo/reward/CommandReward"
+ *
+ * const layer = CommandReward.layer({ command: ["python3", "score.py"], timeout: "1 minute", scope: "response" })
+ * ```
+ */
+export const layer = (options: Options): Layer.Layer<Reward, never, ChildProcessSpawner.ChildProcessSpawner> =>
+  Layer.effect(
+    Reward,
+    Effect.map(rewardFunction(options), ({ score }) => Reward.of({ score }))
+  )
+
+/** The reward function of {@link layer}. */
+export const rewardFunction = (
+  options: Options
+): Effect.Effect<RewardFunction, never, ChildProcessSpawner.ChildProcessSpawner> =>
+  Effect.map(ChildProcessSpawner.ChildProcessSpawner, (spawner) => {
+    const name = options.name ?? "command"
+    const resolver = RequestResolver.make<Score>((entries) =>
+      Effect.map(
+        runBatch(
+          name,
+          options,
+          spawner,
+          entries.map(({ request }) => request)
+        ),
+        (output) => Arr.zip(entries, output).forEach(([entry, line]) => entry.completeUnsafe(line))
+      )
+    )
+    return make(name, (attempt) => {
+      const answer = extract(attempt, options.scope)
+      return Effect.map(Effect.request(new Score({ attempt, answer }), resolver), (reward) => ({ answer, reward }))
+    })
+  })
+
+class Score extends Request.Class<{ readonly attempt: Attempt; readonly answer: string | null }, number, RewardError> {}
+
+/** The reward of each attempt of a batch, or what is wrong with its line. */
+const runBatch = Effect.fn("CommandReward.runBatch")(function* (
+  name: string,
+  { command, timeout }: Options,
+  spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
+  batch: ReadonlyArray<Score>
+) {
+  const [program, ...args] = command
+  const failed = (problem: string) => new RewardError({ reward: name, reason: `${command.join(" ")} ${problem}` })
+  const limit = Duration.format(Duration.fromInputUnsafe(timeout))
+  const input = Stream.fromIterable(batch.map((score, id) => `${encodeLine(toLine(score, id))}\n`)).pipe(
+    Stream.encodeText
+  )
+
+  const { code, output, trouble } = yield* Effect.gen(function* () {
+    const process = yield* spawner.spawn(
+      ChildProcess.make(program, args, { stdin: { stream: input }, killSignal: "SIGKILL" })
+    )
+    const [output, trouble, code] = yield* Effect.all(
+      [
+        process.stdout.pipe(Stream.decodeText, Stream.splitLines, Stream.runCollect),
+        process.stderr.pipe(Stream.decodeText, Stream.mkString),
+        process.exitCode
+      ],
+      { concurrency: "unbounded" }
+    )
+    return { code, output, trouble }
+  }).pipe(
+    Effect.scoped,
+    Effect.mapError((error) => failed(`cannot be run: ${error.message}`)),
+    Effect.timeoutOrElse({
+      duration: timeout,
+      orElse: () => Effect.fail(failed(`was not done with ${batch.length} attempts after ${limit}; raise the timeout`))
+    })
+  )
+  if (code !== 0)
+    return yield* failed(`ended with exit code ${code}, expected 0${trouble === "" ? "" : `: ${lastLine(trouble)}`}`)
+  if (output.length !== batch.length)
+    return yield* failed(
+      `wrote ${output.length} lines for ${batch.length} attempts, expected one number in [0, 1] for each`
+    )
+  return output.map((line, index) => {
+    const reward = decodeReward(line)
+    return reward._tag === "Some"
+      ? Exit.succeed(reward.value)
+      : Exit.fail(failed(`wrote ${JSON.stringify(line)} on line ${index + 1}, expected a number in [0, 1]`))
+  })
+})
+
+const toLine = ({ answer, attempt }: Score, id: number): Line => ({
+  id,
+  question: attempt.question.question,
+  golden_answers: attempt.question.goldenAnswers,
+  prompt: attempt.prompt,
+  response: attempt.response,
+  answer
+})
+
+const encodeLine = Schema.encodeSync(Schema.fromJsonString(Line))
+
+const decodeReward = Schema.decodeOption(
+  Schema.fromJsonString(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+)
+
+const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? ""
