@@ -1,6 +1,6 @@
 import type { Question } from "@inspo/domain"
 import type { Tokenizer } from "@inspo/engine"
-import type { RolloutConfig } from "./RolloutConfig.ts"
+import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
 
 /** What the environment shows after an action: `tokens` are those of `text`. */
 export interface Observation {
@@ -9,13 +9,13 @@ export interface Observation {
 }
 
 /** What the policy is told after a turn without a valid action. */
-export const invalidAction = "Invalid action. Search with a query or give the answer."
+export const invalidAction: string = defaultConfig.invalidAction
 
 /** What the policy is told when its query matches nothing. */
 export const nothingFound = "Nothing was found."
 
-/** What the policy is told when the search could not be made. */
-export const searchFailed = "The search failed."
+/** What the policy is told when its input was no use to a tool. */
+export const rejected = (tool: string, reason: string): string => `The ${tool} failed. ${reason}`.trimEnd()
 
 /** The text of the passages of one search, best first; {@link nothingFound} without any. */
 export const passagesText = (

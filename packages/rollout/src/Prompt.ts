@@ -1,22 +1,46 @@
 import type { Instruction, Question } from "@inspo/domain"
 import type { Message, Tokenizer } from "@inspo/engine"
-import type { InstructionRole } from "./RolloutConfig.ts"
+import type { RolloutConfig } from "./RolloutConfig.ts"
+
+/** What decides the conversation an episode opens with. */
+export type Options = Pick<RolloutConfig, "promptTemplate" | "instructionRole">
+
+/** What else the user message may hold: what the tools are, for `{tools}`, and what was found, put at the end. */
+export interface Extras {
+  readonly tools?: string
+  readonly context?: string
+}
 
 /**
- * The conversation an episode opens with: `{instruction} Question: {question}` as the user, or the instruction as the
- * system and `Question: {question}` as the user. White space around a message is the chat template's affair.
+ * The conversation an episode opens with: the template filled in as the user, or the instruction as the system and the
+ * rest of the template as the user. White space around instruction and question is dropped.
+ *
+ * @example
+ * ```ts
+ * import { defaultConfig, Prompt } from "@inspo/rollout"
+ *
+ * Prompt.messages({ text: "Answer briefly." }, { question: "Who founded Lumen Works?" }, defaultConfig)
+ * // [{ role: "user", content: "Answer briefly. Question: Who founded Lumen Works?" }]
+ * ```
  */
 export const messages = (
   instruction: Pick<Instruction.Instruction, "text">,
   question: Pick<Question.Question, "question">,
-  role: InstructionRole
+  options: Options,
+  { context, tools = "" }: Extras = {}
 ): ReadonlyArray<Message> => {
-  const asked = `Question: ${question.question.trim()}`
-  return role === "user"
-    ? [{ role: "user", content: `${instruction.text.trim()} ${asked}` }]
+  const text = instruction.text.trim()
+  const fill = (instruction: string) => {
+    const filled = options.promptTemplate.replace(/\{(instruction|question|tools)\}/g, (_, field) =>
+      field === "instruction" ? instruction : field === "question" ? question.question.trim() : tools
+    )
+    return context === undefined ? filled : `${filled.trimEnd()} Context: ${context}`
+  }
+  return options.instructionRole === "user"
+    ? [{ role: "user", content: fill(text) }]
     : [
-        { role: "system", content: instruction.text.trim() },
-        { role: "user", content: asked }
+        { role: "system", content: text },
+        { role: "user", content: fill("").trimStart() }
       ]
 }
 
@@ -25,5 +49,6 @@ export const render = (
   tokenizer: Tokenizer,
   instruction: Pick<Instruction.Instruction, "text">,
   question: Pick<Question.Question, "question">,
-  role: InstructionRole
-): ReadonlyArray<number> => tokenizer.prompt(messages(instruction, question, role))
+  options: Options,
+  extras: Extras = {}
+): ReadonlyArray<number> => tokenizer.prompt(messages(instruction, question, options, extras))

@@ -2,25 +2,31 @@ import type { Trajectory } from "@inspo/domain"
 import { Engine, type SampledSequence, type SampleRequest, type SampleResult } from "@inspo/engine"
 import { Search } from "@inspo/retrieval"
 import { Reward } from "@inspo/reward"
-import { Array, Context, Effect, Layer, Order, Schema } from "effect"
+import { Array, Context, Effect, Layer, Order, Result, Schema } from "effect"
+import type { Agent, Calling, Finished, Progress, Sampling } from "./Agent.ts"
+import * as Agents from "./agents/Agents.ts"
 import type { Episode } from "./Episode.ts"
-import * as EpisodeState from "./internal/EpisodeState.ts"
-import * as Lookup from "./internal/Lookup.ts"
+import * as Stop from "./internal/Stop.ts"
+import * as ToolCalls from "./internal/ToolCalls.ts"
 import * as Observation from "./Observation.ts"
-import * as Prompt from "./Prompt.ts"
 import type { RolloutConfig } from "./RolloutConfig.ts"
+import * as SearchR1 from "./SearchR1.ts"
+import * as Tool from "./Tool.ts"
+import { calculator } from "./tools/Calculator.ts"
+import * as SearchTool from "./tools/SearchTool.ts"
 
-/** Runs the policy in its environment: act, search, observe, until it answers or a limit is reached. */
+/** Runs the policy in its environment: act, call a tool, observe, until it answers or a limit is reached. */
 export class Rollout extends Context.Service<Rollout, Rollout.Interface>()("@inspo/rollout/Rollout") {}
 
 export declare namespace Rollout {
   export interface Interface {
     /**
-     * One scored trajectory per episode, in their order. A trajectory depends on its episode, the policy and the search
-     * index alone: never on the other episodes or on how many run at once.
+     * One scored trajectory per episode, in their order. A trajectory depends on its episode, the policy and the tools
+     * alone: never on the other episodes or on how many run at once.
      *
-     * An episode whose prompt is too long yields a trajectory without turns. A search that fails is shown to the policy
-     * as an observation. The response alone is scored, so the wording of an instruction cannot earn or cost reward.
+     * An episode whose prompt is too long yields a trajectory without turns. A tool that fails is asked again; when it
+     * fails for good, or the reward does, the trajectory is `failed`: what it holds happened, but it earned no reward. The
+     * same seed would write the same turns again, so repeating the call is repeating the episode.
      */
     readonly collect: (
       episodes: ReadonlyArray<Episode>,
@@ -44,88 +50,215 @@ export class RolloutError extends Schema.TaggedError<RolloutError>()("RolloutErr
   }
 }
 
+/** The tools every rollout has; the config says which of them the agent may call. */
+export const builtInTools: ReadonlyArray<string> = ["search", calculator.name]
+
+/** `tools` joins the built-in ones (see {@link builtInTools}); `agent` takes the place of the one the config names. */
+export interface LayerOptions {
+  readonly tools?: ReadonlyArray<Tool.Tool>
+  readonly agent?: Agent
+}
+
 /**
  * Rollouts on the engine's tokens. At most `engine.profile.concurrency` episodes are in flight, and each that finishes
- * makes place for the next. A round samples one turn of all of them in one call and makes their searches in another.
+ * makes place for the next. A round samples one turn of all of them in one call, then makes their tool calls, those of one
+ * tool together.
  */
-export const layer = (config: RolloutConfig): Layer.Layer<Rollout, never, Engine | Search | Reward> =>
-  Layer.effect(Rollout, make(config))
+export const layer = (
+  config: RolloutConfig,
+  options: LayerOptions = {}
+): Layer.Layer<Rollout, never, Engine | Search | Reward> => Layer.effect(Rollout, make(config, options))
 
-const make = Effect.fnUntraced(function* (config: RolloutConfig) {
-  const { profile, sample, tokenizer } = yield* Engine
+/** An episode that is going on; `index` is its place among the episodes collected together. */
+interface Running<P extends Progress = Progress> {
+  readonly index: number
+  readonly episode: Episode
+  readonly progress: P
+}
+
+const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerOptions) {
+  const { profile, sample, score, tokenizer } = yield* Engine
   const reward = yield* Reward
-  const lookUp = Lookup.make((yield* Search).search, config)
-  const limits: EpisodeState.Limits = {
+  const isReference = config.agent === "search-r1" && config.mode === "searchr1"
+  const agent = options.agent ?? Agents.fromConfig(config)
+  const search = SearchTool.make((yield* Search).search, config.topK, (passages) =>
+    isReference ? SearchR1.passagesText(passages) : Observation.passagesText(passages.slice(0, config.topK), config)
+  )
+  const tools = new Map([search, calculator, ...(options.tools ?? [])].map((tool) => [tool.name, tool]))
+  const callable = agent.tools(config)
+  const calls = ToolCalls.make(tools, {
+    attempts: config.toolAttempts,
+    timeoutSeconds: config.toolTimeoutSeconds,
+    distinct: !isReference
+  })
+  const stop = Stop.make(profile, tokenizer)
+  const begin = agent.make({
     config,
+    tokenizer,
     contextLength: profile.contextLength,
-    envelope: Observation.envelope(tokenizer)
-  }
-
-  const begin = (episode: Episode, index: number): EpisodeState.EpisodeState => {
-    const prompt = Prompt.render(tokenizer, episode.instruction, episode.question, config.instructionRole)
-    return EpisodeState.start(index, episode, prompt, limits)
-  }
-
-  const act = Effect.fnUntraced(function* (states: ReadonlyArray<EpisodeState.EpisodeState>) {
-    const requests = states.map((state) => EpisodeState.request(state, limits))
-    const results = yield* Effect.mapError(
-      sample(requests),
-      (cause) => new RolloutError({ reason: cause.message, cause })
-    )
-    return yield* Effect.forEach(Array.zip(states, requests), ([state, request], i) =>
-      Effect.map(onlySequence(request, results[i]), (sampled) =>
-        EpisodeState.act(state, sampled, tokenizer.decode(sampled.tokens), limits)
-      )
-    )
+    toolTexts: callable.flatMap((name) => tools.get(name)?.description ?? []).join(" ")
   })
 
-  const observe = Effect.fnUntraced(function* (states: ReadonlyArray<EpisodeState.EpisodeState>) {
-    const answers = yield* lookUp(states.flatMap(EpisodeState.query))
+  const act = Effect.fnUntraced(function* (states: ReadonlyArray<Running>) {
+    const acting = states.filter(isSampling)
+    if (acting.length === 0) return states
+    const requests = acting.map(({ progress }) => progress.request)
+    const results = yield* Effect.mapError(
+      sample(requests.map(stop.supported)),
+      (cause) => new RolloutError({ reason: cause.message, cause })
+    )
+    const moved = yield* Effect.forEach(Array.zip(acting, requests), ([{ index, progress }, request], i) =>
+      Effect.map(
+        onlySequence(request, results[i]),
+        (sampled) => [index, progress.resume(stop.enforce(sampled, request))] as const
+      )
+    )
+    return move(states, moved)
+  })
+
+  const observe = Effect.fnUntraced(function* (states: ReadonlyArray<Running>) {
+    let current = states
+    for (let calling = current.filter(isCalling); calling.length > 0; calling = current.filter(isCalling)) {
+      const replies = yield* calls(calling.map(({ progress }) => progress))
+      current = move(
+        current,
+        Array.zip(calling, replies).map(([{ index, progress }, reply]) => [
+          index,
+          Result.match(reply, {
+            onSuccess: progress.resume,
+            onFailure: ({ message }) => failed(progress, message)
+          })
+        ])
+      )
+    }
+    return current
+  })
+
+  /** The log-probabilities of what agents have written anew, under the policy that wrote it. */
+  const rescore = Effect.fnUntraced(function* (states: ReadonlyArray<Running<Finished>>) {
+    const rewritten = states.filter(({ progress }) => progress.rescore && progress.recording.mask.includes(1))
+    if (rewritten.length === 0) return states
+    const scores = yield* Effect.mapError(
+      score(
+        "current",
+        rewritten.map(({ progress }) => progress.recording)
+      ),
+      (cause) => new RolloutError({ reason: cause.message, cause })
+    )
+    const byIndex = new Map(Array.zip(rewritten, scores).map(([{ index }, logprobs]) => [index, logprobs]))
     return states.map((state) => {
-      if (state.status._tag !== "Observing") return state
-      const { action } = state.status
-      const text =
-        action.kind === "search" ? (answers.get(action.content) ?? Observation.nothingFound) : Observation.invalidAction
-      const room = EpisodeState.observationRoom(state, limits)
-      return EpisodeState.observe(state, action, Observation.make(tokenizer, text, room))
+      const logprobs = byIndex.get(state.index)
+      if (logprobs === undefined) return state
+      const { progress } = state
+      const { recording } = progress
+      const known = recording.mask.map((isAction, i) => (isAction === 1 ? (logprobs[i] ?? 0) : 0))
+      return { ...state, progress: { ...progress, recording: { ...recording, logprobs: known } } }
     })
   })
 
-  const conclude = (state: EpisodeState.Finished) =>
-    Effect.map(reward.score(state.episode.question, tokenizer.decode(state.response)), (scored) =>
-      EpisodeState.trajectory(state, scored)
-    )
+  const conclude = ({ episode, progress }: Running<Finished>): Effect.Effect<Trajectory.Trajectory> => {
+    const { prompt, response, transcript } = progress.recording
+    if (progress.reason === "failed") return Effect.succeed(trajectory(episode, progress, unscored))
+    const scoresAll = config.scoredTurns === "all" || isReference
+    return reward
+      .score({
+        question: episode.question,
+        prompt: tokenizer.decode(prompt),
+        response: tokenizer.decode(response),
+        turns: transcript.flatMap(({ action, text }) => (scoresAll || action.kind !== "invalid" ? [text] : []))
+      })
+      .pipe(
+        Effect.map((scored) => trajectory(episode, progress, scored)),
+        Effect.catch(({ message }) =>
+          Effect.as(Effect.logWarning(message), trajectory(episode, failed(progress, message), unscored))
+        )
+      )
+  }
 
   const collect = Effect.fn("Rollout.collect")(function* (
     episodes: ReadonlyArray<Episode>,
     options: CollectOptions = {}
   ) {
-    if (config.maxObservationTokens < limits.envelope) return yield* observationsTooShort(limits)
-    const begun = episodes.map(begin)
-    const finished = begun.filter(EpisodeState.isFinished)
-    let open = begun.filter(EpisodeState.isOpen)
+    const envelope = Observation.envelope(tokenizer)
+    if (config.maxObservationTokens < envelope) return yield* observationsTooShort(config, envelope)
+    const unknown = callable.find((name) => !tools.has(name) || !Tool.isName(name))
+    if (unknown !== undefined) return yield* unknownTool(unknown, Array.fromIterable(tools.keys()))
+    const begun = episodes.map((episode, index): Running => ({ index, episode, progress: begin(episode) }))
+    const finished = begun.filter(isFinished)
+    let open = begun.filter(isOpen)
     const report = () => options.onProgress?.(finished.length, episodes.length) ?? Effect.void
     if (finished.length > 0) yield* report()
     while (open.length > 0) {
       const [active, waiting] = Array.splitAt(open, Math.max(1, profile.concurrency))
       const moved = yield* observe(yield* act(active))
-      const over = moved.filter(EpisodeState.isFinished)
+      const over = moved.filter(isFinished)
       finished.push(...over)
-      open = [...moved.filter(EpisodeState.isOpen), ...waiting]
+      open = [...moved.filter(isOpen), ...waiting]
       if (over.length > 0) yield* report()
     }
-    return yield* Effect.forEach(Array.sortBy(byIndex)(finished), conclude)
+    const inOrder = yield* rescore(Array.sortBy(byIndex)(finished))
+    return yield* Effect.forEach(inOrder, conclude, { concurrency: "unbounded" })
   })
   return Rollout.of({ collect })
 })
 
-const byIndex = Order.mapInput(Order.Number, (state: EpisodeState.EpisodeState) => state.index)
+const byIndex = Order.mapInput(Order.Number, (state: Running) => state.index)
 
-const observationsTooShort = (limits: EpisodeState.Limits) =>
+const isSampling = (state: Running): state is Running<Sampling> => state.progress._tag === "Sampling"
+const isCalling = (state: Running): state is Running<Calling> => state.progress._tag === "Calling"
+const isFinished = (state: Running): state is Running<Finished> => state.progress._tag === "Finished"
+const isOpen = (state: Running): boolean => !isFinished(state)
+
+const move = (
+  states: ReadonlyArray<Running>,
+  moved: ReadonlyArray<readonly [index: number, progress: Progress]>
+): ReadonlyArray<Running> => {
+  const progress = new Map(moved)
+  return states.map((state) => ({ ...state, progress: progress.get(state.index) ?? state.progress }))
+}
+
+const failed = ({ recording }: Progress, failure: string): Finished => ({
+  _tag: "Finished",
+  recording,
+  reason: "failed",
+  failure
+})
+
+const unscored = { answer: null, reward: 0 }
+
+const trajectory = (
+  { id, instruction, question }: Episode,
+  { failure, reason, recording }: Finished,
+  { answer, reward }: { readonly answer: string | null; readonly reward: number }
+): Trajectory.Trajectory => ({
+  id,
+  instructionId: instruction.id,
+  questionId: question.id,
+  reward,
+  answer,
+  toolCalls: recording.toolCalls,
+  turns: recording.transcript.length,
+  finishReason: reason,
+  promptTokens: recording.prompt.length,
+  responseTokens: recording.response.length,
+  prompt: recording.prompt,
+  response: recording.response,
+  logprobs: recording.logprobs,
+  mask: recording.mask,
+  transcript: recording.transcript,
+  ...(failure === undefined ? {} : { failure })
+})
+
+const observationsTooShort = ({ maxObservationTokens }: RolloutConfig, envelope: number) =>
   new RolloutError({
     reason:
-      `maxObservationTokens is ${limits.config.maxObservationTokens}, but an observation takes ${limits.envelope} tokens ` +
+      `maxObservationTokens is ${maxObservationTokens}, but an observation takes ${envelope} tokens ` +
       `before it shows anything; raise it above that`
+  })
+
+const unknownTool = (name: string, known: ReadonlyArray<string>) =>
+  new RolloutError({
+    reason: `tools holds ${JSON.stringify(name)}, expected some of ${known.join(", ")}; leave it out or add a tool of that name`
   })
 
 /** The engine's answer to a request for one sequence, checked against its contract. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Prompt } from "@inspo/rollout"
+import { defaultConfig, Prompt } from "@inspo/rollout"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 
 const instruction = { text: "Answer the question." }
@@ -8,22 +8,28 @@ const question = { question: "Who founded Lumen Works?" }
 describe("Prompt", () => {
   it("puts the instruction before the question", () => {
     assert.strictEqual(
-      tokenizer.decode(Prompt.render(tokenizer, instruction, question, "user")),
+      tokenizer.decode(Prompt.render(tokenizer, instruction, question, defaultConfig)),
       "<|user|> Answer the question. Question: Who founded Lumen Works?<|assistant|>"
     )
   })
 
   it("or into the system message", () => {
     assert.strictEqual(
-      tokenizer.decode(Prompt.render(tokenizer, instruction, question, "system")),
+      tokenizer.decode(
+        Prompt.render(tokenizer, instruction, question, { ...defaultConfig, instructionRole: "system" })
+      ),
       "<|system|> Answer the question.<|user|> Question: Who founded Lumen Works?<|assistant|>"
     )
   })
 
   it("leaves white space around a message to the chat template", () => {
     assert.deepStrictEqual(
-      Prompt.messages({ text: "\n Answer the question. \n" }, { question: " Who founded Lumen Works?\n" }, "user"),
-      Prompt.messages(instruction, question, "user")
+      Prompt.messages(
+        { text: "\n Answer the question. \n" },
+        { question: " Who founded Lumen Works?\n" },
+        defaultConfig
+      ),
+      Prompt.messages(instruction, question, defaultConfig)
     )
   })
 })

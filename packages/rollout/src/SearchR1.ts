@@ -1,0 +1,62 @@
+/** What the Search-R1 code does to texts, case by case as it does. The mode `searchr1` is made of it. */
+import { Question, type Trajectory } from "@inspo/domain"
+import { strip } from "@inspo/domain/PythonText"
+
+/**
+ * A turn up to its first `</search>` or, only where there is none, its first `</answer>`, whichever comes first in the
+ * text.
+ */
+export const cut = (text: string): string => upTo(text, "</search>") ?? upTo(text, "</answer>") ?? text
+
+/** The action of a turn: its first closed search or answer, however the other tags lie. It may be empty. */
+export const parse = (text: string): Trajectory.Action => {
+  const [, kind, content] = /<(search|answer)>([^]*?)<\/\1>/.exec(text) ?? []
+  return kind === undefined || content === undefined
+    ? { kind: "invalid", content: "" }
+    : { kind, content: strip(content) }
+}
+
+/** The passages of one search, best first: numbered, each with its title and text as its corpus row holds them. */
+export const passagesText = (passages: ReadonlyArray<Question.Passage>): string =>
+  passages
+    .map((passage, index) => {
+      const [first = "", ...rest] = Question.contentsOf(passage).split("\n")
+      return `Doc ${index + 1}(Title: ${first}) ${rest.join("\n")}\n`
+    })
+    .join("")
+
+/** A search result as the policy is shown it. */
+export const information = (result: string): string => `\n\n<information>${strip(result)}</information>\n\n`
+
+/** A question as the data scripts prepare it: without white space around it, and with an ASCII question mark at its end. */
+export const question = (text: string): string => {
+  const stripped = strip(text)
+  return stripped.endsWith("?") ? stripped : `${stripped}?`
+}
+
+/**
+ * What the reference counts of a trajectory of the mode `searchr1`: `turns` is 1 and one more for each turn before the
+ * last that left it active; `validSearches` counts a search in the last turn, although it is not made.
+ */
+export const counters = (
+  { transcript }: Pick<Trajectory.Trajectory, "transcript">,
+  maxTurns: number
+): {
+  readonly turns: number
+  readonly validActions: number
+  readonly validSearches: number
+  readonly active: boolean
+} => {
+  const kinds = transcript.map(({ action }) => action.kind)
+  return {
+    turns: 1 + kinds.slice(0, maxTurns).filter((kind) => kind !== "answer").length,
+    validActions: kinds.filter((kind) => kind !== "invalid").length,
+    validSearches: kinds.filter((kind) => kind === "search").length,
+    active: kinds.at(-1) !== "answer"
+  }
+}
+
+const upTo = (text: string, end: string): string | undefined => {
+  const at = text.indexOf(end)
+  return at < 0 ? undefined : text.slice(0, at + end.length)
+}

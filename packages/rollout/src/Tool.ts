@@ -1,0 +1,69 @@
+import { Effect, Result, Schema } from "effect"
+
+/**
+ * Something the policy can use: it writes an input between the tags of the tool's name, and is shown the reply between
+ * information tags.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@inspo/rollout"
+ * import { Effect } from "effect"
+ *
+ * const reverse = Tool.each("reverse", "<reverse> text</reverse> writes a text backwards.", (input) =>
+ *   input === ""
+ *     ? Effect.fail(new Tool.ToolRejection({ reason: "There is nothing to reverse." }))
+ *     : Effect.succeed(Array.from(input).toReversed().join(""))
+ * )
+ * ```
+ */
+export interface Tool {
+  /** Its tag: lower-case letters, digits and hyphens, beginning with a letter. */
+  readonly name: string
+  /** One sentence for the policy: how it is called and what for. */
+  readonly description: string
+  /** One reply per input, in their order. Inputs come without surrounding white space. */
+  readonly run: (inputs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Reply>, ToolFailure>
+}
+
+/** What the policy is shown: the text, or why its input was no use. */
+export type Reply = Result.Result<string, ToolRejection>
+
+/** The input is at fault. The policy is told the reason and goes on. */
+export class ToolRejection extends Schema.TaggedError<ToolRejection>()("ToolRejection", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
+
+/** The tool is at fault: it is down, too slow or talks nonsense. It is asked again, and then its episodes fail. */
+export class ToolFailure extends Schema.TaggedError<ToolFailure>()("ToolFailure", {
+  tool: Schema.String,
+  reason: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override get message() {
+    return `tool ${this.tool}: ${this.reason}`
+  }
+}
+
+/** A tool that takes one input at a time. */
+export const each = (
+  name: string,
+  description: string,
+  run: (input: string) => Effect.Effect<string, ToolRejection | ToolFailure>
+): Tool => ({
+  name,
+  description,
+  run: Effect.forEach((input) =>
+    run(input).pipe(
+      Effect.map((text): Reply => Result.succeed(text)),
+      Effect.catchTag("ToolRejection", (rejection) => Effect.succeed(Result.fail(rejection)))
+    )
+  )
+})
+
+/** Names no tool can have: they are tags of the protocol, or kinds of turns. */
+export const reserved: ReadonlyArray<string> = ["think", "information", "answer", "invalid"]
+
+/** Whether a text can be the name of a tool. */
+export const isName = (name: string): boolean => /^[a-z][a-z0-9-]*$/.test(name) && !reserved.includes(name)

@@ -1,0 +1,23 @@
+import type { Agent } from "../Agent.ts"
+import type { RolloutConfig } from "../RolloutConfig.ts"
+import * as IrCot from "./IrCot.ts"
+import * as Rag from "./Rag.ts"
+import * as Reference from "./Reference.ts"
+import * as SearchO1 from "./SearchO1.ts"
+import * as ToolLoop from "./ToolLoop.ts"
+
+/** The agent a config asks for. */
+export const fromConfig = ({ agent, mode }: Pick<RolloutConfig, "agent" | "mode">): Agent => {
+  switch (agent) {
+    case "direct":
+      return ToolLoop.direct
+    case "rag":
+      return Rag.agent
+    case "ircot":
+      return IrCot.agent
+    case "search-o1":
+      return SearchO1.agent
+    case "search-r1":
+      return mode === "searchr1" ? Reference.agent : ToolLoop.agent
+  }
+}

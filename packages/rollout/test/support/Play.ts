@@ -1,0 +1,82 @@
+import { Instruction, Question, Trajectory } from "@inspo/domain"
+import { Engine, type SampleRequest } from "@inspo/engine"
+import { type ScoredPassage, Search } from "@inspo/retrieval"
+import { layerExactMatch, type Reward } from "@inspo/reward"
+import { defaultConfig, layer, type LayerOptions, Rollout, type RolloutConfig } from "@inspo/rollout"
+import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
+import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { Effect, Layer } from "effect"
+
+export const question: Question.Question = {
+  id: Question.QuestionId.make("q"),
+  question: "Where was the mayor born?",
+  goldenAnswers: ["Ostrel Bay"],
+  dataSource: "test"
+}
+
+export const instruction: Instruction.Instruction = {
+  id: Instruction.InstructionId.make("i0"),
+  text: "Say it.",
+  generation: 0,
+  parent: null,
+  origin: "seed",
+  bornAt: 0
+}
+
+export const passage = (text: string, title = "T"): ScoredPassage => ({ passage: { id: text, title, text }, score: 1 })
+
+/** Finds one passage for every query: `about {query}`. */
+export const obliging: Search.Interface["search"] = (queries) =>
+  Effect.succeed(queries.map((query) => [passage(`about ${query}`)]))
+
+export interface Setup {
+  readonly config?: Partial<RolloutConfig>
+  readonly search?: Search.Interface["search"]
+  readonly options?: LayerOptions
+  readonly reward?: Layer.Layer<Reward>
+  readonly contextLength?: number
+  readonly episodes?: number
+  /** Lets the engine stop at single tokens only. */
+  readonly singleTokens?: boolean
+}
+
+/** Plays episodes with what the policy writes after each prompt, and tells what it was asked. */
+export const play = (script: ScriptedEngine.Script, setup: Setup = {}) => {
+  const requests: Array<SampleRequest> = []
+  const scripted = ScriptedEngine.make(script, { concurrency: 64, contextLength: setup.contextLength ?? 4096 })
+  const engine: Engine.Interface = {
+    ...scripted,
+    profile: { ...scripted.profile, ...(setup.singleTokens === true ? { stopTexts: "single-token" } : {}) },
+    sample: (asked) => {
+      requests.push(...asked)
+      return scripted.sample(asked)
+    }
+  }
+  return Rollout.pipe(
+    Effect.flatMap(({ collect }) =>
+      collect(
+        Array.from({ length: setup.episodes ?? 1 }, (_, index) => ({
+          id: Trajectory.TrajectoryId.make(`test/${index}`),
+          instruction,
+          question,
+          seed: `${index}`
+        }))
+      )
+    ),
+    Effect.map((trajectories) => ({
+      trajectories,
+      requests,
+      prompts: requests.map(({ prompt }) => tokenizer.decode(prompt))
+    })),
+    Effect.provide(
+      layer({ ...defaultConfig, ...setup.config }, setup.options).pipe(
+        Layer.provide([
+          Layer.succeed(Engine, engine),
+          Layer.succeed(Search, { search: setup.search ?? obliging }),
+          setup.reward ?? layerExactMatch
+        ])
+      ),
+      { local: true }
+    )
+  )
+}
