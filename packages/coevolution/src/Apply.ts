@@ -1,10 +1,12 @@
-import { Group, type Instruction, RandomStream } from "@inspo/domain"
+import { Group, RandomStream } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Array as Arr, Option, Random } from "effect"
 import { parents, type Setting } from "./Next.ts"
-import type { RunEvent } from "./RunEvent.ts"
+import type { Failed, RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
+import * as Schedule from "./Schedule.ts"
+import * as Selection from "./Selection.ts"
 
 /** The state after an event. Pure; resuming a run is the fold of its events. */
 export const apply = (setting: Setting, state: RunState.RunState, event: RunEvent): RunState.RunState => {
@@ -23,7 +25,7 @@ export const apply = (setting: Setting, state: RunState.RunState, event: RunEven
       return {
         ...state,
         checkpoints: [
-          ...Arr.difference(state.checkpoints, RunState.staleCheckpoints(state, setting.config.checkpoint.keep)),
+          ...Arr.difference(state.checkpoints, Selection.stale(setting.config, state)),
           { step: event.step, checkpoint: event.checkpoint }
         ],
         phase: state.phase._tag === "Checkpoint" ? state.phase.following : state.phase
@@ -31,16 +33,24 @@ export const apply = (setting: Setting, state: RunState.RunState, event: RunEven
     case "StepPlanned":
       return { ...state, phase: { _tag: "Collect", plan: event } }
     case "RolloutsCollected":
-      return collected(setting, state, event.step, event.groups)
+      return collected(setting, state, event)
     case "TrainingPlanned":
       return state.phase._tag === "PlanTraining"
         ? { ...state, phase: { ...state.phase, _tag: "Train", batchHash: event.batchHash } }
         : state
     case "StepTrained":
       return afterTraining(setting, { ...state, step: event.step })
+    case "Validated":
+      return afterValidation(setting, {
+        ...state,
+        spent: spend(state.spent, "evaluation", event),
+        failed: fail(state.failed, "evaluation", event),
+        validations: [...state.validations, ...validation(event)]
+      })
     case "Pruned":
       return afterPruning(setting, {
         ...state,
+        departed: [...state.departed, ...event.pruned.map(({ id, weight }) => ({ id, weight }))],
         population: Population.remove(
           state.population,
           event.pruned.map(({ id }) => id)
@@ -56,7 +66,12 @@ export const apply = (setting: Setting, state: RunState.RunState, event: RunEven
       return afterEvolution(setting, state)
     case "Evaluated": {
       const evaluations = [...state.evaluations, event]
-      return { ...state, evaluations, spent: spend(state.spent, "evaluation", event.groups) }
+      return {
+        ...state,
+        evaluations,
+        spent: spend(state.spent, "evaluation", event),
+        failed: fail(state.failed, "evaluation", event)
+      }
     }
     case "RunFinished":
       return { ...state, phase: { _tag: "Finished", best: event.best } }
@@ -70,10 +85,10 @@ export const fold = (setting: Setting, events: Iterable<RunEvent>): RunState.Run
 const collected = (
   { config, policies }: Setting,
   state: RunState.RunState,
-  step: number,
-  groups: ReadonlyArray<Group.Group>
+  event: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }>
 ): RunState.RunState => {
   if (state.phase._tag !== "Collect") return state
+  const { groups, step } = event
   const credited = config.control.permuteCredit ? permuteCredit(config.seed, step, state, groups) : groups
   return {
     ...state,
@@ -94,7 +109,9 @@ const collected = (
         }))
       )
     ),
-    spent: spend(state.spent, "train", groups),
+    rewards: groups.length === 0 ? state.rewards : [...state.rewards, { step, mean: meanReward(groups) }],
+    spent: spend(state.spent, "train", event),
+    failed: fail(state.failed, "train", event),
     phase: { _tag: "PlanTraining", plan: state.phase.plan, groups }
   }
 }
@@ -112,18 +129,18 @@ const permuteCredit = (
   return groups.map((group) => ({ ...group, instructionId: creditTo.get(group.instructionId) ?? group.instructionId }))
 }
 
-const divides = (period: number, step: number): boolean => period > 0 && step % period === 0
-
 const afterTraining = (setting: Setting, state: RunState.RunState): RunState.RunState =>
-  divides(setting.config.schedule.pruneEvery, state.step) &&
-  state.population.members.length > setting.config.population.parents
+  Schedule.validates(setting.config, state.step)
+    ? { ...state, phase: { _tag: "Validate" } }
+    : afterValidation(setting, state)
+
+const afterValidation = (setting: Setting, state: RunState.RunState): RunState.RunState =>
+  Schedule.prunes(setting.config, state.step) && state.population.members.length > setting.config.population.parents
     ? { ...state, phase: { _tag: "Prune" } }
     : afterPruning(setting, state)
 
-const afterPruning = (setting: Setting, state: RunState.RunState): RunState.RunState => {
-  const { population, schedule } = setting.config
-  const last = schedule.evolveUntilInclusive ? schedule.evolveUntil : schedule.evolveUntil - 1
-  return divides(schedule.evolveEvery, state.step) && state.step <= last && population.size > population.parents
+const afterPruning = (setting: Setting, state: RunState.RunState): RunState.RunState =>
+  Schedule.evolves(setting.config, state.step)
     ? {
         ...state,
         phase: {
@@ -132,7 +149,6 @@ const afterPruning = (setting: Setting, state: RunState.RunState): RunState.RunS
         }
       }
     : afterEvolution(setting, state)
-}
 
 const proposed = (
   setting: Setting,
@@ -182,7 +198,8 @@ const verified = (
       spent: {
         rollouts: { ...state.spent.rollouts, verification: state.spent.rollouts.verification + event.rollouts },
         tokens: { ...state.spent.tokens, verification: state.spent.tokens.verification + event.tokens }
-      }
+      },
+      failed: fail(state.failed, "verification", event)
     },
     {
       ...evolution,
@@ -218,47 +235,76 @@ const refilled = (
   event: Extract<RunEvent, { readonly _tag: "PopulationRefilled" }>
 ): RunState.RunState => {
   const newcomers = event.accepted.map(({ instruction }) => instruction)
-  const kept = new Set<Instruction.InstructionId>(event.parents)
   const population = Population.add(
     Population.resetWindows(
       Population.remove(
         state.population,
-        Population.ids(state.population).filter((id) => !kept.has(id))
+        event.replaced.map(({ id }) => id)
       )
     ),
     event.accepted.map(({ instruction, mean, questions }) => ({
       instruction,
-      verification: { mean, groups: questions }
+      verification: questions === 0 ? null : { mean, groups: questions }
     }))
   )
   return afterEvolution(setting, {
     ...state,
     population,
     instructions: [...state.instructions, ...newcomers],
+    departed: [...state.departed, ...event.replaced.map(({ id, weight }) => ({ id, weight }))],
     owed: newcomers.map(({ id }) => id)
   })
 }
 
 const afterEvolution = ({ config }: Setting, state: RunState.RunState): RunState.RunState => {
-  const over = state.step >= config.schedule.steps
-  const following: RunState.Phase = over ? { _tag: "Evaluate" } : { _tag: "Plan" }
+  const following: RunState.Phase = { _tag: state.step >= config.schedule.steps ? "Evaluate" : "Plan" }
   return {
     ...state,
-    phase: over || divides(config.checkpoint.every, state.step) ? { _tag: "Checkpoint", following } : following
+    phase: Schedule.checkpoints(config, state.step) ? { _tag: "Checkpoint", following } : following
   }
 }
 
+/** What a look at the validation questions found; nothing when every trajectory failed. */
+const validation = ({
+  groups,
+  instruction,
+  step
+}: Extract<RunEvent, { readonly _tag: "Validated" }>): ReadonlyArray<RunState.Validation> =>
+  groups.length === 0 ? [] : [{ step, instruction, mean: meanReward(groups), questions: groups.length }]
+
+/** Mean over all trajectories of the groups; 0 when there are none. */
+const meanReward = (groups: ReadonlyArray<Group.Group>): number => {
+  const rewards = groups.flatMap((group) => group.rewards)
+  return rewards.length === 0 ? 0 : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length
+}
+
+/** Books what was rolled out, failed or not. */
 const spend = (
   spent: RunState.Spent,
   purpose: keyof RunState.Spent["rollouts"],
-  groups: ReadonlyArray<Group.Group>
+  { failed, groups }: Pick<Extract<RunEvent, { readonly _tag: "RolloutsCollected" }>, "groups" | "failed">
 ): RunState.Spent => ({
   rollouts: {
     ...spent.rollouts,
-    [purpose]: groups.reduce((total, group) => total + group.rewards.length, spent.rollouts[purpose])
+    [purpose]: groups.reduce(
+      (total, group) => total + group.rewards.length,
+      spent.rollouts[purpose] + (failed?.trajectories.length ?? 0)
+    )
   },
   tokens: {
     ...spent.tokens,
-    [purpose]: groups.reduce((total, group) => total + Group.tokens(group), spent.tokens[purpose])
+    [purpose]: groups.reduce(
+      (total, group) => total + Group.tokens(group),
+      spent.tokens[purpose] + (failed?.tokens ?? 0)
+    )
   }
+})
+
+const fail = (
+  failed: RunState.Spent["rollouts"],
+  purpose: keyof RunState.Spent["rollouts"],
+  event: { readonly failed?: typeof Failed.Type }
+): RunState.Spent["rollouts"] => ({
+  ...failed,
+  [purpose]: failed[purpose] + (event.failed?.trajectories.length ?? 0)
 })

@@ -1,9 +1,20 @@
 import type { Group, Instruction, Question, Trajectory } from "@inspo/domain"
+import type { Array as Arr } from "effect"
 import type { RunEvent } from "./RunEvent.ts"
 import type { StepPlan } from "./RunState.ts"
 
 /** What is to be done next. Only `perform` acts on it; it decides nothing. */
-export type Command = Record | Initialise | Collect | PlanTraining | Train | Propose | Verify | Checkpoint | Evaluate
+export type Command =
+  | Record
+  | Initialise
+  | Collect
+  | PlanTraining
+  | Train
+  | Propose
+  | Verify
+  | Validate
+  | Checkpoint
+  | Evaluate
 
 /** A decision that needs no work: the event is the decision. */
 export interface Record {
@@ -11,11 +22,11 @@ export interface Record {
   readonly event: RunEvent
 }
 
-/** Ask the proposer for the first population: the seed and `variants` others. */
+/** The first population: the seeds, and what the proposer writes until there are `size`. */
 export interface Initialise {
   readonly _tag: "Initialise"
-  readonly seedText: string
-  readonly variants: number
+  readonly seeds: Arr.NonEmptyReadonlyArray<string>
+  readonly size: number
 }
 
 /** Roll out every planned (instruction, question) group. */
@@ -25,10 +36,11 @@ export interface Collect {
   readonly instructions: ReadonlyArray<Instruction.Instruction>
 }
 
-/** Turn the collected trajectories into mini-batches and fix their hash. */
+/** Turn the collected trajectories into mini-batches, updated at the rate the step was planned with, and fix their hash. */
 export interface PlanTraining {
   readonly _tag: "PlanTraining"
   readonly step: number
+  readonly learningRate: number
   readonly groups: ReadonlyArray<Group.Group>
 }
 
@@ -36,6 +48,7 @@ export interface PlanTraining {
 export interface Train {
   readonly _tag: "Train"
   readonly step: number
+  readonly learningRate: number
   readonly groups: ReadonlyArray<Group.Group>
   readonly batchHash: string
 }
@@ -61,6 +74,13 @@ export interface Verify {
   readonly candidates: ReadonlyArray<Instruction.Candidate>
   readonly parent: Instruction.Instruction | null
   readonly questions: ReadonlyArray<Question.QuestionId>
+}
+
+/** Answer the validation questions with the policy as it is. */
+export interface Validate {
+  readonly _tag: "Validate"
+  readonly step: number
+  readonly instruction: Instruction.Instruction
 }
 
 export interface Checkpoint {

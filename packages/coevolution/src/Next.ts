@@ -4,10 +4,12 @@ import { Population } from "@inspo/population"
 import { QuestionStream, Sampler } from "@inspo/sampler"
 import { Array as Arr } from "effect"
 import type { Command } from "./Command.ts"
-import type { RunConfig } from "./Config.ts"
+import { initialSize, type RunConfig } from "./Config.ts"
 import type { Policies } from "./Policies.ts"
 import type { RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
+import * as Schedule from "./Schedule.ts"
+import * as Selection from "./Selection.ts"
 
 /** What the core needs to know besides the state: constant over a run. */
 export interface Setting {
@@ -29,7 +31,11 @@ export const next = (setting: Setting, state: RunState.RunState): Command | null
     case "Finished":
       return null
     case "Initialise":
-      return { _tag: "Initialise", seedText: config.instruction.seed, variants: config.population.size - 1 }
+      return {
+        _tag: "Initialise",
+        seeds: [config.instruction.seed, ...config.instruction.seeds],
+        size: initialSize(config)
+      }
     case "Checkpoint":
       return { _tag: "Checkpoint", step: state.step }
     case "Plan":
@@ -37,22 +43,32 @@ export const next = (setting: Setting, state: RunState.RunState): Command | null
     case "Collect":
       return { _tag: "Collect", plan: phase.plan, instructions: Population.instructions(state.population) }
     case "PlanTraining":
-      return phase.plan.step < config.train.fromStep
-        ? { _tag: "Record", event: { _tag: "StepTrained", step: phase.plan.step, metrics: [] } }
-        : { _tag: "PlanTraining", step: phase.plan.step, groups: phase.groups }
+      return trains(config, phase.plan.step)
+        ? {
+            _tag: "PlanTraining",
+            step: phase.plan.step,
+            learningRate: phase.plan.learningRate,
+            groups: phase.groups
+          }
+        : { _tag: "Record", event: { _tag: "StepTrained", step: phase.plan.step, metrics: [] } }
     case "Train":
       return {
         _tag: "Train",
         step: phase.plan.step,
+        learningRate: phase.plan.learningRate,
         groups: phase.groups,
         batchHash: phase.batchHash
       }
+    case "Validate":
+      return { _tag: "Validate", step: state.step, instruction: bestInstruction(setting, state) }
     case "Prune":
       return { _tag: "Record", event: prune(setting, state) }
     case "Propose":
       return propose(setting, state, phase.evolution)
     case "Verify":
-      return verify(setting, state, phase)
+      return config.verification.samples === 0
+        ? { _tag: "Record", event: untried(phase) }
+        : verify(setting, state, phase)
     case "Refill":
       return { _tag: "Record", event: refill(setting, state, phase.evolution) }
     case "Evaluate":
@@ -88,20 +104,27 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
       weights,
       temperature: config.sampler.temperature,
       questions: batch,
-      guaranteed: state.owed
+      guaranteed: config.sampler.newcomers === "everyone" ? Population.ids(state.population) : state.owed
     }),
     probabilities: Object.fromEntries(Arr.zip(weights, probabilities).map(([{ id }, p]) => [id, p])),
-    learningRate: LearningRate.at(
-      config.train,
-      Math.max(1, step - config.train.fromStep + 1),
-      config.schedule.steps - config.train.fromStep + 1
-    )
+    learningRate: learningRate(config, step)
   }
+}
+
+const trains = (config: RunConfig, step: number): boolean => {
+  const [first, last] = Schedule.trained(config)
+  return step >= first && step <= last
+}
+
+/** The schedule of the learning rate spans the steps that train. */
+const learningRate = (config: RunConfig, step: number): number => {
+  const [first, last] = Schedule.trained(config)
+  return LearningRate.at(config.train, step - first + 1, last - first + 1)
 }
 
 /** Row 3: the paper ranks by the weights before this step's rewards, we by the present ones. */
 const rankingWeights = ({ config, policies }: Setting, state: RunState.RunState): ReadonlyArray<Population.Weight> =>
-  config.halving.rule === "paper" ? state.previousWeights : policies.weighting.weights(state.population)
+  config.halving.ranking === "before" ? state.previousWeights : policies.weighting.weights(state.population)
 
 const prune = (setting: Setting, state: RunState.RunState): RunEvent => {
   const { kept, pruned } = setting.policies.halving.prune(state.population, rankingWeights(setting, state))
@@ -114,44 +137,49 @@ export const parents = (setting: Setting, state: RunState.RunState): ReadonlyArr
     .parents(state.population, rankingWeights(setting, state))
     .map((member) => member.instruction.id)
 
+/** Rounds take turns over the parents; one without failures gives its turn to the next. */
 const propose = (setting: Setting, state: RunState.RunState, evolution: RunState.Evolution): Command => {
   const { config, policies } = setting
-  // Rounds take turns over the parents.
-  const parent = RunState.instruction(
-    state,
-    Arr.getUnsafe(evolution.parents, (evolution.round - 1) % evolution.parents.length)
-  )
-  const failures = policies.buffer.failures(state.buffer, {
-    parent: parent.id,
-    count: config.proposer.failures,
-    threshold: failureThreshold,
-    seed: config.seed,
-    path: ["failures", evolution.step, evolution.round]
-  })
-  if (failures.length === 0)
+  const turn = (evolution.round - 1) % evolution.parents.length
+  const reflections = [...evolution.parents.slice(turn), ...evolution.parents.slice(0, turn)].map((parent) => ({
+    parent,
+    failures: policies.buffer.failures(state.buffer, {
+      parent,
+      count: config.proposer.failures,
+      threshold: failureThreshold,
+      seed: config.seed,
+      path: ["failures", evolution.step, evolution.round]
+    })
+  }))
+  const reflection = reflections.find(({ failures }) => failures.length > 0)
+  if (reflection === undefined)
     return evolution.round === 1
       ? {
           _tag: "Record",
           event: {
             _tag: "EvolutionSkipped",
             step: evolution.step,
-            reason: `${parent.id} has no failures to learn from in the last ${config.buffer.capacitySteps} steps`
+            reason:
+              `${evolution.parents.join(" and ")} ${evolution.parents.length === 1 ? "has" : "have"} no failures to learn ` +
+              `from in the last ${config.buffer.capacitySteps} steps`
           }
         }
       : { _tag: "Record", event: refill(setting, state, evolution) }
-  const weights = policies.weighting.weights(state.population)
   return {
     _tag: "Propose",
     step: evolution.step,
     round: evolution.round,
-    parent,
-    failures: failures.map(({ trajectoryId }) => trajectoryId),
+    parent: RunState.instruction(state, reflection.parent),
+    failures: reflection.failures.map(({ trajectoryId }) => trajectoryId),
     count: config.proposer.candidates,
     known: [
       ...state.instructions.map(({ text }) => text),
       ...evolution.verified.map(({ candidate }) => candidate.text)
     ],
-    history: weights.map(({ id, weight }) => ({ instruction: RunState.instruction(state, id), score: weight }))
+    history: [...state.departed, ...policies.weighting.weights(state.population)].map(({ id, weight }) => ({
+      instruction: RunState.instruction(state, id),
+      score: weight
+    }))
   }
 }
 
@@ -187,6 +215,18 @@ const verify = (
   }
 }
 
+/** Verification that is switched off: no questions, hence no scores. */
+const untried = ({ candidates, evolution }: Extract<RunState.Phase, { readonly _tag: "Verify" }>): RunEvent => ({
+  _tag: "CandidatesVerified",
+  step: evolution.step,
+  round: evolution.round,
+  questions: [],
+  candidates: candidates.map(() => []),
+  parent: null,
+  rollouts: 0,
+  tokens: 0
+})
+
 const refill = (setting: Setting, state: RunState.RunState, evolution: RunState.Evolution): RunEvent => {
   const { config, policies } = setting
   const { chosen, shortfall } = policies.verification.refill({
@@ -197,6 +237,7 @@ const refill = (setting: Setting, state: RunState.RunState, evolution: RunState.
     _tag: "PopulationRefilled",
     step: evolution.step,
     parents: evolution.parents,
+    replaced: policies.halving.replaced(state.population, rankingWeights(setting, state), evolution.parents),
     accepted: chosen.map((verified, index) => ({
       instruction: {
         id: RunState.instructionId(state.instructions.length + index),
@@ -230,5 +271,9 @@ const evaluate = (setting: Setting, state: RunState.RunState): Command => {
   )
   return open === undefined
     ? { _tag: "Record", event: { _tag: "RunFinished", best: best.id } }
-    : { _tag: "Evaluate", ...open, checkpointStep: open.policy === "before" ? 0 : state.step }
+    : {
+        _tag: "Evaluate",
+        ...open,
+        checkpointStep: open.policy === "before" ? 0 : Selection.selected(setting.config, state).step
+      }
 }

@@ -1,15 +1,17 @@
 import { Group, Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { Engine, type TrainRequest } from "@inspo/engine"
 import { GrpoBatch } from "@inspo/policy-gradient"
-import { CandidateLint, Proposer } from "@inspo/reflection"
+import { CandidateLint, type Proposal, Proposer, type ProposerError } from "@inspo/reflection"
 import type { Episode } from "@inspo/rollout"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import type * as Command from "./Command.ts"
 import type { RunConfig } from "./Config.ts"
 import type { RunData } from "./RunData.ts"
-import type { RunEvent } from "./RunEvent.ts"
-import { instructionId, type RunState, staleCheckpoints } from "./RunState.ts"
+import type { Failed } from "./RunEvent.ts"
+import * as ReferenceStore from "./ReferenceStore.ts"
+import { instructionId, type RunState } from "./RunState.ts"
+import * as Selection from "./Selection.ts"
 import * as TrajectoryStore from "./TrajectoryStore.ts"
 
 /** The stored work of a run contradicts its events or its data; nothing was changed. */
@@ -28,62 +30,83 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
   const engine = yield* Engine
   const proposer = yield* Proposer
   const digest = yield* Digest.Digest
-  const store = yield* TrajectoryStore.make
-  const questions = new Map([...data.train, ...data.test].map((question) => [question.id, question]))
+  const store = yield* TrajectoryStore.make(config.rollout.maxFailedShare)
+  const references = yield* ReferenceStore.make
+  const foldsKl = config.train.kl === "advantages" && config.train.klCoefficient > 0
+  const questions = new Map(
+    [...data.train, ...data.validation, ...data.test].map((question) => [question.id, question])
+  )
   const { groupSize } = config.rollout
   // The engine's weights when they are those of a checkpoint: evaluating need not load them again.
   let loaded: number | null = null
+  // The batch of the step that is being trained, from its plan to its updates.
+  let planned: { readonly step: number; readonly requests: ReadonlyArray<TrainRequest>; readonly hash: string } | null =
+    null
 
   const question = (id: Question.QuestionId) =>
     Effect.fromOption(Option.fromNullishOr(questions.get(id))).pipe(
       Effect.mapError(() => new RunMismatch({ reason: `question ${id} of the journal is not in the data` }))
     )
 
+  /** `size` attempts at a question; episodes of one `stream` sample alike, whatever their name. */
   const episodes = (
-    name: ReadonlyArray<string | number>,
+    name: RandomStream.StreamPath,
     instruction: Instruction.Instruction,
     asked: Question.Question,
-    size: number
+    size: number,
+    stream = name
   ): ReadonlyArray<Episode> =>
     Arr.makeBy(size, (sample) => ({
       id: Trajectory.TrajectoryId.make([...name, sample].join("/")),
       instruction,
       question: asked,
-      seed: RandomStream.streamSeed(config.seed, ["episode", ...name, sample])
+      seed: RandomStream.streamSeed(config.seed, ["episode", ...stream, sample])
     }))
 
-  const groupsOf = (
-    trajectories: ReadonlyArray<Trajectory.Trajectory>,
-    size: number
-  ): Effect.Effect<ReadonlyArray<Group.Group>, RunMismatch> =>
-    Effect.forEach(Arr.chunksOf(trajectories, size), (members) =>
+  /** The groups of those that did not fail, and what failed. */
+  const outcome = Effect.fnUntraced(function* (trajectories: ReadonlyArray<Trajectory.Trajectory>, size: number) {
+    const groups = yield* Effect.forEach(Arr.chunksOf(trajectories, size), (members) =>
       Effect.map(question(Arr.headNonEmpty(members).questionId), ({ dataSource }) =>
-        Group.fromTrajectories(dataSource, Arr.map(members, Trajectory.summary))
+        Group.survivors(dataSource, Arr.map(members, Trajectory.summary))
       )
     )
+    return { groups: Arr.getSomes(groups), ...failures(trajectories) }
+  })
 
-  const initialise = Effect.fn("Perform.initialise")(function* (command: Command.Initialise) {
-    const seed: Instruction.Instruction = {
-      id: instructionId(0),
-      text: command.seedText,
+  const lint = (candidates: ReadonlyArray<Instruction.Candidate>, known: ReadonlyArray<string>) =>
+    config.proposer.lint === "parsed"
+      ? CandidateLint.parsed(candidates)
+      : CandidateLint.lint(candidates, { seed: config.instruction.seed, known })
+
+  const ask = (proposing: Effect.Effect<Proposal, ProposerError>): Effect.Effect<Proposal, ProposerError> =>
+    config.proposer.onError === "stop"
+      ? proposing
+      : Effect.retry(proposing, { times: 2 }).pipe(
+          Effect.catchTag("ProposerError", ({ message }) => Effect.succeed({ ...nothingProposed, critique: message }))
+        )
+
+  const initialise = Effect.fn("Perform.initialise")(function* ({ seeds, size }: Command.Initialise) {
+    const [seed, ...others] = Arr.map(seeds, (text, index): Instruction.Instruction => ({
+      id: instructionId(index),
+      text,
       generation: 0,
       parent: null,
       origin: "seed",
       bornAt: 0
-    }
+    }))
+    const count = size - seeds.length
     const proposal =
-      command.variants === 0
-        ? { candidates: [], critique: "", spent: { calls: 0, tokens: 0 } }
-        : yield* proposer.initial({ parent: seed, count: command.variants, seed: config.seed, stream: ["initial"] })
-    const { accepted } = CandidateLint.lint(proposal.candidates, { seed: seed.text, known: [seed.text] })
-    const variants = Arr.take(accepted, command.variants).map((candidate, index) => ({
+      count <= 0
+        ? nothingProposed
+        : yield* ask(proposer.initial({ parent: seed, count, seed: config.seed, stream: ["initial"] }))
+    const variants = Arr.take(lint(proposal.candidates, seeds).accepted, count).map((candidate, index) => ({
       ...seed,
-      id: instructionId(index + 1),
+      id: instructionId(seeds.length + index),
       text: candidate.text,
       parent: seed.id,
       origin: "variant" as const
     }))
-    return { _tag: "PopulationInitialised", instructions: [seed, ...variants] } as const
+    return { _tag: "PopulationInitialised", instructions: [seed, ...others, ...variants] } as const
   })
 
   const collect = Effect.fn("Perform.collect")(function* ({ instructions, plan }: Command.Collect) {
@@ -97,34 +120,40 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
       })
     )
     const trajectories = yield* store.collect(plan.step, planned.flat())
-    return { _tag: "RolloutsCollected", step: plan.step, groups: yield* groupsOf(trajectories, groupSize) } as const
+    return { _tag: "RolloutsCollected", step: plan.step, ...(yield* outcome(trajectories, groupSize)) } as const
   })
 
-  const trainRequests = Effect.fnUntraced(function* (step: number, groups: ReadonlyArray<Group.Group>) {
+  /** The requests with the KL penalty in their advantages; the epochs of a mini-batch share its reference. */
+  const foldKl = Effect.fnUntraced(function* (step: number, requests: ReadonlyArray<TrainRequest>) {
+    const known = new Map<TrainRequest["datums"], ReadonlyArray<ReadonlyArray<number>>>()
+    return yield* Effect.forEach(requests, (request) =>
+      Effect.gen(function* () {
+        const logprobs = known.get(request.datums) ?? (yield* references.score(step, request))
+        known.set(request.datums, logprobs)
+        return GrpoBatch.foldKl(request, logprobs, config.train.klCoefficient)
+      })
+    )
+  })
+
+  const buildBatch = Effect.fnUntraced(function* ({ groups, learningRate, step }: Omit<Command.PlanTraining, "_tag">) {
     const trajectories = yield* store.read(groups.flatMap((group) => group.trajectories))
-    return GrpoBatch.trainRequests(trajectories, config.train, {
-      key: `train/${step}`,
-      step: step - config.train.fromStep + 1,
-      totalSteps: config.schedule.steps - config.train.fromStep + 1
-    })
+    const made = GrpoBatch.trainRequests(trajectories, config.train, { key: `train/${step}`, learningRate })
+    const requests = foldsKl ? yield* foldKl(step, made) : made
+    const bytes = new TextEncoder().encode(JSON.stringify(requests))
+    return { step, requests, hash: yield* digest.digestHex(Digest.sha256, bytes) }
   })
-
-  const batchHash = (requests: ReadonlyArray<TrainRequest>) =>
-    digest.digestHex(Digest.sha256, new TextEncoder().encode(JSON.stringify(requests)))
 
   const planTraining = Effect.fn("Perform.planTraining")(function* (command: Command.PlanTraining) {
-    const requests = yield* trainRequests(command.step, command.groups)
-    return {
-      _tag: "TrainingPlanned",
-      step: command.step,
-      batchHash: yield* batchHash(requests),
-      miniBatches: requests.length
-    } as const
+    planned = yield* buildBatch(command)
+    const { hash, requests, step } = planned
+    return { _tag: "TrainingPlanned", step, batchHash: hash, miniBatches: requests.length } as const
   })
 
   const train = Effect.fn("Perform.train")(function* (command: Command.Train) {
-    const requests = yield* trainRequests(command.step, command.groups)
-    if ((yield* batchHash(requests)) !== command.batchHash)
+    // After a resume the batch is built anew, and has to be the one that was planned.
+    const { hash, requests } = planned?.step === command.step ? planned : yield* buildBatch(command)
+    planned = null
+    if (hash !== command.batchHash)
       return yield* new RunMismatch({
         reason: `the batch of step ${command.step} is not the one that was planned; resume with the version that planned it`
       })
@@ -145,18 +174,17 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
         reward: trajectory.reward
       }))
     )
-    const proposal = yield* proposer.propose({
-      parent: command.parent,
-      failures,
-      history: command.history,
-      count: command.count,
-      seed: config.seed,
-      stream: ["proposal", command.step, command.round]
-    })
-    const { accepted, rejected } = CandidateLint.lint(proposal.candidates, {
-      seed: config.instruction.seed,
-      known: command.known
-    })
+    const proposal = yield* ask(
+      proposer.propose({
+        parent: command.parent,
+        failures,
+        history: command.history,
+        count: command.count,
+        seed: config.seed,
+        stream: ["proposal", command.step, command.round]
+      })
+    )
+    const { accepted, rejected } = lint(proposal.candidates, command.known)
     return {
       _tag: "CandidatesProposed",
       step: command.step,
@@ -187,26 +215,43 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
     const trajectories = yield* store.collect(
       step,
       contestants.flatMap(({ instruction, name }) =>
-        asked.flatMap((one, index) => episodes(["verify", step, round, name, index], instruction, one, 1))
+        asked.flatMap((one, index) =>
+          // Common random numbers: the contestants differ on a question by their instruction alone.
+          episodes(["verify", step, round, name, index], instruction, one, 1, ["verify", step, round, index])
+        )
       )
     )
-    const rewards = Arr.chunksOf(trajectories, Math.max(1, asked.length)).map(Arr.map(({ reward }) => reward))
+    // Scores are paired by question: one that failed for a contestant is left out for all.
+    const failed = new Set(trajectories.filter(Trajectory.isFailed).map(({ questionId }) => questionId))
+    const rewards = Arr.chunksOf(trajectories, Math.max(1, asked.length)).map((own) =>
+      own.filter(({ questionId }) => !failed.has(questionId)).map(({ reward }) => reward)
+    )
     return {
       _tag: "CandidatesVerified",
       step,
       round,
-      questions: command.questions,
+      questions: command.questions.filter((id) => !failed.has(id)),
       candidates: rewards.slice(0, tried.length),
       parent: command.parent === null ? null : (rewards[tried.length] ?? []),
       rollouts: trajectories.length,
-      tokens: trajectories.reduce((total, { promptTokens, responseTokens }) => total + promptTokens + responseTokens, 0)
+      tokens: tokens(trajectories),
+      ...failures(trajectories)
     } as const
+  })
+
+  const validate = Effect.fn("Perform.validate")(function* ({ instruction, step }: Command.Validate) {
+    const asked = Arr.take(data.validation, config.evaluation.validation)
+    const trajectories = yield* store.collect(
+      step,
+      asked.flatMap((one, index) => episodes(["validate", step, index], instruction, one, 1))
+    )
+    return { _tag: "Validated", step, instruction: instruction.id, ...(yield* outcome(trajectories, 1)) } as const
   })
 
   const checkpoint = Effect.fn("Perform.checkpoint")(function* (command: Command.Checkpoint, state: RunState) {
     const saved = yield* engine.save(`step-${String(command.step).padStart(6, "0")}`)
     loaded = command.step
-    yield* Effect.forEach(staleCheckpoints(state, config.checkpoint.keep), (old) => engine.remove(old.checkpoint))
+    yield* Effect.forEach(Selection.stale(config, state), (old) => engine.remove(old.checkpoint))
     return { _tag: "CheckpointSaved", step: command.step, checkpoint: saved } as const
   })
 
@@ -223,7 +268,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
       _tag: "Evaluated",
       policy: command.policy,
       instruction: command.instruction.id,
-      groups: yield* groupsOf(trajectories, 1)
+      ...(yield* outcome(trajectories, 1))
     } as const
   })
 
@@ -235,24 +280,12 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
     loaded = step
   })
 
-  /**
-   * Brings the engine to the state of the journal: the last checkpoint, then the steps trained after it once more on
-   * their journaled batches.
-   */
-  const catchUp = Effect.fn("Perform.catchUp")(function* (state: RunState, events: ReadonlyArray<RunEvent>) {
+  /** Brings the engine to the state of the journal: the last checkpoint, then the updates it does not hold. */
+  const catchUp = Effect.fn("Perform.catchUp")(function* (state: RunState, updates: ReadonlyArray<Command.Train>) {
     const last = Arr.last(state.checkpoints)
     if (Option.isNone(last)) return
     yield* restore(last.value.step, state)
-    const trained = new Set(
-      events.flatMap((event) =>
-        event._tag === "StepTrained" && event.metrics.length > 0 && event.step > last.value.step ? [event.step] : []
-      )
-    )
-    for (const event of events) {
-      if (event._tag !== "RolloutsCollected" || !trained.has(event.step)) continue
-      loaded = null
-      yield* Effect.forEach(yield* trainRequests(event.step, event.groups), engine.train)
-    }
+    yield* Effect.forEach(updates, train, { discard: true })
   })
 
   const perform = (command: Command.Command, state: RunState) => {
@@ -271,6 +304,8 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
         return propose(command)
       case "Verify":
         return verify(command)
+      case "Validate":
+        return validate(command)
       case "Checkpoint":
         return checkpoint(command, state)
       case "Evaluate":
@@ -280,3 +315,15 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
 
   return { perform, catchUp }
 })
+
+const nothingProposed: Proposal = { candidates: [], critique: "", spent: { calls: 0, tokens: 0 } }
+
+const failures = (trajectories: ReadonlyArray<Trajectory.Trajectory>): { readonly failed?: typeof Failed.Type } => {
+  const failed = trajectories.filter(Trajectory.isFailed)
+  return Arr.isReadonlyArrayNonEmpty(failed)
+    ? { failed: { trajectories: Arr.map(failed, ({ id }) => id), tokens: tokens(failed) } }
+    : {}
+}
+
+const tokens = (trajectories: ReadonlyArray<Trajectory.Trajectory>): number =>
+  trajectories.reduce((total, { promptTokens, responseTokens }) => total + promptTokens + responseTokens, 0)

@@ -1,9 +1,10 @@
-import { InstructionWeight } from "@inspo/population"
+import { InstructionWeight, Ranking } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Sampler } from "@inspo/sampler"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import type { RunConfig } from "./Config.ts"
+import * as Schedule from "./Schedule.ts"
 
 /** The readings in force, one per part of the loop: pure functions chosen once by the config. */
 export interface Policies {
@@ -15,15 +16,33 @@ export interface Policies {
 }
 
 export const fromConfig = (config: RunConfig): Policies => ({
-  weighting: InstructionWeight[config.population.weighting](config.population),
-  assignment: Sampler[config.sampler.assignment],
-  halving: SuccessiveHalving[config.halving.rule]({
-    parents: config.population.parents,
-    minimumGroups: config.halving.minimumGroups
-  }),
-  buffer: ReplayBuffer[config.buffer.policy](config.buffer),
-  verification: Verification[config.verification.policy]({
+  weighting: InstructionWeight.make(config.population),
+  assignment: Sampler.make(config.sampler),
+  halving: halvingRule(config),
+  buffer: ReplayBuffer.make({ ...config.buffer, questions: config.verification.questions }),
+  verification: verificationRule(config.verification)({
     rounds: config.verification.rounds,
     fill: config.verification.fill
   })
 })
+
+const halvingRule = (config: RunConfig): SuccessiveHalving.Policy => {
+  const { delta, floor, minimumGroups, rule } = config.halving
+  const { parents, size, ties } = config.population
+  const options = { parents, floor, rank: Ranking.byTies[ties] }
+  switch (rule) {
+    case "paper":
+      return SuccessiveHalving.paper(options)
+    case "robust":
+      return SuccessiveHalving.robust({ ...options, minimumGroups })
+    case "certain": {
+      const populations = 1 + Schedule.evolutions(config).length
+      return SuccessiveHalving.certain({ ...options, delta, comparisons: Math.max(1, (size - 1) * populations) })
+    }
+  }
+}
+
+const verificationRule = ({ baseline, samples }: RunConfig["verification"]) => {
+  if (samples === 0) return Verification.none
+  return baseline === "rerun" ? Verification.robust : Verification.paper
+}

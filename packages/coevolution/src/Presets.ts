@@ -1,4 +1,6 @@
 import { ClauseBank } from "@inspo/reflection"
+import { defaultConfig as reward } from "@inspo/reward/RewardConfig"
+import * as Ablations from "./Ablations.ts"
 import type { RunConfig } from "./Config.ts"
 
 /** The reading we defend, at the paper's scale (§3, column `robust`). */
@@ -7,6 +9,7 @@ export const robust: RunConfig = {
   data: {
     questions: null,
     corpus: null,
+    weights: null,
     validationShare: 0.1,
     testShare: 0.2,
     world: {
@@ -16,37 +19,78 @@ export const robust: RunConfig = {
       counts: { train: 1000, validation: 100, test: 500 }
     }
   },
-  instruction: { seed: ClauseBank.seedInstruction },
-  population: { size: 7, parents: 1, window: 5, weighting: "robust" },
-  sampler: { temperature: 0.2, assignment: "robust" },
-  halving: { rule: "robust", minimumGroups: 4 },
-  schedule: { steps: 300, pruneEvery: 5, evolveEvery: 15, evolveUntil: 150, evolveUntilInclusive: true },
-  buffer: { policy: "robust", capacitySteps: 5, perQuestionCap: 10 },
-  proposer: { kind: "rules", failures: 4, candidates: 6 },
-  verification: { samples: 200, rounds: 5, policy: "robust", fill: false },
+  instruction: { seed: ClauseBank.seedInstruction, seeds: [] },
+  population: {
+    size: 7,
+    initial: null,
+    parents: 1,
+    window: 5,
+    average: "observed",
+    span: "steps",
+    unseen: "mean",
+    ties: "evidence",
+    best: "evidence"
+  },
+  sampler: { temperature: 0.2, assignment: "stratified", newcomers: "guaranteed" },
+  halving: { rule: "robust", ranking: "after", minimumGroups: 4, delta: 0.05, floor: 1 },
+  schedule: {
+    steps: 300,
+    pruneEvery: 5,
+    evolveEvery: 15,
+    evolveFrom: 1,
+    evolveUntil: 150,
+    evolveUntilInclusive: true
+  },
+  buffer: { failures: "own", capacitySteps: 5, perQuestionCap: 10 },
+  proposer: { kind: "rules", failures: 4, candidates: 6, lint: "strict", onError: "continue" },
+  verification: { samples: 200, rounds: 5, questions: "distinct", baseline: "rerun", fill: false },
   rollout: {
     groupSize: 5,
+    maxFailedShare: 0.1,
+    agent: "search-r1",
+    mode: "robust",
+    tools: ["search"],
     maxTurns: 4,
     maxPromptTokens: 4096,
+    maxStartTokens: 2048,
     maxResponseTokens: 500,
     maxObservationTokens: 500,
     temperature: 1,
     topP: 1,
+    promptTemplate: "{instruction} Question: {question}",
     passageTemplate: "{title}: {text}",
     passageSeparator: " ",
-    instructionRole: "user"
+    invalidAction: "Invalid action. Search with a query or give the answer.",
+    instructionRole: "user",
+    scoredTurns: "valid",
+    toolAttempts: 2,
+    toolTimeoutSeconds: 300
   },
-  retrieval: { topK: 3 },
+  retrieval: {
+    topK: 3,
+    url: null,
+    apiKeyEnv: null,
+    timeoutSeconds: 30,
+    retries: 4,
+    batchSize: 256,
+    concurrency: 4,
+    cacheSize: 10_000
+  },
+  reward,
   train: {
     batchSize: 512,
     fromStep: 1,
+    untilStep: null,
     miniBatchSize: 256,
     unit: "questions",
+    epochs: 1,
     learningRate: 5e-7,
     schedule: "cosine",
     warmupRatio: 0.1,
     clipRatio: 0.2,
     klCoefficient: 0.001,
+    kl: "loss",
+    entropyCoefficient: 0,
     beta1: 0.9,
     beta2: 0.999,
     weightDecay: 0.01,
@@ -54,39 +98,64 @@ export const robust: RunConfig = {
     normalization: "sequence-mean",
     advantage: "standardised"
   },
-  evaluation: { questions: 500 },
+  evaluation: { questions: 500, every: 100, validation: 100, collapse: 0.5, select: "before-collapse" },
   checkpoint: { every: 1, keep: 2 },
-  engine: { model: null, workers: null },
+  engine: {
+    model: null,
+    workers: null,
+    url: null,
+    profile: "auto",
+    baseModel: null,
+    tokenizer: null,
+    apiKeyEnv: null,
+    encoding: "auto",
+    contextLength: null,
+    loraRank: null,
+    concurrency: null
+  },
   control: { permuteCredit: false }
 }
 
 /** The letter of the paper wherever it can run (§3, column `paper`). */
 export const paper: RunConfig = {
   ...robust,
-  population: { ...robust.population, weighting: "paper" },
-  sampler: { ...robust.sampler, assignment: "paper" },
-  halving: { rule: "paper", minimumGroups: 0 },
+  population: {
+    ...robust.population,
+    average: "window",
+    span: "draws",
+    unseen: "zero",
+    ties: "order",
+    best: "weight"
+  },
+  sampler: { ...robust.sampler, assignment: "independent", newcomers: "drawn" },
+  halving: { ...robust.halving, rule: "paper", ranking: "before", minimumGroups: 0 },
   schedule: { ...robust.schedule, evolveUntilInclusive: false },
-  buffer: { policy: "paper", capacitySteps: 1, perQuestionCap: 1_000_000 },
-  verification: { ...robust.verification, policy: "paper", fill: true },
-  train: { ...robust.train, unit: "trajectories" }
+  buffer: { failures: "any", capacitySteps: 1, perQuestionCap: null },
+  proposer: { ...robust.proposer, lint: "parsed", onError: "stop" },
+  verification: { ...robust.verification, questions: "uniform", baseline: "stored", fill: true },
+  rollout: { ...robust.rollout, scoredTurns: "all" },
+  train: { ...robust.train, unit: "trajectories", entropyCoefficient: 0.001 },
+  evaluation: { ...robust.evaluation, collapse: 0, select: "last" },
+  checkpoint: { every: 100, keep: null }
 }
 
 /** A whole run on the embedded defaults in about a minute on a laptop. */
 export const quick: RunConfig = {
   ...robust,
-  schedule: { steps: 60, pruneEvery: 5, evolveEvery: 15, evolveUntil: 30, evolveUntilInclusive: true },
+  schedule: { ...robust.schedule, steps: 60, evolveUntil: 30 },
   verification: { ...robust.verification, samples: 16, rounds: 2 },
   rollout: {
     ...robust.rollout,
     maxPromptTokens: 160,
     maxResponseTokens: 40,
     maxObservationTokens: 64,
-    passageTemplate: "{text}"
+    passageTemplate: "{text}",
+    scoredTurns: "all"
   },
-  retrieval: { topK: 1 },
-  train: { ...robust.train, batchSize: 16, miniBatchSize: 16, learningRate: 1e-4, weightDecay: 0, beta2: 0.95 }
+  retrieval: { ...robust.retrieval, topK: 1 },
+  train: { ...robust.train, batchSize: 16, miniBatchSize: 16, learningRate: 1e-4, weightDecay: 0, beta2: 0.95 },
+  evaluation: { ...robust.evaluation, every: 0, select: "last" }
 }
 
 /** The presets by the name they have on the command line. */
-export const byName: Readonly<Record<string, RunConfig>> = { quick, paper, robust }
+export const byName: Readonly<Record<string, RunConfig>> = { quick, paper, robust, ...Ablations.of(quick) }

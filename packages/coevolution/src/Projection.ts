@@ -23,29 +23,24 @@ export const metrics = (setting: Setting, events: ReadonlyArray<RunEvent>): Read
     if (event._tag === "StepPlanned") plan = event
     if (event._tag === "RolloutsCollected") collected = event
     if (event._tag === "StepTrained" && plan !== null && collected !== null)
-      rows.push(metricsRow(plan, collected.groups, event.metrics, state))
+      rows.push(metricsRow(plan, collected, event.metrics, state))
   }
   return rows
 }
 
-/** The row of one step; `state` is the one after its policy update. */
+/**
+ * The row of one step; `state` is the one after its policy update. Means are left out where every trajectory failed, and
+ * `rollouts/failed` where none did.
+ */
 export const metricsRow = (
   plan: typeof StepPlanned.Type,
-  groups: ReadonlyArray<Group.Group>,
+  { failed, groups }: typeof RolloutsCollected.Type,
   updates: ReadonlyArray<TrainMetrics>,
   state: RunState.RunState
 ): MetricsRow => ({
   step: plan.step,
-  "reward/mean": mean(groups.flatMap(({ rewards }) => rewards)),
-  ...Object.fromEntries(
-    [...Map.groupBy(groups, ({ dataSource }) => dataSource)]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([source, own]) => [`reward/${source}`, mean(own.flatMap(({ rewards }) => rewards))])
-  ),
-  "tool_calls/mean": mean(groups.flatMap(({ toolCalls }) => toolCalls)),
-  "prompt_length/mean": mean(groups.map(({ promptTokens }) => promptTokens)),
-  "response_length/mean": mean(groups.flatMap(({ responseTokens }) => responseTokens)),
-  "groups/mixed": mean(groups.map(({ rewards }) => (new Set(rewards).size > 1 ? 1 : 0))),
+  ...(groups.length === 0 ? {} : rolloutMeans(groups)),
+  ...(failed === undefined ? {} : { "rollouts/failed": failed.trajectories.length }),
   lr: plan.learningRate,
   loss: mean(updates.map(({ loss }) => loss)),
   kl: mean(updates.map(({ kl }) => kl)),
@@ -62,6 +57,19 @@ export const metricsRow = (
     )
   ),
   ...Object.fromEntries(Object.entries(plan.probabilities).map(([id, p]) => [`inspo/prob/${id}`, p]))
+})
+
+const rolloutMeans = (groups: ReadonlyArray<Group.Group>): MetricsRow => ({
+  "reward/mean": mean(groups.flatMap(({ rewards }) => rewards)),
+  ...Object.fromEntries(
+    [...Map.groupBy(groups, ({ dataSource }) => dataSource)]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([source, own]) => [`reward/${source}`, mean(own.flatMap(({ rewards }) => rewards))])
+  ),
+  "tool_calls/mean": mean(groups.flatMap(({ toolCalls }) => toolCalls)),
+  "prompt_length/mean": mean(groups.map(({ promptTokens }) => promptTokens)),
+  "response_length/mean": mean(groups.flatMap(({ responseTokens }) => responseTokens)),
+  "groups/mixed": mean(groups.map(({ rewards }) => (new Set(rewards).size > 1 ? 1 : 0)))
 })
 
 /** What became of one instruction or of a candidate that never became one. */
@@ -87,95 +95,77 @@ export interface CandidateRecord {
 
 /** Every instruction and candidate of a run, in order of appearance: what `candidates.json` holds. */
 export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<CandidateRecord> => {
-  const records = new Map<string, CandidateRecord>()
-  const put = (record: CandidateRecord) => records.set(record.text, record)
-  const textOf = new Map<Instruction.InstructionId, string>()
-  const alive = new Set<Instruction.InstructionId>()
-  const enter = (instruction: Instruction.Instruction) => {
-    textOf.set(instruction.id, instruction.text)
-    alive.add(instruction.id)
+  const records: Array<CandidateRecord> = []
+  const placeOf = new Map<Instruction.InstructionId, number>()
+  const change = (place: number | undefined, changes: Partial<CandidateRecord>) => {
+    const record = place === undefined ? undefined : records[place]
+    if (place !== undefined && record !== undefined) records[place] = { ...record, ...changes }
   }
-  const leave = (id: Instruction.InstructionId, change: Pick<CandidateRecord, "fate" | "leftAt" | "reason">) => {
-    alive.delete(id)
-    const record = records.get(textOf.get(id) ?? "")
-    if (record !== undefined) put({ ...record, ...change })
+  /** The place of the candidate that became an instruction; texts may repeat. */
+  const placeOfCandidate = (step: number, text: string, mean: number): number => {
+    const open = [...records.entries()].filter(
+      ([, record]) => record.id === null && record.fate === "rejected" && record.step === step && record.text === text
+    )
+    return (open.find(([, { verification }]) => verification?.mean === mean) ?? open[0])?.[0] ?? -1
   }
-  let proposal: Extract<RunEvent, { readonly _tag: "CandidatesProposed" }> | null = null
+  let proposed: ReadonlyArray<number> = []
   for (const event of events) {
     switch (event._tag) {
       case "PopulationInitialised":
-        for (const instruction of event.instructions) {
-          enter(instruction)
-          put({ ...blank, ...instruction, step: 0, fate: "alive" })
-        }
+        for (const { generation, id, parent, text } of event.instructions)
+          placeOf.set(id, records.push({ ...blank, id, text, parent, generation, step: 0, fate: "alive" }) - 1)
         break
       case "CandidatesProposed":
-        proposal = event
         for (const { reason, text } of event.rejected)
-          if (!records.has(text))
-            put({ ...blank, text, parent: event.parent, step: event.step, fate: "malformed", reason })
-        for (const { text } of event.candidates)
-          put({ ...blank, text, parent: event.parent, step: event.step, critique: event.critique, fate: "rejected" })
+          if (!records.some((known) => known.text === text))
+            records.push({ ...blank, text, parent: event.parent, step: event.step, fate: "malformed", reason })
+        proposed = event.candidates.map(
+          ({ text }) =>
+            records.push({ ...blank, text, parent: event.parent, step: event.step, critique: event.critique }) - 1
+        )
         break
       case "CandidatesVerified":
-        for (const [index, { text }] of (proposal?.candidates ?? []).entries()) {
-          const record = records.get(text)
-          if (record === undefined) continue
-          put({
-            ...record,
+        for (const [index, place] of proposed.entries())
+          change(place, {
             verification: {
               mean: mean(event.candidates[index] ?? []),
               parentMean: event.parent === null ? null : mean(event.parent),
               questions: event.questions.length
             }
           })
-        }
         break
-      case "PopulationRefilled": {
-        const kept = new Set(event.parents)
-        for (const id of alive)
-          if (!kept.has(id)) leave(id, { fate: "replaced", leftAt: event.step, reason: "not a parent at the refill" })
-        for (const { instruction, verdict } of event.accepted) {
-          enter(instruction)
-          const record = records.get(instruction.text) ?? { ...blank, text: instruction.text, step: event.step }
-          put({
-            ...record,
-            id: instruction.id,
-            parent: instruction.parent,
-            generation: instruction.generation,
-            fate: "alive",
-            reason: verdict
+      case "PopulationRefilled":
+        for (const { id, reason } of event.replaced)
+          change(placeOf.get(id), {
+            fate: "replaced",
+            leftAt: event.step,
+            reason: reason === "forced" ? "not a parent at the refill" : reason
           })
+        for (const { instruction, mean, verdict } of event.accepted) {
+          const { generation, id, parent } = instruction
+          const place = placeOfCandidate(event.step, instruction.text, mean)
+          placeOf.set(id, place)
+          change(place, { id, parent, generation, fate: "alive", reason: verdict })
         }
         break
-      }
       case "Pruned":
-        for (const { id, reason } of event.pruned) leave(id, { fate: "pruned", leftAt: event.step, reason })
+        for (const { id, reason } of event.pruned)
+          change(placeOf.get(id), { fate: "pruned", leftAt: event.step, reason })
         break
       default:
         break
     }
   }
-  return [...records.values()].map(
-    ({ text, id, parent, generation, step, critique, verification, fate, leftAt, reason }) => ({
-      id,
-      text,
-      parent,
-      generation,
-      step,
-      critique,
-      verification,
-      fate,
-      leftAt,
-      reason
-    })
-  )
+  return records
 }
 
-const blank: Omit<CandidateRecord, "text" | "step"> = {
+/** Keys in the order in which `candidates.json` lists them. */
+const blank: CandidateRecord = {
   id: null,
+  text: "",
   parent: null,
   generation: null,
+  step: 0,
   critique: null,
   verification: null,
   fate: "rejected",

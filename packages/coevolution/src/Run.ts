@@ -5,14 +5,16 @@ import type { Rollout, RolloutError } from "@inspo/rollout"
 import { Effect, Equal } from "effect"
 import { Digest } from "effect/crypto"
 import { apply, fold } from "./Apply.ts"
-import type { RunConfig } from "./Config.ts"
+import type * as Command from "./Command.ts"
+import { type ConfigError, type RunConfig, unsupported } from "./Config.ts"
 import * as EventLog from "./EventLog.ts"
 import { next, type Setting } from "./Next.ts"
 import * as Perform from "./Perform.ts"
 import * as Policies from "./Policies.ts"
 import type { RunData } from "./RunData.ts"
 import type { RunEvent, RunStarted } from "./RunEvent.ts"
-import type { RunState } from "./RunState.ts"
+import { type RunState, unstarted } from "./RunState.ts"
+import type { TooManyFailures } from "./TrajectoryStore.ts"
 
 export interface RunOptions {
   readonly config: RunConfig
@@ -23,18 +25,28 @@ export interface RunOptions {
   readonly onEvent: (event: RunEvent, state: RunState) => Effect.Effect<void>
 }
 
-export type RunError = EngineError | JournalError | RolloutError | ProposerError | Perform.RunMismatch
+export type RunError =
+  | ConfigError
+  | EngineError
+  | JournalError
+  | RolloutError
+  | ProposerError
+  | Perform.RunMismatch
+  | TooManyFailures
 
 /**
  * Algorithm 1, from wherever the journal stands to the end: an empty journal starts a run, any other is continued. Each
  * event is committed before the next command is chosen, so interrupting is safe at any point.
  *
- * Fails with `RunMismatch` when the journal belongs to another config, engine or data set.
+ * Fails with `ConfigError` when the engine cannot do what the config asks, with `RunMismatch` when the journal belongs to
+ * another config, engine or data set, and with `TooManyFailures` when an environment that is down would bias the run.
  */
 export const run = Effect.fn("Run.run")(function* (
   options: RunOptions
 ): Effect.fn.Return<RunState, RunError, Engine | Journal | Proposer | Rollout> {
   const engine = yield* Engine
+  const impossible = unsupported(options.config, engine.profile)
+  if (impossible !== null) return yield* impossible
   const journal = yield* Journal
   const setting = makeSetting(options.config, options.data)
   const { catchUp, perform } = yield* Perform.make(options.config, options.data).pipe(
@@ -58,7 +70,7 @@ export const run = Effect.fn("Run.run")(function* (
   yield* assertSameRun(events, started)
   let state = fold(setting, events)
   if (events.length === 0) state = yield* commit(state, started)
-  else yield* catchUp(state, events)
+  else yield* catchUp(state, updatesAfter(setting, events, state.checkpoints.at(-1)?.step ?? 0))
 
   for (let command = next(setting, state); command !== null; command = next(setting, state)) {
     state = yield* commit(state, yield* perform(command, state))
@@ -72,6 +84,20 @@ export const makeSetting = (config: RunConfig, data: Pick<RunData, "train">): Se
   policies: Policies.fromConfig(config),
   questions: data.train.map(({ dataSource, id }) => ({ id, dataSource }))
 })
+
+/** The policy updates after `step`, as they were commanded. */
+const updatesAfter = (
+  setting: Setting,
+  events: ReadonlyArray<RunEvent>,
+  step: number
+): ReadonlyArray<Command.Train> => {
+  let state = unstarted
+  return events.flatMap((event) => {
+    const command = event._tag === "StepTrained" && event.step > step ? next(setting, state) : null
+    state = apply(setting, state, event)
+    return command?._tag === "Train" ? [command] : []
+  })
+}
 
 const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStarted.Type) => {
   const [first] = events

@@ -1,5 +1,6 @@
 import { Group, Instruction, Question, Trajectory } from "@inspo/domain"
 import { CheckpointRef, TrainMetrics } from "@inspo/engine"
+import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Schema } from "effect"
 import { RunConfig } from "./Config.ts"
 
@@ -28,10 +29,17 @@ export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
   learningRate: Schema.Finite
 })
 
-/** Rewards of a step, one group per planned question. */
+/** Trajectories that their environment failed: in no group and of no reward, yet paid for. `tokens` are theirs. */
+export const Failed = Schema.Struct({
+  trajectories: Schema.NonEmptyArray(Trajectory.TrajectoryId),
+  tokens: Schema.Int
+})
+
+/** Rewards of a step: one group per planned question, less those whose trajectories all failed. */
 export const RolloutsCollected = Schema.TaggedStruct("RolloutsCollected", {
   step: Step,
-  groups: Schema.Array(Group.Group)
+  groups: Schema.Array(Group.Group),
+  failed: Schema.optionalKey(Failed)
 })
 
 /** The intent of the policy update of a step. `batchHash` identifies the datums. */
@@ -47,11 +55,17 @@ export const StepTrained = Schema.TaggedStruct("StepTrained", {
   metrics: Schema.Array(TrainMetrics)
 })
 
+/** Validation questions answered after a policy update, one trajectory each, under the best instruction of that time. */
+export const Validated = Schema.TaggedStruct("Validated", {
+  step: Step,
+  instruction: Instruction.InstructionId,
+  groups: Schema.Array(Group.Group),
+  failed: Schema.optionalKey(Failed)
+})
+
 export const Pruned = Schema.TaggedStruct("Pruned", {
   step: Step,
-  pruned: Schema.Array(
-    Schema.Struct({ id: Instruction.InstructionId, weight: Schema.NullOr(Schema.Finite), reason: Schema.String })
-  ),
+  pruned: Schema.Array(SuccessiveHalving.Pruned),
   kept: Schema.Array(Instruction.InstructionId)
 })
 
@@ -75,13 +89,17 @@ export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   parent: Schema.NullOr(Schema.Array(Trajectory.Reward)),
   rollouts: Schema.Int,
   /** Prompt and response tokens of these rollouts. */
-  tokens: Schema.Int
+  tokens: Schema.Int,
+  /** Part of `rollouts`; a question that failed for one contestant is not among `questions`. */
+  failed: Schema.optionalKey(Failed)
 })
 
 /** The population after an evolution: the parents with reset windows, then the accepted candidates as instructions. */
 export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
   step: Step,
   parents: Schema.Array(Instruction.InstructionId),
+  /** Who gave way to the newcomers: all that were alive and no parents. */
+  replaced: Schema.Array(SuccessiveHalving.Pruned),
   accepted: Schema.Array(
     Schema.Struct({
       instruction: Instruction.Instruction,
@@ -102,7 +120,8 @@ export const CheckpointSaved = Schema.TaggedStruct("CheckpointSaved", { step: St
 export const Evaluated = Schema.TaggedStruct("Evaluated", {
   policy: Schema.Literals(["before", "after"]),
   instruction: Instruction.InstructionId,
-  groups: Schema.Array(Group.Group)
+  groups: Schema.Array(Group.Group),
+  failed: Schema.optionalKey(Failed)
 })
 
 export const RunFinished = Schema.TaggedStruct("RunFinished", { best: Instruction.InstructionId })
@@ -115,6 +134,7 @@ export const RunEvent = Schema.Union([
   RolloutsCollected,
   TrainingPlanned,
   StepTrained,
+  Validated,
   Pruned,
   CandidatesProposed,
   CandidatesVerified,

@@ -4,6 +4,7 @@ import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import type { Verification } from "@inspo/verification"
 import { Array as Arr, Option, Schema } from "effect"
+import type { StepReward } from "./Collapse.ts"
 import type { Evaluated, StepPlanned } from "./RunEvent.ts"
 
 /**
@@ -19,18 +20,33 @@ export interface RunState {
   readonly previousWeights: ReadonlyArray<Population.Weight>
   /** Every instruction that ever lived, in order of birth. */
   readonly instructions: ReadonlyArray<Instruction.Instruction>
+  /** Weights with which instructions left the population, in order of leaving. */
+  readonly departed: ReadonlyArray<Population.Weight>
   /** Instructions that entered at the last refill and are owed a group (row 7). */
   readonly owed: ReadonlyArray<Instruction.InstructionId>
   readonly buffer: ReplayBuffer.ReplayBuffer
   readonly checkpoints: ReadonlyArray<SavedCheckpoint>
   readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
+  /** Mean training reward of every step so far. */
+  readonly rewards: ReadonlyArray<StepReward>
+  readonly validations: ReadonlyArray<Validation>
   readonly spent: Spent
+  /** Rollouts among those spent that their environment failed. */
+  readonly failed: Spent["rollouts"]
 }
 
 /** A checkpoint with the step whose policy it holds. */
 export interface SavedCheckpoint {
   readonly step: number
   readonly checkpoint: CheckpointRef
+}
+
+/** The mean reward of the policy after `step` on the validation questions, under the best instruction of that time. */
+export interface Validation {
+  readonly step: number
+  readonly instruction: Instruction.InstructionId
+  readonly mean: number
+  readonly questions: number
 }
 
 /** Rollouts and tokens (prompt and response) by purpose. */
@@ -69,6 +85,7 @@ export type Phase =
       readonly groups: ReadonlyArray<Group.Group>
       readonly batchHash: string
     }
+  | { readonly _tag: "Validate" }
   | { readonly _tag: "Prune" }
   | { readonly _tag: "Propose"; readonly evolution: Evolution }
   | {
@@ -95,14 +112,18 @@ export const unstarted: RunState = {
   population: Population.make([]),
   previousWeights: [],
   instructions: [],
+  departed: [],
   owed: [],
   buffer: ReplayBuffer.empty,
   checkpoints: [],
   evaluations: [],
+  rewards: [],
+  validations: [],
   spent: {
     rollouts: { train: 0, verification: 0, evaluation: 0 },
     tokens: { train: 0, verification: 0, evaluation: 0 }
-  }
+  },
+  failed: { train: 0, verification: 0, evaluation: 0 }
 }
 
 /** The id of the `index`-th instruction of a run, counted from 0: the seed is `i0`. */
@@ -114,13 +135,6 @@ export const instruction = (state: RunState, id: Instruction.InstructionId): Ins
     Arr.findFirst(state.instructions, (known) => known.id === id),
     () => new UnknownInstruction({ id })
   )
-
-/**
- * The checkpoints to remove when a new one is written: all but the first, which the final table needs, and the `keep`
- * newest, since the new one is not committed yet.
- */
-export const staleCheckpoints = (state: RunState, keep: number): ReadonlyArray<SavedCheckpoint> =>
-  state.checkpoints.filter(({ step }) => step > 0).slice(0, -keep)
 
 /** An event names an instruction that no earlier event introduced: the journal is not of one piece. */
 export class UnknownInstruction extends Schema.TaggedError<UnknownInstruction>()("UnknownInstruction", {

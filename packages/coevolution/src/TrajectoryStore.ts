@@ -7,8 +7,29 @@ const kind = "trajectory"
 
 const decode = Schema.decodeUnknownEffect(Schema.Array(Trajectory.Trajectory))
 
-/** Trajectories with their tokens and texts, kept in the journal's records. */
-export const make = Effect.gen(function* () {
+/**
+ * So many rollouts of one collection failed that the others no longer stand for them: an episode that calls no tool cannot
+ * fail by one. Those that did not fail are stored, and a resumed run asks for the rest again.
+ */
+export class TooManyFailures extends Schema.TaggedError<TooManyFailures>()("TooManyFailures", {
+  failed: Schema.Int,
+  total: Schema.Int,
+  allowed: Schema.Finite,
+  example: Schema.String
+}) {
+  override get message() {
+    return (
+      `rollouts: ${this.failed} of ${this.total} failed, and rollout.maxFailedShare is ${this.allowed}. One of them: ` +
+      `${this.example}. What went well is stored; mend the cause and resume the run`
+    )
+  }
+}
+
+/**
+ * Trajectories with their tokens and texts, kept in the journal's records. `maxFailedShare`, in [0, 1], is how many of the
+ * rollouts asked for at once may fail.
+ */
+export const make = Effect.fnUntraced(function* (maxFailedShare: number) {
   const journal = yield* Journal
   const rollout = yield* Rollout
 
@@ -33,12 +54,23 @@ export const make = Effect.gen(function* () {
     const stored = yield* read(episodes.map(({ id }) => id))
     const known = new Map(stored.map((trajectory) => [trajectory.id, trajectory]))
     const missing = episodes.filter(({ id }) => !known.has(id))
-    for (const trajectory of yield* rollout.collect(missing)) known.set(trajectory.id, trajectory)
+    const collected = yield* rollout.collect(missing)
+    const failed = collected.filter(Trajectory.isFailed)
+    const tooMany = failed.length > maxFailedShare * episodes.length
+    const kept = tooMany ? collected.filter((trajectory) => !Trajectory.isFailed(trajectory)) : collected
     yield* journal.putRecords(
       kind,
       step,
-      missing.map(({ id }) => ({ key: id, value: known.get(id) }))
+      kept.map((trajectory) => ({ key: trajectory.id, value: trajectory }))
     )
+    if (tooMany)
+      return yield* new TooManyFailures({
+        failed: failed.length,
+        total: episodes.length,
+        allowed: maxFailedShare,
+        example: failed[0]?.failure ?? "no reason was given"
+      })
+    for (const trajectory of kept) known.set(trajectory.id, trajectory)
     return Arr.getSomes(episodes.map(({ id }) => Option.fromNullishOr(known.get(id))))
   })
 

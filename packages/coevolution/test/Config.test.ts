@@ -25,6 +25,9 @@ describe("RunConfig", () => {
     const broken: ReadonlyArray<readonly [string, RunConfig]> = [
       ["data.corpus", { ...quick, data: { ...quick.data, questions: "q.jsonl" } }],
       ["data.testShare", { ...quick, data: { ...quick.data, validationShare: 0.5, testShare: 0.5 } }],
+      ["rollout.tools", { ...quick, rollout: { ...quick.rollout, tools: ["search", "abacus"] } }],
+      ["rollout.mode", { ...quick, rollout: { ...quick.rollout, mode: "searchr1", agent: "rag" } }],
+      ["reward.scope", { ...quick, rollout: { ...quick.rollout, mode: "searchr1" } }],
       ["train.fromStep", { ...quick, train: { ...quick.train, fromStep: quick.schedule.steps + 1 } }],
       ["train.miniBatchSize", { ...quick, train: { ...quick.train, miniBatchSize: quick.train.batchSize + 1 } }]
     ]

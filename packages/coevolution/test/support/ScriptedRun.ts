@@ -2,12 +2,13 @@ import { Presets, type RunConfig, type RunData, run, type RunEvent, type RunStat
 import { WorldQuestion } from "@inspo/datasets"
 import type { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { layerRuleBased } from "@inspo/reflection/RuleBased"
+import { layerHistory, layerParaphrase, layerRandom, layerRuleBased, type Proposer } from "@inspo/reflection"
+import { Search } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import { layerExactMatch } from "@inspo/reward"
 import { layer as layerRollout } from "@inspo/rollout"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
-import { Effect, Hash, Layer } from "effect"
+import { Effect, Hash, identity, Layer } from "effect"
 
 /** A run small enough to be repeated hundreds of times: 9 steps of 4 questions × 2. */
 export const config: RunConfig = {
@@ -23,8 +24,8 @@ export const config: RunConfig = {
     }
   },
   population: { ...Presets.quick.population, size: 5 },
-  halving: { rule: "robust", minimumGroups: 1 },
-  schedule: { steps: 9, pruneEvery: 2, evolveEvery: 4, evolveUntil: 8, evolveUntilInclusive: true },
+  halving: { ...Presets.quick.halving, minimumGroups: 1 },
+  schedule: { ...Presets.quick.schedule, steps: 9, pruneEvery: 2, evolveEvery: 4, evolveUntil: 8 },
   verification: { ...Presets.quick.verification, samples: 4, rounds: 2 },
   rollout: {
     ...Presets.quick.rollout,
@@ -34,11 +35,21 @@ export const config: RunConfig = {
     maxObservationTokens: 200
   },
   train: { ...Presets.quick.train, batchSize: 4, miniBatchSize: 2 },
-  evaluation: { questions: 4 }
+  evaluation: { ...Presets.quick.evaluation, questions: 4 }
 }
 
-/** The world of {@link config} as data and as services, with a policy that obeys some clauses more than others. */
-export const make = (settings: RunConfig) =>
+const proposers = {
+  rules: layerRuleBased,
+  random: layerRandom,
+  paraphrase: layerParaphrase,
+  history: layerHistory
+}
+
+/**
+ * The world of {@link config} as data and as services, with a policy that obeys some clauses more than others. `meddle` may
+ * make the search fail.
+ */
+export const make = (settings: RunConfig, meddle: (search: Search.Interface) => Search.Interface = identity) =>
   Effect.gen(function* () {
     const { counts, mix, seed, sizes } = settings.data.world
     const world = yield* WorldQuestion.generate({ seed: seed ?? settings.seed, sizes, mix, counts })
@@ -49,25 +60,33 @@ export const make = (settings: RunConfig) =>
     )
     const data: RunData = { ...world.questions, fingerprint: "scripted-world" }
     const engine = ScriptedEngine.layer((prompt, { seed }) => script(answers, prompt, seed), { concurrency: 64 })
-    const environment = Layer.mergeAll(layerBm25(world.passages), layerExactMatch, engine)
+    const search = Layer.effect(Search, Effect.map(Search, meddle)).pipe(Layer.provide(layerBm25(world.passages)))
+    const environment = Layer.mergeAll(search, layerExactMatch, engine)
     const services = Layer.mergeAll(
       layerRollout({ ...settings.rollout, topK: settings.retrieval.topK }).pipe(Layer.provide(environment)),
       engine,
-      layerRuleBased
+      proposers[settings.proposer.kind]
     )
     return { data, services }
   })
+
+/** Services that a test puts in the place of those of {@link make}. */
+export interface Replaced {
+  readonly proposer?: Layer.Layer<Proposer>
+  readonly meddle?: (search: Search.Interface) => Search.Interface
+}
 
 /** Runs to the end on `journal`, giving the committed events in order and the last state. */
 export const runOn = (
   settings: RunConfig,
   journal: Layer.Layer<Journal>,
-  onEvent: (event: RunEvent, state: RunState.RunState) => Effect.Effect<void> = () => Effect.void
+  onEvent: (event: RunEvent, state: RunState.RunState) => Effect.Effect<void> = () => Effect.void,
+  { meddle, proposer }: Replaced = {}
 ) =>
   Effect.gen(function* () {
-    const { data, services } = yield* make(settings)
+    const { data, services } = yield* make(settings, meddle)
     return yield* run({ config: settings, data, code: "test", onEvent }).pipe(
-      Effect.provide(Layer.mergeAll(services, journal))
+      Effect.provide(Layer.mergeAll(services, journal, proposer ?? proposers[settings.proposer.kind]))
     )
   })
 

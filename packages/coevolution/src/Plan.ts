@@ -1,0 +1,192 @@
+/** What a run will do and spend, known before anything is spent. */
+import { Schema } from "effect"
+import type { RunConfig } from "./Config.ts"
+import { begun, type HeldOut, type Move, play, scripted } from "./internal/DryRun.ts"
+import { warnings } from "./internal/PlanWarnings.ts"
+import { halfWidth } from "./internal/Resolution.ts"
+import type { Setting } from "./Next.ts"
+import * as Policies from "./Policies.ts"
+import type { RunEvent } from "./RunEvent.ts"
+import type { QuestionRef, RunState } from "./RunState.ts"
+
+const Count = Schema.Int
+
+/** What can happen at least and at most, and what is to be expected. */
+export const Bounds = Schema.Struct({ min: Count, expected: Count, max: Count })
+export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
+
+/**
+ * The plan of a run: the document that `inspo plan --json` prints, and a public contract.
+ *
+ * - `prunes` and `evolutions`: those of a run in which instructions do about equally well and every candidate passes.
+ * - `rollouts`: `train` is exact; `verification` is the expected number; `evaluation` holds when the best instruction is
+ *   not the seed, else the final table takes half as many.
+ * - `bounds`: no evolution finds failures to learn from (`min`); the candidates of every evolution pass (`expected`); no
+ *   candidate ever passes (`max`). An optimizer call is one request to the proposer, that for the first population included.
+ * - `weightHalfWidth`: half the width of a 95 % interval of a weight, in units of reward, after a full window in a full
+ *   population that shares the batch evenly. The unit is the group, with the largest variance a mean in [0, 1] can have,
+ *   1/4. At most 0.5.
+ */
+export const Plan = Schema.Struct({
+  steps: Count,
+  prunes: Schema.Array(Schema.Struct({ step: Count, from: Count, to: Count })),
+  evolutions: Schema.Array(Schema.Struct({ step: Count })),
+  rollouts: Schema.Struct({ train: Count, verification: Count, evaluation: Count }),
+  bounds: Schema.Struct({ verification: Bounds, optimizerCalls: Bounds }),
+  weightHalfWidth: Schema.Finite,
+  warnings: Schema.Array(Schema.String)
+})
+export interface Plan extends Schema.Schema.Type<typeof Plan> {}
+
+/** A plan with what only people read. */
+export interface Forecast extends Plan {
+  /** How many instructions are alive during each step, from step 1 on. */
+  readonly population: ReadonlyArray<number>
+  /** Tokens of prompts and responses that the limits allow an agent `search-r1` at most, at the largest number of rollouts. */
+  readonly maximumTokens: number
+}
+
+/** The questions a run has: those to train on, and how many are held out. */
+export interface Questions extends HeldOut {
+  readonly train: ReadonlyArray<QuestionRef>
+}
+
+/**
+ * Plans a run by playing it: `next` and `apply` decide as they will in the run, a script stands in for engine and
+ * proposer. Each evolution is played several ways from where it begins, which is what the bounds are made of.
+ *
+ * @example
+ * ```ts
+ * import { Plan, Presets } from "@inspo/coevolution"
+ * import type { QuestionRef } from "@inspo/coevolution/RunState"
+ *
+ * declare const train: ReadonlyArray<QuestionRef>
+ *
+ * Plan.forecast(Presets.paper, { train, validation: 100, test: 500 }).rollouts.train // 768000 with 512 questions or more
+ * ```
+ */
+export const forecast = (config: RunConfig, questions: Questions): Forecast => {
+  const setting: Setting = { config, policies: playedPolicies(config), questions: questions.train }
+  const environment = scripted(setting, questions)
+  let expected = nothing
+  const population: Array<number> = []
+  const learningRates: Array<number> = []
+  const evolutions: Array<RunState> = []
+  const decisions: Array<Move> = []
+  for (const move of play(setting, begun(setting), environment)) {
+    const { after, before, event } = move
+    expected = add(expected, costOf(config, move))
+    if (event._tag === "StepPlanned") {
+      population.push(before.population.members.length)
+      learningRates.push(event.learningRate)
+    }
+    if (!evolving.has(before.phase._tag) && evolving.has(after.phase._tag)) evolutions.push(after)
+    if (decisive.has(event._tag)) decisions.push(move)
+  }
+
+  const initial = {
+    ...nothing,
+    calls: expected.calls - decisions.filter(({ command }) => command._tag === "Propose").length
+  }
+  const evolved = (played: Setting): Cost =>
+    evolutions
+      .flatMap((state) => [...play(played, state, environment, ({ phase }) => !evolving.has(phase._tag))])
+      .map((move) => costOf(config, move))
+      .reduce(add, initial)
+  const least = evolved(withoutFailures(setting))
+  const most = evolved(withoutPasses(setting))
+
+  const { maxObservationTokens, maxPromptTokens, maxResponseTokens, maxTurns } = config.rollout
+  const tokensPerRollout = maxPromptTokens + (maxTurns + 1) * maxResponseTokens + maxTurns * maxObservationTokens
+  return {
+    steps: config.schedule.steps,
+    prunes: decisions.flatMap(prunings),
+    evolutions: evolutions.map(({ step }) => ({ step })),
+    rollouts: { train: expected.train, verification: expected.verification, evaluation: expected.evaluation },
+    bounds: {
+      verification: { min: least.verification, expected: expected.verification, max: most.verification },
+      optimizerCalls: { min: least.calls, expected: expected.calls, max: most.calls }
+    },
+    weightHalfWidth: weightHalfWidth(config, questions.train.length),
+    warnings: warnings(config, { decisions, learningRates }),
+    population,
+    maximumTokens: (expected.train + most.verification + expected.evaluation) * tokensPerRollout
+  }
+}
+
+/** Events whose moves the plan looks at; all others are forgotten as they are played, with the states they hold. */
+const decisive: ReadonlySet<RunEvent["_tag"]> = new Set([
+  "Pruned",
+  "CandidatesProposed",
+  "CandidatesVerified",
+  "PopulationRefilled"
+])
+
+const evolving: ReadonlySet<RunState["phase"]["_tag"]> = new Set(["Propose", "Verify", "Refill"])
+
+/** Rollouts by purpose, and requests to the proposer. */
+interface Cost {
+  readonly train: number
+  readonly verification: number
+  readonly evaluation: number
+  readonly calls: number
+}
+
+const nothing: Cost = { train: 0, verification: 0, evaluation: 0, calls: 0 }
+
+const add = (a: Cost, b: Cost): Cost => ({
+  train: a.train + b.train,
+  verification: a.verification + b.verification,
+  evaluation: a.evaluation + b.evaluation,
+  calls: a.calls + b.calls
+})
+
+const costOf = ({ rollout }: RunConfig, { command, event }: Move): Cost => {
+  switch (command._tag) {
+    case "Initialise":
+      return { ...nothing, calls: command.size > command.seeds.length ? 1 : 0 }
+    case "Collect":
+      return { ...nothing, train: command.plan.questions.length * rollout.groupSize }
+    case "Propose":
+      return { ...nothing, calls: 1 }
+    case "Verify":
+      return { ...nothing, verification: event._tag === "CandidatesVerified" ? event.rollouts : 0 }
+    case "Validate":
+    case "Evaluate":
+      return {
+        ...nothing,
+        evaluation: event._tag === "Validated" || event._tag === "Evaluated" ? event.groups.length : 0
+      }
+    default:
+      return nothing
+  }
+}
+
+/** The cap of experiences per question takes time and changes no number: a played question has one experience a step. */
+const playedPolicies = (config: RunConfig): Policies.Policies =>
+  Policies.fromConfig({ ...config, buffer: { ...config.buffer, perQuestionCap: null } })
+
+/** The setting of a run whose instructions never fail. */
+const withoutFailures = (setting: Setting): Setting => ({
+  ...setting,
+  policies: { ...setting.policies, buffer: { ...setting.policies.buffer, failures: () => [] } }
+})
+
+/** The setting of a run whose candidates never pass. */
+const withoutPasses = (setting: Setting): Setting => {
+  const { verification } = setting.policies
+  const judge: typeof verification.judge = (evidence) =>
+    verification.judge(evidence).map((verdict) => ({ ...verdict, accepted: false }))
+  return { ...setting, policies: { ...setting.policies, verification: { ...verification, judge } } }
+}
+
+const prunings = ({ after, before, event }: Move): Plan["prunes"] => {
+  const from = before.population.members.length
+  const to = after.population.members.length
+  return event._tag === "Pruned" && to < from ? [{ step: event.step, from, to }] : []
+}
+
+const weightHalfWidth = ({ population, train }: RunConfig, questions: number): number => {
+  const groups = (population.window * Math.min(train.batchSize, questions)) / population.size
+  return Math.min(0.5, halfWidth(groups))
+}

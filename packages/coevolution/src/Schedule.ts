@@ -1,0 +1,33 @@
+/** Which steps of a run prune, evolve and look at the validation questions. */
+import { Array as Arr } from "effect"
+import type { RunConfig } from "./Config.ts"
+
+/** Whether the population is pruned after this step, where it is larger than the parents. */
+export const prunes = ({ schedule }: RunConfig, step: number): boolean => divides(schedule.pruneEvery, step)
+
+/** Whether an evolution begins after this step. */
+export const evolves = ({ population, schedule }: RunConfig, step: number): boolean =>
+  divides(schedule.evolveEvery, step) &&
+  step >= schedule.evolveFrom &&
+  (schedule.evolveUntilInclusive ? step <= schedule.evolveUntil : step < schedule.evolveUntil) &&
+  population.size > population.parents
+
+/** The steps of a whole run after which an evolution begins. */
+export const evolutions = (config: RunConfig): ReadonlyArray<number> =>
+  Arr.range(1, config.schedule.steps).filter((step) => evolves(config, step))
+
+/** Whether the policy after this step answers the validation questions; the last one does where any does. */
+export const validates = ({ evaluation, schedule }: RunConfig, step: number): boolean =>
+  divides(evaluation.every, step) || (evaluation.every > 0 && step >= schedule.steps)
+
+/** Whether the policy after this step is saved: as asked for, at the end, and whenever it was validated. */
+export const checkpoints = (config: RunConfig, step: number): boolean =>
+  divides(config.checkpoint.every, step) || step >= config.schedule.steps || validates(config, step)
+
+/** The first and the last step that update the policy. */
+export const trained = ({ schedule, train }: RunConfig): readonly [first: number, last: number] => [
+  train.fromStep,
+  Math.min(train.untilStep ?? schedule.steps, schedule.steps)
+]
+
+const divides = (period: number, step: number): boolean => period > 0 && step % period === 0

@@ -1,0 +1,55 @@
+/** Which checkpoint is the policy that a run returns, and which must be kept until that is known. */
+import { Array as Arr, Order } from "effect"
+import * as Collapse from "./Collapse.ts"
+import type { RunConfig } from "./Config.ts"
+import type { RunState, SavedCheckpoint, Validation } from "./RunState.ts"
+
+/** The policy after `step` updates, and the rule that chose it; `last` also when another rule had no cause. */
+export interface Selected {
+  readonly step: number
+  readonly rule: RunConfig["evaluation"]["select"]
+}
+
+/**
+ * The policy to return as things stand.
+ *
+ * `best` takes the highest mean on the validation questions, the later one among equals. `before-collapse` takes the last
+ * validated policy up to the end of the best 10 steps before a collapse, and the initial one when none was validated
+ * until then.
+ */
+export const selected = ({ evaluation }: RunConfig, state: RunState): Selected => {
+  const last = { step: state.step, rule: "last" } as const
+  if (evaluation.select === "best") {
+    const best = Arr.last(Arr.sort(state.validations, byMean))
+    return best._tag === "None" ? last : { step: best.value.step, rule: "best" }
+  }
+  const course = Collapse.course(state.rewards, evaluation.collapse)
+  if (evaluation.select === "last" || course === null || course.collapse === null) return last
+  return { step: lastValidated(state, course.best.step), rule: "before-collapse" }
+}
+
+/**
+ * The checkpoints to remove when a new one is written. The first stays, which the final table needs, and those that may
+ * yet be selected; of the others the `checkpoint.keep` newest, since the new one is not committed yet.
+ */
+export const stale = (config: RunConfig, state: RunState): ReadonlyArray<SavedCheckpoint> => {
+  const { keep } = config.checkpoint
+  if (keep === null) return []
+  const eligible = new Set([0, ...eligibleSteps(config, state)])
+  return state.checkpoints.slice(0, -keep).filter(({ step }) => !eligible.has(step))
+}
+
+/** The validated steps that may be selected, whatever comes. */
+const eligibleSteps = (config: RunConfig, state: RunState): ReadonlyArray<number> => {
+  const { collapse, select } = config.evaluation
+  if (select === "last") return []
+  if (select === "best") return [selected(config, state).step]
+  const from = lastValidated(state, Collapse.course(state.rewards, collapse)?.best.step ?? 0)
+  return state.validations.flatMap(({ step }) => (step >= from ? [step] : []))
+}
+
+const lastValidated = ({ validations }: RunState, step: number): number =>
+  validations.reduce((latest, one) => (one.step <= step ? Math.max(latest, one.step) : latest), 0)
+
+/** Worst first; a stable sort leaves the later of equals last. */
+const byMean: Order.Order<Validation> = Order.mapInput(Order.Number, ({ mean }) => mean)

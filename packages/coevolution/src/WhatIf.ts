@@ -1,0 +1,230 @@
+/** How the decisions of a finished run would have fallen under other settings. */
+import { Instruction } from "@inspo/domain"
+import { Array as Arr, Equal, Option, Result, Schema } from "effect"
+import type { RunConfig } from "./Config.ts"
+import { minimumGroups } from "./internal/Evidence.ts"
+import { type Decided, index, type Log, refold, type Trace } from "./internal/Refold.ts"
+import type { RunEvent } from "./RunEvent.ts"
+
+export { minimumGroups } from "./internal/Evidence.ts"
+
+const Ids = Schema.Array(Instruction.InstructionId)
+const Step = Schema.Int
+
+/**
+ * A decision as the log holds it and as it falls under other settings; null where it is not due.
+ *
+ * - `prune`: who leaves, worst first; `parents`: who descends, best first; `refill`: which candidates enter; `best`: I*.
+ * - `effectiveGroups`: behind the least observed of the instructions compared, Kish's number of groups.
+ */
+export const Decision = Schema.Struct({
+  step: Step,
+  kind: Schema.Literals(["prune", "parents", "refill", "best"]),
+  original: Schema.NullOr(Ids),
+  whatif: Schema.NullOr(Ids),
+  effectiveGroups: Schema.NullOr(Schema.Finite)
+})
+export interface Decision extends Schema.Schema.Type<typeof Decision> {}
+
+const Pair = <S extends Schema.Top>(of: S) => Schema.Struct({ original: of, whatif: of })
+
+/**
+ * What follows from a log under other settings. `reward` is the mean training reward of the steps if instructions had
+ * been drawn with the new probabilities, by importance weights; null where that rests on too few effective groups, or on
+ * instructions that the log has no rewards of.
+ */
+export const Answer = Schema.Struct({
+  decisions: Schema.Array(Decision),
+  best: Pair(Instruction.InstructionId),
+  reward: Pair(Schema.NullOr(Schema.Finite))
+})
+export interface Answer extends Schema.Schema.Type<typeof Answer> {}
+
+/** The log is too thin for an answer. */
+export class TooFewGroups extends Schema.TaggedError<TooFewGroups>()("TooFewGroups", {
+  kind: Decision.fields.kind,
+  step: Step,
+  effectiveGroups: Schema.Finite,
+  /** The instruction or candidate with the fewest groups, or null when the log has none to compare. */
+  name: Schema.NullOr(Schema.String),
+  /** The last step at which the log could draw it; null for a candidate, and for one that never lived there. */
+  drawnUntil: Schema.NullOr(Step)
+}) {
+  override get message() {
+    const groups = (Math.floor(10 * this.effectiveGroups) / 10).toFixed(1)
+    const whose = this.name === null ? ", because the log has no candidates for it" : ` of ${this.name}`
+    const gone =
+      this.drawnUntil !== null && this.drawnUntil < this.step
+        ? `, which the log has only until step ${this.drawnUntil}`
+        : ""
+    return (
+      `whatif: ${decisionNames[this.kind]} at step ${this.step} would rest on ${groups} effective groups${whose}${gone}; ` +
+      `expected at least ${minimumGroups}. Ask for settings closer to those of the run, or log a run with a larger ` +
+      "train.batchSize"
+    )
+  }
+}
+
+/** The events are not those of a finished run of this program. */
+export class UnusableLog extends Schema.TaggedError<UnusableLog>()("UnusableLog", { reason: Schema.String }) {
+  override get message() {
+    return `whatif: ${this.reason}`
+  }
+}
+
+/** Whether a setting, by its dotted name, is one that a log can answer for. */
+export const isAnswerable = (name: string): boolean =>
+  name === "sampler.temperature" ||
+  name === "schedule.pruneEvery" ||
+  name.startsWith("halving.") ||
+  (name.startsWith("population.") && name !== "population.size" && name !== "population.initial")
+
+/** A log that was read and checked: its own settings reproduce it. */
+export interface Opened {
+  readonly log: Log
+  readonly original: Trace
+}
+
+/** Reads the events of a finished run. Fails when it is unfinished, or when its own settings do not reproduce it. */
+export const open = (config: RunConfig, events: ReadonlyArray<RunEvent>): Result.Result<Opened, UnusableLog> => {
+  const initial = events.find((event) => event._tag === "PopulationInitialised")
+  const finished = events.find((event) => event._tag === "RunFinished")
+  if (initial === undefined || finished === undefined)
+    return Result.fail(new UnusableLog({ reason: "the run is not finished; continue it with `inspo resume` first" }))
+  const log = index(config, initial, events)
+  const original = refold(log, config)
+  const differs = firstDifference(original, events)
+  return differs === null
+    ? Result.succeed({ log, original })
+    : Result.fail(
+        new UnusableLog({
+          reason:
+            `under its own settings the log gives another result for ${differs}; it was written by another version of ` +
+            "the program, which is the one to ask"
+        })
+      )
+}
+
+/**
+ * Refolds the logged rewards under another config, which may differ in what {@link isAnswerable} allows. The policy path
+ * is held fixed: policy, rollouts and proposed candidates stay those of the log, whoever becomes a parent, and what was
+ * skipped stays skipped. An instruction that the log pruned has no further rewards. Decisions are those of `next` and
+ * `apply`. A decision that the log took on the same groups stands; any other must rest on {@link minimumGroups} effective
+ * groups.
+ *
+ * The step means of Eq. 6 do not depend on how often an instruction was drawn: all its groups of a step share the ratio
+ * of new to logged probability. The ratio counts in the effective number of groups and in `reward`.
+ *
+ * @example
+ * ```ts
+ * import { type RunConfig, type RunEvent, WhatIf } from "@inspo/coevolution"
+ * import { Result } from "effect"
+ *
+ * declare const config: RunConfig
+ * declare const events: ReadonlyArray<RunEvent>
+ *
+ * const slower = { ...config, schedule: { ...config.schedule, pruneEvery: 10 } }
+ * WhatIf.open(config, events).pipe(Result.flatMap((opened) => WhatIf.ask(opened, slower)))
+ * ```
+ */
+export const ask = ({ log, original }: Opened, config: RunConfig): Result.Result<Answer, TooFewGroups> => {
+  const trace = refold(log, config)
+  const logged = new Map(original.decisions.map((decided) => [keyOf(decided), decided]))
+  for (const decided of trace.decisions) {
+    const least = leastObserved(decided)
+    if (decided.selective && least.groups < minimumGroups && !Equal.equals(decided, logged.get(keyOf(decided))))
+      return Result.fail(
+        new TooFewGroups({
+          kind: decided.kind,
+          step: decided.step,
+          effectiveGroups: least.groups,
+          name: least.name,
+          drawnUntil: drawnUntil(log, least.name)
+        })
+      )
+  }
+  const due = new Map(trace.decisions.map((decided) => [keyOf(decided), decided]))
+  return Result.succeed({
+    decisions: Arr.dedupe([...logged.keys(), ...due.keys()])
+      .flatMap((key) => decision(logged.get(key), due.get(key)))
+      .toSorted((a, b) => a.step - b.step || kinds.indexOf(a.kind) - kinds.indexOf(b.kind)),
+    best: { original: original.best, whatif: trace.best },
+    reward: { original: original.reward, whatif: trace.reward }
+  })
+}
+
+/** In the order in which they fall within a step. */
+const kinds = Decision.fields.kind.literals
+
+const decisionNames: Readonly<Record<Decision["kind"], string>> = {
+  prune: "the prune",
+  parents: "the choice of parents",
+  refill: "the choice of candidates",
+  best: "the choice of the best instruction"
+}
+
+const drawnUntil = ({ plans }: Log, name: string | null): number | null =>
+  Arr.findLast([...plans.values()], ({ probabilities }) => name !== null && name in probabilities).pipe(
+    Option.match({ onNone: () => null, onSome: ({ step }) => step })
+  )
+
+const keyOf = ({ kind, step }: Pick<Decided, "kind" | "step">): string => `${step} ${kind}`
+
+const leastObserved = ({ evidence }: Decided): { readonly name: string | null; readonly groups: number } =>
+  evidence.reduce<{ readonly name: string | null; readonly groups: number }>(
+    (least, one) => (least.name === null || one.groups < least.groups ? one : least),
+    { name: null, groups: 0 }
+  )
+
+const decision = (logged: Decided | undefined, due: Decided | undefined): ReadonlyArray<Decision> => {
+  const either = due ?? logged
+  return either === undefined
+    ? []
+    : [
+        {
+          step: either.step,
+          kind: either.kind,
+          original: logged?.ids ?? null,
+          whatif: due?.ids ?? null,
+          effectiveGroups: due === undefined ? null : leastObserved(due).groups
+        }
+      ]
+}
+
+/** The first thing in the log that the trace does not have, in words; null when it has all. */
+const firstDifference = (trace: Trace, events: ReadonlyArray<RunEvent>): string | null => {
+  const traced = new Map(trace.decisions.map((decided) => [keyOf(decided), decided.ids]))
+  const isTraced = (step: number, kind: Decided["kind"], ids: Decided["ids"]) =>
+    Equal.equals(traced.get(keyOf({ step, kind })), ids)
+  const last = trace.decisions.at(-1)?.step ?? 0
+  const differences = events.flatMap((event): ReadonlyArray<string> => {
+    switch (event._tag) {
+      case "StepPlanned":
+        return Equal.equals(trace.probabilities.get(event.step), event.probabilities)
+          ? []
+          : [`the probabilities of step ${event.step}`]
+      case "Pruned":
+        return isTraced(
+          event.step,
+          "prune",
+          event.pruned.map(({ id }) => id)
+        )
+          ? []
+          : [`the prune at step ${event.step}`]
+      case "PopulationRefilled":
+        return isTraced(event.step, "parents", event.parents) &&
+          isTraced(
+            event.step,
+            "refill",
+            event.accepted.map(({ instruction }) => instruction.id)
+          )
+          ? []
+          : [`the evolution at step ${event.step}`]
+      case "RunFinished":
+        return isTraced(last, "best", [event.best]) ? [] : ["the best instruction"]
+      default:
+        return []
+    }
+  })
+  return differences[0] ?? null
+}

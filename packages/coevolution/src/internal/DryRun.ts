@@ -1,0 +1,171 @@
+import { type Group, type Instruction, Question, Trajectory } from "@inspo/domain"
+import { Array as Arr } from "effect"
+import { apply } from "../Apply.ts"
+import type * as Command from "../Command.ts"
+import { next, type Setting } from "../Next.ts"
+import type { RunEvent } from "../RunEvent.ts"
+import { instructionId, type RunState, unstarted } from "../RunState.ts"
+
+/** A command of the loop, the event that answered it, and the states before and after. */
+export interface Move {
+  readonly before: RunState
+  readonly command: Command.Command
+  readonly event: RunEvent
+  readonly after: RunState
+}
+
+/** How many questions there are that nobody trains on. */
+export interface HeldOut {
+  readonly validation: number
+  readonly test: number
+}
+
+/** Plays the part of engine, proposer and data: what happens when a command is done. */
+export type Environment = (command: Command.Command, state: RunState) => RunEvent
+
+/** The moves of the loop from a state on, until there is none left or `over` says so. */
+export function* play(
+  setting: Setting,
+  from: RunState,
+  environment: Environment,
+  over: (state: RunState) => boolean = () => false
+): Generator<Move> {
+  let state = from
+  while (!over(state)) {
+    const before = state
+    const command = next(setting, before)
+    if (command === null) return
+    const event = environment(command, before)
+    state = apply(setting, before, event)
+    yield { before, command, event, after: state }
+  }
+}
+
+/** The state of a run that is about to do its first command. */
+export const begun = (setting: Setting): RunState =>
+  apply(setting, unstarted, { _tag: "RunStarted", config: setting.config, engine: "", data: "", code: "" })
+
+/**
+ * An environment in which instructions do about equally well, later ones a little better; proposers bring all the
+ * candidates they are asked for, and all of these beat their parent. A group stands for all its trajectories with one.
+ */
+export const scripted = ({ config }: Setting, there: HeldOut): Environment => {
+  const trajectoryId = naming()
+  return (command, state) => {
+    switch (command._tag) {
+      case "Record":
+        return command.event
+      case "Initialise":
+        return {
+          _tag: "PopulationInitialised",
+          instructions: Arr.makeBy(Math.max(command.size, command.seeds.length), (index) => ({
+            id: instructionId(index),
+            text: command.seeds[index] ?? `initial ${index}`,
+            generation: 0,
+            parent: null,
+            origin: "seed",
+            bornAt: 0
+          }))
+        }
+      case "Collect": {
+        const rewards = rewardsOf(state)
+        return {
+          _tag: "RolloutsCollected",
+          step: command.plan.step,
+          groups: Arr.zipWith(command.plan.questions, command.plan.assignment, (questionId, id) =>
+            group(id, questionId, trajectoryId(questionId), rewards(id))
+          )
+        }
+      }
+      case "PlanTraining":
+        return { _tag: "TrainingPlanned", step: command.step, batchHash: "", miniBatches: 0 }
+      case "Train":
+        return { _tag: "StepTrained", step: command.step, metrics: [] }
+      case "Propose":
+        return {
+          _tag: "CandidatesProposed",
+          step: command.step,
+          round: command.round,
+          parent: command.parent.id,
+          // One reflected question, so that the fewest are excluded from verification.
+          failures: command.failures.slice(0, 1),
+          critique: "",
+          candidates: Arr.makeBy(command.count, (index) => ({
+            text: `candidate ${command.step}.${command.round}.${index}`,
+            rationale: ""
+          })),
+          rejected: []
+        }
+      case "Verify": {
+        const scores = (reward: number) => command.questions.map(() => reward)
+        return {
+          _tag: "CandidatesVerified",
+          step: command.step,
+          round: command.round,
+          questions: command.questions,
+          candidates: command.candidates.map(() => scores(1)),
+          parent: command.parent === null ? null : scores(0),
+          rollouts: (command.candidates.length + (command.parent === null ? 0 : 1)) * command.questions.length,
+          tokens: 0
+        }
+      }
+      case "Validate":
+        return {
+          _tag: "Validated",
+          step: command.step,
+          instruction: command.instruction.id,
+          groups: heldOut(command.instruction.id, config.evaluation.validation, there.validation)
+        }
+      case "Checkpoint":
+        return { _tag: "CheckpointSaved", step: command.step, checkpoint: { uri: "none", hash: "" } }
+      case "Evaluate":
+        return {
+          _tag: "Evaluated",
+          policy: command.policy,
+          instruction: command.instruction.id,
+          groups: heldOut(command.instruction.id, config.evaluation.questions, there.test)
+        }
+    }
+  }
+}
+
+/** One group for each question asked of those there are. */
+const heldOut = (id: Instruction.InstructionId, asked: number, there: number): ReadonlyArray<Group.Group> =>
+  Array.from({ length: Math.min(asked, there) }, () => group(id, heldOutQuestion, heldOutTrajectory, [0]))
+
+/** Rewards of a group by its instruction's place in order of birth: failures all, each a little better than the last. */
+const rewardsOf = (state: RunState) => {
+  const known = new Map(
+    state.instructions.map(({ id }, place) => [id, [0.3 + (0.1 * place) / (place + 1)] as const] as const)
+  )
+  return (id: Instruction.InstructionId): Group.Group["rewards"] => known.get(id) ?? [0]
+}
+
+/** One trajectory for each question: to check many new ids takes longer than all the rest. */
+const naming = () => {
+  const known = new Map<string, Trajectory.TrajectoryId>()
+  return (question: string): Trajectory.TrajectoryId => {
+    const id = known.get(question) ?? Trajectory.TrajectoryId.make(question)
+    known.set(question, id)
+    return id
+  }
+}
+
+const heldOutQuestion = Question.QuestionId.make("held out")
+const heldOutTrajectory = Trajectory.TrajectoryId.make("held out")
+
+const group = (
+  instructionId: Instruction.InstructionId,
+  questionId: Question.QuestionId,
+  trajectoryId: Trajectory.TrajectoryId,
+  rewards: Group.Group["rewards"]
+): Group.Group => ({
+  instructionId,
+  questionId,
+  dataSource: "dry run",
+  promptTokens: 0,
+  rewards,
+  trajectories: [trajectoryId],
+  toolCalls: [0],
+  responseTokens: [0]
+})

@@ -1,0 +1,110 @@
+import { Array as Arr, Option } from "effect"
+import type { RunConfig } from "../Config.ts"
+import type { Move } from "./DryRun.ts"
+import { halfWidth } from "./Resolution.ts"
+
+/** What a dry run brought: prunes, verifications and refills in their order, and the learning rate of each step. */
+export interface Played {
+  readonly decisions: ReadonlyArray<Move>
+  readonly learningRates: ReadonlyArray<number>
+}
+
+/** What in a plan is probably not meant, one sentence each. */
+export const warnings = (config: RunConfig, { decisions, learningRates }: Played): ReadonlyArray<string> =>
+  [
+    shortWindow(config),
+    belowResolution(decisions),
+    tooFewGroups(config),
+    evolutionAfterEnd(config),
+    evolutionAtEnd(decisions, config),
+    unprunedParents(decisions, config),
+    tooFewQuestions(decisions, config),
+    endlessWarmup(learningRates)
+  ].filter((warning) => warning !== null)
+
+const shortWindow = ({ population, schedule }: RunConfig): string | null =>
+  population.window < schedule.pruneEvery && population.size > population.parents
+    ? `population.window is ${population.window} and schedule.pruneEvery ${schedule.pruneEvery}: the rewards of ` +
+      `${count(schedule.pruneEvery - population.window, "step")} before each window decide no prune.`
+    : null
+
+/** Difference in reward between the best two instructions that is taken as typical: 2.8 points of exact match. */
+const typicalGap = 0.028
+
+const belowResolution = (moves: ReadonlyArray<Move>): string | null => {
+  const first = Arr.findFirst(moves, ({ event }) => event._tag === "Pruned" && event.pruned.length > 0)
+  if (Option.isNone(first)) return null
+  const { members } = first.value.before.population
+  const groups = sum(members.flatMap(({ window }) => window.map((entry) => entry.groups))) / members.length
+  // The difference of two independent means has the variances of both.
+  const gap = Math.SQRT2 * halfWidth(groups)
+  const needed = Math.ceil(groups * (gap / typicalGap) ** 2)
+  return gap > typicalGap
+    ? `Pruning is below its resolution: at step ${first.value.before.step} each of ${members.length} instructions has ` +
+        `about ${Math.round(groups)} groups, which tells rewards apart that differ by ${Math.min(1, gap).toFixed(3)} or more (95 %, ` +
+        `variance 1/4), where ${typicalGap} is typical and takes ${needed.toLocaleString("en-US")} groups each.`
+    : null
+}
+
+const tooFewGroups = ({ population, train }: RunConfig): string | null =>
+  population.size > 1 && train.batchSize <= population.size
+    ? `train.batchSize is ${train.batchSize} for ${population.size} instructions (population.size): a step brings no ` +
+      "more than one group each, and some get none."
+    : null
+
+const evolutionAfterEnd = ({ population, schedule }: RunConfig): string | null => {
+  const { evolveEvery, evolveUntil, steps } = schedule
+  if (evolveEvery === 0 || population.size === population.parents) return null
+  const missed = Math.floor(evolveUntil / evolveEvery) - Math.floor(steps / evolveEvery)
+  return missed > 0
+    ? `schedule.evolveUntil is ${evolveUntil}, but the run ends at step ${steps}: ${count(missed, "evolution")} will not ` +
+        "take place."
+    : null
+}
+
+const evolutionAtEnd = (moves: ReadonlyArray<Move>, { schedule }: RunConfig): string | null =>
+  moves.some(({ event }) => event._tag === "PopulationRefilled" && event.step === schedule.steps)
+    ? `The evolution at step ${schedule.steps}, the last one, brings instructions that the policy never meets in training.`
+    : null
+
+const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: RunConfig): string | null => {
+  const pruned = new Set(moves.flatMap(({ event }) => (event._tag === "Pruned" ? [event.step] : [])))
+  const crowded = Arr.findFirst(
+    moves,
+    ({ before, event }) =>
+      event._tag === "PopulationRefilled" &&
+      !pruned.has(event.step) &&
+      before.population.members.length > population.parents
+  )
+  return Option.match(crowded, {
+    onNone: () => null,
+    onSome: ({ before }) =>
+      `schedule.evolveEvery is ${schedule.evolveEvery}, no multiple of schedule.pruneEvery (${schedule.pruneEvery}): at ` +
+      `step ${before.step} the parents are chosen from ${before.population.members.length} instructions that were not pruned.`
+  })
+}
+
+const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: RunConfig): string | null => {
+  const fewest = Math.min(
+    ...moves.flatMap(({ before, command }) =>
+      command._tag === "Verify"
+        ? [new Set(before.buffer.experiences.map(({ questionId }) => questionId)).size, command.questions.length]
+        : []
+    )
+  )
+  return fewest < verification.samples
+    ? `verification.samples is ${verification.samples}, but the replay buffer has only ${fewest} questions to verify with ` +
+        `(${count(buffer.capacitySteps, "step")} of it are kept).`
+    : null
+}
+
+const endlessWarmup = (rates: ReadonlyArray<number>): string | null => {
+  const peak = Math.max(...rates)
+  return rates.length > 1 && rates.indexOf(peak) === rates.length - 1
+    ? `The warm-up of the learning rate (train.warmupRatio) takes the whole run: the peak comes at its last step.`
+    : null
+}
+
+const count = (value: number, noun: string): string => `${value} ${noun}${value === 1 ? "" : "s"}`
+
+const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)

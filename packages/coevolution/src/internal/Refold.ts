@@ -1,0 +1,310 @@
+import { Group, Instruction } from "@inspo/domain"
+import { Population } from "@inspo/population"
+import { ReplayBuffer } from "@inspo/replay-buffer"
+import { Option } from "effect"
+import { apply } from "../Apply.ts"
+import type { RunConfig } from "../Config.ts"
+import { bestInstruction, type Setting } from "../Next.ts"
+import * as Policies from "../Policies.ts"
+import type { RunEvent } from "../RunEvent.ts"
+import { type RunState, unstarted } from "../RunState.ts"
+import { begun, type Environment, play } from "./DryRun.ts"
+import { effectiveGroups, kish, minimumGroups } from "./Evidence.ts"
+
+type Ids = ReadonlyArray<Instruction.InstructionId>
+type Event<Tag extends RunEvent["_tag"]> = Extract<RunEvent, { readonly _tag: Tag }>
+
+type Probabilities = ReadonlyMap<number, Event<"StepPlanned">["probabilities"]>
+
+/** What a log tells, by step where it is asked for by step: everything that other settings leave as it was. */
+export interface Log {
+  readonly initial: Event<"PopulationInitialised">
+  readonly plans: ReadonlyMap<number, Event<"StepPlanned">>
+  readonly rewards: ReadonlyMap<number, Event<"RolloutsCollected">>
+  readonly validations: ReadonlyMap<number, Event<"Validated">>
+  /** By `step.round`. */
+  readonly proposals: ReadonlyMap<string, Event<"CandidatesProposed">>
+  readonly verifications: ReadonlyMap<string, Event<"CandidatesVerified">>
+  readonly refills: ReadonlyMap<number, Event<"PopulationRefilled">>
+  /** Groups of each instruction at a step, and the sum of their mean rewards. */
+  readonly sums: ReadonlyMap<
+    number,
+    ReadonlyArray<{ readonly id: string; readonly count: number; readonly rewards: number }>
+  >
+  /** Steps at which an evolution was due, whether it took place or was skipped. */
+  readonly evolutions: ReadonlySet<number>
+  /** The replay buffer at each evolution that took place. */
+  readonly buffers: ReadonlyMap<number, ReplayBuffer.ReplayBuffer>
+}
+
+/** A decision as it falls under some settings. */
+export interface Decided {
+  readonly step: number
+  /** Who is pruned, who become parents, who enters, which instruction is returned. */
+  readonly kind: "prune" | "parents" | "refill" | "best"
+  readonly ids: Ids
+  /** Whether somebody or something was turned down, so that the evidence mattered. */
+  readonly selective: boolean
+  /** Effective groups behind each instruction or candidate that was compared. */
+  readonly evidence: ReadonlyArray<Evidence>
+}
+
+export interface Evidence {
+  readonly name: string
+  readonly groups: number
+}
+
+/** What becomes of a log under some settings. */
+export interface Trace {
+  readonly decisions: ReadonlyArray<Decided>
+  readonly best: Instruction.InstructionId
+  /** With which each instruction is drawn, by step. */
+  readonly probabilities: Probabilities
+  /** Mean training reward over all steps, or null where the log has not enough rewards to tell. */
+  readonly reward: number | null
+}
+
+/** Indexes the events of a finished run, which are folded once for the contents of its replay buffer. */
+export const index = (
+  config: RunConfig,
+  initial: Event<"PopulationInitialised">,
+  events: ReadonlyArray<RunEvent>
+): Log => {
+  const of = <Tag extends RunEvent["_tag"]>(tag: Tag) =>
+    events.filter((event): event is Event<Tag> => event._tag === tag)
+  const byStep = <E extends { readonly step: number }>(own: ReadonlyArray<E>) =>
+    new Map(own.map((event) => [event.step, event]))
+  const byRound = <E extends { readonly step: number; readonly round: number }>(own: ReadonlyArray<E>) =>
+    new Map(own.map((event) => [`${event.step}.${event.round}`, event]))
+  return {
+    initial,
+    plans: byStep(of("StepPlanned")),
+    rewards: byStep(of("RolloutsCollected").map(withoutTrajectories)),
+    validations: byStep(of("Validated")),
+    proposals: byRound(of("CandidatesProposed")),
+    verifications: byRound(of("CandidatesVerified")),
+    refills: byStep(of("PopulationRefilled")),
+    sums: new Map(of("RolloutsCollected").map(({ groups, step }) => [step, sums(groups)])),
+    evolutions: new Set([...of("EvolutionSkipped"), ...of("PopulationRefilled")].map(({ step }) => step)),
+    buffers: buffers(config, events)
+  }
+}
+
+/** Folds the log's rewards under other settings; policy, rollouts and candidates stay those of the log. */
+export const refold = (log: Log, config: RunConfig): Trace => {
+  const policies = Policies.fromConfig(config)
+  const setting: Setting = {
+    config,
+    policies: {
+      ...policies,
+      assignment: { assign: () => [] },
+      buffer: {
+        add: (_, step) => log.buffers.get(step) ?? ReplayBuffer.empty,
+        // What the log skipped stays skipped, and what it evolved evolves with the same candidates.
+        failures: ({ experiences }) => experiences.slice(0, 1),
+        verificationQuestions: () => []
+      }
+    },
+    questions: []
+  }
+  const decisions: Array<Decided> = []
+  const probabilities = new Map<number, Event<"StepPlanned">["probabilities"]>()
+  let beforeRewards = unstarted
+  const evidenceOf = (state: RunState): ReadonlyArray<Evidence> => {
+    const ranked = config.halving.ranking === "before" && state.phase._tag !== "Evaluate" ? beforeRewards : state
+    return Population.ids(state.population).map((id) => ({
+      name: id,
+      groups: effectiveGroups(observed(log, config, ranked, id), (step) => ratio(log, probabilities, step, id))
+    }))
+  }
+
+  let last = begun(setting)
+  for (const { after, before, command, event } of play(setting, last, environment(log), isEvaluating)) {
+    last = after
+    if (event._tag === "StepPlanned") probabilities.set(event.step, event.probabilities)
+    if (command._tag === "Collect") beforeRewards = before
+    if (event._tag === "Pruned")
+      decisions.push({
+        step: event.step,
+        kind: "prune",
+        ids: event.pruned.map(({ id }) => id),
+        selective: event.pruned.length > 0,
+        evidence: evidenceOf(before)
+      })
+    if (after.phase._tag === "Propose" && after.phase.evolution.round === 1 && before.phase._tag !== "Propose")
+      decisions.push({
+        step: after.step,
+        kind: "parents",
+        ids: after.phase.evolution.parents,
+        selective: after.population.members.length > after.phase.evolution.parents.length,
+        evidence: evidenceOf(after)
+      })
+    if ((event._tag === "PopulationRefilled" || event._tag === "EvolutionSkipped") && "evolution" in before.phase) {
+      const { verified } = before.phase.evolution
+      const accepted = event._tag === "PopulationRefilled" ? event.accepted : []
+      decisions.push({
+        step: event.step,
+        kind: "refill",
+        ids: accepted.map(({ instruction }) => instruction.id),
+        selective: verified.length > accepted.length || !log.evolutions.has(event.step),
+        evidence: verified.map(({ candidate, questions }) => ({
+          name: JSON.stringify(candidate.text),
+          groups: questions
+        }))
+      })
+    }
+  }
+  const best = bestInstruction(setting, last).id
+  decisions.push({
+    step: last.step,
+    kind: "best",
+    ids: [best],
+    selective: last.population.members.length > 1,
+    evidence: evidenceOf(last)
+  })
+  return { decisions, best, probabilities, reward: reward(log, probabilities) }
+}
+
+/**
+ * The observations behind a weight. Those of an instruction that the log no longer draws grow old without being replaced
+ * and count for as long as a window lasts.
+ */
+const observed = (log: Log, config: RunConfig, { population, step: now }: RunState, id: Instruction.InstructionId) => {
+  const window = Option.match(Population.find(population, id), { onNone: () => [], onSome: (member) => member.window })
+  return id in (log.plans.get(now)?.probabilities ?? {})
+    ? window
+    : window.filter(({ step }) => step > now - config.population.window)
+}
+
+/** New over logged probability of an instruction at a step; 0 where the new settings do not have it any more. */
+const ratio = (log: Log, probabilities: Probabilities, step: number, id: string): number => {
+  const now = probabilities.get(step)?.[id] ?? 0
+  const then = log.plans.get(step)?.probabilities[id] ?? 0
+  return then === 0 ? 1 : now / then
+}
+
+/** The mean over steps of the mean reward of a step, its groups weighted by {@link ratio} and by what they sum to. */
+const reward = (log: Log, probabilities: Probabilities): number | null => {
+  const steps = [...log.sums].map(([step, sums]) => {
+    const weighted = sums.map((own) => ({ ...own, weight: ratio(log, probabilities, step, own.id) }))
+    const total = sum(weighted.map(({ count, weight }) => count * weight))
+    return {
+      isCovered: total > 0 && isSupported(log, probabilities, step),
+      mean: sum(weighted.map(({ rewards, weight }) => rewards * weight)) / total,
+      weights: weighted.map(({ count, weight }) => ({ count, weight: weight / total }))
+    }
+  })
+  return steps.every(({ isCovered }) => isCovered) && kish(steps.flatMap(({ weights }) => weights)) >= minimumGroups
+    ? sum(steps.map(({ mean }) => mean)) / steps.length
+    : null
+}
+
+/** Whether every instruction that could have been drawn could be drawn in the log. */
+const isSupported = (log: Log, probabilities: Probabilities, step: number): boolean =>
+  Object.keys(probabilities.get(step) ?? {}).every((id) => id in (log.plans.get(step)?.probabilities ?? {}))
+
+const isEvaluating = ({ phase }: RunState): boolean => phase._tag === "Evaluate"
+
+/** One trajectory per group is enough of a name: only rewards are folded. */
+const withoutTrajectories = (event: Event<"RolloutsCollected">): Event<"RolloutsCollected"> => ({
+  ...event,
+  groups: event.groups.map((group) => ({ ...group, trajectories: [group.trajectories[0]] }))
+})
+
+const sums = (groups: ReadonlyArray<Group.Group>) =>
+  [...Map.groupBy(groups, ({ instructionId }) => instructionId)].map(([id, own]) => ({
+    id,
+    count: own.length,
+    rewards: sum(own.map(Group.meanReward))
+  }))
+
+const buffers = (config: RunConfig, events: ReadonlyArray<RunEvent>): Log["buffers"] => {
+  const setting: Setting = { config, policies: Policies.fromConfig(config), questions: [] }
+  const found = new Map<number, ReplayBuffer.ReplayBuffer>()
+  let state = unstarted
+  for (const event of events) {
+    state = apply(setting, state, event)
+    if (event._tag === "CandidatesProposed") found.set(event.step, state.buffer)
+  }
+  return found
+}
+
+/** Answers every command with what the log holds. */
+const environment =
+  (log: Log): Environment =>
+  (command, state) => {
+    switch (command._tag) {
+      case "Record":
+        return command.event._tag === "PopulationRefilled" ? asInLog(log, command.event) : command.event
+      case "Initialise":
+        return log.initial
+      case "Collect":
+        return log.rewards.get(command.plan.step) ?? { _tag: "RolloutsCollected", step: command.plan.step, groups: [] }
+      case "PlanTraining":
+        return { _tag: "TrainingPlanned", step: command.step, batchHash: "", miniBatches: 0 }
+      case "Train":
+        return { _tag: "StepTrained", step: command.step, metrics: [] }
+      case "Validate":
+        return (
+          log.validations.get(command.step) ?? {
+            _tag: "Validated",
+            step: command.step,
+            instruction: command.instruction.id,
+            groups: []
+          }
+        )
+      case "Propose": {
+        const { parent, round, step } = command
+        const proposed = log.proposals.get(`${step}.${round}`)
+        // Candidates are judged against the parent they were written for, unless it never lived here.
+        const known = state.instructions.find(({ id }) => id === proposed?.parent) ?? parent
+        return {
+          _tag: "CandidatesProposed",
+          step,
+          round,
+          parent: known.id,
+          failures: proposed?.failures ?? [],
+          critique: proposed?.critique ?? "",
+          candidates: proposed?.candidates ?? [],
+          rejected: proposed?.rejected ?? []
+        }
+      }
+      case "Verify":
+        return (
+          log.verifications.get(`${command.step}.${command.round}`) ?? {
+            _tag: "CandidatesVerified",
+            step: command.step,
+            round: command.round,
+            questions: [],
+            candidates: command.candidates.map(() => []),
+            parent: null,
+            rollouts: 0,
+            tokens: 0
+          }
+        )
+      case "Checkpoint":
+        return { _tag: "CheckpointSaved", step: command.step, checkpoint: { uri: "none", hash: "" } }
+      case "Evaluate":
+        return { _tag: "Evaluated", policy: command.policy, instruction: command.instruction.id, groups: [] }
+    }
+  }
+
+/** Newcomers that the log let in at that step are those of the log; others never lived there and get names of their own. */
+const asInLog = (log: Log, event: Event<"PopulationRefilled">): Event<"PopulationRefilled"> => {
+  const lived = new Map(log.refills.get(event.step)?.accepted.map(({ instruction }) => [instruction.text, instruction]))
+  return {
+    ...event,
+    accepted: event.accepted.map((newcomer, place) => ({
+      ...newcomer,
+      instruction: lived.get(newcomer.instruction.text) ?? {
+        ...newcomer.instruction,
+        id: unlived(event.step, place)
+      }
+    }))
+  }
+}
+
+const unlived = (step: number, place: number): Instruction.InstructionId =>
+  Instruction.InstructionId.make(`candidate-${step}.${place}`)
+
+const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)

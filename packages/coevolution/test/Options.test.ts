@@ -1,0 +1,196 @@
+import { assert, describe, it } from "@effect/vitest"
+import { EventLog, type RunConfig, type RunEvent, unsupported } from "@inspo/coevolution"
+import type { EngineProfile } from "@inspo/engine"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Proposer, ProposerError } from "@inspo/reflection"
+import { Effect, Fiber, Layer } from "effect"
+import { config, runOn, type Replaced } from "./support/ScriptedRun.ts"
+
+const history = (settings: RunConfig, replaced: Replaced = {}) =>
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const state = yield* runOn(settings, Layer.succeed(Journal, journal), undefined, replaced)
+    const trajectories = yield* journal.listRecords("trajectory")
+    return { events: yield* EventLog.read(journal), state, trajectories }
+  }).pipe(Effect.provide(layerMemory, { local: true }))
+
+const of = <Tag extends RunEvent["_tag"]>(events: ReadonlyArray<RunEvent>, tag: Tag) =>
+  events.filter((event): event is Extract<RunEvent, { readonly _tag: Tag }> => event._tag === tag)
+
+const training = (changes: Partial<RunConfig["train"]>): RunConfig => ({
+  ...config,
+  train: { ...config.train, ...changes }
+})
+
+describe("train", () => {
+  it.effect("epochs: so many times the optimizer steps on the same rollouts", () =>
+    Effect.gen(function* () {
+      const steps = ({ events }: { readonly events: ReadonlyArray<RunEvent> }) =>
+        of(events, "StepTrained").map(({ metrics }) => metrics.length)
+      const [once, thrice] = yield* Effect.all([history(config), history(training({ epochs: 3 }))])
+      assert.deepStrictEqual(
+        steps(thrice),
+        steps(once).map((count) => 3 * count)
+      )
+      assert.deepStrictEqual(of(thrice.events, "RolloutsCollected"), of(once.events, "RolloutsCollected"))
+    })
+  )
+
+  it.effect("untilStep: later steps collect and credit, but train nothing", () =>
+    Effect.gen(function* () {
+      const { events } = yield* history(training({ fromStep: 3, untilStep: 6 }))
+      assert.deepStrictEqual(
+        of(events, "StepTrained").flatMap(({ metrics, step }) => (metrics.length > 0 ? [step] : [])),
+        [3, 4, 5, 6]
+      )
+      assert.lengthOf(of(events, "RolloutsCollected"), config.schedule.steps)
+    })
+  )
+
+  it.effect(
+    "kl folded into the advantages: the reference is asked once per mini-batch, and never again on a resume",
+    () =>
+      Effect.gen(function* () {
+        const settings = training({ kl: "advantages", klCoefficient: 0.1, epochs: 2 })
+        const journal = yield* Journal
+        let committed = 0
+        const stopped = yield* runOn(settings, Layer.succeed(Journal, journal), () =>
+          ++committed > 20 ? Effect.interrupt : Effect.void
+        ).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
+        assert.strictEqual(stopped._tag, "Failure")
+        const before = yield* journal.listRecords("reference")
+        yield* runOn(settings, Layer.succeed(Journal, journal))
+        const records = yield* journal.listRecords("reference")
+        assert.isAbove(before.length, 0)
+        assert.includeDeepMembers(
+          records.map(({ key, value }) => ({ key, value })),
+          before.map(({ key, value }) => ({ key, value }))
+        )
+        const miniBatches = of(yield* EventLog.read(journal), "TrainingPlanned").map((event) => event.miniBatches)
+        assert.strictEqual(records.length, miniBatches.reduce((sum, count) => sum + count, 0) / 2)
+      }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+})
+
+describe("unsupported", () => {
+  const engine = { name: "e" } as const
+  const profile = (changes: Partial<EngineProfile>): EngineProfile => ({
+    ...engine,
+    model: "m",
+    parameters: 0,
+    contextLength: 1,
+    concurrency: 1,
+    deterministic: true,
+    fingerprint: "",
+    ...changes
+  })
+  const field = (changes: Partial<RunConfig["train"]>, engine: EngineProfile) =>
+    unsupported(training({ klCoefficient: 0, entropyCoefficient: 0, ...changes }), engine)?.field ?? null
+
+  it("refuses a KL or entropy term in the loss of an engine that takes none, and says what to set", () => {
+    const without = profile({ klInLoss: false })
+    assert.strictEqual(field({ klCoefficient: 0.1, kl: "loss" }, without), "train.kl")
+    assert.isNull(field({ klCoefficient: 0.1, kl: "advantages" }, without))
+    assert.isNull(field({ klCoefficient: 0.1, kl: "loss" }, profile({})))
+    assert.strictEqual(field({ entropyCoefficient: 0.1 }, profile({})), "train.entropyCoefficient")
+    assert.isNull(field({ entropyCoefficient: 0.1 }, profile({ entropyInLoss: true })))
+    assert.isNull(field({}, without))
+  })
+
+  it.effect("before anything is written", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const error = yield* Effect.flip(runOn(training({ entropyCoefficient: 0.1 }), Layer.succeed(Journal, journal)))
+      assert.strictEqual(error._tag, "ConfigError")
+      assert.lengthOf(yield* EventLog.read(journal), 0)
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+})
+
+describe("instruction.seeds", () => {
+  it.effect("live from the start, beside what the proposer writes", () =>
+    Effect.gen(function* () {
+      const own = ["Search. <search> </search> <answer> </answer>", "Think. <search> </search> <answer> </answer>"]
+      const { events } = yield* history({ ...config, instruction: { ...config.instruction, seeds: own } })
+      const [first] = of(events, "PopulationInitialised")
+      assert.deepStrictEqual(
+        first?.instructions.map(({ origin }) => origin),
+        ["seed", "seed", "seed", "variant", "variant"]
+      )
+      assert.deepStrictEqual(
+        first?.instructions.slice(0, 3).map(({ text }) => text),
+        [config.instruction.seed, ...own]
+      )
+    })
+  )
+})
+
+describe("verification", () => {
+  it.effect("contestants that agree in their text agree in their trajectories: they draw alike on each question", () =>
+    Effect.gen(function* () {
+      const echo = Layer.succeed(Proposer, {
+        initial: () => Effect.succeed(proposal([])),
+        propose: ({ parent }) => Effect.succeed(proposal([parent.text, parent.text]))
+      })
+      const { events } = yield* history(
+        { ...config, proposer: { ...config.proposer, lint: "parsed" } },
+        { proposer: echo }
+      )
+      const verified = of(events, "CandidatesVerified")
+      assert.isAbove(verified.length, 0)
+      for (const { candidates, parent } of verified)
+        for (const scores of candidates) assert.deepStrictEqual(scores, parent)
+    })
+  )
+
+  it.effect("keeps the trajectories of all contestants apart", () =>
+    Effect.gen(function* () {
+      const { events, trajectories } = yield* history(config)
+      const names = trajectories.map(({ key }) => key).filter((key) => key.startsWith("verify/"))
+      const rollouts = of(events, "CandidatesVerified").reduce((sum, event) => sum + event.rollouts, 0)
+      assert.strictEqual(new Set(names).size, rollouts)
+    })
+  )
+})
+
+describe("proposer.onError", () => {
+  const failing = (calls: Array<string>) =>
+    Layer.succeed(Proposer, {
+      initial: () => Effect.succeed(proposal([])),
+      propose: ({ stream }) =>
+        Effect.suspend(() => {
+          calls.push(stream.join("/"))
+          return Effect.fail(new ProposerError({ proposer: "broken", reason: "no answer" }))
+        })
+    })
+
+  it.effect("continue: asks three times, then trains on with the parents", () =>
+    Effect.gen(function* () {
+      const calls: Array<string> = []
+      const { events, state } = yield* history(config, { proposer: failing(calls) })
+      assert.strictEqual(state.step, config.schedule.steps)
+      for (const { candidates, critique } of of(events, "CandidatesProposed"))
+        assert.deepStrictEqual([candidates, critique], [[], "proposer broken: no answer"])
+      assert.strictEqual(calls.length, 3 * new Set(calls).size)
+    })
+  )
+
+  it.effect("stop: the run fails", () =>
+    Effect.gen(function* () {
+      const calls: Array<string> = []
+      const settings: RunConfig = { ...config, proposer: { ...config.proposer, onError: "stop" } }
+      const error = yield* Effect.flip(history(settings, { proposer: failing(calls) }))
+      assert.strictEqual(error._tag, "ProposerError")
+      assert.lengthOf(calls, 1)
+    })
+  )
+})
+
+function proposal(texts: ReadonlyArray<string>) {
+  return {
+    critique: "",
+    candidates: texts.map((text) => ({ text, rationale: "" })),
+    spent: { calls: 0, tokens: 0 }
+  }
+}

@@ -1,0 +1,180 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import * as Plan from "@inspo/coevolution/Plan"
+import * as Presets from "@inspo/coevolution/Presets"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Effect, Schema } from "effect"
+import * as ScriptedRun from "./support/ScriptedRun.ts"
+import { trainQuestions } from "./support/SyntheticLog.ts"
+
+const forecast = (config: RunConfig, train = 1000) =>
+  Plan.forecast(config, { train: trainQuestions(train), validation: 100, test: 500 })
+
+const { paper, quick, robust } = Presets
+
+describe("forecast", () => {
+  it("plans the paper's run as the paper reports it", () => {
+    const plan = forecast(paper)
+    assert.strictEqual(plan.steps, 300)
+    assert.strictEqual(plan.rollouts.train, 768_000)
+    assert.deepStrictEqual(
+      plan.evolutions.map(({ step }) => step),
+      [15, 30, 45, 60, 75, 90, 105, 120, 135]
+    )
+    const cycles = [0, 15, 30, 45, 60, 75, 90, 105, 120, 135]
+    assert.deepStrictEqual(
+      plan.prunes,
+      cycles.flatMap((start) => [
+        { step: start + 5, from: 7, to: 4 },
+        { step: start + 10, from: 4, to: 2 },
+        { step: start + 15, from: 2, to: 1 }
+      ])
+    )
+    assert.deepStrictEqual(plan.bounds.verification, { min: 0, expected: 9 * 1200, max: 9 * 6000 })
+    assert.deepStrictEqual(plan.bounds.optimizerCalls, { min: 1, expected: 1 + 9, max: 1 + 45 })
+    assert.deepStrictEqual(
+      [4, 5, 9, 10, 14, 15, 299].map((index) => plan.population[index]),
+      [7, 4, 4, 2, 2, 7, 1]
+    )
+  })
+
+  it("counts the tenth evolution and the parent's own rollouts of the robust reading", () => {
+    const plan = forecast(robust)
+    assert.strictEqual(plan.evolutions.length, 10)
+    assert.strictEqual(plan.rollouts.verification, 10 * 7 * 200)
+    assert.strictEqual(plan.bounds.verification.max, 10 * 5 * 7 * 200)
+    assert.strictEqual(plan.bounds.optimizerCalls.expected, 11)
+  })
+
+  it("halves the width of a weight with four times the groups", () => {
+    const atBatch = (batchSize: number) =>
+      forecast({ ...quick, train: { ...quick.train, batchSize, miniBatchSize: 1 } }).weightHalfWidth
+    assert.approximately(atBatch(64), 2 * atBatch(256), 1e-12)
+    // 1.96 standard errors of a fair coin tossed 5 × 64 / 7 times.
+    assert.approximately(atBatch(64), 0.145, 0.0005)
+    assert.strictEqual(forecast({ ...quick, population: { ...quick.population, window: 1 } }, 2).weightHalfWidth, 0.5)
+  })
+
+  it("asks no optimizer and verifies nothing with one instruction", () => {
+    const plan = forecast({ ...quick, population: { ...quick.population, size: 1 } })
+    assert.deepStrictEqual(plan.bounds.optimizerCalls, { min: 0, expected: 0, max: 0 })
+    assert.deepStrictEqual(plan.bounds.verification, { min: 0, expected: 0, max: 0 })
+    assert.deepStrictEqual([plan.prunes, plan.evolutions], [[], []])
+  })
+
+  it("trains on no more questions than there are", () => {
+    assert.strictEqual(forecast(quick, 10).rollouts.train, 60 * 10 * 5)
+  })
+
+  const { config } = ScriptedRun
+  it.effect.each<readonly [string, RunConfig]>([
+    ["as it is", config],
+    ["with two parents", { ...config, population: { ...config.population, parents: 2 } }],
+    ["untried candidates", { ...config, verification: { ...config.verification, samples: 0 } }],
+    ["more rounds", { ...config, seed: 5, verification: { ...config.verification, rounds: 4, baseline: "stored" } }],
+    ["unpruned", { ...config, seed: 6, schedule: { ...config.schedule, pruneEvery: 0, evolveEvery: 3 } }]
+  ])("bounds what a run spends: %s", ([, settings]) =>
+    Effect.gen(function* () {
+      const { data } = yield* ScriptedRun.make(settings)
+      const events: Array<RunEvent> = []
+      const state = yield* ScriptedRun.runOn(settings, layerMemory, (event) => Effect.sync(() => events.push(event)))
+      const plan = Plan.forecast(settings, {
+        train: data.train,
+        validation: data.validation.length,
+        test: data.test.length
+      })
+      const { rollouts } = state.spent
+      assert.strictEqual(rollouts.train, plan.rollouts.train)
+      const cells = new Set(state.evaluations.map(({ instruction }) => instruction)).size
+      if (cells === 2) assert.strictEqual(rollouts.evaluation, plan.rollouts.evaluation)
+      within(rollouts.verification, plan.bounds.verification)
+      within(1 + events.filter(({ _tag }) => _tag === "CandidatesProposed").length, plan.bounds.optimizerCalls)
+      assert.deepStrictEqual(
+        events.flatMap((event) => (evolves.has(event._tag) && "step" in event ? [event.step] : [])),
+        plan.evolutions.map(({ step }) => step)
+      )
+    })
+  )
+
+  it.prop(
+    "orders its bounds, and its population stays between parents and size",
+    [
+      Schema.Struct({
+        size: Schema.Literals([1, 2, 5, 7]),
+        pruneEvery: Schema.Literals([0, 1, 3, 5]),
+        evolveEvery: Schema.Literals([0, 2, 5]),
+        candidates: Schema.Literals([1, 3, 6]),
+        rounds: Schema.Literals([1, 3])
+      })
+    ],
+    ([{ candidates, evolveEvery, pruneEvery, rounds, size }]) => {
+      const plan = forecast(
+        {
+          ...quick,
+          population: { ...quick.population, size },
+          schedule: { ...quick.schedule, steps: 12, pruneEvery, evolveEvery, evolveUntil: 10 },
+          proposer: { ...quick.proposer, candidates },
+          verification: { ...quick.verification, rounds }
+        },
+        40
+      )
+      for (const { expected, max, min } of Object.values(plan.bounds)) {
+        assert.isAtMost(min, expected)
+        assert.isAtMost(expected, max)
+      }
+      assert.strictEqual(plan.population.length, 12)
+      for (const alive of plan.population) assert.isTrue(alive >= 1 && alive <= size)
+      for (const { from, to } of plan.prunes) assert.isBelow(to, from)
+    },
+    { arbitrary: { runs: 40 } }
+  )
+})
+
+const evolves = new Set<RunEvent["_tag"]>(["PopulationRefilled", "EvolutionSkipped"])
+
+const within = (value: number, { max, min }: Plan.Bounds) => {
+  assert.isAtLeast(value, min)
+  assert.isAtMost(value, max)
+}
+
+describe("warnings", () => {
+  const sound: RunConfig = {
+    ...quick,
+    schedule: { ...quick.schedule, steps: 20, evolveEvery: 10, evolveUntil: 10 },
+    train: { ...quick.train, batchSize: 2000 }
+  }
+  const { population, schedule, train, verification } = sound
+
+  it("keep silent about a sound config", () => {
+    assert.deepStrictEqual(forecast({ ...sound, population: { ...population, size: 2 } }, 2000).warnings, [])
+  })
+
+  it.each<readonly [string, RunConfig, number]>([
+    [
+      "window is 2 and schedule.pruneEvery 5: the rewards of 3 steps",
+      { ...sound, population: { ...population, window: 2 } },
+      50
+    ],
+    ["apart that differ by 0.410 or more", { ...sound, train: { ...train, batchSize: 16 } }, 50],
+    [
+      "evolveUntil is 40, but the run ends at step 20: 2 evolutions",
+      { ...sound, schedule: { ...schedule, evolveUntil: 40 } },
+      50
+    ],
+    ["at step 20, the last one, brings", { ...sound, schedule: { ...schedule, evolveUntil: 20 } }, 50],
+    ["step 8 the parents are chosen from 4 instructions", { ...sound, schedule: { ...schedule, evolveEvery: 8 } }, 50],
+    ["batchSize is 4 for 7 instructions", { ...sound, train: { ...train, batchSize: 4 } }, 50],
+    ["buffer has only 9 questions to verify with (5 steps", { ...sound, train: { ...train, batchSize: 10 } }, 10],
+    ["warm-up of the learning rate", { ...sound, train: { ...train, warmupRatio: 1 } }, 50]
+  ])("say: %s", (part, config, questions) => {
+    const warnings = forecast(config, questions).warnings
+    assert.strictEqual(warnings.filter((warning) => warning.includes(part)).length, 1, warnings.join("\n"))
+    for (const warning of warnings) assert.match(warning, /^[a-zA-Z].*\.$/u)
+  })
+
+  it("count distinct questions where they may repeat", () => {
+    const config: RunConfig = { ...sound, verification: { ...verification, questions: "uniform", baseline: "stored" } }
+    const warned = forecast({ ...config, train: { ...train, batchSize: 10 } }, 10).warnings
+    assert.isTrue(warned.some((warning) => warning.includes("only 10 questions")))
+  })
+})

@@ -1,0 +1,295 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import * as Presets from "@inspo/coevolution/Presets"
+import * as WhatIf from "@inspo/coevolution/WhatIf"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Effect, Result, Schema } from "effect"
+import * as ScriptedRun from "./support/ScriptedRun.ts"
+import { syntheticLog } from "./support/SyntheticLog.ts"
+
+const { paper, robust } = Presets
+
+/** Ample groups: 7 instructions share 300 a step. */
+const ample = (preset: RunConfig): RunConfig => ({
+  ...preset,
+  schedule: { ...preset.schedule, steps: 32, evolveUntil: 30 },
+  rollout: { ...preset.rollout, groupSize: 2 },
+  train: { ...preset.train, batchSize: 300, miniBatchSize: 100 },
+  verification: { ...preset.verification, samples: 40, rounds: 2 }
+})
+const config: RunConfig = { ...ample(robust), sampler: { ...robust.sampler, temperature: 0.4 } }
+const log = syntheticLog(config, 400)
+
+const opened = (settings: RunConfig, events: ReadonlyArray<RunEvent>) =>
+  Result.getOrThrow(WhatIf.open(settings, events))
+const ask = (change: Partial<RunConfig>) => WhatIf.ask(opened(config, log), { ...config, ...change })
+const answer = (change: Partial<RunConfig>) => Result.getOrThrow(ask(change))
+const refusal = (change: Partial<RunConfig>) => Result.getOrThrow(Result.flip(ask(change)))
+const atTemperature = (temperature: number) => ({ sampler: { ...config.sampler, temperature } })
+const pruningEvery = (pruneEvery: number) => ({ schedule: { ...config.schedule, pruneEvery } })
+const changed = ({ decisions }: WhatIf.Answer) =>
+  decisions.filter(({ original, whatif }) => JSON.stringify(original) !== JSON.stringify(whatif))
+
+describe("the settings of the log", () => {
+  it.effect.each<readonly [string, RunConfig]>([
+    ["robust", ScriptedRun.config],
+    ["two parents", { ...ScriptedRun.config, population: { ...ScriptedRun.config.population, parents: 2 } }],
+    [
+      "paper",
+      {
+        ...ScriptedRun.config,
+        population: { ...paper.population, size: 5 },
+        sampler: paper.sampler,
+        halving: paper.halving,
+        buffer: paper.buffer,
+        verification: { ...paper.verification, samples: 4, rounds: 3 }
+      }
+    ],
+    ["permuted credit", { ...ScriptedRun.config, control: { permuteCredit: true } }]
+  ])("reproduce a run: %s", ([, settings]) =>
+    Effect.gen(function* () {
+      const events: Array<RunEvent> = []
+      yield* ScriptedRun.runOn(settings, layerMemory, (event) => Effect.sync(() => events.push(event)))
+      const same = Result.getOrThrow(WhatIf.ask(opened(settings, events), settings))
+      assert.deepStrictEqual(changed(same), [])
+      assert.strictEqual(
+        same.best.whatif,
+        events.flatMap((event) => (event._tag === "RunFinished" ? [event.best] : []))[0]
+      )
+      assert.strictEqual(same.reward.whatif, same.reward.original)
+      assert.deepStrictEqual(
+        same.decisions.flatMap(({ kind, step, whatif }) => (kind === "prune" ? [{ step, ids: whatif }] : [])),
+        events.flatMap((event) =>
+          event._tag === "Pruned" ? [{ step: event.step, ids: event.pruned.map(({ id }) => id) }] : []
+        )
+      )
+    })
+  )
+
+  it("give the mean reward of the steps", () => {
+    const means = log.flatMap((event) =>
+      event._tag === "RolloutsCollected" ? [mean(event.groups.map(({ rewards }) => mean(rewards)))] : []
+    )
+    assert.approximately(answer({}).reward.original ?? NaN, mean(means), 1e-12)
+  })
+
+  it.prop(
+    "reproduce any log",
+    [
+      Schema.Struct({
+        seed: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 })),
+        preset: Schema.Literals(["paper", "robust", "quick"]),
+        parents: Schema.Literals([1, 2, 3]),
+        window: Schema.Literals([1, 3, 5]),
+        pruneEvery: Schema.Literals([0, 2, 3]),
+        evolveEvery: Schema.Literals([0, 4, 6])
+      })
+    ],
+    ([{ evolveEvery, parents, preset, pruneEvery, seed, window }]) => {
+      const base = Presets.byName[preset] ?? robust
+      const settings: RunConfig = {
+        ...base,
+        seed,
+        population: { ...base.population, size: 5, parents, window },
+        schedule: { ...base.schedule, steps: 13, pruneEvery, evolveEvery, evolveUntil: 12 },
+        train: { ...base.train, batchSize: 12, miniBatchSize: 12 },
+        verification: { ...base.verification, samples: 6, rounds: 2 }
+      }
+      const same = Result.getOrThrow(WhatIf.ask(opened(settings, syntheticLog(settings, 40)), settings))
+      assert.deepStrictEqual(changed(same), [])
+      assert.strictEqual(same.best.whatif, same.best.original)
+    },
+    { arbitrary: { runs: 40 } }
+  )
+})
+
+describe("other settings", () => {
+  it("of temperature move the mean reward towards the better instructions as it falls, and no weight", () => {
+    const [cold, logged, hot] = [0.3, 0.4, 1].map((temperature) => answer(atTemperature(temperature)))
+    assert.deepStrictEqual(
+      [cold, hot].map((one) => one && changed(one)),
+      [[], []]
+    )
+    assert.isAbove(cold?.reward.whatif ?? 0, logged?.reward.whatif ?? 1)
+    assert.isAbove(logged?.reward.whatif ?? 0, hot?.reward.whatif ?? 1)
+  })
+
+  it("of pruning decide at their own steps", () => {
+    const { decisions } = answer(pruningEvery(3))
+    const due = decisions.flatMap(({ kind, step, whatif }) => (kind === "prune" && whatif !== null ? [step] : []))
+    assert.includeMembers(due, [3, 6, 18, 21])
+    for (const step of due) assert.strictEqual(step % 3, 0)
+    const logged = decisions.flatMap(({ kind, original, step }) =>
+      kind === "prune" && original !== null ? [step] : []
+    )
+    assert.deepStrictEqual(logged.slice(0, 3), [5, 10, 15])
+  })
+
+  it.each<readonly [string, RunConfig]>([
+    ["robust", config],
+    ["paper", ample(paper)]
+  ])("are refused where the log has no rewards of whom they keep: %s", (_, settings) => {
+    const slow = { ...settings, schedule: { ...settings.schedule, pruneEvery: 15 } }
+    const refused = Result.getOrThrow(Result.flip(WhatIf.ask(opened(settings, syntheticLog(settings, 400)), slow)))
+    assert.deepStrictEqual([refused.kind, refused.step, refused.effectiveGroups], ["prune", 15, 0])
+    assert.isBelow(refused.drawnUntil ?? 15, 15)
+    assert.include(refused.message, `0.0 effective groups of ${refused.name}, which the log has only until`)
+  })
+
+  it("are refused where they let in whom the log turned away, once that matters", () => {
+    const two: RunConfig = {
+      ...config,
+      population: { ...config.population, parents: 2 },
+      verification: { ...config.verification, fill: true }
+    }
+    const one = { ...two, population: { ...two.population, parents: 1 } }
+    const refused = Result.getOrThrow(Result.flip(WhatIf.ask(opened(two, syntheticLog(two, 400)), one)))
+    assert.deepStrictEqual([refused.kind, refused.step, refused.drawnUntil], ["prune", 20, null])
+    assert.match(refused.name ?? "", /^candidate-15\./u)
+  })
+
+  it("count the groups that a ranking has seen", () => {
+    const refusedAt = (ranking: "before" | "after") => {
+      const settings: RunConfig = { ...config, halving: { ...config.halving, ranking } }
+      const everyStep = { ...settings, schedule: { ...settings.schedule, pruneEvery: 1 } }
+      return Result.match(WhatIf.ask(opened(settings, syntheticLog(settings, 400)), everyStep), {
+        onSuccess: () => null,
+        onFailure: ({ step }) => step
+      })
+    }
+    assert.strictEqual(refusedAt("before"), 1)
+    assert.notStrictEqual(refusedAt("after"), 1)
+  })
+
+  it("are refused where they would hardly have drawn an instruction", () => {
+    const refused = refusal(atTemperature(0.02))
+    assert.isBelow(refused.effectiveGroups, WhatIf.minimumGroups)
+    assert.match(
+      refused.message,
+      /^whatif: the (prune|choice of \w+) at step \d+ would rest on \d+\.\d effective groups/u
+    )
+  })
+
+  it("leave out the evolutions that the log skipped", () => {
+    const unpruned: RunConfig = { ...config, ...pruningEvery(0) }
+    const flawless = syntheticLog(unpruned, 400, () => 1)
+    const { decisions } = Result.getOrThrow(
+      WhatIf.ask(opened(unpruned, flawless), { ...unpruned, ...atTemperature(1) })
+    )
+    const evolutions = decisions.filter(({ kind }) => kind === "refill")
+    assert.deepStrictEqual(
+      evolutions.map(({ step, whatif }) => ({ step, whatif })),
+      [15, 30].map((step) => ({ step, whatif: [] }))
+    )
+  })
+
+  it("list decisions as they fall", () => {
+    const every = (pruneEvery: number): RunConfig => ({
+      ...config,
+      schedule: { ...config.schedule, steps: 16, pruneEvery }
+    })
+    const asked = WhatIf.ask(opened(every(4), syntheticLog(every(4), 400)), every(5))
+    const { decisions } = Result.getOrThrow(asked)
+    const order = decisions.map(({ kind, step }) => 10 * step + ["prune", "parents", "refill", "best"].indexOf(kind))
+    assert.deepStrictEqual(
+      order,
+      order.toSorted((a, b) => a - b)
+    )
+    assert.includeMembers(order, [150, 151, 152])
+  })
+
+  it("keep the logged candidates whoever becomes the parent", () => {
+    const events = syntheticLog(config, 400)
+    const accepted = (step: number) =>
+      events.flatMap((event) =>
+        event._tag === "PopulationRefilled" && event.step === step
+          ? [event.accepted.map(({ instruction }) => instruction.id)]
+          : []
+      )
+    const { decisions } = answer(pruningEvery(3))
+    for (const { kind, step, whatif } of decisions)
+      if (kind === "refill") assert.deepStrictEqual([whatif], accepted(step))
+  })
+
+  it("are refused where they evolve and the log does not", () => {
+    const still: RunConfig = { ...config, population: { ...config.population, size: 3, parents: 3 } }
+    const silent = opened(still, syntheticLog(still, 400))
+    const refused = Result.getOrThrow(
+      Result.flip(
+        WhatIf.ask(silent, {
+          ...still,
+          population: { ...still.population, parents: 2 },
+          halving: { ...still.halving, floor: 3 }
+        })
+      )
+    )
+    assert.deepStrictEqual([refused.kind, refused.step, refused.name], ["refill", 15, null])
+  })
+
+  it.prop(
+    "never change a decision on fewer groups than the least",
+    [
+      Schema.Struct({
+        preset: Schema.Literals(["paper", "robust"]),
+        batchSize: Schema.Literals([30, 100, 300]),
+        window: Schema.Literals([2, 4, 5, 8]),
+        pruneEvery: Schema.Literals([3, 4, 5, 6]),
+        parents: Schema.Literals([1, 2]),
+        temperature: Schema.Literals([0.1, 0.2, 0.5])
+      })
+    ],
+    ([{ batchSize, parents, preset, pruneEvery, temperature, window }]) => {
+      const base = ample(Presets.byName[preset] ?? robust)
+      const settings = { ...base, train: { ...base.train, batchSize } }
+      const asked = WhatIf.ask(opened(settings, syntheticLog(settings, 300)), {
+        ...settings,
+        population: { ...settings.population, parents, window },
+        sampler: { ...settings.sampler, temperature },
+        schedule: { ...settings.schedule, pruneEvery }
+      })
+      if (Result.isFailure(asked)) return assert.isBelow(asked.failure.effectiveGroups, WhatIf.minimumGroups)
+      for (const { effectiveGroups, kind, whatif } of changed(asked.success))
+        if (kind === "prune" && (whatif ?? []).length > 0) assert.isAtLeast(effectiveGroups ?? 0, WhatIf.minimumGroups)
+    },
+    { arbitrary: { runs: 30 } }
+  )
+})
+
+describe("a log", () => {
+  it("must be finished", () => {
+    const refused = Result.getOrThrow(Result.flip(WhatIf.open(config, log.slice(0, -1))))
+    assert.include(refused.message, "not finished")
+  })
+
+  it("must be what its settings make of it", () => {
+    const forged = log.map((event) => (event._tag === "Pruned" ? { ...event, pruned: event.pruned.slice(1) } : event))
+    const refused = Result.getOrThrow(Result.flip(WhatIf.open(config, forged)))
+    assert.include(refused.message, "the prune at step 5")
+    const reworded = log.map((event) =>
+      event._tag === "StepPlanned" && event.step === 9 ? { ...event, probabilities: { i0: 1 } } : event
+    )
+    assert.include(Result.getOrThrow(Result.flip(WhatIf.open(config, reworded))).message, "probabilities of step 9")
+  })
+
+  it("answers for selection and pruning only", () => {
+    for (const name of [
+      "sampler.temperature",
+      "schedule.pruneEvery",
+      "population.window",
+      "population.parents",
+      "halving.rule"
+    ])
+      assert.isTrue(WhatIf.isAnswerable(name), name)
+    for (const name of [
+      "train.batchSize",
+      "population.size",
+      "rollout.maxTurns",
+      "schedule.steps",
+      "proposer.kind",
+      "seed"
+    ])
+      assert.isFalse(WhatIf.isAnswerable(name), name)
+  })
+})
+
+const mean = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length

@@ -1,0 +1,58 @@
+import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import * as Policies from "@inspo/coevolution/Policies"
+import { Question } from "@inspo/domain"
+import { Array as Arr, Hash } from "effect"
+import { begun, type Environment, play, scripted } from "../../src/internal/DryRun.ts"
+
+/** Training questions of two sources. */
+export const trainQuestions = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    id: Question.QuestionId.make(`q${index}`),
+    dataSource: index % 3 === 0 ? "hard" : "easy"
+  }))
+
+/** A number in [0, 1) that depends on the name alone. */
+export const chance = (name: string): number =>
+  ((Math.imul(Hash.string(name), 0x9e3779b1) ^ Hash.string(name)) >>> 0) / 2 ** 32
+
+/**
+ * The events of a finished run at no cost: the loop decides, rewards are coin flips whose odds depend on the instruction,
+ * and so are the scores of candidates.
+ */
+export const syntheticLog = (
+  config: RunConfig,
+  questions: number,
+  skillOf: (text: string) => number = (text) => 0.2 + 0.5 * chance(text)
+): ReadonlyArray<RunEvent> => {
+  const setting = { config, policies: Policies.fromConfig(config), questions: trainQuestions(questions) }
+  const base = scripted(setting, { validation: 4, test: 4 })
+  const flip = (skill: number, name: string) => (chance(`${config.seed} ${name}`) < skill ? 1 : 0)
+  const environment: Environment = (command, state) => {
+    const event = base(command, state)
+    if (event._tag === "RolloutsCollected") {
+      const skills = new Map(state.instructions.map(({ id, text }) => [id, skillOf(text)]))
+      return {
+        ...event,
+        groups: event.groups.map((group) => {
+          const name = `${event.step} ${group.questionId} ${group.instructionId}`
+          const reward = (sample: number) => flip(skills.get(group.instructionId) ?? 0, `${name} ${sample}`)
+          return { ...group, rewards: Arr.makeBy(config.rollout.groupSize, reward) }
+        })
+      }
+    }
+    if (event._tag === "CandidatesVerified" && command._tag === "Verify") {
+      const scores = (text: string) =>
+        event.questions.map((id, place) => flip(skillOf(text), `${event.step} ${id} ${place} ${text}`))
+      return {
+        ...event,
+        candidates: command.candidates.map(({ text }) => scores(text)),
+        parent: command.parent === null ? null : scores(command.parent.text)
+      }
+    }
+    return event
+  }
+  return [
+    { _tag: "RunStarted", config, engine: "none", data: "none", code: "none" },
+    ...Array.from(play(setting, begun(setting), environment), ({ event }) => event)
+  ]
+}
