@@ -1,0 +1,211 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  apply,
+  type Command,
+  fold,
+  makeSetting,
+  next,
+  type RunConfig,
+  type RunEvent,
+  RunEvents,
+  RunState,
+  type Setting
+} from "@inspo/coevolution"
+import { Population } from "@inspo/population"
+import { Sampler } from "@inspo/sampler"
+import { Schema } from "effect"
+import * as fc from "fast-check"
+import * as AlgorithmOne from "./support/AlgorithmOne.ts"
+import * as AnyConfig from "./support/AnyConfig.ts"
+import { holds, near, same } from "./support/Check.ts"
+import * as Environment from "./support/Environment.ts"
+import * as History from "./support/History.ts"
+
+describe("next and apply", () => {
+  it("follow Algorithm 1 through any run, with failures and resumes", () => {
+    const seen = new Map<string, number>()
+    const see = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
+    fc.assert(
+      fc.property(
+        AnyConfig.config,
+        AnyConfig.questions,
+        fc.commands(commands(see), { maxCommands: 12 }),
+        (config, questions, program) => fc.modelRun(() => begin(config, questions), program)
+      ),
+      { numRuns: 1000, seed: 17 }
+    )
+    for (const what of everything) assert.isAtLeast(seen.get(what) ?? 0, 20, what)
+    // Some seconds, but many on a machine that is busy.
+  }, 300_000)
+})
+
+/** What the runs have to be full of, so that the law speaks about it. */
+const everything = [
+  "StepPlanned",
+  "Pruned",
+  "CandidatesProposed",
+  "CandidatesVerified",
+  "PopulationRefilled",
+  "EvolutionSkipped",
+  "Validated",
+  "Evaluated",
+  "RunFinished",
+  "a stale weight",
+  "a shortfall",
+  "a second round",
+  "a spared instruction",
+  "a failed trajectory",
+  "a policy of an earlier step"
+]
+
+interface Model {
+  readonly history: History.History
+  readonly reference: ReturnType<typeof AlgorithmOne.run>
+}
+
+interface Real {
+  readonly config: RunConfig
+  readonly setting: Setting
+  readonly environment: Environment.Environment
+  /** As the journal holds them: decoded from JSON. */
+  readonly events: Array<RunEvent>
+  state: RunState.RunState
+}
+
+const begin = (
+  config: RunConfig,
+  questions: ReadonlyArray<RunState.QuestionRef>
+): { readonly model: Model; readonly real: Real } => {
+  const history = History.nothing()
+  const reference = AlgorithmOne.run(config, questions, history)
+  reference.next()
+  const real: Real = {
+    config,
+    setting: { ...makeSetting(config, { train: [] }), questions },
+    environment: Environment.make(config, questions),
+    events: [],
+    state: RunState.unstarted
+  }
+  const model = { history, reference }
+  commit(model, real, { _tag: "RunStarted", config, engine: "scripted", data: "scripted", code: "test" })
+  return { model, real }
+}
+
+const codec = Schema.fromJsonString(RunEvents.RunEvent)
+const encode = Schema.encodeSync(codec)
+const decode = Schema.decodeSync(codec)
+
+const commit = (model: Model, real: Real, event: RunEvent, command: Command | null = null): void => {
+  const decoded = decode(encode(event))
+  same(decoded, event)
+  real.events.push(decoded)
+  real.state = apply(real.setting, real.state, event)
+  model.reference.next({ command, event })
+  assertAlike(model, real)
+}
+
+/** Everything that has to hold after every event. */
+const assertAlike = ({ history }: Model, { config, environment, setting, state }: Real): void => {
+  const { members } = state.population
+  const ids: ReadonlyArray<string> = members.map(({ instruction }) => instruction.id)
+  same(ids, history.alive)
+  holds(ids.length <= config.population.size, "at most N_P instructions")
+  holds(ids.length >= Math.min(config.population.parents, history.first), "at least N_parent instructions")
+  same<ReadonlyArray<string>>(
+    state.instructions.map(({ id }) => id),
+    history.born.map(({ id }) => id)
+  )
+  holds(new Set(history.born.map(({ id }) => id)).size === history.born.length, "every instruction has its own id")
+  for (const { instruction } of members)
+    same(Population.lineage(state.instructions, instruction.id)[0]?.origin, "seed", `${instruction.id} has an origin`)
+
+  const weights = setting.policies.weighting.weights(state.population)
+  const expected = History.weights(config, history)
+  for (const { id, weight } of weights) near(weight, expected.get(id), `the weight of ${id}`)
+  for (const { instruction, stale, weight } of members) {
+    same(weight === null, History.weight(config, history, instruction.id, history.observed) === null)
+    same(stale, History.isStale(config, history, instruction.id))
+  }
+  const shares = Sampler.probabilities(
+    weights.map(({ weight }) => weight),
+    config.sampler.temperature
+  )
+  const expectedShares = [...History.probabilities(config, history).values()]
+  for (const [index, share] of shares.entries()) near(share, expectedShares[index], `the probability of ${ids[index]}`)
+  near(
+    shares.reduce((sum, share) => sum + share, 0),
+    shares.length === 0 ? 0 : 1
+  )
+
+  same<ReadonlyArray<string>>(
+    state.buffer.experiences.map(({ trajectoryId }) => trajectoryId),
+    History.buffer(config, history).map(({ trajectory }) => trajectory)
+  )
+  same<ReadonlyArray<string>>(state.owed, history.owed)
+  same<Environment.Counted>({ spent: state.spent, failed: state.failed }, environment.counted)
+}
+
+const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Model, Real>>> => {
+  const goOn = (count: number, luck: Environment.Luck): fc.Command<Model, Real> => ({
+    check: () => true,
+    run: (model, real) => {
+      for (let done = 0; done < count; done++) {
+        const command = next(real.setting, real.state)
+        if (command === null) return
+        if (command._tag === "Evaluate")
+          holds(
+            real.state.checkpoints.some(({ step }) => step === command.checkpointStep),
+            "the policy to evaluate is still saved"
+          )
+        const event = real.environment.perform(command, luck)
+        commit(model, real, event, command)
+        see(event._tag)
+        if (real.state.population.members.some(({ stale }) => stale)) see("a stale weight")
+        if (event._tag === "PopulationRefilled" && event.shortfall > 0) see("a shortfall")
+        if (event._tag === "CandidatesProposed" && event.round > 1) see("a second round")
+        if ("failed" in event) see("a failed trajectory")
+        if (command._tag === "Evaluate" && command.policy === "after" && command.checkpointStep < real.state.step)
+          see("a policy of an earlier step")
+        if (event._tag === "Pruned") {
+          const size = event.pruned.length + event.kept.length
+          const least = Math.max(real.config.population.parents, real.config.halving.floor)
+          if (event.pruned.length < Math.min(Math.floor(size / 2), size - least)) see("a spared instruction")
+        }
+      }
+    },
+    toString: () => `goOn(${count}, ${fc.stringify(luck)})`
+  })
+  const resume: fc.Command<Model, Real> = {
+    check: () => true,
+    run: (_, real) => {
+      const state = fold(real.setting, real.events)
+      same(state, real.state)
+      same(next(real.setting, state), next(real.setting, real.state))
+      real.state = state
+    },
+    toString: () => "resume"
+  }
+  const fail: fc.Command<Model, Real> = {
+    check: () => true,
+    run: (_, real) => {
+      // The engine refuses, so no event comes of the command: whoever tries again is asked for the same.
+      const refused = next(real.setting, real.state)
+      same(next(real.setting, fold(real.setting, real.events)), refused)
+      same(next(real.setting, real.state), refused)
+    },
+    toString: () => "fail"
+  }
+  const luck = fc.record<Environment.Luck>({
+    rewards: nonEmpty(fc.constantFrom(0, 0.25, 0.5, 1), 7),
+    missing: nonEmpty(fc.constantFrom(0, 0, 0, 1, 9), 3),
+    failing: nonEmpty(fc.constantFrom(false, false, false, true), 11)
+  })
+  return [
+    fc.tuple(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.constant(40)), luck).map(([count, luck]) => goOn(count, luck)),
+    fc.constant(resume),
+    fc.constant(fail)
+  ]
+}
+
+const nonEmpty = <A>(values: fc.Arbitrary<A>, most: number) =>
+  fc.tuple(values, fc.array(values, { maxLength: most })).map(([first, rest]) => [first, ...rest] as const)

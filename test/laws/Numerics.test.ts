@@ -1,0 +1,123 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Policies, Presets, type RunConfig, RunState } from "@inspo/coevolution"
+import { Advantage } from "@inspo/policy-gradient"
+import { type InstructionWeight, Population } from "@inspo/population"
+import { Sampler } from "@inspo/sampler"
+import { Schema } from "effect"
+import * as Trace from "./support/Trace.ts"
+
+const between = (minimum: number, maximum: number) => Schema.Finite.check(Schema.isBetween({ minimum, maximum }))
+
+/** Also where doubles run out. */
+const Temperature = Schema.Union([between(1e-6, 10), Schema.Literals([1e-6, 1e-3, 0.2, 1, 1e6])])
+const Weight = Schema.Union([between(-1e6, 1e6), Schema.Literals([-1e6, -5e-324, 0, 5e-324, 1, 1e6])])
+const Reward = Schema.Union([between(0, 1), Schema.Literals([0, 5e-324, 1e-160, 0.1, 1 - 2 ** -53, 1])])
+
+/** Of four instructions, some drawn in some steps. */
+const History = Schema.Array(
+  Schema.Array(
+    Schema.Struct({
+      member: Schema.Literals([0, 1, 2, 3]),
+      rewards: Schema.NonEmptyArray(Reward).check(Schema.isMaxLength(5))
+    })
+  ).check(Schema.isMaxLength(6))
+).check(Schema.isMaxLength(12))
+
+const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+
+describe("Eq. 4", () => {
+  it.prop(
+    "gives shares that sum to 1 for weights up to ±1e6 and τ_s down to 1e-6",
+    [Schema.NonEmptyArray(Weight).check(Schema.isMaxLength(9)), Temperature],
+    ([weights, temperature]) => {
+      const shares = Sampler.probabilities(weights, temperature)
+      for (const share of shares) assert.isTrue(share >= 0 && share <= 1)
+      assert.approximately(sum(shares), 1, 1e-12)
+    },
+    { arbitrary: { runs: 1000 } }
+  )
+
+  it.prop(
+    "multiplies the odds by e^(Δ/τ) for a difference of Δ, wherever the weights lie",
+    [Weight, Temperature, Schema.NonEmptyArray(between(-300, 300)).check(Schema.isMaxLength(5))],
+    ([base, temperature, differences]) => {
+      const weights = differences.map((difference) => base + difference * temperature)
+      const shares = Sampler.probabilities(weights, temperature)
+      for (const [i, own] of weights.entries())
+        for (const [j, other] of weights.entries()) {
+          const exponent = (own - other) / temperature
+          const odds = Math.log(shares[i] ?? NaN) - Math.log(shares[j] ?? NaN)
+          assert.approximately(odds, exponent, 1e-9 * Math.max(1, Math.abs(exponent)))
+        }
+    },
+    { arbitrary: { runs: 500 } }
+  )
+})
+
+const readings: ReadonlyArray<readonly [string, RunConfig]> = [
+  ["paper", Presets.paper],
+  ["robust", Presets.robust],
+  ["certain", { ...Presets.robust, halving: { ...Presets.robust.halving, rule: "certain" } }]
+]
+
+describe("from rewards to parents", () => {
+  for (const [name, preset] of readings)
+    it.prop(
+      `no reward sequence makes a number that is none (${name})`,
+      { history: History, temperature: Temperature, window: Schema.Literals([1, 2, 5]) },
+      ({ history, temperature, window }) => {
+        const config = { ...preset, population: { ...preset.population, window } }
+        const { halving, weighting } = Policies.fromConfig(config)
+        const finite = Schema.is(Population.Population)
+        let population = Population.make(Trace.instructions(4))
+        for (const [index, step] of history.entries()) {
+          population = weighting.observe(population, index + 1, step.map(toGroup))
+          assert.isTrue(finite(population))
+          const weights = weighting.weights(population)
+          for (const { weight } of weights) assert.isTrue(weight >= 0 && weight <= 1 + 1e-12)
+          const shares = Sampler.probabilities(
+            weights.map(({ weight }) => weight),
+            temperature
+          )
+          assert.approximately(sum(shares), 1, 1e-12)
+          const { kept, pruned } = halving.prune(population, weights)
+          assert.strictEqual(kept.length + pruned.length, population.members.length)
+          const parents = halving.parents(population, weights)
+          assert.strictEqual(parents.length, config.population.parents)
+          for (const { instruction } of parents) assert.include(kept, instruction.id)
+          const replaced = halving.replaced(
+            population,
+            weights,
+            parents.map(({ instruction }) => instruction.id)
+          )
+          assert.strictEqual(replaced.length, population.members.length - parents.length)
+          for (const { certainty = 1, weight } of [...pruned, ...replaced])
+            assert.isTrue(Number.isFinite(weight) && certainty >= 0 && certainty <= 1)
+          if (index % 5 === 4)
+            population = Population.remove(
+              population,
+              pruned.map(({ id }) => id)
+            )
+        }
+      },
+      { arbitrary: { runs: 150 } }
+    )
+})
+
+describe("Eq. 3", () => {
+  it.prop(
+    "gives finite advantages that sum to 0, for any rewards",
+    [Schema.NonEmptyArray(Reward).check(Schema.isMaxLength(8)), Advantage.Advantage],
+    ([rewards, kind]) => {
+      const advantages = Advantage.advantages(rewards, kind)
+      for (const advantage of advantages) assert.isTrue(Number.isFinite(advantage))
+      assert.approximately(sum(advantages), 0, 1e-9)
+    },
+    { arbitrary: { runs: 500 } }
+  )
+})
+
+const toGroup = ({ member, rewards }: (typeof History.Type)[number][number]): InstructionWeight.Observed => ({
+  instructionId: RunState.instructionId(member),
+  rewards
+})

@@ -1,0 +1,177 @@
+import { assert, describe, it } from "@effect/vitest"
+import { both, every, golden, small } from "../support/Golden.ts"
+import { play } from "../support/Trace.ts"
+
+describe("weights and probabilities", () => {
+  golden(
+    4,
+    "before n steps were seen, divide by n, or by the steps seen",
+    { rewards: every(3, { i0: [[1]], i1: [[0]] }) },
+    {
+      // w_0 = t/5, so p is 2^(t - 1) : 1 in step t.
+      paper: [
+        { p: { i0: 1 / 2, i1: 1 / 2 }, w: { i0: 0.2, i1: 0 } },
+        { p: { i0: 2 / 3, i1: 1 / 3 }, w: { i0: 0.4, i1: 0 } },
+        { p: { i0: 4 / 5, i1: 1 / 5 }, w: { i0: 0.6, i1: 0 } }
+      ],
+      // w_0 = t/t, so p is 2^5 : 1 from step 2 on.
+      robust: [
+        { p: { i0: 1 / 2, i1: 1 / 2 }, w: { i0: 1, i1: 0 } },
+        { p: { i0: 32 / 33, i1: 1 / 33 }, w: { i0: 1, i1: 0 } },
+        { p: { i0: 32 / 33, i1: 1 / 33 }, w: { i0: 1, i1: 0 } }
+      ]
+    }
+  )
+
+  golden(
+    5,
+    "r̄ of a step is the mean over all trajectories",
+    // 1/4 over trajectories, where the mean over groups would be 1/2.
+    { change: { population: { size: 1 } }, rewards: [{ i0: [[1], [0, 0, 0]] }] },
+    { paper: [{ w: { i0: 1 / 4 / 5 } }], robust: [{ w: { i0: 1 / 4 } }] }
+  )
+
+  for (const [reading, preset] of both)
+    it(`row 5: the counts behind r̄ are kept (${reading})`, () => {
+      const { state } = play(small(preset, {}), { rewards: [{ i0: [[1], [0, 0, 0]] }] })
+      // Group means 1 and 0.
+      assert.deepInclude(state.population.members[0]?.lifetime, {
+        groups: 2,
+        trajectories: 4,
+        rewardSum: 1,
+        groupMeanSum: 1,
+        groupMeanSquareSum: 1
+      })
+    })
+
+  golden(
+    6,
+    "a step without a draw: the window counts draws, or steps",
+    {
+      change: { population: { window: 2 } },
+      rewards: [{ i0: [[1]], i1: [[0]] }, { i1: [[0]] }, { i0: [[0.5]], i1: [[0]] }, { i1: [[0]] }, { i1: [[0]] }]
+    },
+    {
+      // The last two draws over 2: 1/2, 1/2, (1 + .5)/2, …
+      paper: [
+        { w: { i0: 0.5, i1: 0 } },
+        { w: { i0: 0.5, i1: 0 } },
+        { w: { i0: 0.75, i1: 0 } },
+        { w: { i0: 0.75, i1: 0 } },
+        { w: { i0: 0.75, i1: 0 } }
+      ],
+      // Steps 1; 1-2; 2-3; 3-4; 4-5, which holds nothing, so the last value stays.
+      robust: [
+        { w: { i0: 1, i1: 0 } },
+        { w: { i0: 1, i1: 0 } },
+        { w: { i0: 0.5, i1: 0 } },
+        { w: { i0: 0.5, i1: 0 } },
+        { w: { i0: 0.5, i1: 0 } }
+      ]
+    }
+  )
+
+  for (const [reading, preset] of both)
+    it(`row 6: a weight that outlived its window is marked stale, where windows count steps (${reading})`, () => {
+      const script = { rewards: [{ i0: [[1]] }, { i1: [[0]] }, { i1: [[0]] }] } as const
+      const { state } = play(small(preset, { population: { window: 2 } }), script)
+      assert.deepStrictEqual(
+        state.population.members.map(({ stale }) => stale),
+        [reading === "robust", false]
+      )
+    })
+
+  golden(
+    7,
+    "a never-sampled instruction weighs 0, or the mean of the known weights",
+    {
+      change: { population: { size: 3, window: 1 } },
+      rewards: [{ i0: [[0.8]], i1: [[0.4]] }, { i0: [[0.8]] }]
+    },
+    {
+      // 2^4 : 2^2 : 2^0.
+      paper: [{ w: { i0: 0.8, i1: 0.4, i2: 0 } }, { p: { i0: 16 / 21, i1: 4 / 21, i2: 1 / 21 } }],
+      // (.8 + .4) / 2 = .6, so 2^4 : 2^2 : 2^3.
+      robust: [{ w: { i0: 0.8, i1: 0.4, i2: 0.6 } }, { p: { i0: 4 / 7, i1: 1 / 7, i2: 2 / 7 } }]
+    }
+  )
+
+  golden(
+    7,
+    "whoever was seen too seldom is not pruned, where a minimum is set",
+    {
+      change: { schedule: { pruneEvery: 1 }, halving: { minimumGroups: 2 } },
+      rewards: every(2, { i0: [[1], [1]], i1: [[0]] })
+    },
+    {
+      paper: [{ did: ["prune i1"] }, { did: [] }],
+      // i1: 1 group, then 2.
+      robust: [
+        { did: ["prune"], alive: "i0 i1" },
+        { did: ["prune i1"], alive: "i0" }
+      ]
+    }
+  )
+
+  golden(
+    8,
+    "evolution resets W, parents included, and verification does not seed it",
+    {
+      change: { population: { size: 3 }, schedule: { evolveEvery: 2 }, verification: { rounds: 1 } },
+      rewards: [
+        { i0: [[1, 0]], i1: [[0]], i2: [[0]] },
+        { i0: [[1, 0]], i1: [[0]], i2: [[0]] },
+        { i0: [[1]], i3: [[0]], i4: [[0]] }
+      ],
+      proposals: [["A", "B"]],
+      scores: { A: 1, B: 0.75, parent: 0.5 }
+    },
+    {
+      // (.5 + .5) / 5, then 1/5 anew.
+      paper: [
+        {},
+        { w: { i0: 0.2, i1: 0, i2: 0 }, alive: "i0 i3 i4" },
+        { p: { i0: 1 / 3, i3: 1 / 3, i4: 1 / 3 }, w: { i0: 0.2, i3: 0, i4: 0 } }
+      ],
+      robust: [
+        {},
+        { w: { i0: 0.5, i1: 0, i2: 0 }, alive: "i0 i3 i4" },
+        { p: { i0: 1 / 3, i3: 1 / 3, i4: 1 / 3 }, w: { i0: 1, i3: 0, i4: 0 } }
+      ]
+    }
+  )
+
+  for (const [reading, preset] of both)
+    it(`row 8: lifetime records outlive the reset (${reading})`, () => {
+      const { state } = play(small(preset, { schedule: { evolveEvery: 2 }, verification: { rounds: 1 } }), {
+        rewards: [{ i0: [[1, 0]], i1: [[0]] }, { i0: [[1, 0]], i1: [[0]] }, { i0: [[1]] }]
+      })
+      const [parent] = state.population.members
+      // (1 + 0) twice, then 1.
+      assert.deepInclude(parent?.lifetime, { groups: 3, trajectories: 5, rewardSum: 3 })
+      assert.strictEqual(parent?.window.length, 1)
+    })
+
+  for (const [reading, preset] of both)
+    for (const [score, name, best] of [
+      [0.75, "a better candidate", "i3"],
+      [0.5, "an equal candidate", "i0"]
+    ] as const)
+      it(`row 9: I* right after a reset, with ${name} (${reading})`, () => {
+        const trace = play(
+          small(preset, {
+            population: { size: 3 },
+            schedule: { steps: 2, evolveEvery: 2 },
+            verification: { rounds: 1 }
+          }),
+          {
+            // i0 has .5 over its lifetime.
+            rewards: every(2, { i0: [[1, 0]], i1: [[0]], i2: [[0]] }),
+            proposals: [["A", "B"]],
+            scores: { A: score, B: 0.25, parent: 0 }
+          }
+        )
+        // By the letter all weigh 0, and the first is the parent.
+        assert.strictEqual(trace.best, reading === "paper" ? "i0" : best)
+      })
+})

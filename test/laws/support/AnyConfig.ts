@@ -1,0 +1,108 @@
+/** Small runs of every kind: all of the paper's readings, all of ours, or any mixture. */
+import { inconsistency, Presets, type RunConfig, type RunState } from "@inspo/coevolution"
+import { Question } from "@inspo/domain"
+import * as fc from "fast-check"
+
+const { paper, robust } = Presets
+
+/** Which preset each open point is read by; a reading of its own in every place, or the same everywhere. */
+const readings = fc.oneof(
+  fc.constant(Array.from({ length: 12 }, () => paper)),
+  fc.constant(Array.from({ length: 12 }, () => robust)),
+  fc.array(fc.constantFrom(paper, robust), { minLength: 12, maxLength: 12 })
+)
+
+const sizes = fc
+  .record({ size: fc.integer({ min: 1, max: 6 }), parents: fc.integer({ min: 1, max: 3 }), initial: fc.nat(6) })
+  .map(({ initial, parents, size }) => {
+    const least = Math.min(parents, size)
+    return { size, parents: least, initial: initial >= least && initial <= size ? initial : null }
+  })
+
+const numbers = fc.record({
+  seed: fc.nat(1000),
+  sizes,
+  window: fc.integer({ min: 1, max: 4 }),
+  everyone: fc.constantFrom(false, false, false, true),
+  temperature: fc.constantFrom(1e-6, 0.05, 0.2, 1),
+  certain: fc.constantFrom(false, false, false, true),
+  delta: fc.constantFrom(0.05, 0.99),
+  minimumGroups: fc.nat(4),
+  floor: fc.integer({ min: 1, max: 4 }),
+  schedule: fc.record({
+    steps: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 10, max: 14 })),
+    pruneEvery: fc.constantFrom(0, 1, 2, 2, 3),
+    evolveEvery: fc.constantFrom(0, 1, 2, 2, 3),
+    evolveFrom: fc.nat(3),
+    evolveUntil: fc.integer({ min: 2, max: 12 })
+  }),
+  capacitySteps: fc.integer({ min: 1, max: 3 }),
+  perQuestionCap: fc.constantFrom(1, 2, 5),
+  failures: fc.integer({ min: 1, max: 4 }),
+  candidates: fc.integer({ min: 1, max: 4 }),
+  samples: fc.nat(5),
+  rounds: fc.integer({ min: 1, max: 3 }),
+  groupSize: fc.integer({ min: 1, max: 3 }),
+  batchSize: fc.integer({ min: 1, max: 6 }),
+  training: fc.record({ fromStep: fc.integer({ min: 1, max: 3 }), untilStep: fc.constantFrom(null, 3, 5) }),
+  evaluation: fc.record({
+    questions: fc.nat(2),
+    every: fc.nat(3),
+    validation: fc.integer({ min: 1, max: 2 }),
+    collapse: fc.constantFrom(0, 0.5, 1),
+    select: fc.constantFrom("last", "best", "before-collapse")
+  }),
+  checkpoint: fc.record({ every: fc.integer({ min: 1, max: 3 }), keep: fc.constantFrom(null, 1, 2) })
+})
+
+export const config: fc.Arbitrary<RunConfig> = fc
+  .tuple(readings, numbers)
+  .map(([[a, b, c, d, e, f, g, h, i, j, k, l], n]) => {
+    const by = (reading: RunConfig | undefined) => reading ?? robust
+    return {
+      ...robust,
+      seed: n.seed,
+      population: {
+        ...n.sizes,
+        window: n.window,
+        average: by(a).population.average,
+        span: by(b).population.span,
+        unseen: by(c).population.unseen,
+        ties: by(d).population.ties,
+        best: by(e).population.best
+      },
+      sampler: {
+        temperature: n.temperature,
+        assignment: by(f).sampler.assignment,
+        newcomers: n.everyone ? "everyone" : by(g).sampler.newcomers
+      },
+      halving: {
+        rule: n.certain ? "certain" : by(h).halving.rule,
+        ranking: by(i).halving.ranking,
+        minimumGroups: n.minimumGroups,
+        delta: n.delta,
+        floor: n.floor
+      },
+      schedule: {
+        ...n.schedule,
+        evolveUntilInclusive: by(j).schedule.evolveUntilInclusive
+      },
+      buffer: {
+        failures: by(k).buffer.failures,
+        capacitySteps: n.capacitySteps,
+        perQuestionCap: by(k).buffer.perQuestionCap === null ? null : n.perQuestionCap
+      },
+      proposer: { ...robust.proposer, failures: n.failures, candidates: n.candidates },
+      verification: { ...by(l).verification, samples: n.samples, rounds: n.rounds },
+      rollout: { ...robust.rollout, groupSize: n.groupSize },
+      train: { ...robust.train, ...n.training, batchSize: n.batchSize, miniBatchSize: 1 },
+      evaluation: n.evaluation,
+      checkpoint: n.checkpoint
+    }
+  })
+  .filter((config) => inconsistency(config) === null)
+
+/** Questions of up to three sources. */
+export const questions: fc.Arbitrary<ReadonlyArray<RunState.QuestionRef>> = fc
+  .array(fc.constantFrom("nq", "hotpotqa", "musique"), { minLength: 1, maxLength: 9 })
+  .map((sources) => sources.map((dataSource, index) => ({ id: Question.QuestionId.make(`q${index}`), dataSource })))

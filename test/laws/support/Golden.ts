@@ -1,0 +1,68 @@
+/**
+ * Golden traces: what both presets decide where the paper leaves something open, on rewards small enough to follow by hand.
+ * The rows are those of docs/algorithm.md.
+ *
+ * Unless a trace says otherwise: n = 5 steps, and τ_s = 0.2 / ln 2, so that p_j is in proportion to 2^(5 w_j).
+ */
+import { assert, it } from "@effect/vitest"
+import { Presets, type RunConfig } from "@inspo/coevolution"
+import { play, type Script, type Step, type Trace } from "./Trace.ts"
+
+/** The two columns of the specification. */
+export const both = [
+  ["paper", Presets.paper],
+  ["robust", Presets.robust]
+] as const
+
+/** Overrides of a preset, section by section. */
+export type Change = { readonly [Section in keyof RunConfig]?: Partial<RunConfig[Section]> }
+
+/** A preset at the scale of a trace. */
+export const small = (preset: RunConfig, change: Change): RunConfig => ({
+  ...preset,
+  population: { ...preset.population, size: 2, ...change.population },
+  sampler: { ...preset.sampler, temperature: 0.2 / Math.LN2, ...change.sampler },
+  halving: { ...preset.halving, minimumGroups: Math.min(1, preset.halving.minimumGroups), ...change.halving },
+  schedule: { ...preset.schedule, steps: 99, pruneEvery: 0, evolveEvery: 0, ...change.schedule },
+  buffer: { ...preset.buffer, ...change.buffer },
+  verification: { ...preset.verification, samples: 3, ...change.verification },
+  train: { ...preset.train, batchSize: 4 },
+  evaluation: { ...preset.evaluation, questions: 0, every: 0, select: "last", ...change.evaluation }
+})
+
+/** What is expected of each step; what is left out is not what the row is about. */
+export type Expected = ReadonlyArray<Partial<Step>>
+
+/** One trace of a row for each preset. */
+export const golden = (
+  row: number,
+  name: string,
+  scenario: Script & { readonly change?: Change },
+  expected: Readonly<Record<"paper" | "robust", Expected>>
+): void => {
+  for (const [reading, preset] of both)
+    it(`row ${row}: ${name} (${reading})`, () => {
+      assertSteps(play(small(preset, scenario.change ?? {}), scenario), expected[reading])
+    })
+}
+
+/** Where both presets decide alike. */
+export const same = (expected: Expected) => ({ paper: expected, robust: expected })
+
+const assertSteps = ({ steps }: Trace, expected: Expected): void => {
+  assert.strictEqual(steps.length, expected.length)
+  for (const [index, { p, w, ...decided }] of expected.entries()) {
+    const step = steps[index]
+    assertNumbers(step?.p, p)
+    assertNumbers(step?.w, w)
+    assert.deepInclude(step, decided)
+  }
+}
+
+const assertNumbers = (actual: Step["p"] = {}, expected: Step["p"] = actual): void => {
+  assert.deepStrictEqual(Object.keys(actual), Object.keys(expected))
+  for (const [id, value] of Object.entries(expected)) assert.approximately(actual[id] ?? NaN, value, 1e-12)
+}
+
+/** `count` steps alike. */
+export const every = <A>(count: number, step: A): ReadonlyArray<A> => Array.from({ length: count }, () => step)

@@ -1,0 +1,159 @@
+/** What happened in a run as plain lists, and what follows from it, computed anew each time. */
+import type { RunConfig } from "@inspo/coevolution"
+
+/** What an instruction was credited with in one step. */
+interface Observation {
+  readonly step: number
+  readonly id: string
+  readonly rewards: ReadonlyArray<number>
+  readonly groups: number
+}
+
+export interface Remembered {
+  readonly trajectory: string
+  readonly instruction: string
+  readonly question: string
+  readonly step: number
+  readonly reward: number
+}
+
+/** All that happened so far, in plain words. */
+export interface History {
+  /** Policy updates done, and steps observed: one more between the rollouts of a step and its update. */
+  step: number
+  observed: number
+  /** The instructions alive, in order of entry, and those that ever were. */
+  alive: ReadonlyArray<string>
+  born: ReadonlyArray<{ readonly id: string; readonly text: string }>
+  /** How many the first population held. */
+  first: number
+  observations: ReadonlyArray<Observation>
+  /** W counts what was observed after this step. */
+  reset: number
+  /** Mean on the verification questions, of those that were verified. */
+  readonly verified: Map<string, number>
+  owed: ReadonlyArray<string>
+  /** Who was alive when the latest step was rolled out. */
+  present: ReadonlyArray<string>
+  remembered: ReadonlyArray<Remembered>
+  validated: ReadonlyArray<{ readonly step: number; readonly mean: number }>
+}
+
+export const nothing = (): History => ({
+  step: 0,
+  observed: 0,
+  alive: [],
+  born: [],
+  first: 0,
+  observations: [],
+  reset: 0,
+  verified: new Map(),
+  owed: [],
+  present: [],
+  remembered: [],
+  validated: []
+})
+
+/** Eq. 6 for one instruction with what was observed until `step`; null when it was never sampled since the reset. */
+export const weight = (config: RunConfig, history: History, id: string, step: number): number | null => {
+  const { span, window } = config.population
+  const own = since(history, id, step)
+  if (own.length === 0) return null
+  const counted = span === "draws" ? own.slice(-window) : own.filter((one) => one.step > step - window)
+  // The window ran empty: what it held a step ago still counts.
+  if (counted.length === 0) return weight(config, history, id, step - 1)
+  const divisor = config.population.average === "window" ? window : counted.length
+  return total(counted.map(({ rewards }) => mean(rewards))) / divisor
+}
+
+/** Whether the weight outlived its window. */
+export const isStale = (config: RunConfig, history: History, id: string): boolean => {
+  const own = since(history, id, history.observed)
+  return (
+    config.population.span === "steps" &&
+    own.length > 0 &&
+    own.every((one) => one.step <= history.observed - config.population.window)
+  )
+}
+
+/** W_t. */
+export const weights = (config: RunConfig, history: History): ReadonlyMap<string, number> =>
+  weightsOf(config, history, history.alive, history.observed)
+
+/** W_{t-1} or W_t, by which the present step prunes and chooses parents (rows 3 and 28). */
+export const standing = (config: RunConfig, history: History): ReadonlyMap<string, number> =>
+  config.halving.ranking === "before"
+    ? weightsOf(config, history, history.present, history.step - 1)
+    : weights(config, history)
+
+const weightsOf = (
+  config: RunConfig,
+  history: History,
+  ids: ReadonlyArray<string>,
+  step: number
+): ReadonlyMap<string, number> => {
+  const known = ids.map((id) => weight(config, history, id, step))
+  const others = known.filter((own) => own !== null)
+  const unseen = config.population.unseen === "zero" || others.length === 0 ? 0 : mean(others)
+  return new Map(ids.map((id, index) => [id, known[index] ?? unseen]))
+}
+
+/** Eq. 4 as 1 / Σ_k exp((w_k - w_j) / τ). */
+export const probabilities = (config: RunConfig, history: History): ReadonlyMap<string, number> => {
+  const all = weights(config, history)
+  return new Map(
+    [...all].map(([id, own]) => [
+      id,
+      1 / total([...all.values()].map((other) => Math.exp((other - own) / config.sampler.temperature)))
+    ])
+  )
+}
+
+/** The trajectories the buffer holds: those of the latest steps, of each question the latest and worst. */
+export const buffer = ({ buffer }: RunConfig, history: History): ReadonlyArray<Remembered> => {
+  const recent = history.remembered.filter(({ step }) => step > history.observed - buffer.capacitySteps)
+  const cap = buffer.perQuestionCap ?? Infinity
+  return recent.filter((one) => {
+    const rivals = recent.filter(({ question }) => question === one.question)
+    return rivals.toSorted((a, b) => b.step - a.step || a.reward - b.reward).indexOf(one) < cap
+  })
+}
+
+/** I*. */
+export const bestOf = (config: RunConfig, history: History): string => {
+  const blind = history.alive.every((id) => weight(config, history, id, history.observed) === null)
+  if (config.population.best === "weight" || !blind) return ranking(config, history, weights(config, history))[0] ?? ""
+  const known = new Map(
+    history.alive.map((id) => {
+      const rewards = history.observations.filter((one) => one.id === id).flatMap(({ rewards }) => rewards)
+      return [id, rewards.length > 0 ? mean(rewards) : (history.verified.get(id) ?? 0)]
+    })
+  )
+  return ranking(config, history, known)[0] ?? ""
+}
+
+/** The instructions alive, best first. */
+export const ranking = (config: RunConfig, history: History, by: ReadonlyMap<string, number>): ReadonlyArray<string> =>
+  history.alive.toSorted((a, b) => {
+    const better = (by.get(b) ?? 0) - (by.get(a) ?? 0)
+    if (better !== 0 || config.population.ties === "order") return better
+    return groupsSeen(history, b) - groupsSeen(history, a) || birth(history, a) - birth(history, b)
+  })
+
+/** Place in the order of birth. */
+const birth = (history: History, id: string): number => history.born.findIndex((one) => one.id === id)
+
+export const groupsSeen = (history: History, id: string): number =>
+  total(history.observations.filter((one) => one.id === id).map(({ groups }) => groups))
+
+/** What W may count of an instruction. */
+const since = (history: History, id: string, step: number): ReadonlyArray<Observation> =>
+  history.observations.filter((one) => one.id === id && one.step > history.reset && one.step <= step)
+
+export const total = (values: ReadonlyArray<number>): number => {
+  let sum = 0
+  for (const value of values) sum += value
+  return sum
+}
+
+export const mean = (values: ReadonlyArray<number>): number => total(values) / values.length
