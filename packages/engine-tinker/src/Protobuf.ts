@@ -1,0 +1,228 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf"
+import { Result, Schema } from "effect"
+import {
+  type ArrayRecord,
+  type BatchedTensor,
+  type Chunk,
+  type Datum,
+  ForwardBackwardOutputSchema,
+  ForwardBackwardRequestSchema,
+  SampleResponseSchema,
+  type Tensor
+} from "./generated/tinker_pb.ts"
+import type * as Wire from "./Wire.ts"
+
+/** The media type of protobuf bodies. */
+export const contentType = "application/x-protobuf"
+
+/** Bytes that are not the message they should be. */
+export class ProtobufError extends Schema.TaggedError<ProtobufError>()("ProtobufError", { reason: Schema.String }) {
+  override get message() {
+    return `protobuf: ${this.reason}`
+  }
+}
+
+/** A request for a loss and its gradient, or with `forwardOnly` for the loss alone. */
+export interface ForwardBackward {
+  readonly modelId: string
+  readonly seqId: number
+  readonly input: Wire.LossInput
+  readonly forwardOnly: boolean
+}
+
+export const encodeForwardBackward = (request: ForwardBackward): Uint8Array<ArrayBuffer> =>
+  toBinary(
+    ForwardBackwardRequestSchema,
+    create(ForwardBackwardRequestSchema, {
+      modelId: request.modelId,
+      seqId: request.seqId,
+      lossFn: request.input.loss_fn,
+      lossFnConfig: { ...request.input.loss_fn_config },
+      forwardOnly: request.forwardOnly,
+      data: request.input.data.map((datum) => ({
+        modelInput: datum.model_input.chunks.map(({ tokens }) => ({
+          chunk: { case: "encodedText" as const, value: { tokens: int32Bytes(tokens) } }
+        })),
+        lossFnInputs: mapValues(datum.loss_fn_inputs, ({ data, dtype, shape }) => ({
+          encoding: { case: "dense" as const, value: dtype === "int64" ? int64Bytes(data) : float32Bytes(data) },
+          dtype: dtypes[dtype],
+          shape: (shape ?? [data.length]).map(BigInt)
+        }))
+      }))
+    })
+  )
+
+/** The loss name and its inputs are left as they are sent: whether they make sense is for the reader to say. */
+export const decodeForwardBackward = (
+  bytes: Uint8Array
+): Result.Result<Omit<ForwardBackward, "input"> & { readonly input: unknown }, ProtobufError> =>
+  attempt(() => {
+    const request = fromBinary(ForwardBackwardRequestSchema, bytes)
+    return {
+      modelId: request.modelId,
+      seqId: request.seqId,
+      forwardOnly: request.forwardOnly,
+      input: {
+        data: request.data.map(readDatum),
+        loss_fn: request.lossFn,
+        loss_fn_config: request.lossFnConfig
+      }
+    }
+  })
+
+export const encodeSampleResponse = (response: Wire.SampleResponse): Uint8Array<ArrayBuffer> =>
+  toBinary(
+    SampleResponseSchema,
+    create(SampleResponseSchema, {
+      sequences: response.sequences.map(({ logprobs, stop_reason, tokens }) => ({
+        stopReason: stop_reason === "stop" ? stop : length,
+        tokens: int32Bytes(tokens),
+        ...(logprobs === null || logprobs === undefined ? {} : { logprobs: float32Bytes(logprobs) })
+      })),
+      ...(response.prompt_logprobs === null || response.prompt_logprobs === undefined
+        ? {}
+        : { promptLogprobs: float32Bytes(response.prompt_logprobs.map((value) => value ?? NaN)) })
+    })
+  )
+
+export const decodeSampleResponse = (bytes: Uint8Array): Result.Result<Wire.SampleResponse, ProtobufError> =>
+  attempt(() => {
+    const response = fromBinary(SampleResponseSchema, bytes)
+    return {
+      sequences: response.sequences.map(({ logprobs, stopReason, tokens }) => ({
+        stop_reason: stopReason === stop ? ("stop" as const) : ("length" as const),
+        tokens: int32s(tokens),
+        ...(logprobs === undefined ? {} : { logprobs: float32s(logprobs) })
+      })),
+      ...(response.promptLogprobs === undefined
+        ? {}
+        : {
+            prompt_logprobs: float32s(response.promptLogprobs).map((value) => (Number.isNaN(value) ? null : value))
+          })
+    }
+  })
+
+export const encodeForwardBackwardOutput = (output: Wire.ForwardBackwardOutput): Uint8Array<ArrayBuffer> => {
+  const names = Object.keys(output.loss_fn_outputs[0] ?? {})
+  return toBinary(
+    ForwardBackwardOutputSchema,
+    create(ForwardBackwardOutputSchema, {
+      lossFnOutputType: output.loss_fn_output_type,
+      metrics: { ...output.metrics },
+      lossFnOutputs: [
+        {
+          typeTag: output.loss_fn_output_type,
+          numDatums: BigInt(output.loss_fn_outputs.length),
+          fields: Object.fromEntries(
+            names.map((name) => {
+              const rows = output.loss_fn_outputs.map((datum) => datum[name]?.data ?? [])
+              const ends = rows.map(
+                (
+                  (end) => (row) =>
+                    (end += 4 * row.length)
+                )(0)
+              )
+              return [
+                name,
+                { data: float32Bytes(rows.flat()), offsets: int64Bytes([0, ...ends]), dtype: dtypes.float32 }
+              ]
+            })
+          )
+        }
+      ]
+    })
+  )
+}
+
+export const decodeForwardBackwardOutput = (
+  bytes: Uint8Array
+): Result.Result<Wire.ForwardBackwardOutput, ProtobufError> =>
+  attempt(() => {
+    const output = fromBinary(ForwardBackwardOutputSchema, bytes)
+    return {
+      loss_fn_output_type: output.lossFnOutputType,
+      loss_fn_outputs: output.lossFnOutputs.flatMap(readRecord),
+      metrics: output.metrics
+    }
+  })
+
+// Numbers of the enums DType and StopReason.
+const dtypes = { float32: 1, int64: 2, int32: 3, bfloat16: 4 } as const
+const [stop, length] = [0, 1]
+
+const attempt = <A>(read: () => A): Result.Result<A, ProtobufError> =>
+  Result.try({
+    try: read,
+    catch: (error) => new ProtobufError({ reason: error instanceof Error ? error.message : String(error) })
+  })
+
+const readDatum = (datum: Datum): Wire.Datum => ({
+  model_input: { chunks: datum.modelInput.map(readChunk) },
+  loss_fn_inputs: mapValues(datum.lossFnInputs, readTensor)
+})
+
+const readChunk = ({ chunk }: Chunk) => {
+  if (chunk.case !== "encodedText") throw new RangeError(`a chunk is ${chunk.case ?? "empty"}, expected encoded_text`)
+  return { type: "encoded_text" as const, tokens: int32s(chunk.value.tokens) }
+}
+
+const readTensor = (tensor: Tensor): Wire.TensorData => {
+  if (tensor.encoding.case !== "dense") throw new RangeError("a tensor is sparse, expected a dense one")
+  return { ...readValues(tensor.encoding.value, tensor.dtype), shape: tensor.shape.map(Number) }
+}
+
+const readRecord = ({ fields, numDatums }: ArrayRecord): ReadonlyArray<Record<string, Wire.TensorData>> => {
+  const columns = Object.entries(fields).map(([name, field]) => ({ name, rows: readRows(field, Number(numDatums)) }))
+  return Array.from({ length: Number(numDatums) }, (_, index) =>
+    Object.fromEntries(columns.map(({ name, rows }) => [name, rows[index] ?? { data: [], dtype: "float32" as const }]))
+  )
+}
+
+const readRows = (field: BatchedTensor, count: number): ReadonlyArray<Wire.TensorData> => {
+  const offsets = int64s(field.offsets)
+  if (offsets.length !== count + 1) throw new RangeError(`${offsets.length} offsets of ${count} datums`)
+  return Array.from({ length: count }, (_, index) => {
+    const row = readValues(field.data.subarray(offsets[index], offsets[index + 1]), field.dtype)
+    const trailing = field.trailingShape.map(Number)
+    const width = trailing.reduce((size, side) => size * side, 1)
+    return { ...row, shape: [row.data.length / width, ...trailing] }
+  })
+}
+
+const readValues = (bytes: Uint8Array, dtype: number): Pick<Wire.TensorData, "data" | "dtype"> => {
+  switch (dtype) {
+    case dtypes.float32:
+      return { data: float32s(bytes), dtype: "float32" }
+    case dtypes.bfloat16:
+      return { data: bfloat16s(bytes), dtype: "float32" }
+    case dtypes.int64:
+      return { data: int64s(bytes), dtype: "int64" }
+    case dtypes.int32:
+      return { data: int32s(bytes), dtype: "int64" }
+    default:
+      throw new RangeError(`a tensor has dtype ${dtype}, expected 1 to 4`)
+  }
+}
+
+const int32Bytes = (values: ReadonlyArray<number>) => new Uint8Array(Int32Array.from(values).buffer)
+const int64Bytes = (values: ReadonlyArray<number>) => new Uint8Array(BigInt64Array.from(values, BigInt).buffer)
+const float32Bytes = (values: ReadonlyArray<number>) => new Uint8Array(Float32Array.from(values).buffer)
+
+const int32s = (bytes: Uint8Array): ReadonlyArray<number> => Array.from(new Int32Array(aligned(bytes, 4)))
+const int64s = (bytes: Uint8Array): ReadonlyArray<number> => Array.from(new BigInt64Array(aligned(bytes, 8)), Number)
+const float32s = (bytes: Uint8Array): ReadonlyArray<number> => Array.from(new Float32Array(aligned(bytes, 4)))
+
+/** A bfloat16 is the upper half of a float32. */
+const bfloat16s = (bytes: Uint8Array): ReadonlyArray<number> => {
+  const halves = new Uint16Array(aligned(bytes, 2))
+  return Array.from(new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer))
+}
+
+/** A copy that begins at a multiple of every element size: a field may begin anywhere in its message. */
+const aligned = (bytes: Uint8Array, size: number): ArrayBuffer => {
+  if (bytes.length % size !== 0) throw new RangeError(`${bytes.length} bytes are no list of ${size}-byte numbers`)
+  return new Uint8Array(bytes).buffer
+}
+
+const mapValues = <A, B>(values: Readonly<Record<string, A>>, use: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, use(value)]))

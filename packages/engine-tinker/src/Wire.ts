@@ -1,0 +1,243 @@
+import { Predicate, Schema } from "effect"
+
+/** A list of numbers, checked in one pass: bodies hold hundreds of thousands of them. */
+const numbers = (expected: string, holds: (value: unknown) => boolean) =>
+  Schema.declare((value): value is ReadonlyArray<number> => Array.isArray(value) && value.every(holds), { expected })
+
+export const Integers = numbers("a list of integers", Number.isSafeInteger)
+export const Numbers = numbers("a list of numbers", Predicate.isNumber)
+
+/** The header that carries the text of a seed, percent-encoded, beside the number in the body. */
+export const seedHeader = "x-inspo-seed"
+
+/** Left out or null: servers write either. */
+const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** Servers may report what is no finite number. */
+const isNumber = (value: unknown): value is number => Predicate.isNumber(value)
+const Metrics = Schema.Record(Schema.String, Schema.declare(isNumber, { expected: "a number" }))
+
+const Metadata = maybe(Schema.Record(Schema.String, Schema.Unknown))
+
+export const EncodedText = Schema.Struct({ type: Schema.Literal("encoded_text"), tokens: Integers })
+
+/** Text alone: no engine of ours takes images. */
+export const ModelInput = Schema.Struct({ chunks: Schema.Array(EncodedText) })
+export interface ModelInput extends Schema.Schema.Type<typeof ModelInput> {}
+
+export const TensorData = Schema.Struct({
+  data: Numbers,
+  dtype: Schema.Literals(["int64", "float32"]),
+  shape: maybe(Integers),
+  sparse_crow_indices: maybe(Integers),
+  sparse_col_indices: maybe(Integers)
+})
+export interface TensorData extends Schema.Schema.Type<typeof TensorData> {}
+
+/** `loss_fn_inputs` are parallel to the tokens of `model_input`; token i of it predicts `target_tokens[i]`. */
+export const Datum = Schema.Struct({
+  model_input: ModelInput,
+  loss_fn_inputs: Schema.Record(Schema.String, TensorData)
+})
+export interface Datum extends Schema.Schema.Type<typeof Datum> {}
+
+export const LossName = Schema.Literals(["cross_entropy", "importance_sampling", "ppo", "cispo", "dro"])
+export type LossName = typeof LossName.Type
+
+export const LossInput = Schema.Struct({
+  data: Schema.Array(Datum),
+  loss_fn: LossName,
+  loss_fn_config: maybe(Schema.Record(Schema.String, Schema.Finite))
+})
+export interface LossInput extends Schema.Schema.Type<typeof LossInput> {}
+
+export const LoraConfig = Schema.Struct({
+  rank: Schema.Int,
+  seed: maybe(Schema.Int),
+  train_unembed: maybe(Schema.Boolean),
+  train_mlp: maybe(Schema.Boolean),
+  train_attn: maybe(Schema.Boolean)
+})
+
+export const AdamParams = Schema.Struct({
+  learning_rate: maybe(Schema.Finite),
+  beta1: maybe(Schema.Finite),
+  beta2: maybe(Schema.Finite),
+  eps: maybe(Schema.Finite),
+  weight_decay: maybe(Schema.Finite),
+  /** 0 for none. */
+  grad_clip_norm: maybe(Schema.Finite)
+})
+export interface AdamParams extends Schema.Schema.Type<typeof AdamParams> {}
+
+export const SamplingParams = Schema.Struct({
+  max_tokens: maybe(Schema.Int),
+  seed: maybe(Schema.Int),
+  stop: maybe(Schema.Union([Schema.String, Schema.Array(Schema.String), Integers])),
+  temperature: maybe(Schema.Finite),
+  top_k: maybe(Schema.Int),
+  top_p: maybe(Schema.Finite)
+})
+export interface SamplingParams extends Schema.Schema.Type<typeof SamplingParams> {}
+
+export const ClientConfigRequest = Schema.Struct({ sdk_version: maybe(Schema.String) })
+
+/** Flags a server sets for its clients; there are more, which concern the public SDK alone. */
+export const ClientConfig = Schema.Struct({
+  proto_compress_fwdbwd: maybe(Schema.Boolean),
+  fwdbwd_max_chunk_len: maybe(Schema.Int),
+  fwdbwd_max_chunk_bytes_count: maybe(Schema.Int),
+  sample_max_concurrent_requests: maybe(Schema.Int)
+})
+export interface ClientConfig extends Schema.Schema.Type<typeof ClientConfig> {}
+
+/** What our own server adds to a supported model; other servers leave it out. */
+export const EngineFacts = Schema.Struct({
+  parameters: Schema.Int,
+  concurrency: Schema.Int,
+  deterministic: Schema.Boolean,
+  single_token_stops: Schema.Boolean,
+  fingerprint: Schema.String
+})
+
+export const SupportedModel = Schema.Struct({
+  model_name: maybe(Schema.String),
+  max_context_length: maybe(Schema.Int),
+  inspo: maybe(EngineFacts)
+})
+
+export const Capabilities = Schema.Struct({ supported_models: Schema.Array(SupportedModel) })
+export interface Capabilities extends Schema.Schema.Type<typeof Capabilities> {}
+
+export const Health = Schema.Struct({ status: Schema.String })
+
+export const CreateSessionRequest = Schema.Struct({
+  type: maybe(Schema.String),
+  tags: Schema.Array(Schema.String),
+  user_metadata: Metadata,
+  sdk_version: Schema.String,
+  project_id: maybe(Schema.String)
+})
+
+export const CreateSessionResponse = Schema.Struct({
+  type: maybe(Schema.String),
+  session_id: Schema.NonEmptyString,
+  info_message: maybe(Schema.String),
+  warning_message: maybe(Schema.String),
+  error_message: maybe(Schema.String)
+})
+
+export const HeartbeatRequest = Schema.Struct({ type: maybe(Schema.String), session_id: Schema.String })
+
+export const CreateModelRequest = Schema.Struct({
+  type: maybe(Schema.String),
+  session_id: Schema.String,
+  model_seq_id: Schema.Int,
+  base_model: Schema.String,
+  user_metadata: Metadata,
+  lora_config: maybe(LoraConfig)
+})
+
+export const ModelIdResponse = Schema.Struct({ model_id: Schema.NonEmptyString })
+
+export const ModelRequest = Schema.Struct({ type: maybe(Schema.String), model_id: Schema.String })
+
+const Sequenced = { type: maybe(Schema.String), model_id: Schema.String, seq_id: maybe(Schema.Int) }
+
+export const ForwardBackwardRequest = Schema.Struct({ ...Sequenced, forward_backward_input: LossInput })
+export const ForwardRequest = Schema.Struct({ ...Sequenced, forward_input: LossInput })
+
+/** `logprobs` of an output are those of the datum's targets under the weights before the update. */
+export const ForwardBackwardOutput = Schema.Struct({
+  loss_fn_output_type: Schema.String,
+  loss_fn_outputs: Schema.Array(Schema.Record(Schema.String, TensorData)),
+  metrics: Metrics
+})
+export interface ForwardBackwardOutput extends Schema.Schema.Type<typeof ForwardBackwardOutput> {}
+
+export const OptimStepRequest = Schema.Struct({ ...Sequenced, adam_params: AdamParams })
+export const OptimStepResponse = Schema.Struct({ metrics: maybe(Metrics) })
+
+export const SaveWeightsRequest = Schema.Struct({
+  ...Sequenced,
+  path: maybe(Schema.String),
+  ttl_seconds: maybe(Schema.Int),
+  overwrite: maybe(Schema.Boolean)
+})
+/** `hash` is that of the weights, where the server tells it. */
+export const PathResponse = Schema.Struct({ path: Schema.NonEmptyString, hash: maybe(Schema.String) })
+
+export const LoadWeightsRequest = Schema.Struct({
+  ...Sequenced,
+  path: Schema.String,
+  optimizer: maybe(Schema.Boolean),
+  weights_access_token: maybe(Schema.String)
+})
+export const LoadWeightsResponse = Schema.Struct({ path: maybe(Schema.String), model_id: maybe(Schema.String) })
+
+/** Named by `path`, or for one sampling session by `sampling_session_seq_id`. */
+export const SaveWeightsForSamplerRequest = Schema.Struct({
+  ...Sequenced,
+  path: maybe(Schema.String),
+  sampling_session_seq_id: maybe(Schema.Int),
+  ttl_seconds: maybe(Schema.Int)
+})
+export const SaveWeightsForSamplerResponse = Schema.Struct({
+  path: maybe(Schema.String),
+  sampling_session_id: maybe(Schema.String)
+})
+
+export const CreateSamplingSessionRequest = Schema.Struct({
+  type: maybe(Schema.String),
+  session_id: Schema.String,
+  sampling_session_seq_id: Schema.Int,
+  base_model: maybe(Schema.String),
+  model_path: maybe(Schema.String)
+})
+export const SamplingSessionResponse = Schema.Struct({ sampling_session_id: Schema.NonEmptyString })
+
+export const SampleRequest = Schema.Struct({
+  type: maybe(Schema.String),
+  num_samples: maybe(Schema.Int),
+  prompt: ModelInput,
+  sampling_params: SamplingParams,
+  sampling_session_id: maybe(Schema.String),
+  seq_id: maybe(Schema.Int),
+  base_model: maybe(Schema.String),
+  model_path: maybe(Schema.String),
+  prompt_logprobs: maybe(Schema.Boolean),
+  topk_prompt_logprobs: maybe(Schema.Int)
+})
+export interface SampleRequest extends Schema.Schema.Type<typeof SampleRequest> {}
+
+export const SampledSequence = Schema.Struct({
+  stop_reason: Schema.Literals(["stop", "length"]),
+  tokens: Integers,
+  logprobs: maybe(Numbers)
+})
+
+export const SampleResponse = Schema.Struct({
+  sequences: Schema.Array(SampledSequence),
+  prompt_logprobs: maybe(Schema.Array(Schema.NullOr(Schema.Finite)))
+})
+export interface SampleResponse extends Schema.Schema.Type<typeof SampleResponse> {}
+
+export const Future = Schema.Struct({ request_id: Schema.NonEmptyString, model_id: maybe(Schema.String) })
+
+export const RetrieveFutureRequest = Schema.Struct({
+  request_id: Schema.NonEmptyString,
+  allow_metadata_only: maybe(Schema.Boolean)
+})
+
+/** A future that is not done; `complete_metadata` is only sent to clients that ask for it. */
+export const Pending = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("try_again") }),
+  Schema.Struct({ status: Schema.Literal("complete_metadata") })
+])
+
+/** A future that failed. */
+export const Failed = Schema.Struct({ error: Schema.String, category: maybe(Schema.String) })
+
+export const WeightsInfoRequest = Schema.Struct({ tinker_path: Schema.String })
+/** How a server explains a status that is not 200. */
+export const Detail = Schema.Struct({ detail: Schema.Unknown })

@@ -1,0 +1,42 @@
+import { Clock, Effect, Semaphore } from "effect"
+
+/** Bounds what is in flight, and holds back when the server asks for it. */
+export interface Backpressure {
+  readonly limit: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** The server turned a request of so many bytes away. */
+  readonly slowDown: (bytes: number) => Effect.Effect<void>
+}
+
+/**
+ * At most `concurrency` at once. After a refusal nothing new starts for 1 s (5 s where the prompt is above 128 KiB), and for
+ * 10 s at most 10 are in flight.
+ */
+export const make = Effect.fnUntraced(function* (concurrency: number): Effect.fn.Return<Backpressure> {
+  const permits = yield* Semaphore.make(concurrency)
+  let pausedUntil = 0
+  let throttledUntil = 0
+
+  const ready = Effect.gen(function* () {
+    for (;;) {
+      const now = yield* Clock.currentTimeMillis
+      if (throttledUntil > 0 && now >= throttledUntil) {
+        throttledUntil = 0
+        yield* permits.resize(concurrency)
+      }
+      if (now >= pausedUntil) return
+      yield* Effect.sleep(pausedUntil - now)
+    }
+  })
+
+  return {
+    limit: (work) => permits.withPermit(Effect.andThen(ready, work)),
+    slowDown: Effect.fnUntraced(function* (bytes) {
+      const now = yield* Clock.currentTimeMillis
+      pausedUntil = now + (bytes > largePrompt ? 5000 : 1000)
+      throttledUntil = now + 10_000
+      yield* permits.resize(Math.min(concurrency, 10))
+    })
+  }
+})
+
+const largePrompt = 128 * 1024

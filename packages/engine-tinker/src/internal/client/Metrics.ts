@@ -1,0 +1,64 @@
+import type { TrainMetrics, TrainRequest } from "@inspo/engine"
+import { Result, Schema } from "effect"
+import type * as Wire from "../../Wire.ts"
+
+type Numbers = Readonly<Record<string, number>>
+
+/** The metrics of a step as our own server reports them; null for others. */
+export const fromServer = (metrics: Numbers): TrainMetrics | null => {
+  const read = decode(metrics)
+  if (Result.isFailure(read)) return null
+  const own = read.success
+  return {
+    loss: own["inspo.ai/loss"],
+    kl: own["inspo.ai/kl"],
+    clipFraction: own["inspo.ai/clip_fraction"],
+    gradientNorm: own["inspo.ai/gradient_norm"],
+    tokens: own["inspo.ai/tokens"]
+  }
+}
+
+/** The metrics of a step from the log-probabilities before it; the gradient's norm is 0 where the server does not tell it. */
+export const compute = (
+  { datums, loss: { clipRatio } }: TrainRequest,
+  outputs: ReadonlyArray<Wire.ForwardBackwardOutput>,
+  stepMetrics: Numbers
+): TrainMetrics => {
+  const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
+    loss_fn_outputs.map((output) => output["logprobs"]?.data ?? [])
+  )
+  const counted = datums.filter(({ weights }) => weights.some((weight) => weight !== 0))
+  let loss = 0
+  let clipped = 0
+  let tokens = 0
+  for (const [index, datum] of counted.entries()) {
+    const now = (logprobs[index] ?? []).slice(-datum.response.length)
+    for (const [at, weight] of datum.weights.entries()) {
+      if (weight === 0) continue
+      const advantage = datum.advantages[at] ?? 0
+      const ratio = Math.exp((now[at] ?? 0) - (datum.logprobs[at] ?? 0))
+      const bounded = Math.min(Math.max(ratio, 1 - clipRatio), 1 + clipRatio)
+      tokens += 1
+      if (bounded * advantage < ratio * advantage) clipped += 1
+      loss -= weight * Math.min(ratio * advantage, bounded * advantage)
+    }
+  }
+  const norm = Object.entries(stepMetrics).find(([name]) => /grad(?:ient)?_norm/u.test(name))?.[1] ?? 0
+  return {
+    loss,
+    kl: 0,
+    clipFraction: tokens === 0 ? 0 : clipped / tokens,
+    gradientNorm: Number.isFinite(norm) ? norm : 0,
+    tokens
+  }
+}
+
+const decode = Schema.decodeUnknownResult(
+  Schema.Struct({
+    "inspo.ai/loss": Schema.Finite,
+    "inspo.ai/kl": Schema.Finite,
+    "inspo.ai/clip_fraction": Schema.Finite,
+    "inspo.ai/gradient_norm": Schema.Finite,
+    "inspo.ai/tokens": Schema.Int
+  })
+)

@@ -1,0 +1,78 @@
+import { EngineError } from "@inspo/engine"
+import { Effect } from "effect"
+import * as Profile from "../../Profile.ts"
+import * as Wire from "../../Wire.ts"
+import type { Connection } from "./Connection.ts"
+import { jsonBody } from "./Connection.ts"
+import * as Reply from "./Reply.ts"
+
+/** What a server told about itself. */
+export interface Server {
+  readonly profile: Profile.Profile
+  readonly model: string
+  /** Undefined where the server does not tell. */
+  readonly contextLength: number | undefined
+  readonly facts: typeof Wire.EngineFacts.Type | undefined
+  readonly limits: { readonly datums: number; readonly bytes: number; readonly compress: boolean }
+}
+
+/** Asks a server what it is, and which of its models is meant; `named` settles what it cannot tell. */
+export const probe = Effect.fnUntraced(function* (
+  connection: Connection,
+  named: { readonly url: string; readonly profile: Profile.ProfileName; readonly model: string | null }
+): Effect.fn.Return<Server, EngineError> {
+  const { supported_models: models } = yield* Effect.mapError(
+    connection.get("get_server_capabilities", readCapabilities),
+    ({ message }) => unusable(`${named.url} is no server of the Tinker protocol: ${message}`)
+  )
+  const model = models.find((one) => named.model === null || one.model_name === named.model) ?? {}
+  const name = named.model ?? model.model_name ?? null
+  if (name === null) return yield* unusable(`${named.url} names no model; set engine.baseModel`)
+  const facts = model.inspo ?? undefined
+  const health =
+    named.profile === "auto" && facts === undefined
+      ? yield* Effect.option(connection.get("healthz", readHealth))
+      : undefined
+  const isVerl = health?._tag === "Some" && health.value.status === "ready"
+  const profile =
+    named.profile !== "auto"
+      ? Profile.byName[named.profile]
+      : facts !== undefined
+        ? Profile.inspo
+        : isVerl
+          ? Profile.verl
+          : named.url.includes("thinkingmachines.dev")
+            ? Profile.tinker
+            : undefined
+  if (profile === undefined)
+    return yield* unusable(
+      `engine.profile is auto, but ${named.url} does not tell what it is; set engine.profile to one of ` +
+        Object.keys(Profile.byName).join(", ")
+    )
+  const config = yield* Effect.orElseSucceed(
+    connection.post(
+      { path: "client/config", body: jsonBody({ sdk_version: sdkVersion }), repeatable: true },
+      readClientConfig
+    ),
+    (): Wire.ClientConfig => ({})
+  )
+  return {
+    profile,
+    model: name,
+    contextLength: model.max_context_length ?? undefined,
+    facts,
+    limits: {
+      datums: config.fwdbwd_max_chunk_len ?? 1024,
+      bytes: config.fwdbwd_max_chunk_bytes_count ?? 5_000_000,
+      compress: config.proto_compress_fwdbwd ?? false
+    }
+  }
+})
+
+export const sdkVersion = "inspo-ts/0.1"
+
+const unusable = (reason: string) => new EngineError({ operation: "start", reason })
+
+const readCapabilities = Reply.json(Wire.Capabilities)
+const readHealth = Reply.json(Wire.Health)
+const readClientConfig = Reply.json(Wire.ClientConfig)

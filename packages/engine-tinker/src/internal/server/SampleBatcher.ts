@@ -1,0 +1,68 @@
+import { Engine, type EngineError, type SampleRequest, type SampleResult } from "@inspo/engine"
+import { Deferred, Effect, Exit, Queue, type Scope } from "effect"
+import { type Refusal, refuse } from "./Refusal.ts"
+import type { Residence, Weights } from "./Residence.ts"
+
+/** Weights to sample from; `check` refuses when they are gone by the time it is their turn. */
+export interface Source {
+  readonly weights: Weights
+  readonly check: Effect.Effect<void, Refusal>
+}
+
+type Failure = Refusal | EngineError
+
+interface Job {
+  readonly source: Source
+  readonly request: SampleRequest
+  readonly result: Deferred.Deferred<SampleResult, Failure>
+}
+
+/**
+ * Samples requests that arrive one by one in as few engine calls as possible: all that came in while the engine was busy
+ * share its next call. That changes no sample, since none depends on the others of its call.
+ */
+export const make = Effect.fnUntraced(function* (
+  residence: Residence
+): Effect.fn.Return<
+  (source: Source, request: SampleRequest) => Effect.Effect<SampleResult, Failure>,
+  never,
+  Engine | Scope.Scope
+> {
+  const engine = yield* Engine
+  const arrivals = yield* Queue.unbounded<Job>()
+
+  const sample = (source: Source, jobs: ReadonlyArray<Job>) =>
+    residence.using(source.weights, Effect.andThen(source.check, engine.sample(jobs.map(({ request }) => request))))
+
+  const run = Effect.fnUntraced(function* (source: Source, jobs: ReadonlyArray<Job>): Effect.fn.Return<void> {
+    const results = yield* Effect.exit(sample(source, jobs))
+    if (Exit.isSuccess(results)) {
+      for (const [index, { result }] of jobs.entries()) {
+        const sampled = results.value[index]
+        yield* sampled === undefined
+          ? Deferred.fail(result, refuse("the engine left the request unanswered", 500))
+          : Deferred.succeed(result, sampled)
+      }
+    } else if (jobs.length === 1) {
+      for (const { result } of jobs) yield* Deferred.failCause(result, results.cause)
+    } else {
+      // One request that cannot be sampled must not fail the others of its call.
+      for (const job of jobs) yield* run(source, [job])
+    }
+  })
+
+  yield* Effect.forkScoped(
+    Effect.forever(
+      Effect.gen(function* () {
+        const jobs = yield* Queue.takeAll(arrivals)
+        for (const [source, own] of Map.groupBy(jobs, (job) => job.source)) yield* run(source, own)
+      })
+    )
+  )
+
+  return Effect.fnUntraced(function* (source, request) {
+    const result = yield* Deferred.make<SampleResult, Failure>()
+    yield* Queue.offer(arrivals, { source, request, result })
+    return yield* Deferred.await(result)
+  })
+})
