@@ -1,15 +1,26 @@
 import { createHash } from "node:crypto"
 import { Question } from "@inspo/domain"
-import { Array, Effect, type FileSystem, Result, Schema } from "effect"
+import { Array, Effect, type FileSystem, Predicate, Result, Schema, Stream } from "effect"
 import type { DatasetError } from "./DatasetError.ts"
+import { failure, misfit } from "./internal/failure.ts"
 import * as JsonLines from "./internal/jsonLines.ts"
+import * as Parquet from "./internal/parquet.ts"
+import { defaultShares, type Shares } from "./Shares.ts"
+import { trainingRow, trainingSchema } from "./internal/trainingRow.ts"
 
 /** The parts of a data set. Files that call the validation part `dev` or `val` are understood. */
 export type Split = "train" | "validation" | "test"
 
-/** A question as a file holds it; `split` is there when its row says so. */
+/** A question as a file holds it; `split` is there when its row says so, `prompt` only when it was asked for. */
 export interface FileQuestion extends Question.Question {
   readonly split?: Split
+  readonly prompt?: ReadonlyArray<Message>
+}
+
+/** A message of a prompt that a row brings along. */
+export interface Message {
+  readonly role: string
+  readonly content: string
 }
 
 const Answers = Schema.Union([Schema.String, Schema.Array(Schema.String)])
@@ -48,29 +59,49 @@ export const CorpusRow = Schema.Struct({
 export interface CorpusRow extends Schema.Schema.Type<typeof CorpusRow> {}
 
 /**
- * Reads questions from JSON lines. A row without an id gets its `extra_info` or its line as one, and an id that an
- * earlier row has is put behind its data source, since merged sets reuse ids. Rows need a question and at least one
- * golden answer.
+ * The questions of a file, Parquet if its name ends in `.parquet` and JSON lines otherwise, read as they are needed: row
+ * group by row group, or line by line. A row without an id gets one from its data source and `extra_info`, or its line,
+ * and an id that an earlier row has is put behind its data source, since merged sets reuse ids. Rows need a question and
+ * at least one golden answer; a file needs a row.
  *
  * @example
  * ```ts
  * import { SearchR1 } from "@inspo/datasets"
  *
- * const questions = SearchR1.readQuestions("train.jsonl")
+ * const questions = SearchR1.questions("train.parquet")
  * ```
  */
+export const questions = (
+  file: string,
+  options: { readonly prompts?: boolean } = {}
+): Stream.Stream<FileQuestion, DatasetError, FileSystem.FileSystem> =>
+  Stream.suspend(() => {
+    const lines = new Map<string, number>()
+    return rows(file).pipe(
+      Stream.mapEffect(({ line, row }) =>
+        Effect.fromResult(
+          decodeRow(file, line, row).pipe(
+            Result.bindTo("decoded"),
+            Result.bind("question", ({ decoded }) => toQuestion(file, line, decoded)),
+            Result.flatMap(({ decoded, question }) => {
+              const id = lines.has(question.id) ? `${question.dataSource}/${question.id}` : question.id
+              return Result.map(claim(lines, file, line, id), () => ({
+                ...question,
+                id: Question.QuestionId.make(id),
+                ...(options.prompts === true && decoded.prompt !== undefined ? { prompt: decoded.prompt } : {})
+              }))
+            })
+          )
+        )
+      )
+    )
+  })
+
+/** All {@link questions} of a file. */
 export const readQuestions = Effect.fn("SearchR1.readQuestions")(function* (
   file: string
 ): Effect.fn.Return<ReadonlyArray<FileQuestion>, DatasetError, FileSystem.FileSystem> {
-  const lines = new Map<string, number>()
-  const questions: Array<FileQuestion> = []
-  for (const { line, row } of yield* readQuestionRows(file)) {
-    const question = yield* Effect.fromResult(toQuestion(file, line, row))
-    const id = lines.has(question.id) ? `${question.dataSource}/${question.id}` : question.id
-    yield* claim(lines, file, line, id)
-    questions.push({ ...question, id: Question.QuestionId.make(id) })
-  }
-  return questions
+  return yield* Stream.runCollect(questions(file))
 })
 
 /** Reads passages from JSON lines; ids must differ. The first line of `contents` is the title, with or without quotes. */
@@ -78,21 +109,57 @@ export const readCorpus = Effect.fn("SearchR1.readCorpus")(function* (
   file: string
 ): Effect.fn.Return<ReadonlyArray<Question.Passage>, DatasetError, FileSystem.FileSystem> {
   const lines = new Map<string, number>()
-  const passages: Array<Question.Passage> = []
-  for (const { line, row } of yield* readCorpusRows(file)) {
-    const id = `${row.id}`
-    yield* claim(lines, file, line, id)
-    passages.push({ id, ...toPassage(row.contents) })
-  }
-  return passages
+  return yield* nonEmpty(file, JsonLines.stream(file)).pipe(
+    Stream.mapEffect(({ line, row }) =>
+      Effect.fromResult(
+        decodeCorpusRow(row).pipe(
+          Result.mapError((error) => misfit(file, line, row, error)),
+          Result.flatMap(({ contents, id }) =>
+            Result.map(claim(lines, file, line, `${id}`), () => Question.passageFromContents(`${id}`, contents))
+          )
+        )
+      )
+    ),
+    Stream.runCollect
+  )
 })
 
-/** Writes questions so that {@link readQuestions} gives them back. */
+/** The columns of a question file, as far as its first thousand rows tell where it is JSON lines. */
+export const columns = Effect.fn("SearchR1.columns")(function* (
+  file: string
+): Effect.fn.Return<ReadonlyArray<string>, DatasetError, FileSystem.FileSystem> {
+  if (isParquet(file)) return (yield* Parquet.open(file)).columns
+  const first = yield* Stream.runCollect(Stream.take(JsonLines.stream(file), 1000))
+  return Array.dedupe(first.flatMap(({ row }) => (Predicate.isObject(row) ? Object.keys(row) : [])))
+})
+
+/** Writes questions as JSON lines so that {@link readQuestions} gives them back. */
 export const writeQuestions = Effect.fn("SearchR1.writeQuestions")(function* (
   file: string,
   questions: ReadonlyArray<FileQuestion>
 ): Effect.fn.Return<void, DatasetError, FileSystem.FileSystem> {
   yield* JsonLines.write(file, questions.map(fromQuestion))
+})
+
+/**
+ * Writes a stream of questions in bounded memory, as Parquet if the name ends in `.parquet` and as JSON lines otherwise, so
+ * that {@link questions} gives them back. Parquet gets every column that Search-R1 and verl train on: a question
+ * without a prompt is asked by `instruction` and `Question: …`, and `extra_info.index` is its place in the file.
+ */
+export const writeStream = Effect.fn("SearchR1.writeStream")(function* <R>(
+  file: string,
+  questions: Stream.Stream<FileQuestion, DatasetError, R>,
+  instruction: string
+): Effect.fn.Return<void, DatasetError, R | FileSystem.FileSystem> {
+  yield* isParquet(file)
+    ? Parquet.write(
+        file,
+        Stream.zipWithIndex(questions).pipe(
+          Stream.map(([question, index]) => trainingRow(question, index, instruction))
+        ),
+        trainingSchema
+      )
+    : JsonLines.writeStream(file, Stream.map(questions, fromQuestion))
 })
 
 /** Writes passages so that {@link readCorpus} gives them back; line breaks in a title become spaces. */
@@ -102,15 +169,6 @@ export const writeCorpus = Effect.fn("SearchR1.writeCorpus")(function* (
 ): Effect.fn.Return<void, DatasetError, FileSystem.FileSystem> {
   yield* JsonLines.write(file, passages.map(fromPassage))
 })
-
-/** The share of each part when {@link split} has to choose; relative to their sum. */
-export interface Shares {
-  readonly train: number
-  readonly validation: number
-  readonly test: number
-}
-
-export const defaultShares: Shares = { train: 0.8, validation: 0.1, test: 0.1 }
 
 /**
  * Parts questions as their rows say. Where they say nothing, a hash of the question's text decides, so that equal
@@ -125,15 +183,48 @@ export const split = (
   return parts
 }
 
-const readQuestionRows = JsonLines.read(QuestionRow)
+/** The rows of a question file, of either format, as JSON values. */
+const rows = (file: string): Stream.Stream<JsonLines.Numbered<unknown>, DatasetError, FileSystem.FileSystem> =>
+  nonEmpty(file, isParquet(file) ? Stream.unwrap(parquetRows(file)) : JsonLines.stream(file))
 
-const readCorpusRows = JsonLines.read(CorpusRow)
+/** Whether a file is read and written as Parquet: by its name. */
+export const isParquet = (file: string): boolean => file.endsWith(".parquet")
 
-const claim = (lines: Map<string, number>, file: string, line: number, id: string) => {
+const parquetRows = Effect.fnUntraced(function* (file: string) {
+  const parquet = yield* Parquet.open(file)
+  const { columns } = parquet
+  const has = (name: string) => columns.includes(name)
+  if (!(has("question") || has("prompt")) || !(has("golden_answers") || has("reward_model"))) {
+    return yield* failure({
+      file,
+      field: "columns",
+      value: JSON.stringify(columns),
+      expected: "question and golden_answers, or Search-R1's prompt and reward_model"
+    })
+  }
+  return parquet.rows(Object.keys(QuestionRow.fields).filter(has))
+})
+
+const nonEmpty = <A, R>(file: string, stream: Stream.Stream<A, DatasetError, R>) =>
+  Stream.orElseIfEmpty(stream, () => Stream.fail(failure({ file, expected: "at least one row; the file is empty" })))
+
+const decodeRow = (file: string, line: number, row: unknown): Result.Result<QuestionRow, DatasetError> =>
+  Result.mapError(decodeQuestionRow(row), (error) => misfit(file, line, row, error))
+
+const decodeQuestionRow = Schema.decodeUnknownResult(QuestionRow)
+
+const decodeCorpusRow = Schema.decodeUnknownResult(CorpusRow)
+
+const claim = (
+  lines: Map<string, number>,
+  file: string,
+  line: number,
+  id: string
+): Result.Result<void, DatasetError> => {
   const earlier = lines.get(id)
   if (earlier !== undefined) {
-    return Effect.fail(
-      JsonLines.failure({
+    return Result.fail(
+      failure({
         file,
         line,
         field: "id",
@@ -143,14 +234,14 @@ const claim = (lines: Map<string, number>, file: string, line: number, id: strin
     )
   }
   lines.set(id, line)
-  return Effect.void
+  return Result.void
 }
 
 const toQuestion = (file: string, line: number, row: QuestionRow): Result.Result<FileQuestion, DatasetError> => {
   const question = row.question ?? questionInPrompt(row)
   if (question === undefined || question.trim() === "") {
     return Result.fail(
-      JsonLines.failure({
+      failure({
         file,
         line,
         field: "question",
@@ -163,7 +254,7 @@ const toQuestion = (file: string, line: number, row: QuestionRow): Result.Result
   const answers = typeof given === "string" ? [given] : (given ?? [])
   if (!Array.isReadonlyArrayNonEmpty(answers)) {
     return Result.fail(
-      JsonLines.failure({
+      failure({
         file,
         line,
         field: "golden_answers",
@@ -208,20 +299,13 @@ const fromQuestion = (question: FileQuestion) => ({
   question: question.question,
   golden_answers: question.goldenAnswers,
   data_source: question.dataSource,
+  prompt: question.prompt,
   metadata: { hops: question.hops, supporting_doc_ids: question.supportIds, split: question.split }
 })
 
-const toPassage = (contents: string): { readonly title: string; readonly text: string } => {
-  const end = contents.indexOf("\n")
-  const heading = end < 0 ? contents : contents.slice(0, end)
-  // Quotes within a quoted title are doubled.
-  const title = /^"(?:[^"]|"")*"$/u.test(heading) ? heading.slice(1, -1).replaceAll('""', '"') : heading
-  return { title, text: end < 0 ? "" : contents.slice(end + 1) }
-}
-
 const fromPassage = (passage: Question.Passage): CorpusRow => ({
   id: passage.id,
-  contents: `"${passage.title.replaceAll(/\s*\n\s*/gu, " ").replaceAll('"', '""')}"\n${passage.text}`
+  contents: Question.contentsOf(passage)
 })
 
 const hashedSplit = (question: string, shares: Shares): Split => {

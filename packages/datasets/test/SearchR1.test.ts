@@ -164,8 +164,13 @@ describe("corpora", () => {
       assert.deepStrictEqual(yield* reading(rows, SearchR1.readCorpus), [
         { id: "0", title: "Paul Walker", text: "an actor\nof films" },
         { id: "1", title: 'The "Best" One', text: "text" },
-        { id: "2", title: '"Heroes" and "Villains"', text: "text" },
-        { id: "3", title: "only a title", text: "" }
+        {
+          id: "2",
+          title: '"Heroes" and "Villains"',
+          text: "text",
+          contents: '"Heroes" and "Villains"\ntext'
+        },
+        { id: "3", title: "only a title", text: "", contents: "only a title" }
       ])
     })
   )

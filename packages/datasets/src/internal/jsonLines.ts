@@ -1,38 +1,23 @@
-import { Effect, FileSystem, Predicate, Result, Schema, SchemaIssue, Stream } from "effect"
-import { DatasetError } from "../DatasetError.ts"
+import { Effect, FileSystem, Result, Sink, Stream } from "effect"
+import type { DatasetError } from "../DatasetError.ts"
+import { failure, shownLength } from "./failure.ts"
 
-/** A decoded row and the number of its line, from 1. */
+/** A row as a file holds it, and its number: that of its line, or its place in a Parquet file, from 1. */
 export interface Numbered<A> {
   readonly line: number
   readonly row: A
 }
 
-/** Decodes every line that is not blank. A file without any is an error. */
-export const read = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
-  const decode = Schema.decodeUnknownResult(schema)
-  return Effect.fnUntraced(function* (file: string) {
-    const fs = yield* FileSystem.FileSystem
-    const lines = yield* fs.stream(file).pipe(
-      Stream.decodeText,
-      Stream.splitLines,
-      Stream.runCollect,
-      Effect.mapError((error) => failure({ file, expected: `a readable file (${error.message})` }))
-    )
-    const rows: Array<Numbered<S["Type"]>> = []
-    for (const [index, text] of lines.entries()) {
-      if (text.trim() === "") continue
-      const line = index + 1
-      const json = Result.try(() => JSON.parse(index === 0 ? text.replace(/^\uFEFF/u, "") : text) as unknown)
-      if (Result.isFailure(json)) {
-        return yield* failure({ file, line, value: text.slice(0, shownLength), expected: "one JSON object per line" })
-      }
-      const row = decode(json.success)
-      if (Result.isFailure(row)) return yield* misfit(file, line, json.success, row.failure)
-      rows.push({ line, row: row.success })
-    }
-    return rows.length > 0 ? rows : yield* failure({ file, expected: "at least one row; the file is empty" })
-  })
-}
+/** The values of all lines that are not blank, read as they are needed. */
+export const stream = (file: string): Stream.Stream<Numbered<unknown>, DatasetError, FileSystem.FileSystem> =>
+  Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file))).pipe(
+    Stream.mapError((error) => failure({ file, expected: `a readable file (${error.message})` })),
+    Stream.decodeText,
+    Stream.splitLines,
+    Stream.zipWithIndex,
+    Stream.filter(([text]) => text.trim() !== ""),
+    Stream.mapEffect(([text, index]) => Effect.fromResult(parse(file, index + 1, text)))
+  )
 
 /** Writes one JSON object per line. */
 export const write = Effect.fnUntraced(function* (file: string, rows: ReadonlyArray<object>) {
@@ -42,38 +27,20 @@ export const write = Effect.fnUntraced(function* (file: string, rows: ReadonlyAr
     .pipe(Effect.mapError((error) => failure({ file, expected: `a writable file (${error.message})` })))
 })
 
-/** A {@link DatasetError} of which only the given parts are known. */
-export const failure = (parts: {
-  readonly file: string
-  readonly line?: number
-  readonly field?: string
-  readonly value?: string
-  readonly expected: string
-}): DatasetError =>
-  new DatasetError({
-    file: parts.file,
-    line: parts.line ?? null,
-    field: parts.field ?? null,
-    value: parts.value ?? null,
-    expected: parts.expected
-  })
-
-const misfit = (file: string, line: number, row: unknown, error: Schema.SchemaError): DatasetError => {
-  const [issue] = formatIssues(error.issue).issues
-  const path = (issue?.path ?? []).map((key) => (typeof key === "object" ? key.key : key))
-  const value = path.reduce<unknown>(
-    (parent, key) => (Predicate.hasProperty(parent, key) ? parent[key] : undefined),
-    row
+/** Writes one JSON object per line, in bounded memory. */
+export const writeStream = Effect.fnUntraced(function* <R>(file: string, rows: Stream.Stream<object, DatasetError, R>) {
+  const fs = yield* FileSystem.FileSystem
+  yield* rows.pipe(
+    Stream.map((row) => `${JSON.stringify(row)}\n`),
+    Stream.encodeText,
+    Stream.run(
+      Sink.mapError(fs.sink(file), (error) => failure({ file, expected: `a writable file (${error.message})` }))
+    )
   )
-  return failure({
-    file,
-    line,
-    ...(path.length > 0 ? { field: path.map(String).join(".") } : {}),
-    value: value === undefined ? "missing" : JSON.stringify(value).slice(0, shownLength),
-    expected: value === undefined ? "a value" : (issue?.message ?? error.message).replace(/^Expected /u, "")
+})
+
+const parse = (file: string, line: number, text: string): Result.Result<Numbered<unknown>, DatasetError> =>
+  Result.try({
+    try: () => ({ line, row: JSON.parse(line === 1 ? text.replace(/^\uFEFF/u, "") : text) as unknown }),
+    catch: () => failure({ file, line, value: text.slice(0, shownLength), expected: "one JSON object per line" })
   })
-}
-
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const shownLength = 80

@@ -1,0 +1,31 @@
+import { Effect, FileSystem, Path } from "effect"
+import { CommandFailure, UsageError } from "../Failure.ts"
+import { makeDirectories } from "../runDirectory/Claim.ts"
+
+/** Refuses to go on where a file is there already, unless it may be written over. */
+export const refuseExisting = Effect.fnUntraced(function* (files: ReadonlyArray<string>, force: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  if (force) return
+  for (const file of files) {
+    if (yield* Effect.orElseSucceed(fs.exists(file), () => false))
+      return yield* new UsageError({ problem: `${file} exists. Write to another place, or over it with --force.` })
+  }
+})
+
+/** Lets `write` make a file under another name in the same directory, and then puts it in place as a whole. */
+export const replace = Effect.fnUntraced(function* <E extends { readonly message: string }, R>(
+  file: string,
+  write: (temporary: string) => Effect.Effect<void, E, R>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const directory = path.dirname(file)
+  // The name keeps its end, which tells the format.
+  const temporary = path.join(directory, `.${process.pid}.${path.basename(file)}`)
+  yield* makeDirectories(directory).pipe(
+    Effect.andThen(write(temporary)),
+    Effect.andThen(fs.rename(temporary, file)),
+    Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))),
+    Effect.mapError(({ message }) => new CommandFailure({ problem: `${file} was not written: ${message}.` }))
+  )
+})

@@ -1,0 +1,32 @@
+import { SearchR1, WorldQuestion } from "@inspo/datasets"
+import { Console, Effect, Option, Path } from "effect"
+import { fromInput, type Input } from "../config/Input.ts"
+import { UsageError } from "../Failure.ts"
+import { refuseExisting, replace } from "./Output.ts"
+
+export interface WorldInput extends Omit<Input, "file"> {
+  readonly out: string
+  readonly force: boolean
+  readonly json: boolean
+}
+
+/** Writes the world that a run with these settings would generate: its questions with their parts, and its corpus. */
+export const world = Effect.fn("World.world")(function* ({ force, json, out, ...input }: WorldInput) {
+  const path = yield* Path.Path
+  const files = { questions: path.join(out, "questions.jsonl"), corpus: path.join(out, "corpus.jsonl") }
+  const { data, seed } = yield* fromInput({ ...input, file: Option.none() })
+  yield* refuseExisting(Object.values(files), force)
+  const generated = yield* WorldQuestion.generate({ ...data.world, seed: data.world.seed ?? seed }).pipe(
+    Effect.mapError(({ message }) => new UsageError({ problem: `${message}.` }))
+  )
+  const questions = (["train", "validation", "test"] as const).flatMap((split) =>
+    generated.questions[split].map((question): SearchR1.FileQuestion => ({ ...question, split }))
+  )
+  yield* replace(files.questions, (temporary) => SearchR1.writeQuestions(temporary, questions))
+  yield* replace(files.corpus, (temporary) => SearchR1.writeCorpus(temporary, generated.passages))
+  yield* Console.log(
+    json
+      ? JSON.stringify({ ...files, counts: { questions: questions.length, passages: generated.passages.length } })
+      : `${questions.length} questions in ${files.questions}\n${generated.passages.length} passages in ${files.corpus}`
+  )
+})

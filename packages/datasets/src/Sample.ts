@@ -1,0 +1,120 @@
+import { type Question, RandomStream } from "@inspo/domain"
+import { Array, Order, Random, Result, Schema } from "effect"
+
+/** The relative share of each data source; sources without one are left out. */
+export type Weights = Readonly<Record<string, number>>
+
+/** A sample or a split cannot be drawn as asked; `reason` says which number does not fit. */
+export class SampleError extends Schema.TaggedError<SampleError>()("SampleError", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
+
+export interface MixOptions {
+  readonly seed: number
+  readonly weights: Weights
+  /** How many questions to draw; by default as many as there are enough of in every source. */
+  readonly size?: number
+}
+
+/**
+ * Draws questions without repetition so that the sources have the shares of `weights`, to the nearest question. Equal
+ * questions and options give equal samples, in the order of the questions.
+ */
+export const mix = <Q extends Question.Question>(
+  questions: ReadonlyArray<Q>,
+  options: MixOptions
+): Result.Result<ReadonlyArray<Q>, SampleError> => {
+  const bySource = Map.groupBy(questions, ({ dataSource }) => dataSource)
+  const wanted = Object.entries(options.weights).filter(([, weight]) => weight > 0)
+  const missing = wanted.find(([source]) => !bySource.has(source))
+  if (missing !== undefined || wanted.length === 0) {
+    const found = [...bySource.keys()].join(", ")
+    return Result.fail(
+      new SampleError({
+        reason:
+          missing === undefined
+            ? `no source has a positive weight; expected one of ${found}`
+            : `there is no source ${missing[0]}; expected one of ${found}`
+      })
+    )
+  }
+  const available = wanted.map(([source, weight]) => ({ source, weight, size: bySource.get(source)?.length ?? 0 }))
+  const quotas = apportion(
+    available.map(({ weight }) => weight),
+    options.size ?? largest(available)
+  )
+  const short = available.find(({ size }, i) => (quotas[i] ?? 0) > size)
+  if (short !== undefined) {
+    return Result.fail(
+      new SampleError({
+        reason: `the weights ask for more than the ${short.size} questions of ${short.source}; lower its weight or the size`
+      })
+    )
+  }
+  const chosen = new Set(
+    available.flatMap(({ source }, i) =>
+      shuffled(bySource.get(source) ?? [], options.seed, ["mix", source]).slice(0, quotas[i])
+    )
+  )
+  return Result.succeed(questions.filter((question) => chosen.has(question)))
+}
+
+export interface SplitOptions {
+  readonly seed: number
+  /** The share of each part, relative to their sum. */
+  readonly shares: Weights
+}
+
+/**
+ * Parts questions at random so that every source has the shares asked for, to the nearest question, and equal texts are in
+ * one part. Every question is in exactly one part; parts keep the order of the questions.
+ */
+export const split = <Q extends Question.Question>(
+  questions: ReadonlyArray<Q>,
+  { seed, shares }: SplitOptions
+): Readonly<Record<string, ReadonlyArray<Q>>> => {
+  const names = Object.keys(shares)
+  const partOf = new Map<string, string>()
+  for (const [source, members] of Map.groupBy(questions, ({ dataSource }) => dataSource)) {
+    const texts = Array.dedupe(members.map(textOf)).filter((text) => !partOf.has(text))
+    const quotas = apportion(Object.values(shares), texts.length)
+    const order = shuffled(texts, seed, ["split", source])
+    let start = 0
+    names.forEach((name, part) => {
+      const end = start + (quotas[part] ?? 0)
+      for (const text of order.slice(start, end)) partOf.set(text, name)
+      start = end
+    })
+  }
+  return Object.fromEntries(
+    names.map((name) => [name, questions.filter((question) => partOf.get(textOf(question)) === name)])
+  )
+}
+
+/** Whole numbers in proportion to `weights` that sum to `total`: largest remainders first, earlier ones on a tie. */
+export const apportion = (weights: ReadonlyArray<number>, total: number): ReadonlyArray<number> => {
+  const sum = weights.reduce((a, b) => a + b, 0)
+  const exact = weights.map((weight) => (weight * total) / sum)
+  const floors = exact.map(Math.floor)
+  const left = total - floors.reduce((a, b) => a + b, 0)
+  const byRemainder = Array.sortWith(
+    exact.map((share, i) => [share - Math.floor(share), i] as const),
+    ([rest]) => -rest,
+    Order.Number
+  )
+  const raised = new Set(byRemainder.slice(0, left).map(([, i]) => i))
+  return floors.map((count, i) => (raised.has(i) ? count + 1 : count))
+}
+
+/** The largest sample that repeats nothing. */
+const largest = (available: ReadonlyArray<{ readonly weight: number; readonly size: number }>): number => {
+  const sum = available.reduce((total, { weight }) => total + weight, 0)
+  return Math.floor(Math.min(...available.map(({ size, weight }) => (size * sum) / weight)))
+}
+
+const shuffled = <A>(items: ReadonlyArray<A>, seed: number, path: RandomStream.StreamPath): ReadonlyArray<A> =>
+  RandomStream.drawSync(seed, path, Random.shuffle(items))
+
+const textOf = ({ question }: Question.Question): string => question.trim()

@@ -1,0 +1,40 @@
+import { Predicate, type Schema, SchemaIssue } from "effect"
+import { DatasetError } from "../DatasetError.ts"
+
+/** How much of a value an error shows, in characters. */
+export const shownLength = 80
+
+/** A {@link DatasetError} of which only the given parts are known. */
+export const failure = (parts: {
+  readonly file: string
+  readonly line?: number
+  readonly field?: string
+  readonly value?: string
+  readonly expected: string
+}): DatasetError =>
+  new DatasetError({
+    file: parts.file,
+    line: parts.line ?? null,
+    field: parts.field ?? null,
+    value: parts.value ?? null,
+    expected: parts.expected
+  })
+
+/** What is wrong with a row that does not fit its schema. */
+export const misfit = (file: string, line: number, row: unknown, error: Schema.SchemaError): DatasetError => {
+  const [issue] = formatIssues(error.issue).issues
+  const path = (issue?.path ?? []).map((key) => (typeof key === "object" ? key.key : key))
+  const value = path.reduce<unknown>(
+    (parent, key) => (Predicate.hasProperty(parent, key) ? parent[key] : undefined),
+    row
+  )
+  return failure({
+    file,
+    line,
+    ...(path.length > 0 ? { field: path.map(String).join(".") } : {}),
+    value: value === undefined ? "missing" : JSON.stringify(value).slice(0, shownLength),
+    expected: value === undefined ? "a value" : (issue?.message ?? error.message).replace(/^Expected /u, "")
+  })
+}
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()

@@ -1,0 +1,125 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
+import { Array, Effect, FileSystem, Predicate, Stream } from "effect"
+import {
+  type AsyncBuffer,
+  type Compressors,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetReadObjects,
+  parquetSchema
+} from "hyparquet"
+import { fileWriter, parquetWriteRows } from "hyparquet-writer"
+import { DatasetError } from "../DatasetError.ts"
+import { failure } from "./failure.ts"
+import type { Numbered } from "./jsonLines.ts"
+
+/** Opens a Parquet file for the names of its columns and its rows, which are read row group by row group. */
+export const open = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { size } = yield* Effect.mapError(fs.stat(file), (error) =>
+    failure({ file, expected: `a readable file (${error.message})` })
+  )
+  if (size === 0n) return yield* failure({ file, expected: "a Parquet file; the file is empty" })
+  const context = yield* Effect.context<FileSystem.FileSystem>()
+  const buffer: AsyncBuffer = {
+    byteLength: Number(size),
+    slice: (start, end) => Effect.runPromiseWith(context)(readBytes(file, start, end ?? Number(size)))
+  }
+  const metadata = yield* attempt(file, () => parquetMetadataAsync(buffer))
+  return {
+    columns: parquetSchema(metadata).children.map(({ element }) => element.name),
+    rows: (columns: ReadonlyArray<string>) => rowsOf(file, buffer, metadata, columns)
+  }
+})
+
+/** What a file holds: names of columns, and the tree of their types, parents first. */
+export interface Schema {
+  readonly columns: ReadonlyArray<string>
+  readonly elements: FileMetaData["schema"]
+}
+
+/** Writes rows in bounded memory, row group by row group. */
+export const write = Effect.fnUntraced(function* <R>(
+  file: string,
+  rows: Stream.Stream<Record<string, unknown>, DatasetError, R>,
+  { columns, elements }: Schema
+) {
+  const iterable = yield* Stream.toAsyncIterableEffect(rows)
+  yield* Effect.tryPromise({
+    try: async () =>
+      parquetWriteRows({
+        writer: fileWriter(file),
+        rows: iterable,
+        columns: columns.map((name) => ({ name })),
+        schema: [...elements],
+        rowGroupSize
+      }),
+    catch: (cause) =>
+      cause instanceof DatasetError
+        ? cause
+        : failure({ file, expected: `a writable file (${cause instanceof Error ? cause.message : String(cause)})` })
+  })
+})
+
+const rowGroupSize = 10_000
+
+const rowsOf = (
+  file: string,
+  buffer: AsyncBuffer,
+  metadata: FileMetaData,
+  columns: ReadonlyArray<string>
+): Stream.Stream<Numbered<unknown>, DatasetError> => {
+  const ends = Array.scan(metadata.row_groups, 0, (end, group) => end + Number(group.num_rows))
+  return Stream.fromIterable(Array.zip(ends, ends.slice(1))).pipe(
+    Stream.mapEffect(([rowStart, rowEnd]) =>
+      Effect.map(
+        attempt(file, () =>
+          parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd, columns: [...columns], compressors })
+        ),
+        (rows) => rows.map((row, index): Numbered<unknown> => ({ line: rowStart + index + 1, row: plain(row) }))
+      )
+    ),
+    Stream.flattenIterable
+  )
+}
+
+const readBytes = (file: string, start: number, end: number) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const parts = yield* Stream.runCollect(fs.stream(file, { offset: start, bytesToRead: end - start }))
+    const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+    parts.reduce((at, part) => {
+      bytes.set(part, at)
+      return at + part.length
+    }, 0)
+    return bytes.buffer
+  })
+
+const attempt = <A>(file: string, act: () => Promise<A>): Effect.Effect<A, DatasetError> =>
+  Effect.tryPromise({
+    try: act,
+    catch: (cause) =>
+      failure({
+        file,
+        expected: `a whole Parquet file (${cause instanceof Error ? cause.message : String(cause)}); write or copy it again`
+      })
+  })
+
+const compressors: Compressors = {
+  GZIP: (input) => gunzipSync(input),
+  BROTLI: (input) => brotliDecompressSync(input),
+  ZSTD: (input) => zstdDecompressSync(input)
+}
+
+/** A value as JSON would hold it; fields that are null are left out. */
+const plain = (value: unknown): unknown => {
+  if (typeof value === "bigint") return Number(value)
+  if (value instanceof Date) return value.toISOString()
+  if (globalThis.Array.isArray(value)) return value.map(plain)
+  if (!Predicate.isObject(value) || value instanceof Uint8Array) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, field]) =>
+      field === null || field === undefined ? [] : [[key, plain(field)]]
+    )
+  )
+}

@@ -1,0 +1,174 @@
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, layer } from "@effect/vitest"
+import { SearchR1 } from "@inspo/datasets"
+import { Question } from "@inspo/domain"
+import { Array as Arr, Effect, FileSystem, Path, Schema, Stream, Struct } from "effect"
+import { parquetWriteBuffer } from "hyparquet-writer"
+
+const samples = fileURLToPath(new URL("../../../../shared/data/", import.meta.url))
+
+const FileQuestions = Schema.Array(
+  Schema.Struct({
+    question: Schema.String,
+    goldenAnswers: Schema.NonEmptyArray(Schema.String),
+    dataSource: Schema.String,
+    hops: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))),
+    supportIds: Schema.optionalKey(Schema.Array(Schema.String)),
+    split: Schema.optionalKey(Schema.Literals(["train", "validation", "test"])),
+    prompt: Schema.optionalKey(Schema.NonEmptyArray(Schema.Struct({ role: Schema.String, content: Schema.String })))
+  })
+).check(Schema.isMinLength(1))
+
+// Files hold UTF-8, which knows no lone surrogates.
+const wellFormed = (text: string) => text.toWellFormed()
+
+/** The drawn questions as a file can hold them: with ids, and with text where text has to be. */
+const toQuestions = (drawn: typeof FileQuestions.Type): ReadonlyArray<SearchR1.FileQuestion> =>
+  drawn.map(({ prompt, supportIds, ...question }, index) => ({
+    ...question,
+    id: Question.QuestionId.make(`q${index}`),
+    question: wellFormed(question.question).trim() || "q?",
+    goldenAnswers: Arr.map(question.goldenAnswers, wellFormed),
+    dataSource: wellFormed(question.dataSource) || "source",
+    ...(supportIds === undefined ? {} : { supportIds: supportIds.map(wellFormed) }),
+    ...(prompt === undefined
+      ? {}
+      : { prompt: prompt.map(({ content, role }) => ({ role: wellFormed(role), content: wellFormed(content) })) })
+  }))
+
+const withoutPrompt = (question: SearchR1.FileQuestion) => Struct.omit(question, ["prompt"])
+
+/** A path in a folder of the test's own. */
+const temporary = Effect.fnUntraced(function* (name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return path.join(yield* fs.makeTempDirectoryScoped(), name)
+})
+
+const written = Effect.fnUntraced(function* (name: string, bytes: Uint8Array) {
+  const fs = yield* FileSystem.FileSystem
+  const file = yield* temporary(name)
+  yield* fs.writeFile(file, bytes)
+  return file
+})
+
+const parquet = (columns: Record<string, Array<unknown>>, rowGroupSize = 1000) =>
+  new Uint8Array(
+    parquetWriteBuffer({ columnData: Object.entries(columns).map(([name, data]) => ({ name, data })), rowGroupSize })
+  )
+
+const messageOf = (file: string) => Effect.map(Effect.flip(SearchR1.readQuestions(file)), ({ message }) => message)
+
+layer(NodeServices.layer)("question files", (it) => {
+  it.effect.prop(
+    "come back from either format as they were written, prompts when asked for",
+    [FileQuestions, Schema.Literals(["q.parquet", "q.jsonl"])],
+    ([drawn, name]) =>
+      Effect.gen(function* () {
+        const questions = toQuestions(drawn)
+        const file = yield* temporary(name)
+        yield* SearchR1.writeStream(file, Stream.fromIterable(questions), "Answer.")
+        assert.deepStrictEqual(yield* SearchR1.readQuestions(file), questions.map(withoutPrompt))
+        const again = yield* Stream.runCollect(SearchR1.questions(file, { prompts: true }))
+        for (const [i, { prompt, question }] of questions.entries()) {
+          if (prompt !== undefined) assert.deepStrictEqual(again[i]?.prompt, prompt)
+          else if (SearchR1.isParquet(file))
+            assert.deepStrictEqual(again[i]?.prompt, [{ role: "user", content: `Answer. Question: ${question}\n` }])
+        }
+      }).pipe(Effect.scoped),
+    { arbitrary: { runs: 30 } }
+  )
+
+  it.effect.prop(
+    "give the same questions row group by row group, and only as many as are taken",
+    [
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 })),
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
+    ],
+    ([size, rowGroupSize]) =>
+      Effect.gen(function* () {
+        const texts = Array.from({ length: size }, (_, index) => `question ${index}?`)
+        const columns = { question: texts, golden_answers: texts.map((text) => (text.length % 2 === 0 ? "a" : "b")) }
+        const file = yield* written("q.parquet", parquet(columns, rowGroupSize))
+        const whole = yield* SearchR1.readQuestions(file)
+        assert.deepStrictEqual(
+          whole.map(({ question }) => question),
+          texts
+        )
+        assert.deepStrictEqual(yield* Stream.runCollect(Stream.take(SearchR1.questions(file), 3)), whole.slice(0, 3))
+      }).pipe(Effect.scoped),
+    { arbitrary: { runs: 30 } }
+  )
+
+  it.effect("are read from the prompt and the reward model where the plain columns are missing", () =>
+    Effect.gen(function* () {
+      const rows = ["nq", "hotpotqa"]
+      const bytes = parquet({
+        data_source: rows,
+        prompt: rows.map((source) => [{ content: `Question: who of ${source}?\n`, role: "user" }]),
+        reward_model: rows.map(() => ({ ground_truth: { target: ["x"] } })),
+        extra_info: rows.map(() => ({ index: 0, split: "train" }))
+      })
+      const questions = yield* SearchR1.readQuestions(yield* written("q.parquet", bytes))
+      assert.deepStrictEqual(
+        questions.map(({ id, question }) => [id as string, question]),
+        [
+          ["nq/train/0", "who of nq?"],
+          ["hotpotqa/train/0", "who of hotpotqa?"]
+        ]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are refused when they are empty, cut off, no Parquet, without rows, or of other columns", () =>
+    Effect.gen(function* () {
+      const good = parquet({ question: ["q?"], golden_answers: ["a"] })
+      const columnData = ["question", "golden_answers"].map((name) => ({ name, data: [], type: "STRING" as const }))
+      const noRows = new Uint8Array(parquetWriteBuffer({ columnData }))
+      for (const [bytes, expected] of [
+        [new Uint8Array(), "q.parquet: expected a Parquet file; the file is empty"],
+        [noRows, "q.parquet: expected at least one row; the file is empty"],
+        [good.slice(0, good.length - 20), "q.parquet: expected a whole Parquet file ("],
+        [good.slice(20), "q.parquet: expected a whole Parquet file ("],
+        [good.slice(0, 3), "q.parquet: expected a whole Parquet file ("],
+        [new TextEncoder().encode('{"question": "q?"}\n'), "q.parquet: expected a whole Parquet file ("],
+        [
+          parquet({ id: ["0"], contents: ["x"] }),
+          'q.parquet: columns is ["id","contents"]; expected question and golden_answers'
+        ],
+        [parquet({ question: ["q?"], answer: ["a"] }), "expected question and golden_answers, or Search-R1's prompt"],
+        [
+          parquet({ question: ["q?", 7].map(String), golden_answers: [1, 2] }),
+          "q.parquet:1: golden_answers is 1; expected"
+        ],
+        [
+          parquet({ question: ["q?", ""], golden_answers: ["a", "b"] }),
+          'q.parquet:2: question is ""; expected a question'
+        ]
+      ] as const) {
+        assert.include(yield* messageOf(yield* written("q.parquet", bytes)), expected)
+      }
+      assert.include(yield* messageOf("none.parquet"), "none.parquet: expected a readable file (")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.skipIf(!existsSync(samples))("the sample files, where they are", () => {
+  layer(NodeServices.layer)((it) => {
+    it.effect.each([
+      ["searchr1_format.train.parquet", 80],
+      ["searchr1_format.test.parquet", 1323],
+      ["hotpotqa.jsonl", 198],
+      ["musique.jsonl", 200],
+      ["bamboogle.jsonl", 125]
+    ] as const)("%s has %i questions of their own ids", ([name, count]) =>
+      Effect.gen(function* () {
+        const questions = yield* SearchR1.readQuestions(`${samples}${name}`)
+        assert.lengthOf(questions, count)
+        assert.lengthOf(new Set(questions.map(({ id }) => id)), count)
+      })
+    )
+  })
+})

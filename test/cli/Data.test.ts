@@ -1,0 +1,76 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { endAll, inspo } from "./Inspo.ts"
+
+const patience = 240_000
+
+let cwd = ""
+const questions = Array.from({ length: 40 }, (_, i) => ({
+  id: `q${i}`,
+  question: `who is number ${i}?`,
+  golden_answers: [`${i}`],
+  data_source: i % 2 === 0 ? "nq" : "hotpotqa",
+  metadata: { hops: 1 + (i % 2), split: "test" }
+}))
+
+const run = async (...args: ReadonlyArray<string>) => {
+  const finished = await inspo(["data", ...args], { cwd })
+  assert.strictEqual(finished.code, 0, finished.stderr)
+  return finished.stdout
+}
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-data-"))
+  await writeFile(join(cwd, "q.jsonl"), questions.map((row) => `${JSON.stringify(row)}\n`).join(""))
+  await writeFile(join(cwd, "bad.jsonl"), '{"question":"q?","golden_answers":["a"]}\n{"id":2}\n')
+})
+
+afterAll(async () => {
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+describe("inspo data", { timeout: patience }, () => {
+  it("converts there and back, tells what a file holds, and parts it", async () => {
+    await run("convert", "q.jsonl", "q.parquet")
+    await run("convert", "q.parquet", "again.jsonl")
+    const told = JSON.parse(await run("inspect", "q.parquet", "--json"))
+    assert.deepStrictEqual(told.sources, { nq: { test: 20 }, hotpotqa: { test: 20 } })
+    assert.include(told.columns, "reward_model")
+
+    const parted = JSON.parse(await run("split", "again.jsonl", "--out", "parts", "--seed", "3", "--json"))
+    assert.deepStrictEqual(
+      parted.parts.map((part: { readonly questions: number }) => part.questions),
+      [32, 4, 4]
+    )
+    const lines = await Promise.all(
+      ["train", "validation", "test"].map((part) => readFile(join(cwd, `parts/${part}.jsonl`), "utf8"))
+    )
+    const ids = lines.flatMap((text) =>
+      text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).id)
+    )
+    assert.sameMembers(
+      ids,
+      questions.map(({ id }) => id)
+    )
+  })
+
+  it.each([
+    ["a file that is there", ["split", "q.jsonl", "--out", "there"], 2, "--force"],
+    ["a place that cannot be", ["convert", "q.jsonl", "/proc/inspo/q.jsonl"], 1, "/proc/inspo"],
+    ["a malformed line", ["convert", "bad.jsonl", "bad2.parquet"], 1, "bad.jsonl:2"]
+  ] as const)("refuses %s in one paragraph, and leaves nothing behind", async (_, args, code, part) => {
+    if (args.some((arg) => arg === "there")) await run("split", "q.jsonl", "--out", "there")
+    const before = (await readdir(cwd, { recursive: true })).toSorted()
+    const finished = await inspo(["data", ...args], { cwd })
+    assert.strictEqual(finished.code, code, finished.stderr)
+    assert.match(finished.stderr, /^inspo: [^\n]+\n$/u)
+    assert.include(finished.stderr, part)
+    assert.deepStrictEqual((await readdir(cwd, { recursive: true })).toSorted(), before)
+  })
+})
