@@ -23,9 +23,9 @@ export interface ScoredPassage {
   readonly score: number
 }
 
-/** The index could not be opened or asked; `reason` says why and how to mend it. */
+/** The index or retriever could not be built, opened or asked; `reason` says why and how to mend it. */
 export class SearchError extends Schema.TaggedError<SearchError>()("SearchError", {
-  operation: Schema.Literals(["open", "search"]),
+  operation: Schema.Literals(["build", "open", "search"]),
   reason: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
 }) {

@@ -1,0 +1,159 @@
+/**
+ * `pnpm bench retrieval [PASSAGES] [SAMPLES]`: time, memory and disk of an index over that many synthetic passages
+ * (1,000,000 by default), the time of a question, and how many of the supporting passages of real questions are among the
+ * first three, for `*.jsonl` with `*.corpus.jsonl` in the folder SAMPLES.
+ */
+import { createWriteStream, existsSync, readdirSync, statSync } from "node:fs"
+import { once } from "node:events"
+import { basename, join } from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { SearchR1 } from "@inspo/datasets"
+import type { Search } from "@inspo/retrieval"
+import * as Bm25 from "@inspo/retrieval/Bm25"
+import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
+import { Console, Effect, FileSystem } from "effect"
+
+const [passages = "1000000", samples] = process.argv.slice(2)
+
+/** Words per passage, and distinct words of the language. */
+const length = 60
+const vocabulary = 400_000
+const questions = 500
+const topK = 3
+
+/** A drawn number in [0, 1) becomes a word by Zipf's law: the word of rank r is met in proportion to 1 / r. */
+const zipf = () => {
+  const cumulative = new Float64Array(vocabulary)
+  let total = 0
+  for (let rank = 0; rank < vocabulary; rank++) cumulative[rank] = total += 1 / (rank + 1)
+  const words = Array.from(cumulative, (_, rank) => wordOf(rank))
+  return (draw: number): string => {
+    let low = 0
+    let high = vocabulary - 1
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((cumulative[middle] ?? 0) < draw * total) low = middle + 1
+      else high = middle
+    }
+    return words[low] ?? ""
+  }
+}
+
+const syllables = ["ba", "ke", "lo", "mi", "nu", "ra", "se", "ti", "vo", "zu", "da", "fe", "go", "hi", "ju", "pa"]
+
+const wordOf = (rank: number): string =>
+  (rank + syllables.length)
+    .toString(syllables.length)
+    .replaceAll(/./gu, (digit) => syllables[Number.parseInt(digit, syllables.length)] ?? "")
+
+/** Numbers in [0, 1), the same at each call: a service of random numbers would take longer than the index. */
+const draws = (): (() => number) => {
+  let state = 1
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return (Math.imul(state ^ (state >>> 16), 0x45d9f3b) >>> 0) / 2 ** 32
+  }
+}
+
+/** Writes the corpus, the same at each call, and gives questions of ten words, each from one of the passages. */
+const write = async (file: string, size: number): Promise<ReadonlyArray<string>> => {
+  const word = zipf()
+  const draw = draws()
+  const stream = createWriteStream(file, { highWaterMark: 1 << 22 })
+  const every = Math.max(1, Math.floor(size / questions))
+  const asked: Array<string> = []
+  for (let id = 0; id < size; id++) {
+    const words = Array.from({ length }, () => word(draw()))
+    const row = { id: `${id}`, contents: `"${words.slice(0, 2).join(" ")}"\n${words.join(" ")}` }
+    if (id % every === 0 && asked.length < questions) asked.push(words.filter((_, place) => place % 6 === 0).join(" "))
+    if (!stream.write(`${JSON.stringify(row)}\n`)) await once(stream, "drain")
+  }
+  stream.end()
+  await once(stream, "finish")
+  return asked
+}
+
+const seconds = (milliseconds: number) => (milliseconds / 1000).toFixed(1)
+
+const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const before = process.cpuUsage()
+  const start = performance.now()
+  const value = yield* effect
+  const wall = performance.now() - start
+  const { system, user } = process.cpuUsage(before)
+  return { value, wall, cpu: (user + system) / 1000 }
+})
+
+const quantile = (sorted: ReadonlyArray<number>, q: number) =>
+  (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0).toFixed(2)
+
+const speed = Effect.fnUntraced(function* (size: number) {
+  const fs = yield* FileSystem.FileSystem
+  const corpus = join(yield* fs.makeTempDirectoryScoped(), "corpus.jsonl")
+  const asked = yield* Effect.promise(() => write(corpus, size))
+  const { cpu, value: index, wall } = yield* timed(CorpusIndex.make({ corpus }))
+  const disk = statSync(CorpusIndex.defaultFile(corpus)).size / 2 ** 20
+  const memory = process.resourceUsage().maxRSS / 2 ** 10
+  yield* Console.log(
+    `${size} passages of ${length} words (${(statSync(corpus).size / 2 ** 20).toFixed(0)} MiB): built in ` +
+      `${seconds(wall)} s (${seconds(cpu)} s of processor), peak ${memory.toFixed(0)} MiB, ${disk.toFixed(0)} MiB on disk`
+  )
+  for (const round of ["first", "second"]) {
+    const times = yield* Effect.forEach(asked, (question) => timed(index.search([question], topK)))
+    const [wall, cpu] = (["wall", "cpu"] as const).map((kind) => times.map((time) => time[kind]).sort((a, b) => a - b))
+    yield* Console.log(
+      `top ${topK} for ${asked.length} questions of 10 words, ${round} round: median ${quantile(wall ?? [], 0.5)} ms, ` +
+        `p95 ${quantile(wall ?? [], 0.95)} ms (of processor: ${quantile(cpu ?? [], 0.5)}, ${quantile(cpu ?? [], 0.95)})`
+    )
+  }
+})
+
+/** Mean share of a question's supporting passages among its first three, over the questions that name some. */
+const evidence = Effect.fnUntraced(function* (
+  { search }: Search.Interface,
+  questions: ReadonlyArray<SearchR1.FileQuestion>
+) {
+  const found = yield* search(
+    questions.map(({ question }) => question),
+    topK
+  )
+  const recalls = questions.map(({ supportIds = [] }, i) => {
+    const ids = new Set(found[i]?.map(({ passage }) => passage.id))
+    return supportIds.filter((id) => ids.has(id)).length / supportIds.length
+  })
+  return {
+    recall: (100 * recalls.reduce((sum, recall) => sum + recall, 0)) / recalls.length,
+    lists: found.map((list) => list.map(({ passage }) => passage.id).join())
+  }
+})
+
+const recall = Effect.fnUntraced(function* (folder: string) {
+  for (const name of readdirSync(folder).filter((file) => file.endsWith(".corpus.jsonl"))) {
+    const file = join(folder, name.replace(".corpus", ""))
+    if (!existsSync(file)) continue
+    const corpus = yield* SearchR1.readCorpus(join(folder, name))
+    const all = yield* SearchR1.readQuestions(file)
+    const questions = all.filter(({ supportIds = [] }) => supportIds.length > 0)
+    if (questions.length === 0) continue
+    const whole = yield* evidence(yield* Bm25.make(corpus, { postingsPerQuery: Number.POSITIVE_INFINITY }), questions)
+    yield* Console.log(
+      `${basename(file)}: ${corpus.length} passages, ${questions.length} of ${all.length} questions with support; ` +
+        `recall@${topK} of every word ${whole.recall.toFixed(1)} %`
+    )
+    // The default budget spares corpora of this size; shares of the corpus stand for what it does to larger ones.
+    for (const share of ["default", 1, 0.5, 0.1, 0.02] as const) {
+      const postingsPerQuery = share === "default" ? Bm25.postingsPerQuery : Math.round(share * corpus.length)
+      const pruned = yield* evidence(yield* Bm25.make(corpus, { postingsPerQuery }), questions)
+      const same = pruned.lists.filter((list, i) => list === whole.lists[i]).length
+      yield* Console.log(
+        `  ${share === "default" ? "default budget" : `budget of ${share} × corpus`} (${postingsPerQuery} postings): ` +
+          `${pruned.recall.toFixed(1)} %, same passages for ${((100 * same) / questions.length).toFixed(1)} %`
+      )
+    }
+  }
+})
+
+await Effect.gen(function* () {
+  if (Number(passages) > 0) yield* speed(Number(passages))
+  if (samples !== undefined) yield* recall(samples)
+}).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.runPromise)
