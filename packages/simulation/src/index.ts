@@ -1,1 +1,2 @@
-export {}
+export * as Pruning from "./Pruning.ts"
+export * as World from "./World.ts"

@@ -3,18 +3,33 @@ import { Schema } from "effect"
 import { InstructionId } from "@inspo/domain/Instruction"
 import type { Member, Population, Weight } from "@inspo/population/Population"
 import * as Ranking from "@inspo/population/Ranking"
+import { eValue } from "./Superiority.ts"
 
-/** Why an instruction was pruned; one literal per rule. */
-export const PruneReason = Schema.Literals(["bottom-half"])
+/**
+ * Why an instruction left.
+ *
+ * - `bottom-half`: it was ranked there
+ * - `worse`: it was ranked there, and is known to be worse with the certainty that was asked for
+ * - `forced`: it gave way to newcomers, whatever is known about it
+ */
+export const PruneReason = Schema.Literals(["bottom-half", "worse", "forced"])
 export type PruneReason = typeof PruneReason.Type
 
-/** A pruned instruction with the weight it was ranked by. */
-export const Pruned = Schema.Struct({ id: InstructionId, weight: Schema.Finite, reason: PruneReason })
+/**
+ * An instruction that left, with the weight it was ranked by. `certainty`, in [0, 1], is that of {@link certain}: one minus
+ * the p-value of "it is the best of the population"; rules that compute none leave it out.
+ */
+export const Pruned = Schema.Struct({
+  id: InstructionId,
+  weight: Schema.Finite,
+  reason: PruneReason,
+  certainty: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+})
 export interface Pruned extends Schema.Schema.Type<typeof Pruned> {}
 
 /**
  * The outcome of a pruning: `kept` best first, `pruned` worst first, and which of the kept were `spared`, that is
- * ranked in the bottom half but with too few groups behind them.
+ * ranked in the bottom half but with too little evidence against them.
  */
 export const Pruning = Schema.Struct({
   kept: Schema.Array(InstructionId),
@@ -28,20 +43,37 @@ export interface Policy {
   readonly prune: (population: Population, weights: ReadonlyArray<Weight>) => Pruning
   /** The top N_parent, best first: those that the next generation descends from. */
   readonly parents: (population: Population, weights: ReadonlyArray<Weight>) => ReadonlyArray<Member>
-}
-
-/** `parents` is N_parent, at least 1: no pruning goes below it. */
-export interface PaperOptions {
-  readonly parents: number
+  /** Who gives way to newcomers when only `parents` stay, worst first: every other member. */
+  readonly replaced: (
+    population: Population,
+    weights: ReadonlyArray<Weight>,
+    parents: ReadonlyArray<InstructionId>
+  ) => ReadonlyArray<Pruned>
 }
 
 /**
- * `minimumGroups` is the evidence an instruction must have before it can be pruned. `floor` is the smallest population to
- * prune to, where it is larger than `parents`.
+ * `parents` is N_parent, at least 1: no pruning goes below it, nor below `floor`. `rank` breaks ties, as the rule says by
+ * default.
  */
+export interface PaperOptions {
+  readonly parents: number
+  readonly floor?: number
+  readonly rank?: Ranking.Ranking
+}
+
+/** `minimumGroups` is the evidence an instruction must have before it can be pruned. */
 export interface RobustOptions extends PaperOptions {
   readonly minimumGroups: number
-  readonly floor?: number
+}
+
+/**
+ * `delta`, above 0 and below 1, is the risk of a whole run: the probability that any population loses its best to a prune
+ * for being `worse`. It is spread evenly over `comparisons`: as many as the best of each population has rivals, summed
+ * over the populations that a run plans to have, so (size − 1) × (1 + evolutions).
+ */
+export interface CertainOptions extends PaperOptions {
+  readonly delta: number
+  readonly comparisons: number
 }
 
 /**
@@ -49,32 +81,99 @@ export interface RobustOptions extends PaperOptions {
  * the order of the population.
  */
 export const paper = (options: PaperOptions): Policy =>
-  halving({ parents: options.parents, minimumGroups: 0 }, Ranking.stable)
+  halving(options, { rank: Ranking.stable, reason: "bottom-half", judge: () => ({ leaves: true }) })
 
 /**
  * What we would defend: as the paper, but an instruction seen in fewer than `minimumGroups` groups since it entered is
  * spared. Nobody better is dropped in its place, so fewer leave. Ties: more groups first, then the older.
  */
-export const robust = (options: RobustOptions): Policy => halving(options, Ranking.explored)
+export const robust = (options: RobustOptions): Policy =>
+  halving(options, {
+    rank: Ranking.explored,
+    reason: "bottom-half",
+    judge: (member) => ({ leaves: member.lifetime.groups >= options.minimumGroups })
+  })
 
-const halving = (options: RobustOptions, rank: Ranking.Ranking): Policy => ({
-  prune: (population, weights) => {
-    const ranked = rank(population, weights)
-    const size = ranked.length
-    const quota = Math.max(0, Math.min(Math.floor(size / 2), size - Math.max(options.parents, options.floor ?? 0)))
-    const bottom = ranked.slice(size - quota)
-    const spared = bottom.filter((member) => member.lifetime.groups < options.minimumGroups)
-    const dropped = bottom.filter((member) => member.lifetime.groups >= options.minimumGroups)
-    const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
-    return {
-      kept: [...ranked.slice(0, size - quota), ...spared].map((member) => member.instruction.id),
-      pruned: dropped.toReversed().map(({ instruction: { id } }) => ({
-        id,
-        weight: weightOf.get(id) ?? 0,
-        reason: "bottom-half"
-      })),
-      spared: spared.map((member) => member.instruction.id)
+/**
+ * Halving with a known risk: as the paper, but of the bottom half only those leave that are worse than the best with
+ * certainty 1 − δ. All others are spared, however long that takes. Ties: more groups first, then the older.
+ *
+ * Promised: with probability 1 − δ, no prune of the run for being `worse` drops the best of its population. "The best" is
+ * a member whose expected reward is at least that of each rival in every step both were sampled in. In a stationary run
+ * that is the member of highest expected reward; where rivals overtake each other there may be no best, and then nothing
+ * is promised. Taken for granted: the groups of a step are independent given the steps before, as when questions are drawn
+ * independently or from far more than a step takes; and N_parent is 1, so that no two members outlive a refill together.
+ * Not promised: that anybody ever leaves; that those are right who are `forced` out; that I* is the best of those kept.
+ *
+ * The evidence against a member is the sum of the e-values of its rivals ({@link eValue}). If the member is the best,
+ * then that sum over `comparisons` ever exceeds 1 / δ with probability δ · rivals / comparisons at most, so the number of
+ * looks costs nothing. Source: averages of e-processes, Vovk and Wang (2021, "E-values: calibration, combination and
+ * applications").
+ */
+export const certain = (options: CertainOptions): Policy =>
+  halving(options, {
+    rank: Ranking.explored,
+    reason: "worse",
+    judge: (member, population) => {
+      const evidence = population.members
+        .filter((rival) => rival !== member)
+        .reduce((sum, rival) => sum + eValue(rival.lifetime, member.lifetime), 0)
+      const doubt = Math.min(1, options.comparisons / evidence)
+      return { leaves: doubt <= options.delta, certainty: 1 - doubt }
     }
-  },
-  parents: (population, weights) => rank(population, weights).slice(0, options.parents)
-})
+  })
+
+interface Rule {
+  /** How ties are broken unless the options say so. */
+  readonly rank: Ranking.Ranking
+  readonly reason: PruneReason
+  readonly judge: (member: Member, population: Population) => Verdict
+}
+
+/** Whether a member of the bottom half leaves, and with what certainty where the rule computes one. */
+interface Verdict {
+  readonly leaves: boolean
+  readonly certainty?: number
+}
+
+const halving = (options: PaperOptions, rule: Rule): Policy => {
+  const rank = options.rank ?? rule.rank
+  return {
+    prune: (population, weights) => {
+      const ranked = rank(population, weights)
+      const size = ranked.length
+      const quota = Math.max(0, Math.min(Math.floor(size / 2), size - Math.max(options.parents, options.floor ?? 0)))
+      const bottom = ranked.slice(size - quota).map((member) => ({ member, verdict: rule.judge(member, population) }))
+      const spared = bottom.filter(({ verdict }) => !verdict.leaves).map(({ member }) => member.instruction.id)
+      const dropped = bottom.filter(({ verdict }) => verdict.leaves).toReversed()
+      const record = recordWith(weights)
+      return {
+        kept: [...ranked.slice(0, size - quota).map((member) => member.instruction.id), ...spared],
+        pruned: dropped.map(({ member, verdict }) => record(member, rule.reason, verdict)),
+        spared
+      }
+    },
+    parents: (population, weights) => rank(population, weights).slice(0, options.parents),
+    replaced: (population, weights, parents) => {
+      const staying = new Set(parents)
+      const record = recordWith(weights)
+      return rank(population, weights)
+        .filter((member) => !staying.has(member.instruction.id))
+        .toReversed()
+        .map((member) => {
+          const verdict = rule.judge(member, population)
+          return record(member, verdict.leaves && rule.reason === "worse" ? "worse" : "forced", verdict)
+        })
+    }
+  }
+}
+
+const recordWith = (weights: ReadonlyArray<Weight>) => {
+  const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
+  return ({ instruction: { id } }: Member, reason: PruneReason, { certainty }: Verdict): Pruned => ({
+    id,
+    weight: weightOf.get(id) ?? 0,
+    reason,
+    ...(certainty === undefined ? {} : { certainty })
+  })
+}

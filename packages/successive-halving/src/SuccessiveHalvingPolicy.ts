@@ -10,4 +10,7 @@ export class SuccessiveHalvingPolicy extends Context.Service<SuccessiveHalvingPo
 
   static readonly layerRobust = (options: SuccessiveHalving.RobustOptions): Layer.Layer<SuccessiveHalvingPolicy> =>
     Layer.succeed(SuccessiveHalvingPolicy, SuccessiveHalving.robust(options))
+
+  static readonly layerCertain = (options: SuccessiveHalving.CertainOptions): Layer.Layer<SuccessiveHalvingPolicy> =>
+    Layer.succeed(SuccessiveHalvingPolicy, SuccessiveHalving.certain(options))
 }

@@ -1,13 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Array as Arr, Effect, Schema } from "effect"
 import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
-import { Population } from "@inspo/population"
-import { SuccessiveHalving, SuccessiveHalvingPolicy } from "@inspo/successive-halving"
+import { Population, type Ranking } from "@inspo/population"
+import { SuccessiveHalving, SuccessiveHalvingPolicy, Superiority } from "@inspo/successive-halving"
 
 /** Few distinct values, so that ties are common. */
 const Entry = Schema.Struct({
   weight: Schema.Literals([0, 0.2, 0.4, 0.6, 0.8, 1]),
   groups: Schema.Literals([0, 2, 4, 9]),
+  /** Mean reward of each of its groups; no two differ by little. */
+  worth: Schema.Literals([0, 0.5, 1]),
   bornAt: Schema.Literals([0, 15])
 })
 const Entries = Schema.Array(Entry).check(Schema.isMaxLength(9))
@@ -16,7 +18,11 @@ type Entries = typeof Entries.Type
 const Options = Schema.Struct({
   parents: Schema.Literals([1, 2, 3]),
   floor: Schema.Literals([0, 1, 4]),
-  minimumGroups: Schema.Literals([0, 3, 5])
+  minimumGroups: Schema.Literals([0, 3, 5]),
+  delta: Schema.Literals([0.01, 0.2]),
+  comparisons: Schema.Literals([8, 80]),
+  /** Steps that all members were sampled in. */
+  steps: Schema.Literals([0, 3, 12, 40])
 })
 
 const id = (index: number) => InstructionId.make(`i${index}`)
@@ -30,37 +36,48 @@ const instruction = (index: number, bornAt: number): Instruction => ({
   bornAt
 })
 
-const member = (entry: typeof Entry.Type, index: number): Population.Member => ({
+const member = (entry: typeof Entry.Type, index: number, steps: number): Population.Member => ({
   instruction: instruction(index, entry.bornAt),
   window: [],
   // Not what `weights` says: only the argument may count.
   weight: 1 - entry.weight,
   stale: false,
-  lifetime: { groups: entry.groups, trajectories: entry.groups, rewardSum: 0, groupMeanSum: 0, groupMeanSquareSum: 0 },
+  lifetime: {
+    ...Population.unobserved,
+    groups: entry.groups,
+    trajectories: entry.groups,
+    steps: Arr.makeBy(steps, (index) => ({
+      step: index + 1,
+      groups: 2,
+      groupMeanSum: 2 * entry.worth,
+      groupMeanSquareSum: 2 * entry.worth ** 2
+    }))
+  },
   verification: null
 })
 
-const setUp = (entries: Entries) => ({
-  population: { members: entries.map(member) },
+const setUp = (entries: Entries, steps = 0) => ({
+  population: { members: entries.map((entry, index) => member(entry, index, steps)) },
   weights: entries.map(({ weight }, index) => ({ id: id(index), weight }))
 })
 
-const prune = (policy: SuccessiveHalving.Policy, entries: Entries) => {
-  const { population, weights } = setUp(entries)
+const prune = (policy: SuccessiveHalving.Policy, entries: Entries, steps = 0) => {
+  const { population, weights } = setUp(entries, steps)
   return policy.prune(population, weights)
 }
 
 const find = (entries: Entries, wanted: InstructionId) => entries.find((_, index) => id(index) === wanted)
 
 const policies = (options: typeof Options.Type) => [
-  SuccessiveHalving.paper({ parents: options.parents }),
-  SuccessiveHalving.robust(options)
+  SuccessiveHalving.paper(options),
+  SuccessiveHalving.robust(options),
+  SuccessiveHalving.certain(options)
 ]
 
 describe("prune", () => {
   it.prop("keeps and prunes exactly the population, each member once", [Entries, Options], ([entries, options]) => {
     for (const policy of policies(options)) {
-      const { kept, pruned, spared } = prune(policy, entries)
+      const { kept, pruned, spared } = prune(policy, entries, options.steps)
       assert.sameMembers(
         [...kept, ...pruned.map((one) => one.id)],
         entries.map((_, index) => id(index))
@@ -93,16 +110,14 @@ describe("prune", () => {
     }
   )
 
-  it.prop(
-    "robust: with enough evidence it drops as many, clamped to the floor too",
-    [Entries, Options],
-    ([entries, options]) => {
-      const size = entries.length
-      const { pruned, spared } = prune(SuccessiveHalving.robust(options), entries)
-      const floor = Math.max(options.parents, options.floor)
+  it.prop("drops or spares as many, clamped to the floor too", [Entries, Options], ([entries, options]) => {
+    const size = entries.length
+    const floor = Math.max(options.parents, options.floor)
+    for (const policy of policies(options)) {
+      const { pruned, spared } = prune(policy, entries, options.steps)
       assert.strictEqual(pruned.length + spared.length, Math.max(0, Math.min(Math.floor(size / 2), size - floor)))
     }
-  )
+  })
 
   it.prop(
     "robust: never drops a member with fewer than minimumGroups groups",
@@ -116,15 +131,36 @@ describe("prune", () => {
 
   it.prop("never drops a better member than one it keeps on its merit", [Entries, Options], ([entries, options]) => {
     for (const policy of policies(options)) {
-      const { kept, pruned, spared } = prune(policy, entries)
+      const { kept, pruned, spared } = prune(policy, entries, options.steps)
       const merit = kept.filter((one) => !spared.includes(one)).map((one) => find(entries, one)?.weight ?? NaN)
       for (const one of pruned) for (const weight of merit) assert.isAtMost(one.weight, weight)
     }
   })
 
+  it.prop(
+    "lists the pruned worst first, those kept on their merit and the spared best first",
+    [Entries, Options],
+    ([entries, options]) => {
+      const ascending = (values: ReadonlyArray<number>) =>
+        assert.deepStrictEqual(
+          values,
+          values.toSorted((a, b) => a - b)
+        )
+      for (const policy of policies(options)) {
+        const { kept, pruned, spared } = prune(policy, entries, options.steps)
+        const weights = (ids: ReadonlyArray<InstructionId>) => ids.map((one) => find(entries, one)?.weight ?? NaN)
+        ascending(pruned.map(({ weight }) => weight))
+        ascending(weights(kept.slice(0, kept.length - spared.length)).toReversed())
+        ascending(weights(spared).toReversed())
+        assert.deepStrictEqual(kept.slice(kept.length - spared.length), spared)
+      }
+    }
+  )
+
   it.prop("ranks by the weights it is given, and reports them", [Entries, Options], ([entries, options]) => {
     for (const policy of policies(options))
-      for (const one of prune(policy, entries).pruned) assert.strictEqual(one.weight, find(entries, one.id)?.weight)
+      for (const one of prune(policy, entries, options.steps).pruned)
+        assert.strictEqual(one.weight, find(entries, one.id)?.weight)
   })
 
   it.prop(
@@ -166,19 +202,42 @@ describe("prune", () => {
     }
   )
 
+  it.prop("breaks ties as it is told to", [Entries, Options], ([entries, options]) => {
+    const rank: Ranking.Ranking = ({ members }) => members.toReversed()
+    for (const rule of [SuccessiveHalving.paper, SuccessiveHalving.robust, SuccessiveHalving.certain]) {
+      const policy = rule({ ...options, rank })
+      const { population, weights } = setUp(entries, options.steps)
+      assert.deepStrictEqual(
+        policy.parents(population, weights),
+        population.members.toReversed().slice(0, options.parents)
+      )
+      const { kept, spared } = policy.prune(population, weights)
+      const merit = kept.slice(0, kept.length - spared.length)
+      assert.deepStrictEqual(
+        merit,
+        entries
+          .map((_, index) => id(index))
+          .toReversed()
+          .slice(0, merit.length)
+      )
+    }
+  })
+
   it.prop("a kept member that does even better is still kept", [Entries, Options], ([entries, options]) => {
     for (const policy of policies(options))
       for (const [index, entry] of entries.entries()) {
-        if (!prune(policy, entries).kept.includes(id(index))) continue
+        if (!prune(policy, entries, options.steps).kept.includes(id(index))) continue
         const better = entries.with(index, { ...entry, weight: 1 })
-        if (entry.weight < 1) assert.include(prune(policy, better).kept, id(index))
+        if (entry.weight < 1) assert.include(prune(policy, better, options.steps).kept, id(index))
       }
   })
 
   it.prop("survives JSON unchanged", [Entries, Options], ([entries, options]) => {
     const codec = Schema.fromJsonString(SuccessiveHalving.Pruning)
-    const pruning = prune(SuccessiveHalving.robust(options), entries)
-    assert.deepStrictEqual(Schema.decodeSync(codec)(Schema.encodeSync(codec)(pruning)), pruning)
+    for (const policy of policies(options)) {
+      const pruning = prune(policy, entries, options.steps)
+      assert.deepStrictEqual(Schema.decodeSync(codec)(Schema.encodeSync(codec)(pruning)), pruning)
+    }
   })
 })
 
@@ -188,7 +247,7 @@ describe("parents", () => {
     [Entries, Options],
     ([entries, options]) => {
       for (const policy of policies(options)) {
-        const { population, weights } = setUp(entries)
+        const { population, weights } = setUp(entries, options.steps)
         const parents = policy.parents(population, weights).map((parent) => parent.instruction.id)
         assert.deepStrictEqual(
           parents.map((parent): number => find(entries, parent)?.weight ?? NaN),
@@ -203,21 +262,152 @@ describe("parents", () => {
   )
 })
 
-describe("SuccessiveHalvingPolicy", () => {
-  const sparing = Effect.gen(function* () {
-    const policy = yield* SuccessiveHalvingPolicy
-    return prune(policy, [
-      { weight: 1, groups: 9, bornAt: 0 },
-      { weight: 0, groups: 0, bornAt: 0 }
-    ]).kept
+describe("replaced", () => {
+  it.prop("is everyone but the parents, worst first, with their weights", [Entries, Options], ([entries, options]) => {
+    for (const policy of policies(options)) {
+      const { population, weights } = setUp(entries, options.steps)
+      const parents = policy.parents(population, weights).map((parent) => parent.instruction.id)
+      const replaced = policy.replaced(population, weights, parents)
+      assert.sameMembers(
+        [...parents, ...replaced.map((one) => one.id)],
+        entries.map((_, index) => id(index))
+      )
+      const left = replaced.map((one) => one.weight)
+      assert.deepStrictEqual(
+        left,
+        left.toSorted((a, b) => a - b)
+      )
+      for (const one of replaced) assert.strictEqual(one.weight, find(entries, one.id)?.weight)
+    }
   })
 
-  it.effect("layerPaper and layerRobust provide the two rules", () =>
+  it.prop("is forced, unless a rule is certain that they are worse", [Entries, Options], ([entries, options]) => {
+    const { population, weights } = setUp(entries, options.steps)
+    for (const policy of [SuccessiveHalving.paper(options), SuccessiveHalving.robust(options)])
+      for (const one of policy.replaced(population, weights, []))
+        assert.deepStrictEqual([one.reason, one.certainty], ["forced", undefined])
+    for (const one of SuccessiveHalving.certain(options).replaced(population, weights, []))
+      assert.strictEqual(one.reason, (one.certainty ?? NaN) >= 1 - options.delta ? "worse" : "forced")
+  })
+})
+
+describe("certain", () => {
+  /** Everyone's certainty, in the order of the entries. */
+  const certainties = (
+    population: Population.Population,
+    weights: ReadonlyArray<Population.Weight>,
+    options: typeof Options.Type
+  ) => {
+    const found = SuccessiveHalving.certain(options).replaced(population, weights, [])
+    return weights.map(({ id }) => found.find((one) => one.id === id)?.certainty ?? NaN)
+  }
+
+  it.prop("prunes with certainty 1 - δ, and spares with less", [Entries, Options], ([entries, options]) => {
+    const { population, weights } = setUp(entries, options.steps)
+    const { pruned, spared } = SuccessiveHalving.certain(options).prune(population, weights)
+    const certainty = certainties(population, weights, options)
+    for (const one of pruned) {
+      assert.strictEqual(one.reason, "worse")
+      assert.isAtLeast(one.certainty ?? NaN, 1 - options.delta)
+    }
+    for (const [index, one] of certainty.entries())
+      if (spared.includes(id(index))) assert.isBelow(one, 1 - options.delta)
+  })
+
+  it.prop(
+    "is as certain as the e-values of the rivals, over all comparisons, allow",
+    [Entries, Options],
+    ([entries, options]) => {
+      const { population, weights } = setUp(entries, options.steps)
+      for (const [index, certainty] of certainties(population, weights, options).entries()) {
+        const evidence = population.members.map((rival, other) => {
+          const own = population.members[index]
+          return own === undefined || other === index ? 0 : Superiority.eValue(rival.lifetime, own.lifetime)
+        })
+        const total = evidence.reduce((sum, value) => sum + value, 0)
+        assert.approximately(certainty, Math.max(0, 1 - options.comparisons / total), 1e-12)
+      }
+    }
+  )
+
+  it.prop(
+    "is as certain of an instruction wherever it stands and whatever its id",
+    [Entries, Options],
+    ([entries, options]) => {
+      const { population, weights } = setUp(entries, options.steps)
+      const relabelled = setUp(entries.toReversed(), options.steps)
+      const expected = certainties(population, weights, options).toReversed()
+      for (const [index, certainty] of certainties(relabelled.population, relabelled.weights, options).entries())
+        assert.approximately(certainty, expected[index] ?? NaN, 1e-12)
+    }
+  )
+
+  it.prop("prunes nobody on equal evidence, however much", [Entries, Options], ([entries, options]) => {
+    const equal = entries.map((entry) => ({ ...entry, worth: 0.5 as const }))
+    assert.deepStrictEqual(prune(SuccessiveHalving.certain(options), equal, options.steps).pruned, [])
+  })
+
+  it.prop("never prunes one that no rival outdid, whatever its weight", [Entries, Options], ([entries, options]) => {
+    const largest = Math.max(...entries.map(({ worth }) => worth))
+    for (const { id } of prune(SuccessiveHalving.certain(options), entries, options.steps).pruned)
+      assert.isBelow(find(entries, id)?.worth ?? NaN, largest)
+  })
+
+  it.prop("prunes on more of the same evidence whom it prunes on less", [Entries, Options], ([entries, options]) => {
+    const policy = SuccessiveHalving.certain(options)
+    const out = (steps: number) => prune(policy, entries, steps).pruned.map((one) => one.id)
+    assert.includeMembers(out(2 * options.steps), out(options.steps))
+  })
+
+  it.prop("prunes all the same when a rival did even better", [Entries, Options], ([entries, options]) => {
+    const policy = SuccessiveHalving.certain(options)
+    const out = (given: Entries) => prune(policy, given, options.steps).pruned.map((one) => one.id)
+    for (const [index, entry] of entries.entries())
+      assert.includeMembers(
+        out(entries.with(index, { ...entry, worth: 1 })),
+        out(entries).filter((one) => one !== id(index))
+      )
+  })
+
+  it.prop(
+    "prunes under a smaller risk only whom it prunes under a larger",
+    [Entries, Options],
+    ([entries, options]) => {
+      const out = (delta: number) =>
+        prune(SuccessiveHalving.certain({ ...options, delta }), entries, options.steps).pruned.map((one) => one.id)
+      assert.includeMembers(out(0.2), out(0.01))
+    }
+  )
+
+  it("prunes the worse of two after enough steps, and not before", () => {
+    const entries: Entries = [
+      { weight: 0.8, groups: 0, worth: 1, bornAt: 0 },
+      { weight: 0.2, groups: 0, worth: 0, bornAt: 0 }
+    ]
+    const left = (steps: number) =>
+      prune(SuccessiveHalving.certain({ parents: 1, delta: 0.05, comparisons: 1 }), entries, steps).kept.length
+    assert.deepStrictEqual([0, 1, 5, 40].map(left), [2, 2, 2, 1])
+  })
+})
+
+describe("SuccessiveHalvingPolicy", () => {
+  const reasons = Effect.gen(function* () {
+    const policy = yield* SuccessiveHalvingPolicy
+    const entries: Entries = [
+      { weight: 1, groups: 9, worth: 1, bornAt: 0 },
+      { weight: 0, groups: 0, worth: 0, bornAt: 0 }
+    ]
+    return prune(policy, entries, 40).pruned.map(({ reason }) => reason)
+  })
+
+  it.effect("layerPaper, layerRobust and layerCertain provide the three rules", () =>
     Effect.gen(function* () {
       const paper = SuccessiveHalvingPolicy.layerPaper({ parents: 1 })
       const robust = SuccessiveHalvingPolicy.layerRobust({ parents: 1, minimumGroups: 4 })
-      assert.deepStrictEqual(yield* sparing.pipe(Effect.provide(paper)), [id(0)])
-      assert.deepStrictEqual(yield* sparing.pipe(Effect.provide(robust)), [id(0), id(1)])
+      const certain = SuccessiveHalvingPolicy.layerCertain({ parents: 1, delta: 0.05, comparisons: 1 })
+      assert.deepStrictEqual(yield* reasons.pipe(Effect.provide(paper)), ["bottom-half"])
+      assert.deepStrictEqual(yield* reasons.pipe(Effect.provide(robust)), [])
+      assert.deepStrictEqual(yield* reasons.pipe(Effect.provide(certain)), ["worse"])
     })
   )
 })

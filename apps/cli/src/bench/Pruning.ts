@@ -1,0 +1,156 @@
+import { Policies, Presets, type RunConfig } from "@inspo/coevolution"
+import { Pruning, type World } from "@inspo/simulation"
+import { Array as Arr, Console, Effect, FileSystem, Option } from "effect"
+import { median } from "simple-statistics"
+import { UsageError } from "../Failure.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { proportion } from "./Proportion.ts"
+import { markdown, type Need, type PruningResult, type RuleResult, type WorldResult } from "./PruningResult.ts"
+
+export interface PruningInput {
+  readonly simulations: number
+  readonly seed: Option.Option<number>
+  readonly out: Option.Option<string>
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+/**
+ * Simulates populations whose true worth is known, under each pruning rule: how often the best is lost at an equal budget,
+ * and what budget a decision with known risk takes.
+ */
+export const bench = Effect.fn("Pruning.bench")(function* (input: PruningInput) {
+  if (input.simulations < 1)
+    return yield* new UsageError({ problem: `--simulations is ${input.simulations}, expected 1 or more.` })
+  const fs = yield* FileSystem.FileSystem
+  const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  const seed = Option.getOrElse(input.seed, () => 1)
+  const out = Option.getOrElse(input.out, () => "runs/bench-pruning")
+
+  const results: Array<WorldResult> = []
+  for (const { description, means } of worlds) {
+    const world: World.World = { means, correlation, groupSize }
+    yield* reporter.lines([description])
+    const rules = yield* Effect.forEach(rulesFor(means.length), ({ config, delta, name }) =>
+      Effect.gen(function* () {
+        yield* reporter.lines([`  ${name}`])
+        return summary(
+          name,
+          delta,
+          yield* simulations(world, { ...loopOf(config), ...budget }, input.simulations, seed)
+        )
+      })
+    )
+    const needs = yield* Effect.forEach(decisions, ({ batchSize, delta }) =>
+      Effect.gen(function* () {
+        yield* reporter.lines([`  certain, δ = ${delta}, until one is left, ${batchSize} questions a step`])
+        const loop = { ...loopOf(certain(delta, means.length)), ...budget, batchSize, steps: decisionSteps }
+        const count = Math.ceil(input.simulations / decisionShare)
+        return need(delta, batchSize, yield* simulations(world, loop, count, seed))
+      })
+    )
+    results.push({ description, means, rules, needs })
+  }
+
+  const result: PruningResult = {
+    bench: "pruning",
+    seed,
+    batchSize: budget.batchSize,
+    groupSize,
+    correlation,
+    steps: budget.steps,
+    pruneEvery: budget.pruneEvery,
+    decisionSteps,
+    worlds: results
+  }
+  yield* fs.makeDirectory(out, { recursive: true })
+  yield* replaceFile(`${out}/result.json`, `${JSON.stringify(result, null, 2)}\n`)
+  yield* replaceFile(`${out}/result.md`, markdown(result))
+  yield* reporter.lines(["", markdown(result), `Everything lies in ${out}`])
+  return yield* input.json ? Console.log(JSON.stringify(result)) : Effect.void
+})
+
+const worlds = [
+  {
+    description: "One is 2.8 points better than six equals",
+    means: [0.378, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35]
+  },
+  {
+    description: "The best is 2.8 points ahead, the others one point apart",
+    means: [0.378, 0.35, 0.34, 0.33, 0.32, 0.31, 0.3]
+  }
+]
+
+/** How much a question decides: 0.3 lies between trajectories that are independent and questions that decide alone. */
+const correlation = 0.3
+const groupSize = 5
+
+/** The budget that rules are compared at: prunes at 5, 10 and 15. */
+const budget = { batchSize: 64, pruneEvery: 5, steps: 15 }
+
+const deltas = [0.01, 0.05, 0.2]
+
+/** What the certain rule is to decide, and how long it may take. */
+const decisions = [64, 512].flatMap((batchSize) => [0.05, 0.2].map((delta) => ({ batchSize, delta })))
+const decisionSteps = 300
+/** Long simulations are dear: one for so many short ones. */
+const decisionShare = 50
+
+const rulesFor = (size: number) => [
+  { name: "paper", delta: null, config: Presets.paper },
+  { name: "robust", delta: null, config: Presets.robust },
+  ...deltas.map((delta) => ({ name: `certain, δ = ${delta}`, delta, config: certain(delta, size) }))
+]
+
+/** The robust preset with the certain rule, for a single population of this size. */
+const certain = (delta: number, size: number): RunConfig => ({
+  ...Presets.robust,
+  population: { ...Presets.robust.population, size },
+  sampler: { ...Presets.robust.sampler, newcomers: "everyone" },
+  halving: { ...Presets.robust.halving, rule: "certain", delta },
+  schedule: { ...Presets.robust.schedule, evolveEvery: 0 }
+})
+
+const loopOf = (config: RunConfig): Omit<Pruning.Loop, keyof typeof budget> => {
+  const { assignment, halving, weighting } = Policies.fromConfig(config)
+  return {
+    weighting,
+    assignment,
+    halving,
+    ranking: config.halving.ranking,
+    temperature: config.sampler.temperature,
+    guaranteed: config.sampler.newcomers === "everyone" ? "everyone" : "newcomers"
+  }
+}
+
+const simulations = (world: World.World, loop: Pruning.Loop, count: number, seed: number) =>
+  Effect.forEach(Arr.range(seed, seed + count - 1), (each) =>
+    Effect.andThen(
+      Effect.yieldNow,
+      Effect.sync(() => Pruning.simulate(world, loop, each))
+    )
+  )
+
+const countIf = (outcomes: ReadonlyArray<Pruning.Outcome>, holds: (outcome: Pruning.Outcome) => boolean) =>
+  proportion(outcomes.filter(holds).length, outcomes.length)
+
+const summary = (rule: string, delta: number | null, outcomes: ReadonlyArray<Pruning.Outcome>): RuleResult => ({
+  rule,
+  delta,
+  lost: countIf(outcomes, ({ lostAt }) => lostAt !== null),
+  found: countIf(outcomes, ({ found }) => found),
+  left: median(outcomes.map(({ left }) => left))
+})
+
+const need = (delta: number, batchSize: number, outcomes: ReadonlyArray<Pruning.Outcome>): Need => {
+  const middle = median(outcomes.map(({ decidedAt }) => decidedAt ?? Infinity))
+  return {
+    delta,
+    batchSize,
+    lost: countIf(outcomes, ({ lostAt }) => lostAt !== null),
+    decided: countIf(outcomes, ({ decidedAt }) => decidedAt !== null),
+    medianSteps: Number.isFinite(middle) ? middle : null,
+    left: median(outcomes.map(({ left }) => left))
+  }
+}

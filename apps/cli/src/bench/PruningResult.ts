@@ -1,0 +1,113 @@
+import { count, markdownTable } from "../terminal/Text.ts"
+import type { Proportion } from "./Proportion.ts"
+
+/** What a rule did at the common budget. */
+export interface RuleResult {
+  readonly rule: string
+  readonly delta: number | null
+  /** Simulations that pruned the best instruction. */
+  readonly lost: Proportion
+  /** Simulations whose I* is the best instruction at the end. */
+  readonly found: Proportion
+  /** Median number of instructions left. */
+  readonly left: number
+}
+
+/** What the certain rule needs until one instruction is left. */
+export interface Need {
+  readonly delta: number
+  readonly batchSize: number
+  readonly lost: Proportion
+  readonly decided: Proportion
+  /** Null when less than half of the simulations came to a decision. */
+  readonly medianSteps: number | null
+  /** Median number of instructions left. */
+  readonly left: number
+}
+
+export interface WorldResult {
+  readonly description: string
+  readonly means: ReadonlyArray<number>
+  readonly rules: ReadonlyArray<RuleResult>
+  readonly needs: ReadonlyArray<Need>
+}
+
+export interface PruningResult {
+  readonly bench: "pruning"
+  readonly seed: number
+  readonly batchSize: number
+  readonly groupSize: number
+  readonly correlation: number
+  readonly steps: number
+  readonly pruneEvery: number
+  /** Steps that a decision may take at most. */
+  readonly decisionSteps: number
+  readonly worlds: ReadonlyArray<WorldResult>
+}
+
+/** The result as a Markdown page. */
+export const markdown = (result: PruningResult): string =>
+  [
+    "# Pruning rules in a world that stands still",
+    "",
+    `${result.worlds[0]?.means.length ?? 0} instructions of known worth, groups of ${result.groupSize} with a correlation of ` +
+      `${result.correlation}, a prune every ${result.pruneEvery} steps. Intervals are exact 95 % intervals over simulations. ` +
+      "In a real run the policy moves, and these numbers do not carry over.",
+    ...result.worlds.flatMap((world) => section(result, world)),
+    ""
+  ].join("\n")
+
+const section = (
+  { batchSize, decisionSteps, steps }: PruningResult,
+  { description, means, needs, rules }: WorldResult
+) => [
+  "",
+  `## ${description}`,
+  "",
+  `True worth: ${means.join(", ")}.`,
+  "",
+  `At an equal budget, ${steps} steps of ${batchSize} questions:`,
+  "",
+  ...markdownTable([
+    ["rule", "simulations", "lost the best", "95 % interval", "left, median", "I* is the best", "95 % interval"],
+    ...rules.map(({ found, left, lost, rule }) => [
+      rule,
+      count(lost.n),
+      percent(lost.share),
+      interval(lost),
+      String(left),
+      percent(found.share),
+      interval(found)
+    ])
+  ]),
+  "",
+  "Until one is left:",
+  "",
+  ...markdownTable([
+    [
+      "rule",
+      "questions a step",
+      "simulations",
+      "steps, median",
+      "decided",
+      "left, median",
+      "lost the best",
+      "95 % interval"
+    ],
+    ...needs.map(({ batchSize, decided, delta, left, lost, medianSteps }) => [
+      `certain, δ = ${delta}`,
+      count(batchSize),
+      count(lost.n),
+      medianSteps === null ? `not decided within ${decisionSteps} steps` : String(medianSteps),
+      percent(decided.share),
+      String(left),
+      percent(lost.share),
+      interval(lost)
+    ])
+  ])
+]
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+
+const interval = ({ ci95: [low, high] }: Proportion): string =>
+  `[${(100 * low).toFixed(1)}, ${(100 * high).toFixed(1)}]`

@@ -1,0 +1,75 @@
+/**
+ * What a pruning rule does to one population in a stationary world. Selection, attribution and pruning are the modules a
+ * run uses; only rollouts are made up. Nothing evolves, since no newcomer tells whether the best was kept.
+ */
+import { Array as Arr, Option } from "effect"
+import { QuestionId } from "@inspo/domain/Question"
+import type { InstructionWeight } from "@inspo/population"
+import { Population } from "@inspo/population"
+import type { Sampler } from "@inspo/sampler"
+import type { SuccessiveHalving } from "@inspo/successive-halving"
+import * as World from "./World.ts"
+
+/** How the loop treats its population, and for how long. */
+export interface Loop {
+  readonly weighting: InstructionWeight.Policy
+  readonly assignment: Sampler.Policy
+  readonly halving: SuccessiveHalving.Policy
+  /** Prune by the weights before the step's rewards, or after them. */
+  readonly ranking: "before" | "after"
+  /** Who is owed a group in each step, where the assignment honours that: newcomers in step 1, or all the living. */
+  readonly guaranteed: "newcomers" | "everyone"
+  /** τ_s of Eq. 4. */
+  readonly temperature: number
+  /** Questions per step, each rolled out under one instruction. */
+  readonly batchSize: number
+  /** K_p: prune every so many steps. */
+  readonly pruneEvery: number
+  /** Steps after which the simulation ends even if several instructions are left. */
+  readonly steps: number
+}
+
+/** What became of the best instruction, and how soon it was alone. */
+export interface Outcome {
+  /** The step at which the best instruction was pruned, or null. */
+  readonly lostAt: number | null
+  /** The step at which one instruction was left, or null. */
+  readonly decidedAt: number | null
+  /** Instructions left at the end. */
+  readonly left: number
+  /** Whether I* is the best instruction at the end. */
+  readonly found: boolean
+}
+
+/** Simulates one population until one instruction is left or the steps are over. Equal arguments give equal outcomes. */
+export const simulate = (world: World.World, loop: Loop, seed: number): Outcome => {
+  const best = World.best(world)
+  const questions = Arr.makeBy(loop.batchSize, (index) => ({ id: QuestionId.make(`q${index}`), dataSource: "world" }))
+  let population = Population.make(World.instructions(world))
+  let lostAt: number | null = null
+  let decidedAt: number | null = null
+  for (let step = 1; step <= loop.steps && decidedAt === null; step++) {
+    const before = loop.weighting.weights(population)
+    const assignment = loop.assignment.assign({
+      seed,
+      step,
+      weights: before,
+      temperature: loop.temperature,
+      questions,
+      guaranteed: step === 1 || loop.guaranteed === "everyone" ? Population.ids(population) : []
+    })
+    population = loop.weighting.observe(population, step, World.rollOut(world, assignment, { seed, step }))
+    if (step % loop.pruneEvery !== 0) continue
+    const weights = loop.ranking === "before" ? before : loop.weighting.weights(population)
+    const pruned = loop.halving.prune(population, weights).pruned.map(({ id }) => id)
+    population = Population.remove(population, pruned)
+    if (pruned.includes(best)) lostAt = step
+    if (population.members.length === 1) decidedAt = step
+  }
+  return {
+    lostAt,
+    decidedAt,
+    left: population.members.length,
+    found: Option.exists(loop.weighting.best(population), ({ instruction }) => instruction.id === best)
+  }
+}
