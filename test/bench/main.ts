@@ -2,7 +2,10 @@
  * `pnpm bench NAME`: runs one performance bench; arguments after the name are the bench's own.
  */
 const benches: Readonly<Record<string, string>> = {
-  engine: "../../packages/engine-local/bench/engine.ts"
+  core: "./core.ts",
+  engine: "../../packages/engine-local/bench/engine.ts",
+  retrieval: "./retrieval.ts",
+  whatif: "../../packages/coevolution/bench/whatif.ts"
 }
 
 const [name = "", ...rest] = process.argv.slice(2)

@@ -1,0 +1,305 @@
+/** A small fault in the text of a source file: `text` occurs there exactly once and becomes `replacement`. */
+export interface Mutation {
+  readonly file: string
+  readonly text: string
+  readonly replacement: string
+  /** What the fault breaks. */
+  readonly breaks: string
+}
+
+const inFile =
+  (file: string) =>
+  (text: string, replacement: string, breaks: string): Mutation => ({ file, text, replacement, breaks })
+
+const weight = inFile("packages/population/src/InstructionWeight.ts")
+const population = inFile("packages/population/src/Population.ts")
+const ranking = inFile("packages/population/src/Ranking.ts")
+const sampler = inFile("packages/sampler/src/Sampler.ts")
+const stream = inFile("packages/sampler/src/QuestionStream.ts")
+const halving = inFile("packages/successive-halving/src/SuccessiveHalving.ts")
+const superiority = inFile("packages/successive-halving/src/Superiority.ts")
+const world = inFile("packages/simulation/src/World.ts")
+const simulation = inFile("packages/simulation/src/Pruning.ts")
+const buffer = inFile("packages/replay-buffer/src/ReplayBuffer.ts")
+const verification = inFile("packages/verification/src/Verification.ts")
+const advantage = inFile("packages/policy-gradient/src/Advantage.ts")
+const learningRate = inFile("packages/policy-gradient/src/LearningRate.ts")
+const batch = inFile("packages/policy-gradient/src/GrpoBatch.ts")
+const next = inFile("packages/coevolution/src/Next.ts")
+const apply = inFile("packages/coevolution/src/Apply.ts")
+const schedule = inFile("packages/coevolution/src/Schedule.ts")
+const plan = inFile("packages/coevolution/src/Plan.ts")
+
+/** One fault of each kind for each decision of the pure core: operators, boundaries, signs, dropped terms, wrong operands. */
+export const mutations: ReadonlyArray<Mutation> = [
+  weight(
+    "member.window : [...member.window",
+    "[...member.window] : [...member.window.slice(1)",
+    "an observation is lost"
+  ),
+  weight("window.slice(-readings.window)", "window.slice(0, readings.window)", "keeps the oldest observations"),
+  weight("entry.step > step - readings.window", "entry.step >= step - readings.window", "a window one step too long"),
+  weight(
+    'readings.average === "window" ? readings.window : window.length',
+    'readings.average === "window" ? window.length : readings.window',
+    "the readings of row 4 are swapped"
+  ),
+  weight("stale: !known && member.weight !== null", "stale: !known || member.weight !== null", "every weight is stale"),
+  weight(": member.weight,\n          stale", ": null,\n          stale", "an empty window forgets the weight"),
+  weight('readings.unseen === "zero" ? () => 0', 'readings.unseen === "zero" ? () => 1', "optimism for the unseen"),
+  weight("sum(known) / known.length", "sum(known)", "the sum of the known weights for their mean"),
+  weight('readings.best === "weight" ||', 'readings.best !== "weight" ||', "the readings of row 9 are swapped"),
+  weight(
+    "sum(rewards) / rewards.length, trajectories",
+    "sum(rewards) / groups.length, trajectories",
+    "divides by groups"
+  ),
+  weight(
+    "lifetime.groupMeanSquareSum + evidence.groupMeanSquareSum",
+    "evidence.groupMeanSquareSum",
+    "squares are not summed up"
+  ),
+  weight("sum(means.map((mean) => mean * mean))", "sum(means)", "squares are not squared"),
+  weight("lifetime.trajectories + rewards.length", "lifetime.trajectories + groups.length", "counts groups twice"),
+  weight("steps: [...lifetime.steps, evidence]", "steps: [evidence]", "remembers the last step only"),
+
+  population("if (members.has(instruction.id)) continue", "", "a newcomer erases a member of its id"),
+  population("!dropped.has(member.instruction.id)", "dropped.has(member.instruction.id)", "removes the others"),
+  population("window: [], weight: null, stale: false }))", "window: [], stale: false }))", "weights survive a reset"),
+  population("known.delete(current.id)", "known.delete(id)", "a circular lineage never ends"),
+  population("line.unshift(current)", "line.push(current)", "a lineage is upside down"),
+  population("lifetime.trajectories === 0", "lifetime.groups === 1", "one group is no evidence"),
+
+  ranking("[byWeight(weights), byGroups, byAge]", "[byWeight(weights), byAge, byGroups]", "age before evidence"),
+  ranking(
+    "Order.flip(Order.mapInput(Order.Number, (member) => member.lifetime.groups))",
+    "Order.mapInput(Order.Number, (member) => member.lifetime.groups)",
+    "the least observed first"
+  ),
+  ranking(
+    "{ order: stable, evidence: explored }",
+    "{ order: explored, evidence: stable }",
+    "readings of row 19 swapped"
+  ),
+  ranking("?? 0))\n}", "?? 1))\n}", "an unknown weight counts as 1"),
+
+  sampler("(weight - largest) / temperature", "(weight - largest) * temperature", "multiplies by τ"),
+  sampler("Math.exp((weight - largest)", "Math.exp((weight + largest)", "overflows"),
+  sampler("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
+  sampler("point < end)", "point > end)", "the lookup takes the wrong end"),
+  sampler('newcomers === "drawn" ? drawn :', 'newcomers !== "drawn" ? drawn :', "guarantees are swapped"),
+  sampler(
+    "yield* Random.shuffle(strata.get(source) ?? [])",
+    "[...(strata.get(source) ?? [])]",
+    "no shuffle in a source"
+  ),
+  sampler("(position + offset) / indices.length", "position / indices.length", "no random offset"),
+  sampler("if (served.includes(id)) continue", "", "serves those who have a group"),
+  sampler(".filter(({ count }) => count > 0)", "", "takes the last group of another newcomer"),
+  sampler('["assignment", request.step]', '["assignment"]', "every step draws alike"),
+
+  stream(
+    "Math.floor(request.size / request.batchSize)",
+    "Math.ceil(request.size / request.batchSize)",
+    "ragged batches"
+  ),
+  stream("(request.step - 1) / perEpoch", "request.step / perEpoch", "an epoch one step too short"),
+  stream("((request.step - 1) % perEpoch) * request.batchSize", "(request.step - 1) % perEpoch", "batches overlap"),
+  stream('["questions", epoch]', '["questions"]', "every epoch has the same order"),
+
+  halving("Math.floor(size / 2)", "Math.ceil(size / 2)", "drops the middle one"),
+  halving("size - Math.max(options.parents, options.floor ?? 0)", "size - options.parents", "ignores the floor"),
+  halving("ranked.slice(size - quota)", "ranked.slice(0, quota)", "prunes the best"),
+  halving(
+    "member.lifetime.groups >= options.minimumGroups",
+    "member.lifetime.groups > options.minimumGroups",
+    "one group more than asked for"
+  ),
+  halving("doubt <= options.delta", "doubt < 1 - options.delta", "confuses risk and certainty"),
+  halving("options.comparisons / evidence", "1 / evidence", "the risk is not shared over comparisons"),
+  halving("rival !== member", "rival === member", "a member is its own rival"),
+  halving("eValue(rival.lifetime, member.lifetime)", "eValue(member.lifetime, rival.lifetime)", "evidence upside down"),
+  halving("slice(0, options.parents)", "slice(0, options.parents + 1)", "a parent too many"),
+  halving("!staying.has(member.instruction.id)", "staying.has(member.instruction.id)", "parents give way"),
+  halving(
+    "bottom.filter(({ verdict }) => verdict.leaves).toReversed()",
+    "bottom.filter(({ verdict }) => verdict.leaves)",
+    "best of the pruned first"
+  ),
+  halving('verdict.leaves && rule.reason === "worse"', "verdict.leaves", "a forced prune poses as certain"),
+
+  superiority("-Math.log1p(-bet) - bet", "bet ** 2 / 2", "the Gaussian approximation, which promises nothing"),
+  superiority("shareX = y.evidence.groups", "shareX = x.evidence.groups", "weighs a side by its own groups"),
+  superiority(
+    "- shareY * y.evidence.groupMeanSum",
+    "+ shareY * y.evidence.groupMeanSum",
+    "adds what it should compare"
+  ),
+  superiority("- psi(bet * shareY) * spreadY", "", "ignores the spread of the worse"),
+  superiority("- 2 * centre * evidence.groupMeanSum", "- centre * evidence.groupMeanSum", "a wrong spread"),
+  superiority(
+    "    const centre = sum / groups\n    groups += evidence.groups",
+    "    groups += evidence.groups\n    const centre = sum / groups",
+    "the centre peeks at the step"
+  ),
+  superiority(" / bets.length", "", "bets are summed, not averaged"),
+
+  world("nextDoubleUnsafe() < world.correlation", "nextDoubleUnsafe() > world.correlation", "the reverse correlation"),
+  world("nextDoubleUnsafe() < mean ? 1 : 0", "nextDoubleUnsafe() < mean ? 0 : 1", "failures for successes"),
+  world('["rewards", stream.step]', '["rewards"]', "every step rolls out alike"),
+  world("Math.max(...means)", "Math.min(...means)", "the worst for the best"),
+  simulation("step % loop.pruneEvery !== 0", "step % loop.pruneEvery !== 1", "prunes off the schedule"),
+  simulation("population.members.length === 1", "population.members.length === 2", "ends with two left"),
+  simulation("if (pruned.includes(best)) lostAt", "if (!pruned.includes(best)) lostAt", "loses the best by keeping it"),
+
+  buffer("experience.step > now - steps", "experience.step >= now - steps", "one step too many"),
+  buffer("sort(byWorth).slice(cap)", "sort(byWorth).slice(cap + 1)", "one experience too many"),
+  buffer("sort(byWorth).slice(cap)", "toReversed().sort(byWorth).slice(0, -cap)", "keeps the least worthy"),
+  buffer(
+    "experience.reward < request.threshold",
+    "experience.reward <= request.threshold",
+    "a reward at the threshold fails"
+  ),
+  buffer("experience.step === latest && fails", "fails", "failures of any step"),
+  buffer("experience.instructionId === request.parent && fails", "fails", "anyone's failures"),
+  buffer("!excluded.has(experience.questionId)", "excluded.has(experience.questionId)", "only excluded questions"),
+  buffer(
+    "[...firsts, ...repeats].slice(0, request.count)",
+    "[...repeats, ...firsts].slice(0, request.count)",
+    "repeats first"
+  ),
+  buffer("experience.reward, 0) / met.length]", "experience.reward, 0)]", "a sum for a mean"),
+  buffer("experience.instructionId === instruction)", "experience.instructionId !== instruction)", "the others' mean"),
+
+  verification("own >= parentMean", "own > parentMean", "a tie is worse"),
+  verification("own - (parentMean ?? 0)", "own + (parentMean ?? 0)", "ranked by a sum"),
+  verification("round < options.rounds", "round <= options.rounds", "a round too many"),
+  verification(".length < places", ".length <= places", "a round when all places are taken"),
+  verification(
+    "(candidates + (parent ? 1 : 0)) * questions",
+    "candidates * questions",
+    "the parent's rollouts are free"
+  ),
+  verification("options.fill ?", "!options.fill ?", "row 12 is swapped"),
+  verification("candidate > parent)", "candidate >= parent)", "a tie is a win"),
+  verification("Math.max(0, places - chosen.length)", "Math.max(0, places)", "the shortfall is everything"),
+  verification(
+    "parent === null || parent.length === 0 ? storedParentMean",
+    "parent === null ? storedParentMean",
+    "the mean of nothing"
+  ),
+
+  advantage("(rewards.length - 1)", "rewards.length", "the other standard deviation"),
+  advantage("deviation + epsilon", "deviation", "no ε"),
+  advantage("reward - mean)", "reward)", "not centred"),
+  advantage(
+    'if (kind === "centred") return centred',
+    'if (kind !== "centred") return centred',
+    "the kinds are swapped"
+  ),
+
+  learningRate("current <= warmup", "current < warmup", "the peak comes late"),
+  learningRate("totalSteps - warmup + 1", "totalSteps - warmup", "the last step learns nothing"),
+  learningRate("(1 + Math.cos", "(1 - Math.cos", "the cosine rises"),
+  learningRate("options.warmupRatio * totalSteps", "options.warmupRatio", "no warm-up"),
+
+  batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "one group per question"),
+  batch("miniBatch.length * actions", "actions", "the batch's size does not count"),
+  batch(": 1 / allActions", ": 1 / actions", "a token-mean per sequence"),
+  batch(
+    "actions === 0 || (advantage === 0 && rewardsAlone)",
+    "advantage === 0 && rewardsAlone",
+    "divides by no action tokens"
+  ),
+  batch("(advantage === 0 && rewardsAlone)", "advantage === 0", "sequences that KL would move are left out"),
+  batch("isAction === 1 ? weight : 0", "weight", "observation tokens are trained on"),
+  batch("advantage - klCoefficient *", "advantage + klCoefficient *", "a reward for drifting"),
+  batch('config.kl === "loss" ? config.klCoefficient : 0', "config.klCoefficient", "KL counts twice"),
+  batch("`${step.key}/${index}`", "step.key", "requests share a key"),
+
+  next("const step = state.step + 1", "const step = state.step", "a step is planned again"),
+  next("step >= first && step <= last", "step >= first && step < last", "the last step does not train"),
+  next("step - first + 1, last - first + 1", "step, last", "the warm-up counts from step 1"),
+  next('config.halving.ranking === "before"', 'config.halving.ranking === "after"', "row 3 is swapped"),
+  next("(evolution.round - 1) % evolution.parents.length", "0", "every round belongs to the first parent"),
+  next("evolution.round === 1\n", "evolution.round >= 1\n", "a later round without failures discards the candidates"),
+  next("const failureThreshold = 0.5", "const failureThreshold = 1.5", "successes are failures"),
+  next(
+    "config.population.size - evolution.parents.length",
+    "config.population.size",
+    "the population outgrows its size"
+  ),
+  next("state.instructions.length + index", "state.population.members.length + index", "ids repeat"),
+  next(".generation + 1", ".generation", "children are as old as parents"),
+  next(
+    'open.policy === "before" ? 0 :',
+    'open.policy === "after" ? 0 :',
+    "the untrained policy is taken for the trained"
+  ),
+  next("done.policy === policy && done.instruction", "done.instruction", "a cell of the table is left out"),
+  next('config.sampler.newcomers === "everyone" ?', 'config.sampler.newcomers !== "everyone" ?', "row 7 is swapped"),
+  next(
+    ".filter(({ trajectoryId }) => reflected.has(trajectoryId))",
+    ".filter(({ trajectoryId }) => !reflected.has(trajectoryId))",
+    "verifies on the reflected failures"
+  ),
+
+  apply(
+    "members.length > setting.config.population.parents",
+    "members.length >= setting.config.population.parents",
+    "prunes the parents alone"
+  ),
+  apply(
+    "previousWeights: policies.weighting.weights(state.population)",
+    "previousWeights: state.previousWeights",
+    "W of step 0 for ever"
+  ),
+  apply("    owed: [],\n    buffer", "    buffer", "newcomers are owed a group for ever"),
+  apply("reward: group.rewards[i] ?? 0", "reward: group.rewards[0]", "all of a group succeed or fail"),
+  apply("round: evolution.round + 1", "round: evolution.round", "rounds never end"),
+  apply("Population.resetWindows(\n", "(\n", "weights survive an evolution"),
+  apply("verified: [\n        ...evolution.verified,", "verified: [", "earlier rounds are forgotten"),
+  apply("verification: questions === 0 ? null :", "verification: questions !== 0 ? null :", "scores are lost"),
+  apply(
+    'Schedule.validates(setting.config, state.step)\n    ? { ...state, phase: { _tag: "Validate" } }\n    : afterValidation',
+    "Schedule.validates(setting.config, state.step)\n    ? afterValidation(setting, state)\n    : afterValidation",
+    "nobody looks at the validation questions"
+  ),
+  apply("state.step >= config.schedule.steps ?", "state.step > config.schedule.steps ?", "a step too many"),
+  apply(
+    "spent.rollouts[purpose] + (failed?.trajectories.length ?? 0)",
+    "spent.rollouts[purpose]",
+    "failed rollouts are free"
+  ),
+  apply("total + Group.tokens(group)", "Group.tokens(group)", "only the last group's tokens"),
+
+  schedule(
+    "population.size > population.parents",
+    "population.size >= population.parents",
+    "evolves without a place to fill"
+  ),
+  schedule(
+    "step <= schedule.evolveUntil : step < schedule.evolveUntil",
+    "step < schedule.evolveUntil : step <= schedule.evolveUntil",
+    "row 10 is swapped"
+  ),
+  schedule("step >= schedule.evolveFrom", "step > schedule.evolveFrom", "the first evolution comes late"),
+  schedule("period > 0 && step % period === 0", "period > 0 && step % period === 1", "everything comes a step late"),
+  schedule("divides(config.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
+
+  plan("config.schedule.steps,\n    prunes", "config.schedule.steps - 1,\n    prunes", "a step less than runs"),
+  plan(
+    "command.plan.questions.length * rollout.groupSize",
+    "command.plan.questions.length",
+    "counts groups for trajectories"
+  ),
+  plan("command.size > command.seeds.length ? 1 : 0", "1", "a call for a population that needs none"),
+  plan(
+    "verification: { min: least.verification,",
+    "verification: { min: most.verification,",
+    "a minimum above the maximum"
+  ),
+  plan("to < from ? [", "to <= from ? [", "prunings that prune nobody"),
+  plan("Math.min(train.batchSize, questions)", "train.batchSize", "questions that are not there count"),
+  plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals count twice")
+]
