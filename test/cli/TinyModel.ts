@@ -1,6 +1,6 @@
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import { initialParameters, parameterCount } from "@inspo/engine-local/model/ModelConfig"
-import { fromFiles } from "@inspo/engine-local/Tokenizer"
+import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
 import { World } from "@inspo/datasets"
 import { ClauseBank } from "@inspo/reflection"

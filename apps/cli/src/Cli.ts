@@ -1,16 +1,22 @@
 import { Cause, Console, Effect, Layer, Logger } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { bench } from "./commands/bench.ts"
+import { data } from "./commands/data.ts"
 import { doctor } from "./commands/doctor.ts"
+import { engine } from "./commands/engine.ts"
 import { evaluate } from "./commands/eval.ts"
+import { plan } from "./commands/plan.ts"
 import { resume } from "./commands/resume.ts"
+import { retriever } from "./commands/retriever.ts"
 import { run } from "./commands/run.ts"
+import { score } from "./commands/score.ts"
 import { show } from "./commands/show.ts"
+import { whatif } from "./commands/whatif.ts"
 import { CommandFailure, UsageError } from "./Failure.ts"
 
 export const inspo = Command.make("inspo").pipe(
   Command.withDescription("Co-evolve the instruction of an agent with the reinforcement learning of its policy"),
-  Command.withSubcommands([run, resume, show, evaluate, bench, doctor])
+  Command.withSubcommands([plan, run, resume, show, whatif, evaluate, score, bench, doctor, data, retriever, engine])
 )
 
 /** The whole program: what goes wrong is told in one paragraph on standard error. */

@@ -65,7 +65,7 @@ const handWrittenArm: Arm = {
   stages: [
     ({ config, results }) => ({
       ...staticConfig(config, budget(results("evolved").spent.rollouts)),
-      instruction: { seed: handWritten(config.instruction.seed) }
+      instruction: { seed: handWritten(config.instruction.seed), seeds: [] }
     })
   ]
 }
@@ -82,7 +82,7 @@ const instructionFirst: Arm = {
         schedule: { ...config.schedule, steps },
         // The update of the last step comes after its rollouts, and the next stage starts anew: it changes nothing.
         train: { ...config.train, fromStep: steps },
-        evaluation: { questions: 0 }
+        evaluation: { ...config.evaluation, questions: 0 }
       }
     },
     ({ config, earlier, results }) => {
@@ -90,7 +90,7 @@ const instructionFirst: Arm = {
       const rest = budget(results("evolved").spent.rollouts) - (first === undefined ? 0 : budget(first.spent.rollouts))
       return {
         ...staticConfig(config, rest),
-        instruction: { seed: (first && bestText(first)) ?? config.instruction.seed }
+        instruction: { seed: (first && bestText(first)) ?? config.instruction.seed, seeds: [] }
       }
     }
   ]

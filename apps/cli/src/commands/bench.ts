@@ -46,7 +46,32 @@ const staticVsEvolved = Command.make(
   ])
 )
 
+const pruning = Command.make(
+  "pruning",
+  {
+    simulations: Flag.Int("simulations").pipe(
+      Flag.withMetavar("N"),
+      Flag.withDescription("Simulated populations per rule and world"),
+      Flag.withDefault(1000)
+    ),
+    seed: flags.seed,
+    out: flags.out,
+    json: flags.json,
+    quiet: flags.quiet
+  },
+  (input) =>
+    handler(
+      () => import("../bench/Pruning.ts"),
+      ({ bench }) => bench(input)
+    )
+).pipe(
+  Command.withDescription(
+    "How often does each pruning rule lose the best instruction? A simulation, in about a minute"
+  ),
+  Command.withExamples([{ command: "inspo bench pruning --json", description: "All rules, as one JSON document" }])
+)
+
 export const bench = Command.make("bench").pipe(
   Command.withDescription("Controlled comparisons"),
-  Command.withSubcommands([staticVsEvolved])
+  Command.withSubcommands([staticVsEvolved, pruning])
 )

@@ -1,4 +1,5 @@
 import { Argument, Command, Flag } from "effect/cli"
+import { Method } from "../agents/Method.ts"
 import * as flags from "./flags.ts"
 import { handler } from "./handler.ts"
 
@@ -7,6 +8,10 @@ export const run = Command.make(
   {
     file: Argument.String("config").pipe(Argument.withDescription("YAML file with settings"), Argument.optional),
     preset: flags.preset,
+    method: Flag.Literals("method", Method.literals).pipe(
+      Flag.withDescription("Co-evolution, or GRPO under one instruction: with tools (grpo-static) or without (grpo)"),
+      Flag.withDefault("inspo")
+    ),
     set: flags.set,
     seed: flags.seed,
     out: flags.out,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { RunConfig, RunData } from "@inspo/coevolution"
-import { type DatasetError, SearchR1, WorldQuestion } from "@inspo/datasets"
+import { type DatasetError, Sample, SearchR1, WorldQuestion } from "@inspo/datasets"
 import type { Question } from "@inspo/domain"
 import { Effect, Struct } from "effect"
 import { UsageError } from "../Failure.ts"
@@ -16,7 +16,7 @@ export interface LoadedData {
 /** Reads the user's files, or generates the world, as the config says. Equal configs and files give equal data. */
 export const loadData = Effect.fn("Data.load")(function* (config: RunConfig) {
   const { corpus, questions } = config.data
-  return questions === null || corpus === null ? yield* generated(config) : yield* files(config, questions, corpus)
+  return questions === null ? yield* generated(config) : yield* files(config, questions, corpus)
 })
 
 const generated = Effect.fnUntraced(function* ({ data, seed }: RunConfig) {
@@ -27,14 +27,11 @@ const generated = Effect.fnUntraced(function* ({ data, seed }: RunConfig) {
   return loaded(world.questions, world.passages, `a fictional world (seed ${worldSeed})`)
 })
 
-const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: string, corpusFile: string) {
+const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: string, corpusFile: string | null) {
   const questions = yield* orUsage(SearchR1.readQuestions(questionFile))
-  const passages = yield* orUsage(SearchR1.readCorpus(corpusFile))
-  if (passages.length === 0)
-    return yield* new UsageError({
-      problem: `data.corpus is ${corpusFile}, which holds no passage; expected lines of {"id", "contents"}.`
-    })
-  const splits = split(config, questions)
+  const passages = corpusFile === null ? [] : yield* orUsage(SearchR1.readCorpus(corpusFile))
+  const parts = split(config, questions)
+  const splits = { ...parts, train: yield* weighted(config, parts.train) }
   const { test, train } = splits
   if (train.length === 0 || (test.length === 0 && config.evaluation.questions > 0))
     return yield* new UsageError({
@@ -42,6 +39,13 @@ const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: stri
         `data.questions is ${questionFile}, which holds ${questions.length} questions: ${train.length} to train on and ` +
         `${test.length} to test on. Expected at least one of each; add questions, or mend data.validationShare and ` +
         "data.testShare."
+    })
+  if (splits.validation.length === 0 && config.evaluation.every > 0)
+    return yield* new UsageError({
+      problem:
+        `data.questions is ${questionFile}, which holds no validation questions, and evaluation.every is ` +
+        `${config.evaluation.every}. Expected some; add rows of the split validation, or set evaluation.every to 0 and ` +
+        "evaluation.select to last."
     })
   return loaded(splits, passages, questionFile)
 })
@@ -72,6 +76,15 @@ const split = ({ data }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuesti
     }
   )
 }
+
+/** The training questions in the shares that the config asks for. */
+const weighted = ({ data, seed }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuestion>) =>
+  data.weights === null
+    ? Effect.succeed(questions)
+    : Effect.mapError(
+        Effect.fromResult(Sample.mix(questions, { seed, weights: data.weights })),
+        ({ message }) => new UsageError({ problem: `data.weights: ${message}.` })
+      )
 
 const orUsage = <A, R>(effect: Effect.Effect<A, DatasetError, R>): Effect.Effect<A, UsageError, R> =>
   Effect.mapError(effect, ({ message }) => new UsageError({ problem: `${message}.` }))

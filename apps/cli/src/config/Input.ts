@@ -1,7 +1,9 @@
 import { type ConfigError, Presets, type RunConfig } from "@inspo/coevolution"
 import { Effect, FileSystem, Option, Path, Record, Result } from "effect"
+import * as Method from "../agents/Method.ts"
 import { UsageError } from "../Failure.ts"
 import { type Override, parseFile, parseSet, resolve } from "./Resolve.ts"
+import { withSeeds } from "./Seeds.ts"
 import { nearest } from "./Suggestion.ts"
 
 /** How a command line asks for a config: each part is laid over those before it. */
@@ -10,6 +12,8 @@ export interface Input {
   readonly file: Option.Option<string>
   readonly set: ReadonlyArray<string>
   readonly seed: Option.Option<number>
+  /** What training method the preset is bent to before anything else. */
+  readonly method?: Method.Method
 }
 
 /** The complete config of a command line, with paths of data and model made absolute. */
@@ -21,13 +25,19 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
     onNone: () => [],
     onSome: (value) => [{ seed: value }]
   })
-  const config = yield* orUsage(resolve(base, [...file, ...sets, ...seed]))
+  const method = Method.override(input.method ?? "inspo")
+  const overrides = yield* Effect.forEach([method, ...file, ...sets, ...seed], withSeeds)
+  const config = yield* orUsage(resolve(base, overrides))
   const path = yield* Path.Path
   const absolute = (name: string | null) => (name === null ? null : path.resolve(name))
   return {
     ...config,
     data: { ...config.data, questions: absolute(config.data.questions), corpus: absolute(config.data.corpus) },
-    engine: { ...config.engine, model: absolute(config.engine.model) }
+    engine: {
+      ...config.engine,
+      model: absolute(config.engine.model),
+      tokenizer: absolute(config.engine.tokenizer)
+    }
   } satisfies RunConfig
 })
 

@@ -30,16 +30,15 @@ export const introduction = (
       "schedule",
       `${count(schedule.steps)} steps of ${train.batchSize} questions × ${rollout.groupSize} rollouts` +
         (population.size > 1
-          ? `, ${population.size} instructions; prune every ${schedule.pruneEvery} steps, evolve every ` +
-            `${schedule.evolveEvery} until step ${schedule.evolveUntil}`
+          ? `, ${population.size} instructions; ` +
+            (schedule.pruneEvery > 0 ? `prune every ${schedule.pruneEvery} steps` : "no pruning") +
+            (schedule.evolveEvery > 0
+              ? `, evolve every ${schedule.evolveEvery} until step ${schedule.evolveUntil}`
+              : ", no evolution")
           : ", one instruction"),
       columns
     ),
-    ...entry(
-      "optimizer",
-      proposer.kind === "rules" ? "rules over a clause bank, offline (no language model)" : "random clauses",
-      columns
-    ),
+    ...entry("optimizer", optimizers[proposer.kind], columns),
     ...entry(
       "rollouts",
       `${count(planned.train)} training, ${count(planned.verification)} verification (when every evolution takes ` +
@@ -49,6 +48,13 @@ export const introduction = (
     ...entry("directory", run.directory, columns),
     ""
   ]
+}
+
+const optimizers: Readonly<Record<RunConfig["proposer"]["kind"], string>> = {
+  rules: "rules over a clause bank, offline (no language model)",
+  random: "random clauses of the bank",
+  paraphrase: "the parent in other words of the bank",
+  history: "clauses of the better-scored instructions"
 }
 
 const entry = (name: string, text: string, columns: number): ReadonlyArray<string> =>

@@ -153,10 +153,11 @@ const resultRows = (summary: Summary): ReadonlyArray<ReadonlyArray<string>> => [
     : [["static baseline, seed", share(summary.baseline.em), interval(summary.baseline.ci95), ""]])
 ]
 
-const notes = ({ summary, unknownWords }: RunReport): ReadonlyArray<string> => {
+const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<string> => {
   const { baseline } = summary
   const words = unknownWords !== null && summary.evaluation.every(({ em }) => em < 0.1) ? explain(unknownWords) : null
   return [
+    ...training(summary, config),
     ...(baseline === null
       ? []
       : [
@@ -167,9 +168,41 @@ const notes = ({ summary, unknownWords }: RunReport): ReadonlyArray<string> => {
                 : "read from a results file of the same checkpoint, data, config and code."
             }`
         ]),
+    ...(summary.failed === undefined ? [] : [failures(summary.failed)]),
     ...(words === null ? [] : [words])
   ]
 }
+
+const failures = ({ evaluation, train, verification }: NonNullable<Summary["failed"]>): string =>
+  `A tool or the reward failed ${count(train)} training, ${count(verification)} verification and ${count(evaluation)} ` +
+  "evaluation rollouts. They are left out of training, credit and every mean; traces.jsonl holds them as failed."
+
+/** How the training went and which policy it gave, where that is not simply the last one. */
+const training = (
+  { checkpoint, collapse, steps, validation }: Summary,
+  { evaluation }: RunConfig
+): ReadonlyArray<string> => [
+  ...(validation.length === 0
+    ? []
+    : [
+        `Validation (n = ${validation[0]?.n ?? 0}): ` +
+          `${validation.map(({ mean, step }) => `${share(mean)} at step ${step}`).join(", ")}.`
+      ]),
+  ...(collapse === null
+    ? []
+    : [
+        `The training reward collapsed: its 10-step mean was ${share(collapse.mean)} at step ${collapse.step}, below ` +
+          `${100 * evaluation.collapse} % of the best, ${share(collapse.best.mean)} at step ${collapse.best.step}.`
+      ]),
+  ...(checkpoint.step === steps
+    ? []
+    : [
+        `The policy after training is that of step ${checkpoint.step}, ` +
+          (checkpoint.rule === "best"
+            ? "the best on the validation questions."
+            : "the last validated before the collapse.")
+      ])
+]
 
 const nextCommands = ({ program, summary, config }: RunReport): ReadonlyArray<string> => [
   `${program} show ${summary.runDir}`,

@@ -1,5 +1,7 @@
+import * as Collapse from "@inspo/coevolution/Collapse"
 import type { RunConfig } from "@inspo/coevolution/Config"
 import type { RunState } from "@inspo/coevolution/RunState"
+import * as Selection from "@inspo/coevolution/Selection"
 import { Group, Instruction } from "@inspo/domain"
 import { Schema } from "effect"
 import { wilson } from "./Interval.ts"
@@ -42,9 +44,19 @@ export const Summary = Schema.Struct({
   seed: Count,
   steps: Count,
   rollouts: Schema.Struct({ train: Count, verification: Count, evaluation: Count }),
+  /** Rollouts that a tool or the reward failed, left out of training, credit and every mean; absent when there are none. */
+  failed: Schema.optionalKey(Schema.Struct({ train: Count, verification: Count, evaluation: Count })),
   seedInstruction: Schema.Struct({ id: Instruction.InstructionId, text: Schema.String }),
   bestInstruction: Schema.Struct({ id: Instruction.InstructionId, text: Schema.String, generation: Count }),
   evaluation: Schema.Array(Cell),
+  /** Mean reward on the validation questions, where the config asks for it. */
+  validation: Schema.Array(Schema.Struct({ step: Count, mean: Share, n: Count })),
+  /** The policy after training: that of `step`, and the rule of `evaluation.select` that chose it. */
+  checkpoint: Schema.Struct({ step: Count, rule: Schema.Literals(["last", "best", "before-collapse"]) }),
+  /** The first 10 steps, by the last of them, whose mean training reward fell below the share of the best 10. */
+  collapse: Schema.NullOr(
+    Schema.Struct({ step: Count, mean: Share, best: Schema.Struct({ step: Count, mean: Share }) })
+  ),
   baseline: Schema.NullOr(Baseline),
   wallSeconds: Schema.Finite
 })
@@ -64,12 +76,14 @@ export const summarize = (run: {
   const seed = state.instructions[0]
   const { phase } = state
   if (seed === undefined || phase._tag !== "Finished") return null
+  const course = Collapse.course(state.rewards, config.evaluation.collapse)
   const best = state.instructions.find(({ id }) => id === phase.best) ?? seed
   return {
     runDir: run.runDir,
     seed: config.seed,
     steps: state.step,
     rollouts: state.spent.rollouts,
+    ...(Object.values(state.failed).some((failed) => failed > 0) ? { failed: state.failed } : {}),
     seedInstruction: { id: seed.id, text: seed.text },
     bestInstruction: { id: best.id, text: best.text, generation: best.generation },
     evaluation: (["before", "after"] as const).flatMap((policy) =>
@@ -83,6 +97,9 @@ export const summarize = (run: {
         return found === undefined ? [] : [{ policy, instruction, ...score(found.groups) }]
       })
     ),
+    validation: state.validations.map(({ mean, questions, step }) => ({ step, mean, n: questions })),
+    checkpoint: Selection.selected(config, state),
+    collapse: course?.collapse ? { ...course.collapse, best: course.best } : null,
     baseline: run.baseline,
     wallSeconds: run.wallSeconds
   }

@@ -17,7 +17,8 @@ import { ensureRun } from "./Ensure.ts"
  */
 export const staticConfig = (config: RunConfig, rollouts: number): RunConfig => ({
   ...config,
-  population: { ...config.population, size: 1, parents: 1 },
+  instruction: { ...config.instruction, seeds: [] },
+  population: { ...config.population, size: 1, initial: null, parents: 1 },
   schedule: {
     ...config.schedule,
     steps: Math.max(1, Math.ceil(rollouts / (config.train.batchSize * config.rollout.groupSize))),
@@ -25,7 +26,7 @@ export const staticConfig = (config: RunConfig, rollouts: number): RunConfig => 
     evolveEvery: 0,
     evolveUntil: 0
   },
-  train: { ...config.train, fromStep: 1 },
+  train: { ...config.train, fromStep: 1, untilStep: null },
   control: { permuteCredit: false }
 })
 
@@ -37,9 +38,9 @@ export const cacheKey = (
   config: RunConfig,
   identity: { readonly engine: string; readonly data: string; readonly code: string }
 ): string => {
-  const { evaluation, instruction, population, retrieval, rollout, sampler, schedule, seed, train } = config
+  const { evaluation, instruction, population, retrieval, reward, rollout, sampler, schedule, seed, train } = config
   const decisive = [
-    { seed, instruction, population, sampler, rollout, retrieval, train, evaluation },
+    { seed, instruction, population, sampler, rollout, retrieval, reward, train, evaluation },
     schedule.steps,
     [identity.engine, identity.data, identity.code]
   ]

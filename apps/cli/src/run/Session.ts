@@ -4,6 +4,7 @@ import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import { Clock, Effect, type FileSystem, Layer, Ref, type Scope } from "effect"
+import { UsageError } from "../Failure.ts"
 import type { LoadedData } from "../config/Data.ts"
 import { layerServices } from "../layers.ts"
 import { measure, type UnknownWords } from "../report/UnknownWords.ts"
@@ -57,10 +58,7 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
         const plan = all.findLast((known) => known._tag === "StepPlanned")
         const collected = all.findLast((known) => known._tag === "RolloutsCollected")
         if (plan !== undefined && collected !== undefined)
-          yield* appendFile(
-            files.metrics,
-            jsonLines([Projection.metricsRow(plan, collected.groups, event.metrics, state)])
-          )
+          yield* appendFile(files.metrics, jsonLines([Projection.metricsRow(plan, collected, event.metrics, state)]))
       }
       const seconds = ((yield* Clock.currentTimeMillis) - options.launchedAt) / 1000
       const { spent, step } = state
@@ -76,11 +74,12 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
       data: loaded.data,
       code: options.code,
       onEvent: (event, state) => Effect.orDie(Effect.provideContext(record(event, state), services))
-    })
+    }).pipe(Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new UsageError({ problem: message }))))
     const all = yield* Ref.get(events)
     yield* replaceFile(files.metrics, jsonLines(Projection.metrics(setting, all)))
     yield* replaceFile(files.candidates, `${JSON.stringify(Projection.candidates(all), null, 2)}\n`)
-    yield* replaceFile(files.traces, jsonLines(yield* traces(journal)))
+    const questions = [...loaded.data.train, ...loaded.data.validation, ...loaded.data.test]
+    yield* replaceFile(files.traces, jsonLines(yield* traces(journal, questions)))
     const unknownWords = config.data.questions === null ? null : measure(engine.tokenizer, loaded.data.test)
     return { state, events: all, unknownWords } satisfies SessionResult
   }).pipe(

@@ -23,9 +23,10 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   const config = yield* fromInput(input)
   const loaded = yield* loadData(config)
   const code = yield* codeHash()
+  const name = input.method === undefined || input.method === "inspo" ? input.preset : `${input.preset}-${input.method}`
   const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
   const { directory, discard } = yield* Option.match(input.out, {
-    onNone: () => claimNumbered("runs", `${input.preset}-seed${config.seed}`),
+    onNone: () => claimNumbered("runs", `${name}-seed${config.seed}`),
     onSome: (out) => claim(out)
   })
   yield* replaceFile(filesOf(directory).config, `${yield* encodeConfig(config)}\n`)
@@ -36,7 +37,8 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     loaded,
     code,
     launchedAt,
-    withBaseline: input.baseline,
+    // Under one instruction the static baseline is the run itself.
+    withBaseline: input.baseline && config.population.size > 1,
     json: input.json,
     reporter,
     introduce: (profile) => introduction({ directory, config, loaded, profile }, reporter.columns),

@@ -57,7 +57,7 @@ const rolloutsIn = (events: ReadonlyArray<RunEvent>): number =>
   events.reduce(
     (total, event) =>
       total +
-      (event._tag === "RolloutsCollected" || event._tag === "Evaluated"
+      (event._tag === "RolloutsCollected" || event._tag === "Validated" || event._tag === "Evaluated"
         ? event.groups.reduce((sum, { rewards }) => sum + rewards.length, 0)
         : event._tag === "CandidatesVerified"
           ? event.rollouts

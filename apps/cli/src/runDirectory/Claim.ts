@@ -54,7 +54,7 @@ export const claimNumbered = Effect.fn("RunDirectory.claimNumbered")(function* (
 })
 
 /** A directory and those above it, one by one: Node's own recursive call never returns for a place such as `/proc/x`. */
-const makeDirectories: (
+export const makeDirectories: (
   directory: string
 ) => Effect.Effect<void, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> = Effect.fnUntraced(function* (
   directory: string

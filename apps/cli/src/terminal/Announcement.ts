@@ -31,15 +31,29 @@ export const announce = (event: RunEvent, standing: Standing | null, columns: nu
         ...event.accepted
           .slice(0, 1)
           .flatMap(({ instruction, mean, questions }) =>
-            leader(instruction, `won with ${share(mean)} on ${questions} questions`, columns)
+            leader(
+              instruction,
+              questions === 0 ? "comes first, untried" : `won with ${share(mean)} on ${questions} questions`,
+              columns
+            )
           )
       ]
+    case "Validated":
+      return paragraph(
+        `step ${event.step}: ${share(mean(event.groups.flatMap(({ rewards }) => rewards)))} on ${event.groups.length} ` +
+          `validation questions with ${event.instruction}`,
+        "",
+        columns
+      )
     case "EvolutionSkipped":
       return paragraph(`step ${event.step}: no evolution, ${event.reason}`, "", columns)
     default:
       return []
   }
 }
+
+const mean = (values: ReadonlyArray<number>): number | null =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 
 const leader = (instruction: Instruction.Instruction, why: string, columns: number): ReadonlyArray<string> => [
   `  ${instruction.id} ${why}:`,

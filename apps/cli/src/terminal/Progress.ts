@@ -1,5 +1,6 @@
 import type { RunConfig } from "@inspo/coevolution/Config"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
+import * as Schedule from "@inspo/coevolution/Schedule"
 import type { Instruction } from "@inspo/domain"
 
 /** What a person follows while a run goes on. Rewards, weights and shares are in [0, 1]; times are in milliseconds. */
@@ -74,14 +75,13 @@ export const plannedRollouts = (config: RunConfig): number => {
 /** {@link plannedRollouts} by purpose. */
 export const plannedByPurpose = (config: RunConfig) => {
   const { schedule, train, rollout, verification, proposer, evaluation, population } = config
-  const evolves = schedule.evolveEvery > 0 && population.size > 1
-  const last = Math.min(schedule.steps, schedule.evolveUntil - (schedule.evolveUntilInclusive ? 0 : 1))
-  const evolutions = evolves ? Math.max(0, Math.floor(last / schedule.evolveEvery)) : 0
-  const rerun = verification.policy === "robust" ? 1 : 0
+  const evolutions = Schedule.evolutions(config).length
+  const rerun = verification.baseline === "rerun" ? 1 : 0
+  const looks = evaluation.every > 0 ? Math.ceil(schedule.steps / evaluation.every) : 0
   return {
     train: schedule.steps * train.batchSize * rollout.groupSize,
     verification: evolutions * (proposer.candidates + rerun) * verification.samples,
-    evaluation: (evolves ? 4 : 2) * evaluation.questions
+    evaluation: (population.size > 1 ? 4 : 2) * evaluation.questions + looks * evaluation.validation
   }
 }
 

@@ -29,7 +29,7 @@ export const group = (reward: number, toolCalls: number, index = 0) => ({
 export const pruned: RunEvent = {
   _tag: "Pruned",
   step: 15,
-  pruned: [2, 3, 4].map((index) => ({ id: instruction(index).id, weight: index / 10, reason: "low" })),
+  pruned: [2, 3, 4].map((index) => ({ id: instruction(index).id, weight: index / 10, reason: "bottom-half" })),
   kept: [instruction(0).id, instruction(1).id]
 }
 
@@ -37,6 +37,7 @@ export const refilled: RunEvent = {
   _tag: "PopulationRefilled",
   step: 15,
   parents: [instruction(1).id],
+  replaced: [],
   accepted: [5, 6].map((index) => ({ instruction: instruction(index), mean: 0.5, questions: 16, verdict: "passed" })),
   shortfall: 2
 }

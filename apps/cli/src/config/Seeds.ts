@@ -1,0 +1,39 @@
+import { Effect, FileSystem, Predicate, Result, Schema } from "effect"
+import { parse } from "yaml"
+import { UsageError } from "../Failure.ts"
+import type { Override } from "./Resolve.ts"
+
+/**
+ * An override whose `instruction.seeds` is a path, with the instructions that the file lists in its place: a YAML (or JSON)
+ * list of texts. Any other override as it is.
+ */
+export const withSeeds = Effect.fnUntraced(function* (override: Override) {
+  const { instruction } = override
+  if (!Predicate.isObject(instruction) || !("seeds" in instruction) || typeof instruction.seeds !== "string")
+    return override
+  return { ...override, instruction: { ...instruction, seeds: yield* readSeeds(instruction.seeds) } } satisfies Override
+})
+
+const readSeeds = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* fs.readFileString(file).pipe(
+    Effect.mapError(
+      (error) =>
+        new UsageError({
+          problem: `instruction.seeds is ${file}, which cannot be read (${error.reason._tag}). Check the path.`
+        })
+    )
+  )
+  return yield* Effect.fromResult(
+    Result.try({ try: (): unknown => parse(text), catch: () => null }).pipe(Result.flatMap(decode))
+  ).pipe(
+    Effect.mapError(
+      () =>
+        new UsageError({
+          problem: `instruction.seeds is ${file}, expected a YAML list of instructions: one "- text" each.`
+        })
+    )
+  )
+})
+
+const decode = Schema.decodeUnknownResult(Schema.Array(Schema.NonEmptyString))

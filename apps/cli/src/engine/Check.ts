@@ -1,0 +1,94 @@
+import { Engine, type EngineProfile } from "@inspo/engine"
+import { laws } from "@inspo/engine/conformance/EngineConformance"
+import { Console, Effect, Option, Path } from "effect"
+import { CommandFailure, UsageError } from "../Failure.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import * as Remote from "./Remote.ts"
+
+export interface CheckInput {
+  readonly url: string
+  readonly model: Option.Option<string>
+  readonly profile: Remote.RemoteConfig["profile"]
+  readonly encoding: Remote.RemoteConfig["encoding"]
+  readonly tokenizer: Option.Option<string>
+  readonly contextLength: Option.Option<number>
+  readonly apiKeyEnv: Option.Option<string>
+  readonly tolerance: number
+  readonly json: boolean
+}
+
+/** One law, and why it does not hold, if so. */
+interface Finding {
+  readonly law: string
+  readonly holds: boolean
+  readonly reason: string | null
+}
+
+/** Runs the laws of an engine against a server and tells what it can do; fails when a law does not hold. */
+export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
+  if (!URL.canParse(input.url) || !/^https?:$/u.test(new URL(input.url).protocol))
+    return yield* new UsageError({ problem: `The URL is ${input.url}, expected one such as http://127.0.0.1:8765.` })
+  const path = yield* Path.Path
+  const { findings, profile } = yield* examine(input.tolerance).pipe(
+    Effect.provide(
+      Remote.layer({
+        url: input.url,
+        model: null,
+        baseModel: Option.getOrNull(input.model),
+        tokenizer: Option.match(input.tokenizer, { onNone: () => null, onSome: (folder) => path.resolve(folder) }),
+        profile: input.profile,
+        encoding: input.encoding,
+        apiKeyEnv: Option.getOrNull(input.apiKeyEnv),
+        contextLength: Option.getOrNull(input.contextLength),
+        loraRank: null,
+        concurrency: null
+      })
+    )
+  )
+  const broken = findings.filter(({ holds }) => !holds)
+  if (input.json) {
+    yield* Console.log(
+      JSON.stringify({ ok: broken.length === 0, engine: profile, capabilities: capabilities(profile), laws: findings })
+    )
+  } else {
+    const reporter = yield* Reporter.make("normal")
+    yield* reporter.lines([
+      `${profile.model} on ${profile.name}, context ${profile.contextLength}`,
+      ...capabilities(profile).map(({ is, name }) => `${is ? "yes     " : "no      "}${name}`),
+      ...findings.map(
+        ({ holds, law, reason }) => `${holds ? "ok      " : "broken  "}${reason === null ? law : `${law}: ${reason}`}`
+      )
+    ])
+  }
+  return yield* broken.length === 0
+    ? Effect.void
+    : Effect.fail(
+        new CommandFailure({
+          problem: `${broken.length} of ${findings.length} laws do not hold at ${input.url}.`
+        })
+      )
+})
+
+const examine = Effect.fnUntraced(function* (tolerance: number) {
+  const { profile } = yield* Engine
+  const findings = yield* Effect.forEach(laws({ tolerance }), ({ check, name }) =>
+    Effect.match(check, {
+      onSuccess: (): Finding => ({ law: name, holds: true, reason: null }),
+      onFailure: (error): Finding => ({
+        law: name,
+        holds: false,
+        reason: error._tag === "LawBroken" ? error.reason : error.message
+      })
+    })
+  )
+  return { profile, findings }
+})
+
+/** What servers differ in; a law about what a server does not have is not asked of it. */
+const capabilities = (profile: EngineProfile) => [
+  { name: "equal requests give equal samples, bit by bit", is: profile.deterministic },
+  { name: "log-probabilities of the base model, which a KL term needs", is: profile.scoresReference !== false },
+  { name: "a KL term in the loss; else train.kl folds it into the advantages", is: profile.klInLoss !== false },
+  { name: "an entropy term in the loss", is: profile.entropyInLoss === true },
+  { name: "checkpoints can be removed", is: profile.removesCheckpoints !== false }
+]

@@ -1,0 +1,45 @@
+import * as LocalEngine from "@inspo/engine-local/LocalEngine"
+import { Catalog } from "@inspo/engine-tinker"
+import * as TinkerServer from "@inspo/engine-tinker/server"
+import { Console, Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
+import { HttpRouter } from "effect/http"
+import { CommandFailure, UsageError } from "../Failure.ts"
+import { type Address, admission, listen } from "../server/Listen.ts"
+
+export interface ServeInput extends Address {
+  readonly name: string
+  readonly model: Option.Option<string>
+  readonly checkpoints: string
+  readonly json: boolean
+}
+
+/** Serves the embedded engine until it is interrupted. One line tells that it is ready. */
+export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
+  const { name } = input
+  if (name === "") return yield* new UsageError({ problem: "--name is empty, expected the name of a model." })
+  const apiKey = yield* admission(input)
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const checkpoints = path.resolve(input.checkpoints)
+  yield* fs.makeDirectory(checkpoints, { recursive: true }).pipe(Effect.mapError(unusable(checkpoints)))
+  const catalog = yield* Catalog.file(path.join(checkpoints, "catalog.json")).pipe(
+    Effect.mapError(({ message }) => new CommandFailure({ problem: `${message}.` }))
+  )
+
+  const engine = LocalEngine.layer({ checkpoints, model: Option.getOrUndefined(input.model) })
+  const server = HttpRouter.serve(
+    TinkerServer.routes.pipe(
+      Layer.provide(TinkerServer.layer({ model: name, catalog, apiKey })),
+      Layer.provide(engine)
+    ),
+    { disableLogger: true, disableListenLog: true }
+  )
+  const url = yield* listen("engine", input, server)
+  yield* Console.log(input.json ? JSON.stringify({ url, model: name, checkpoints }) : `${name} at ${url}`)
+  return yield* Effect.never
+}, Effect.scoped)
+
+const unusable = (folder: string) => (error: PlatformError.PlatformError) =>
+  new CommandFailure({
+    problem: `The directory ${folder} cannot be used (${error.reason._tag}). Choose another with --checkpoints.`
+  })

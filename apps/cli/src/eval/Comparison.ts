@@ -1,0 +1,64 @@
+import jstat from "jstat"
+import { Schema } from "effect"
+import { bootstrap, meanOf, type Options } from "./Bootstrap.ts"
+import { bySource, type Outcome, valid } from "./Outcome.ts"
+
+const Interval = Schema.NullOr(Schema.Tuple([Schema.Finite, Schema.Finite]))
+
+/**
+ * Left minus right over the same questions: the mean difference with its paired bootstrap interval, on how many questions
+ * left was `better` and `worse`, and the two-sided p-value of that count if both were as likely: the sign test, which is
+ * McNemar's exact test for `em`. `macro` is the mean over sources of the mean differences within them.
+ */
+export const Difference = Schema.Struct({
+  mean: Schema.Finite,
+  ci95: Interval,
+  macro: Schema.Finite,
+  macroCi95: Interval,
+  better: Schema.Int,
+  worse: Schema.Int,
+  p: Schema.Finite
+})
+export interface Difference extends Schema.Schema.Type<typeof Difference> {}
+
+/** The differences over the `n` questions that neither side failed. */
+export const Comparison = Schema.Struct({ n: Schema.Int, em: Difference, f1: Difference })
+export interface Comparison extends Schema.Schema.Type<typeof Comparison> {}
+
+/** Compares question by question; null when there is no question that both sides answered. */
+export const compare = (
+  left: ReadonlyArray<Outcome>,
+  right: ReadonlyArray<Outcome>,
+  options: Options
+): Comparison | null => {
+  const others = new Map(valid(right).map((one) => [one.questionId, one]))
+  const shared = valid(left).filter(({ questionId }) => others.has(questionId))
+  if (shared.length === 0) return null
+  const strata = bySource(shared).map(([, members]) => members)
+  const difference = (of: (one: Outcome) => number): Difference => {
+    const differences = strata.map((members) =>
+      members.flatMap((one) => {
+        const other = others.get(one.questionId)
+        return other === undefined ? [] : [of(one) - of(other)]
+      })
+    )
+    const all = differences.flat()
+    const intervals = bootstrap(differences, options)
+    const better = all.filter((value) => value > 0).length
+    const worse = all.filter((value) => value < 0).length
+    return {
+      mean: meanOf(all) ?? 0,
+      ci95: intervals.overall,
+      macro: meanOf(differences.flatMap((values) => meanOf(values) ?? [])) ?? 0,
+      macroCi95: intervals.macro,
+      better,
+      worse,
+      p: signTest(better, worse)
+    }
+  }
+  return { n: shared.length, em: difference((one) => one.em), f1: difference((one) => one.f1) }
+}
+
+/** The exact two-sided p-value of `better` against `worse` under even odds; ties are left out. */
+export const signTest = (better: number, worse: number): number =>
+  Math.min(1, 2 * jstat.binomial.cdf(Math.min(better, worse), better + worse, 0.5))

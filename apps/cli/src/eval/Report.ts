@@ -1,0 +1,129 @@
+import { Trajectory } from "@inspo/domain"
+import { Schema } from "effect"
+import { paragraph, share, table } from "../terminal/Text.ts"
+import { Comparison, type Difference } from "./Comparison.ts"
+import { type Cell, Results } from "./Results.ts"
+
+/** Who answered: `runDir` is null for the policy that ships, `step` counts the updates of the policy. */
+export const Answerer = Schema.Struct({
+  runDir: Schema.NullOr(Schema.String),
+  policy: Schema.Literals(["before", "after"]),
+  step: Schema.Int,
+  agent: Schema.String,
+  instruction: Schema.String
+})
+export interface Answerer extends Schema.Schema.Type<typeof Answerer> {}
+
+/**
+ * What `inspo eval --json` prints, and a public contract: who answered and how well, and what it was compared with, if
+ * anything. `comparison` is null where no question was answered by both.
+ */
+export const Report = Schema.Struct({
+  ...Answerer.fields,
+  seed: Schema.Int,
+  resamples: Schema.Int,
+  ...Results.fields,
+  against: Schema.NullOr(
+    Schema.Struct({ ...Answerer.fields, ...Results.fields, comparison: Schema.NullOr(Comparison) })
+  )
+})
+export interface Report extends Schema.Schema.Type<typeof Report> {}
+
+export const encodeJson = Schema.encodeSync(Schema.fromJsonString(Report))
+
+/** The report as plain lines of at most `columns` characters. */
+export const text = (report: Report, columns: number): ReadonlyArray<string> => {
+  const { against } = report
+  return [
+    ...answered(report, columns),
+    ...(against === null
+      ? []
+      : ["", "against", "", ...answered(against, columns), "", ...compared(against.comparison, columns)])
+  ]
+}
+
+const answered = (one: Answerer & Results, columns: number): ReadonlyArray<string> => [
+  ...paragraph(
+    `${one.runDir ?? "the policy that ships"}, ${one.policy} training (step ${one.step}), agent ${one.agent}`,
+    "",
+    columns
+  ),
+  ...paragraph(one.instruction, "  ", columns),
+  "",
+  ...table([
+    ["source", "n", "EM", "95 % interval", "F1", "95 % interval", "tool calls"],
+    ...one.bySource.map((cell) => row(cell.source, cell)),
+    ...(one.bySource.length === 1 ? [] : [row("all questions", one)]),
+    ...(one.macro.sources < 2
+      ? []
+      : [
+          [
+            "mean of sources",
+            "",
+            share(one.macro.em),
+            interval(one.macro.ci95),
+            share(one.macro.f1),
+            interval(one.macro.f1Ci95)
+          ]
+        ])
+  ]),
+  "",
+  ...paragraph(
+    `${fixed(one.turns, 2)} turns and ${fixed(one.responseTokens, 1)} response tokens per question; ended as ` +
+      Trajectory.FinishReason.literals
+        .filter((reason) => one.finishReasons[reason] > 0)
+        .map((reason) => `${reason} ${one.finishReasons[reason]}`)
+        .join(", ") +
+      (one.failed === 0 ? "." : ". The failed count nowhere else."),
+    "",
+    columns
+  )
+]
+
+const row = (name: string, cell: Cell): ReadonlyArray<string> => [
+  name,
+  String(cell.n),
+  share(cell.em),
+  interval(cell.ci95),
+  share(cell.f1),
+  interval(cell.f1Ci95),
+  fixed(cell.toolCalls, 2)
+]
+
+const compared = (comparison: Comparison | null, columns: number): ReadonlyArray<string> =>
+  comparison === null
+    ? ["There is no question that both answered."]
+    : [
+        `first minus second, on the same ${comparison.n} questions`,
+        "",
+        ...table([
+          ["", "difference", "95 % interval", "mean of sources", "95 % interval", "better", "worse", "p"],
+          difference("EM", comparison.em),
+          difference("F1", comparison.f1)
+        ]),
+        "",
+        ...paragraph(
+          "Intervals are paired bootstraps over questions; p is the exact sign test of better against worse " +
+            "(for EM: McNemar's).",
+          "",
+          columns
+        )
+      ]
+
+const difference = (name: string, one: Difference): ReadonlyArray<string> => [
+  name,
+  signed(one.mean),
+  interval(one.ci95),
+  signed(one.macro),
+  interval(one.macroCi95),
+  String(one.better),
+  String(one.worse),
+  one.p < 0.001 ? "<0.001" : one.p.toFixed(3)
+]
+
+const interval = (bounds: Cell["ci95"]): string =>
+  bounds === null ? "-" : `[${share(bounds[0])}, ${share(bounds[1])}]`
+
+const fixed = (value: number | null, digits: number): string => (value === null ? "-" : value.toFixed(digits))
+
+const signed = (value: number): string => `${value < 0 ? "" : "+"}${value.toFixed(3)}`

@@ -1,0 +1,133 @@
+import { fold, makeSetting, type RunConfig, Selection } from "@inspo/coevolution"
+import { Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
+import { type CheckpointRef, Engine } from "@inspo/engine"
+import { type AgentName, Rollout } from "@inspo/rollout"
+import { Array as Arr, Effect, FileSystem, Option, Result } from "effect"
+import { loadData, type LoadedData } from "../config/Data.ts"
+import { fromInput, orUsage } from "../config/Input.ts"
+import { parseSet, resolve } from "../config/Resolve.ts"
+import { CommandFailure } from "../Failure.ts"
+import { layerServices } from "../layers.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { readRun } from "../runDirectory/Read.ts"
+import type { Reporter } from "../terminal/Reporter.ts"
+import { outcome } from "./Outcome.ts"
+
+/** How an agent is named on the command line; without a directory it is the one that ships, before any training. */
+export interface Wanted {
+  readonly directory: Option.Option<string>
+  readonly policy: "before" | "after"
+  readonly instruction: Option.Option<string>
+  readonly agent: Option.Option<AgentName>
+  readonly preset: string
+  readonly set: ReadonlyArray<string>
+}
+
+/** An agent that can be asked, and the data its config names. `checkpoint` is null for the policy that ships. */
+export interface Side {
+  readonly runDir: string | null
+  readonly policy: "before" | "after"
+  readonly step: number
+  readonly instruction: Instruction.Instruction
+  readonly config: RunConfig
+  readonly checkpoint: CheckpointRef | null
+  readonly loaded: LoadedData
+}
+
+/** Finds the agent that is wanted: the checkpoint of a run with its best instruction, unless told otherwise. */
+export const side = Effect.fn("Side.side")(function* (wanted: Wanted) {
+  const found = Option.isNone(wanted.directory) ? yield* shipped(wanted) : yield* ofRun(wanted.directory.value, wanted)
+  return {
+    ...found,
+    instruction: Option.match(wanted.instruction, { onNone: () => found.instruction, onSome: given }),
+    config: Option.match(wanted.agent, {
+      onNone: () => found.config,
+      onSome: (agent): RunConfig => ({ ...found.config, rollout: { ...found.config.rollout, agent } })
+    })
+  } satisfies Side
+})
+
+/** Lets a side answer questions over passages; question k draws from the same stream on every side. */
+export const answer = Effect.fn("Side.answer")(function* (
+  { checkpoint, config, instruction, runDir }: Side,
+  asked: {
+    readonly questions: ReadonlyArray<Question.Question>
+    readonly passages: ReadonlyArray<Question.Passage>
+    readonly seed: number
+    readonly reporter: Reporter
+  }
+) {
+  const fs = yield* FileSystem.FileSystem
+  const checkpoints = runDir === null ? yield* fs.makeTempDirectoryScoped() : filesOf(runDir).checkpoints
+  return yield* Effect.gen(function* () {
+    const engine = yield* Engine
+    const rollout = yield* Rollout
+    if (checkpoint !== null) yield* engine.restore(checkpoint)
+    const trajectories = yield* rollout.collect(
+      asked.questions.map((question, index) => ({
+        id: Trajectory.TrajectoryId.make(`eval/${index}`),
+        instruction,
+        question,
+        seed: RandomStream.streamSeed(asked.seed, ["eval", index])
+      })),
+      { onProgress: (done, total) => asked.reporter.block([`answered ${done} of ${total} questions`]) }
+    )
+    yield* asked.reporter.block([])
+    return Arr.zipWith(asked.questions, trajectories, (question, trajectory) =>
+      outcome(question, Trajectory.summary(trajectory))
+    )
+  }).pipe(Effect.provide(layerServices(config, asked.passages, checkpoints)))
+}, Effect.scoped)
+
+const shipped = Effect.fnUntraced(function* ({ policy, preset, set }: Wanted) {
+  const config = yield* fromInput({ preset, file: Option.none(), set, seed: Option.none() })
+  const loaded = yield* loadData(config)
+  return {
+    runDir: null,
+    policy,
+    step: 0,
+    instruction: given(config.instruction.seed),
+    config,
+    checkpoint: null,
+    loaded
+  }
+})
+
+const ofRun = Effect.fnUntraced(function* (runDir: string, { policy, set }: Wanted) {
+  const stored = yield* readRun(runDir)
+  const trained = yield* loadData(stored.config)
+  const setting = makeSetting(stored.config, trained.data)
+  const state = fold(setting, stored.events)
+  const step = policy === "before" ? 0 : Selection.selected(stored.config, state).step
+  const saved = Option.orElse(
+    Arr.findLast(state.checkpoints, (known) => known.step === step),
+    () => (policy === "before" ? Arr.head(state.checkpoints) : Arr.last(state.checkpoints))
+  )
+  if (Option.isNone(saved))
+    return yield* new CommandFailure({ problem: `The run in ${runDir} has no checkpoint yet. Continue it first.` })
+  const { phase, population } = state
+  const best =
+    phase._tag === "Finished"
+      ? Arr.findFirst(state.instructions, ({ id }) => id === phase.best)
+      : Option.map(setting.policies.weighting.best(population), ({ instruction }) => instruction)
+  const sets = yield* orUsage(Result.all(set.map(parseSet)))
+  const config = yield* orUsage(resolve(stored.config, sets))
+  return {
+    runDir,
+    policy,
+    step: saved.value.step,
+    instruction: Option.getOrElse(best, () => given(stored.config.instruction.seed)),
+    config,
+    checkpoint: saved.value.checkpoint,
+    loaded: set.length === 0 ? trained : yield* loadData(config)
+  }
+})
+
+const given = (text: string): Instruction.Instruction => ({
+  id: Instruction.InstructionId.make("given"),
+  text,
+  generation: 0,
+  parent: null,
+  origin: "seed",
+  bornAt: 0
+})

@@ -1,0 +1,83 @@
+import type { RunConfig } from "@inspo/coevolution/Config"
+import type { Forecast } from "@inspo/coevolution/Plan"
+import { count, paragraph, table } from "../terminal/Text.ts"
+
+/** The plan of a run as plain lines of at most `columns` characters. */
+export const planLines = (config: RunConfig, forecast: Forecast, columns: number): ReadonlyArray<string> => {
+  const { bounds, evolutions, prunes, rollouts } = forecast
+  return [
+    ...paragraph(
+      `${count(forecast.steps)} steps of ${config.train.batchSize} questions × ${config.rollout.groupSize} rollouts, ` +
+        `${config.population.size} instructions`,
+      "",
+      columns
+    ),
+    "",
+    ...strip(forecast.population, config.population.size, columns),
+    ...entry(
+      "prunes",
+      prunes.map(({ from, step, to }) => `${step} (${from}→${to})`),
+      columns
+    ),
+    ...entry(
+      "evolutions",
+      evolutions.map(({ step }) => String(step)),
+      columns
+    ),
+    "",
+    ...table([
+      ["", "at least", "expected", "at most"],
+      ["training rollouts", ...same(rollouts.train)],
+      ["verification rollouts", ...row(bounds.verification)],
+      ["evaluation rollouts", ...same(rollouts.evaluation)],
+      ["optimizer calls", ...row(bounds.optimizerCalls)],
+      ["tokens", "", "", count(forecast.maximumTokens)]
+    ]),
+    "",
+    ...paragraph(
+      "At least: no evolution finds failures to learn from. Expected: every candidate passes. At most: none does; " +
+        "tokens if every rollout uses up its limits. Evaluation supposes that the seed is not the best instruction in the end. The " +
+        "static baseline, unless left out, trains on as many rollouts again.",
+      "",
+      columns
+    ),
+    "",
+    ...paragraph(
+      `Weights are known to ± ${forecast.weightHalfWidth.toFixed(3)} (95 %) after ${config.population.window} steps of ` +
+        `${config.population.size} instructions that share the batch, if a group's mean varies as much as it can (1/4).`,
+      "",
+      columns
+    ),
+    ...forecast.warnings.flatMap((warning) => ["", ...paragraph(`Warning: ${warning}`, "", columns)])
+  ]
+}
+
+const levels = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+
+/** The population over time, one bar for so many steps that a line holds them all. */
+const strip = (population: ReadonlyArray<number>, size: number, columns: number): ReadonlyArray<string> => {
+  const stepsPerBar = Math.ceil(population.length / Math.max(1, columns - indent.length))
+  const bars = Array.from({ length: Math.ceil(population.length / stepsPerBar) }, (_, bar) => {
+    const largest = Math.max(...population.slice(bar * stepsPerBar, (bar + 1) * stepsPerBar))
+    return levels[Math.max(0, Math.ceil((levels.length * largest) / size) - 1)] ?? ""
+  })
+  return [
+    `${"population".padEnd(indent.length)}${bars.join("")}`,
+    `${indent}one bar: ${stepsPerBar} ${stepsPerBar === 1 ? "step" : "steps"}; full height: ${size} instructions`
+  ]
+}
+
+const indent = " ".repeat(14)
+
+const entry = (name: string, steps: ReadonlyArray<string>, columns: number): ReadonlyArray<string> => {
+  const [first = "", ...rest] = paragraph(
+    steps.length === 0 ? "none" : `${steps.length}, after step ${steps.join(", ")}`,
+    indent,
+    columns
+  )
+  return [name.padEnd(indent.length) + first.slice(indent.length), ...rest]
+}
+
+const row = ({ expected, max, min }: Forecast["bounds"]["verification"]) => [count(min), count(expected), count(max)]
+
+const same = (exact: number) => row({ min: exact, expected: exact, max: exact })

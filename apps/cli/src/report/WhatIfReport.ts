@@ -1,0 +1,83 @@
+import type { Answer, Decision, TooFewGroups } from "@inspo/coevolution/WhatIf"
+import { Equal, Result } from "effect"
+import { clip, paragraph, share, table } from "../terminal/Text.ts"
+
+/** Settings by dotted name, and what the log says to them. */
+export interface Asked {
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly answer: Result.Result<Answer, TooFewGroups>
+}
+
+/** One answer as plain lines of at most `columns` characters. */
+export const answerLines = (
+  settings: Asked["settings"],
+  { best, decisions, reward }: Answer,
+  columns: number
+): ReadonlyArray<string> => {
+  const changed = decisions.filter(differs)
+  return [
+    ...paragraph(fixedPath, "", columns),
+    "",
+    ...paragraph(`Settings: ${words(settings)}`, "", columns),
+    ...paragraph(`${changed.length} of ${decisions.length} decisions differ.`, "", columns),
+    ...(changed.length === 0
+      ? []
+      : [
+          "",
+          ...table([
+            ["step", "decision", "logged", "what if", "groups"],
+            ...changed.map(({ effectiveGroups, kind, original, step, whatif }) => [
+              String(step),
+              kind,
+              ids(original),
+              ids(whatif),
+              effectiveGroups === null ? "-" : effectiveGroups.toFixed(0)
+            ])
+          ])
+        ]),
+    "",
+    ...paragraph(
+      `Best instruction: ${best.original} logged, ${best.whatif} what if. Mean training reward: ` +
+        `${share(reward.original)} logged, ${share(reward.whatif)} what if.`,
+      "",
+      columns
+    )
+  ]
+}
+
+/** One line for each point of a grid, and the reasons of those that the log does not answer. */
+export const gridLines = (asked: ReadonlyArray<Asked>, columns: number): ReadonlyArray<string> => [
+  ...paragraph(fixedPath, "", columns),
+  "",
+  ...table([
+    ["settings", "differ", "best", "reward"],
+    ...asked.map(({ answer, settings }) => [
+      clip(words(settings), columns - 26),
+      ...Result.match(answer, {
+        onSuccess: ({ best, decisions, reward }) => [
+          `${decisions.filter(differs).length}/${decisions.length}`,
+          best.whatif,
+          share(reward.whatif)
+        ],
+        onFailure: () => ["refused", "-", "-"]
+      })
+    ])
+  ]),
+  ...asked.flatMap(({ answer, settings }) =>
+    Result.isFailure(answer) ? ["", ...paragraph(`${words(settings)}: ${answer.failure.message}.`, "", columns)] : []
+  )
+]
+
+const fixedPath =
+  "The policy path is held fixed: policy, rollouts and proposed candidates stay those of the log, and only who is " +
+  "pruned, becomes a parent, enters and wins is decided again."
+
+const differs = ({ original, whatif }: Decision): boolean => !Equal.equals(original, whatif)
+
+const words = (settings: Asked["settings"]): string => {
+  const changed = Object.entries(settings).map(([name, value]) => `${name}=${String(value)}`)
+  return changed.length === 0 ? "those of the run" : changed.join(" ")
+}
+
+const ids = (names: ReadonlyArray<string> | null): string =>
+  names === null ? "not due" : names.length === 0 ? "none" : clip(names.join(" "), 24)

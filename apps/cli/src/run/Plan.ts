@@ -1,0 +1,26 @@
+import * as Plan from "@inspo/coevolution/Plan"
+import { Console, Effect, Schema } from "effect"
+import { loadData } from "../config/Data.ts"
+import { fromInput, type Input } from "../config/Input.ts"
+import { planLines } from "../report/PlanReport.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+
+export interface PlanInput extends Input {
+  readonly json: boolean
+}
+
+/** Tells what a run with these settings would do and spend; starts nothing. */
+export const plan = Effect.fn("Plan.plan")(function* (input: PlanInput) {
+  const config = yield* fromInput(input)
+  const { data } = yield* loadData(config)
+  const forecast = Plan.forecast(config, {
+    train: data.train.map(({ dataSource, id }) => ({ id, dataSource })),
+    validation: data.validation.length,
+    test: data.test.length
+  })
+  if (input.json) return yield* Console.log(encodeJson(forecast))
+  const reporter = yield* Reporter.make("normal")
+  return yield* reporter.lines(planLines(config, forecast, reporter.columns))
+})
+
+const encodeJson = Schema.encodeSync(Schema.fromJsonString(Plan.Plan))

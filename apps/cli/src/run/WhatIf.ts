@@ -1,0 +1,86 @@
+import type { RunConfig } from "@inspo/coevolution/Config"
+import * as WhatIf from "@inspo/coevolution/WhatIf"
+import { Array as Arr, Console, Effect, Predicate, Result } from "effect"
+import { orUsage } from "../config/Input.ts"
+import { leafPaths, parseSet, resolve } from "../config/Resolve.ts"
+import { UsageError } from "../Failure.ts"
+import { answerLines, type Asked, gridLines } from "../report/WhatIfReport.ts"
+import { readRun } from "../runDirectory/Read.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+
+export interface WhatIfInput {
+  readonly directory: string
+  readonly set: ReadonlyArray<string>
+  readonly grid: ReadonlyArray<string>
+  readonly json: boolean
+}
+
+/** Refolds the logged rewards of a finished run under other settings; the run is not changed. */
+export const whatif = Effect.fn("WhatIf.whatif")(function* (input: WhatIfInput) {
+  const { directory } = input
+  const { config, events } = yield* readRun(directory)
+  const points = yield* Effect.forEach(combinations(yield* axes(input.grid)), (point) =>
+    settingsOf(config, [...input.set, ...point])
+  )
+  const opened = yield* Effect.fromResult(WhatIf.open(config, events))
+  const asked = points.map(({ config: wanted, settings }): Asked => ({ settings, answer: WhatIf.ask(opened, wanted) }))
+
+  const reporter = yield* Reporter.make("normal")
+  const [only] = asked
+  if (only === undefined || input.grid.length > 0)
+    return yield* input.json
+      ? Console.log(JSON.stringify({ runDir: directory, policyPath, grid: asked.map(gridEntry) }))
+      : reporter.lines(gridLines(asked, reporter.columns))
+  const { answer, settings } = only
+  const found = yield* Effect.fromResult(answer)
+  return yield* input.json
+    ? Console.log(JSON.stringify({ runDir: directory, settings, policyPath, ...found }))
+    : reporter.lines(answerLines(settings, found, reporter.columns))
+})
+
+/** What every answer holds on to: policy, rollouts and candidates are those of the log. */
+const policyPath = "fixed"
+
+const gridEntry = ({ answer, settings }: Asked) =>
+  Result.match(answer, {
+    onSuccess: (found) => ({ settings, ...found, refused: null }),
+    onFailure: ({ message }) => ({ settings, refused: message })
+  })
+
+/** The config of the run with some settings changed, and what they are changed to; all must be ones a log can answer for. */
+const settingsOf = Effect.fnUntraced(function* (base: RunConfig, set: ReadonlyArray<string>) {
+  const overrides = yield* orUsage(Result.all(set.map(parseSet)))
+  const config = yield* orUsage(resolve(base, overrides))
+  const names = Arr.dedupe(overrides.flatMap((override) => leafPaths(override)))
+  const fixed = names.find((name) => !WhatIf.isAnswerable(name))
+  if (fixed !== undefined)
+    return yield* new UsageError({
+      problem:
+        `${fixed} cannot be answered from a log, which holds the rewards of one policy path; expected one of ` +
+        `${leafPaths(base).filter(WhatIf.isAnswerable).join(", ")}. Start a run to learn what other settings bring.`
+    })
+  return { config, settings: Object.fromEntries(names.map((name) => [name, valueAt(config, name)])) }
+})
+
+const valueAt = (tree: unknown, name: string): unknown =>
+  name.split(".").reduce((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), tree)
+
+/** The values of each `KEY=V1,V2`, as settings of one value each. */
+const axes = (grid: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, UsageError> =>
+  Effect.forEach(grid, (text) => {
+    const [, key, values] = /^([^=]+)=(.+)$/u.exec(text) ?? []
+    return key === undefined || values === undefined
+      ? Effect.fail(
+          new UsageError({
+            problem: `--grid is ${JSON.stringify(text)}, expected KEY=V1,V2,… such as schedule.pruneEvery=3,5,15.`
+          })
+        )
+      : Effect.succeed(values.split(",").map((value) => `${key}=${value}`))
+  })
+
+/** Every way to take one element of each list; one empty way when there are no lists. */
+const combinations = (lists: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<ReadonlyArray<string>> =>
+  lists.reduce<ReadonlyArray<ReadonlyArray<string>>>(
+    (ways, list) => ways.flatMap((way) => list.map((element) => [...way, element])),
+    [[]]
+  )

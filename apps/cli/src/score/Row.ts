@@ -1,0 +1,129 @@
+import { DatasetError } from "@inspo/datasets/DatasetError"
+import { Trajectory } from "@inspo/domain"
+import type { Attempt } from "@inspo/reward"
+import { Predicate, Result, Schema, SchemaIssue } from "effect"
+
+/** What a row asks to be scored: a known answer, the one to be found in a solution, or what a run made of an episode. */
+export interface Row {
+  readonly id: string | number
+  readonly goldenAnswers: ReadonlyArray<string>
+  readonly subject:
+    | { readonly _tag: "Answer"; readonly answer: string }
+    | { readonly _tag: "Solution"; readonly solution: string }
+    | { readonly _tag: "Trace"; readonly attempt: Attempt.Attempt; readonly answer: string | null }
+    | { readonly _tag: "Failed" }
+}
+
+/** Reads one line of a file to be scored; `line` counts from 1. */
+export const parse = (file: string, line: number, text: string): Result.Result<Row, DatasetError> =>
+  parseObject(file, line, text).pipe(
+    Result.flatMap((row) => {
+      const kind = (["solution_str", "transcript", "prediction"] as const).find((field) => field in row)
+      return kind === undefined
+        ? Result.fail(
+            misfit(file, line, null, null, "a row with prediction, with solution_str, or of a run's traces.jsonl")
+          )
+        : readers[kind](file, line, row)
+    })
+  )
+
+const Answers = Schema.Union([Schema.String, Schema.Array(Schema.String)])
+const Truth = Schema.Union([Answers, Schema.Struct({ target: Answers })])
+const common = {
+  id: Schema.Union([Schema.String, Schema.Finite]),
+  golden_answers: Schema.optionalKey(Truth),
+  ground_truth: Schema.optionalKey(Truth),
+  goldenAnswers: Schema.optionalKey(Answers)
+}
+
+interface Common {
+  readonly id: string | number
+  readonly golden_answers?: typeof Truth.Type
+  readonly ground_truth?: typeof Truth.Type
+  readonly goldenAnswers?: typeof Answers.Type
+}
+
+const reader = <S extends Schema.ConstraintDecoder<Common>>(
+  schema: S,
+  subject: (row: S["Type"], goldenAnswers: ReadonlyArray<string>) => Row["subject"]
+) => {
+  const decode = Schema.decodeUnknownResult(schema)
+  return (file: string, line: number, object: Readonly<Record<string, unknown>>): Result.Result<Row, DatasetError> =>
+    Result.mapError(decode(object), (error) => firstIssue(file, line, object, error)).pipe(
+      Result.flatMap((row) => {
+        const truth = row.golden_answers ?? row.ground_truth ?? row.goldenAnswers
+        if (truth === undefined)
+          return Result.fail(misfit(file, line, "golden_answers", "missing", "a text or a list of texts"))
+        const goldenAnswers = answersOf(truth)
+        return Result.succeed({ id: row.id, goldenAnswers, subject: subject(row, goldenAnswers) })
+      })
+    )
+}
+
+const readers = {
+  prediction: reader(Schema.Struct({ ...common, prediction: Schema.String }), ({ prediction }) => ({
+    _tag: "Answer",
+    answer: prediction
+  })),
+  solution_str: reader(Schema.Struct({ ...common, solution_str: Schema.String }), (row) => ({
+    _tag: "Solution",
+    solution: row.solution_str
+  })),
+  transcript: reader(
+    Schema.Struct({
+      ...common,
+      answer: Schema.NullOr(Schema.String),
+      finishReason: Schema.String,
+      transcript: Schema.Array(Trajectory.Turn)
+    }),
+    ({ answer, finishReason, transcript }, goldenAnswers) =>
+      finishReason === "failed"
+        ? { _tag: "Failed" }
+        : {
+            _tag: "Trace",
+            answer,
+            attempt: {
+              question: { question: "", goldenAnswers },
+              prompt: "",
+              response: transcript.map(({ observation, text }) => `${text}${observation ?? ""}`).join(""),
+              turns: transcript.map(({ text }) => text)
+            }
+          }
+  )
+}
+
+const answersOf = (truth: typeof Truth.Type): ReadonlyArray<string> =>
+  typeof truth === "string" ? [truth] : "target" in truth ? answersOf(truth.target) : truth
+
+const parseObject = (file: string, line: number, text: string) =>
+  Result.try({
+    // A byte order mark may open the file.
+    try: (): unknown => JSON.parse(line === 1 ? text.replace(/^\uFEFF/u, "") : text),
+    catch: () => notAnObject(file, line, text)
+  }).pipe(
+    Result.flatMap((value) =>
+      Predicate.isReadonlyObject(value) && !Array.isArray(value)
+        ? Result.succeed<Readonly<Record<string, unknown>>>({ ...value })
+        : Result.fail(notAnObject(file, line, text))
+    )
+  )
+
+const notAnObject = (file: string, line: number, text: string) =>
+  misfit(file, line, null, clip(text), "one JSON object per line")
+
+const firstIssue = (file: string, line: number, row: unknown, error: Schema.SchemaError): DatasetError => {
+  const [issue] = formatIssues(error.issue).issues
+  const path = (issue?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key))
+  const value = path.reduce<unknown>((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), row)
+  const expected = (issue?.message ?? error.message).replace(/^Expected /u, "").replace(/, got .*$/su, "")
+  return value === undefined
+    ? misfit(file, line, path.join("."), "missing", "a value")
+    : misfit(file, line, path.join("."), clip(JSON.stringify(value)), expected)
+}
+
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const misfit = (file: string, line: number, field: string | null, value: string | null, expected: string) =>
+  new DatasetError({ file, line, field, value, expected })
+
+const clip = (text: string): string => (text.length <= 80 ? text : `${text.slice(0, 80)}…`)

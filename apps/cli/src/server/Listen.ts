@@ -1,0 +1,62 @@
+import { createServer } from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Config, Effect, Layer, Option, type Redacted } from "effect"
+import { HttpServer, HttpServerError } from "effect/http"
+import { CommandFailure, UsageError } from "../Failure.ts"
+
+/** Where a server listens, and the environment variable with the key that clients must bring. */
+export interface Address {
+  readonly port: number
+  readonly host: string
+  readonly apiKeyEnv: Option.Option<string>
+}
+
+/** The key that clients must bring; undefined where none is asked for, which only this machine's own clients may rely on. */
+export const admission = Effect.fnUntraced(function* ({
+  apiKeyEnv,
+  host,
+  port
+}: Address): Effect.fn.Return<Redacted.Redacted | undefined, UsageError> {
+  if (port < 0 || port > 65_535) return yield* new UsageError({ problem: `--port is ${port}, expected 0 to 65535.` })
+  if (Option.isSome(apiKeyEnv)) return yield* key(apiKeyEnv.value)
+  if (loopback.has(host)) return undefined
+  return yield* new UsageError({
+    problem:
+      `--host is ${host}, where other machines may ask. Name a key that they have to bring with --api-key-env, or ` +
+      "leave --host out to serve this machine alone."
+  })
+})
+
+/** Serves until the scope closes, and returns the server's URL. `name` is what an error calls it. */
+export const listen = Effect.fnUntraced(function* <E, R>(
+  name: string,
+  { host, port }: Address,
+  server: Layer.Layer<never, E, R | HttpServer.HttpServer>
+) {
+  const context = yield* server.pipe(
+    Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host, gracefulShutdownTimeout: "5 seconds" })),
+    Layer.build,
+    Effect.mapError((error) =>
+      error instanceof HttpServerError.ServeError
+        ? new CommandFailure({
+            problem:
+              `The ${name} cannot listen on ${host} port ${port} (${error.cause instanceof Error ? error.cause.message : String(error.cause)}). ` +
+              "Choose another with --port; 0 takes a free one."
+          })
+        : error
+    )
+  )
+  const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
+  return `http://${host.includes(":") ? `[${host}]` : host}:${"port" in address ? address.port : port}`
+})
+
+const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"])
+
+const key = (variable: string) =>
+  Effect.mapError(
+    Config.Redacted(variable),
+    () =>
+      new UsageError({
+        problem: `--api-key-env is ${variable}, which the environment does not hold. Set it to the key.`
+      })
+  )

@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Presets } from "@inspo/coevolution"
+import { Result } from "effect"
+import * as Method from "../../src/agents/Method.ts"
+import { resolve } from "../../src/config/Resolve.ts"
+
+describe("Method", () => {
+  const config = (method: Method.Method) => Result.getOrThrow(resolve(Presets.quick, [Method.override(method)]))
+
+  it("inspo is the preset as it is", () => {
+    assert.deepStrictEqual(config("inspo"), Presets.quick)
+  })
+
+  it("grpo-static keeps one instruction and changes nothing else", () => {
+    const { population, schedule, ...rest } = config("grpo-static")
+    assert.deepStrictEqual([population.size, schedule.pruneEvery, schedule.evolveEvery], [1, 0, 0])
+    const { population: _, schedule: __, ...preset } = Presets.quick
+    assert.deepStrictEqual(rest, preset)
+  })
+
+  it("grpo has no tools, and an instruction that knows of none", () => {
+    const { instruction, rollout } = config("grpo")
+    assert.strictEqual(rollout.agent, "direct")
+    assert.notInclude(instruction.seed, "search")
+    assert.include(instruction.seed, "</answer>")
+  })
+
+  it("every method works with every preset", () => {
+    for (const method of Method.Method.literals)
+      for (const [name, preset] of Object.entries(Presets.byName))
+        assert.isTrue(Result.isSuccess(resolve(preset, [Method.override(method)])), `${method} ${name}`)
+  })
+})

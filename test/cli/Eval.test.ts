@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Schema } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Report } from "../../apps/cli/src/eval/Report.ts"
+import { endAll, inspo } from "./Inspo.ts"
+import { writeTinyModel } from "./TinyModel.ts"
+
+let cwd = ""
+const decode = Schema.decodeSync(Schema.fromJsonString(Report))
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-eval-"))
+  await Effect.runPromise(writeTinyModel(join(cwd, "model")))
+})
+
+afterAll(async () => {
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+const small = ["--set", "engine.model=model", "--set", "rollout.maxTurns=1", "--questions", "8", "--resamples", "100"]
+
+describe("inspo eval without a run", { timeout: 120_000 }, () => {
+  it("compares two instructions question by question, the same every time", async () => {
+    const args = ["eval", ...small, "--instruction", "Answer.", "--against-instruction", "Search.", "--json"]
+    const [once, twice] = [await inspo(args, { cwd }), await inspo(args, { cwd })]
+    assert.strictEqual(once.code, 0, once.stderr)
+    assert.strictEqual(once.stdout, twice.stdout)
+    assert.match(once.stdout, /^[^\n]+\n$/u)
+    const report = decode(once.stdout)
+    assert.strictEqual(report.n + report.failed, 8)
+    assert.strictEqual(report.instruction, "Answer.")
+    assert.strictEqual(report.against?.instruction, "Search.")
+    assert.strictEqual(report.against?.comparison?.n, 8)
+  })
+
+  it.each([
+    ["too few resamples", ["--resamples", "3"], 2, "--resamples is 3, expected at least 100"],
+    ["a run that is not there", ["--against", "nowhere"], 1, "There is no run in nowhere"]
+  ])("tells %s in one paragraph", async (_, args, code, part) => {
+    const finished = await inspo(["eval", ...args], { cwd })
+    assert.strictEqual(finished.code, code, finished.stderr)
+    assert.match(finished.stderr, /^inspo: [^\n]+\n$/u)
+    assert.include(finished.stderr, part)
+  })
+})

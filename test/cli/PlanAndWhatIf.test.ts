@@ -1,0 +1,154 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Presets } from "@inspo/coevolution"
+import { Plan } from "@inspo/coevolution/Plan"
+import { Effect, Schema } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Summary } from "../../apps/cli/src/report/Summary.ts"
+import { readRun } from "../../apps/cli/src/runDirectory/Read.ts"
+import { endAll, inspo } from "./Inspo.ts"
+import { writeTinyModel } from "./TinyModel.ts"
+
+/** A run of a few seconds takes minutes on a machine that is busy with other things. */
+const patience = 240_000
+
+let cwd = ""
+const decodePlan = Schema.decodeSync(Schema.fromJsonString(Plan))
+const decodeSummary = Schema.decodeSync(Schema.fromJsonString(Summary))
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-plan-"))
+  await Effect.runPromise(writeTinyModel(join(cwd, "model")))
+  await mkdir(join(cwd, "corrupt"))
+  await writeFile(join(cwd, "corrupt/config.json"), JSON.stringify(Presets.quick))
+  await writeFile(join(cwd, "corrupt/journal.sqlite"), "no longer a journal")
+})
+
+afterAll(async () => {
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+const sets = (settings: ReadonlyArray<string>) => settings.flatMap((setting) => ["--set", setting])
+
+const small = [
+  "engine.model=model",
+  "schedule.steps=8",
+  "schedule.pruneEvery=2",
+  "schedule.evolveEvery=4",
+  "schedule.evolveUntil=6",
+  "population.size=4",
+  "halving.minimumGroups=0",
+  "proposer.candidates=2",
+  "verification.samples=3",
+  "rollout.groupSize=2",
+  "rollout.maxTurns=1",
+  "train.batchSize=4",
+  "train.miniBatchSize=4",
+  "data.world.counts={train: 30, validation: 4, test: 8}",
+  "evaluation.questions=2"
+]
+
+describe("a plan", { timeout: patience }, () => {
+  it.each([
+    ["one", []],
+    ["two", ["population.parents=2", "verification.rounds=3", "schedule.evolveEvery=3"]],
+    ["three", ["verification.baseline=stored", "verification.fill=true", "train.batchSize=6", "seed=9"]]
+  ])("bounds what its run spends: %s", async (name, more) => {
+    const settings = sets([...small, ...more])
+    const planned = await inspo(["plan", "--json", ...settings], { cwd })
+    assert.strictEqual(planned.code, 0, planned.stderr)
+    assert.match(planned.stdout, /^[^\n]+\n$/u)
+    const plan = decodePlan(planned.stdout)
+
+    const finished = await inspo(["run", "--json", "--quiet", "--no-baseline", "--out", name, ...settings], { cwd })
+    assert.strictEqual(finished.code, 0, finished.stderr)
+    const { bestInstruction, rollouts, seedInstruction, steps } = decodeSummary(finished.stdout)
+    const { events } = await Effect.runPromise(readRun(join(cwd, name)).pipe(Effect.provide(NodeServices.layer)))
+    const calls = 1 + events.filter(({ _tag }) => _tag === "CandidatesProposed").length
+    assert.strictEqual(steps, plan.steps)
+    assert.strictEqual(rollouts.train, plan.rollouts.train)
+    // The plan counts four cells of the final table, of which two are one when the seed stays the best.
+    const cells = bestInstruction.id === seedInstruction.id ? 2 : 4
+    assert.strictEqual(rollouts.evaluation, plan.rollouts.evaluation - 2 * (4 - cells))
+    for (const [spent, { max, min }] of [
+      [rollouts.verification, plan.bounds.verification],
+      [calls, plan.bounds.optimizerCalls]
+    ] as const)
+      assert.isTrue(min <= spent && spent <= max, `${spent} in [${min}, ${max}]`)
+  })
+
+  it("reads as lines of at most 80 characters", async () => {
+    const { code, stdout } = await inspo(["plan", "--preset", "paper"], { cwd })
+    assert.strictEqual(code, 0)
+    assert.include(stdout, "768,000")
+    assert.include(stdout, "9, after step 15, 30, 45, 60, 75, 90, 105, 120, 135")
+    assert.include(stdout, "Warning: Pruning is below its resolution")
+    for (const line of stdout.split("\n")) assert.isAtMost(line.length, 80, line)
+  })
+})
+
+describe("a what-if", { timeout: patience }, () => {
+  it("gives the run itself under its own settings", async () => {
+    const { code, stderr, stdout } = await inspo(["whatif", "one", "--json"], { cwd })
+    assert.strictEqual(code, 0, stderr)
+    assert.match(stdout, /^\{"runDir":"one","settings":\{\},"policyPath":"fixed","decisions":\[[^\n]+\n$/u)
+    const { best, decisions } = Schema.decodeSync(Schema.fromJsonString(Found))(stdout)
+    assert.strictEqual(best.whatif, best.original)
+    assert.isAtLeast(decisions.length, 3)
+    for (const { original, whatif } of decisions) assert.deepStrictEqual(whatif, original)
+    const told = await inspo(["whatif", "one"], { cwd })
+    assert.include(told.stdout, "The policy path is held fixed")
+    assert.include(told.stdout, `0 of ${decisions.length} decisions differ.`)
+  })
+
+  it("answers a grid point by point", async () => {
+    const { code, stderr, stdout } = await inspo(
+      ["whatif", "one", "--json", "--grid", "schedule.pruneEvery=2,3", "--set", "population.window=5"],
+      { cwd }
+    )
+    assert.strictEqual(code, 0, stderr)
+    const { grid } = Schema.decodeSync(Schema.fromJsonString(Grid))(stdout)
+    assert.deepStrictEqual(
+      grid.map(({ settings }) => settings),
+      [2, 3].map((pruneEvery) => ({ "population.window": 5, "schedule.pruneEvery": pruneEvery }))
+    )
+    assert.strictEqual(grid[0]?.refused, null)
+    assert.include(grid[1]?.refused ?? "", "effective groups")
+  })
+})
+
+const Pair = Schema.Struct({ original: Schema.String, whatif: Schema.String })
+const Found = Schema.Struct({
+  best: Pair,
+  decisions: Schema.Array(Schema.Struct({ original: Schema.Unknown, whatif: Schema.Unknown }))
+})
+const Grid = Schema.Struct({
+  grid: Schema.Array(
+    Schema.Struct({
+      settings: Schema.Record(Schema.String, Schema.Finite),
+      refused: Schema.NullOr(Schema.String)
+    })
+  )
+})
+
+describe("bad input", { timeout: patience }, () => {
+  it.each([
+    ["an unknown key to plan", ["plan", "--set", "schedule.step=3"], 2, "did you mean schedule.steps?"],
+    ["no run", ["whatif", "nowhere"], 1, "nowhere"],
+    ["a corrupt journal", ["whatif", "corrupt"], 1, "journal.sqlite"],
+    ["an unknown key", ["whatif", "one", "--set", "population.windw=3"], 2, "did you mean population.window?"],
+    ["a value out of range", ["whatif", "one", "--set", "population.parents=9"], 2, "at most population.size (4)"],
+    ["what no log answers", ["whatif", "one", "--set", "train.batchSize=8"], 2, "expected one of population.parents"],
+    ["a grid without values", ["whatif", "one", "--grid", "population.window"], 2, "KEY=V1,V2"],
+    ["too few groups", ["whatif", "one", "--set", "schedule.pruneEvery=3"], 1, "effective groups of i"]
+  ])("%s is told in one paragraph", async (_, args, code, part) => {
+    const finished = await inspo([...args], { cwd })
+    assert.strictEqual(finished.code, code, finished.stderr)
+    assert.match(finished.stderr, /^inspo: [^\n]+\n$/u)
+    assert.include(finished.stderr, part)
+    assert.strictEqual(finished.stdout, "")
+  })
+})
