@@ -9,7 +9,9 @@ export const quiet = Flag.Boolean("quiet").pipe(Flag.withDescription("Print no p
 
 export const preset = Flag.String("preset").pipe(
   Flag.withMetavar("NAME"),
-  Flag.withDescription("Settings to start from: quick, paper, robust, or an ablation of quick (an unknown name lists all)"),
+  Flag.withDescription(
+    "Settings to start from: quick, paper, robust, or an ablation of quick (an unknown name lists all)"
+  ),
   Flag.withDefault("quick")
 )
 
