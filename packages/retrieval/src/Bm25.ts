@@ -8,11 +8,10 @@ import { Search, SearchError } from "./Search.ts"
 /** `postingsPerQuery` bounds the work of a query: see {@link postingsPerQuery}. */
 export interface Options extends IndexReader.Options {}
 
-export { postingsPerQuery } from "./internal/indexReader.ts"
-export { titleWeight } from "./internal/segment.ts"
+export { postingsPerQuery, titleWeight } from "./internal/indexReader.ts"
 
 /**
- * BM25 over titles and texts, in memory; `CorpusIndex` is the same over a file. Equal passages and queries give equal
+ * BM25 over titles and texts in an SQLite full-text index (FTS5), in memory; `CorpusIndex` is the same over a file. Equal passages and queries give equal
  * results; passages of equal score come in corpus order.
  *
  * A query is a set of words, any of which may match; case and diacritics do not count. A word of a title counts as

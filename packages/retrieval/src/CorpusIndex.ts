@@ -56,9 +56,10 @@ export const make = Effect.fn("CorpusIndex.make")(function* (
     Effect.try({ try: () => openSync(corpus, "r"), catch: (cause) => unreadable(corpus, cause) }),
     (descriptor) => Effect.sync(() => closeSync(descriptor))
   )
-  const { reader, selectLine } = yield* Effect.try({
+  const { reader, selectLine, size } = yield* Effect.try({
     try: () => ({
       reader: IndexReader.make(database, options),
+      size: Number(database.prepare("SELECT passages FROM corpus").get()?.["passages"]),
       selectLine: database.prepare("SELECT at, length FROM lines WHERE passage = ?")
     }),
     catch: (cause) => noIndex(file, cause)
@@ -88,11 +89,11 @@ export const make = Effect.fn("CorpusIndex.make")(function* (
       })
     )
   })
-  return { search, size: reader.size, built }
+  return { search, size, built }
 })
 
 /** Changes whenever older indexes can no longer be read. */
-const format = 1
+const format = 2
 
 const build = Effect.fnUntraced(function* (options: Options, file: string, key: string) {
   const fs = yield* FileSystem.FileSystem
@@ -121,8 +122,8 @@ const build = Effect.fnUntraced(function* (options: Options, file: string, key: 
       })
     }
     writer.end()
-    database.exec("CREATE TABLE corpus (key TEXT NOT NULL)")
-    database.prepare("INSERT INTO corpus VALUES (?)").run(key)
+    database.exec("CREATE TABLE corpus (key TEXT NOT NULL, passages INTEGER NOT NULL)")
+    database.prepare("INSERT INTO corpus VALUES (?, ?)").run(key, passages)
     database.exec("COMMIT")
   }).pipe(
     Effect.scoped,

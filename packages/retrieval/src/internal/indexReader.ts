@@ -1,12 +1,14 @@
 import type { DatabaseSync } from "node:sqlite"
-import * as Postings from "./postings.ts"
-import { type Hit, lengthsOf, rank } from "./ranking.ts"
-import { distinctWords } from "./words.ts"
+import { tokenize } from "./indexWriter.ts"
+
+/** A passage by its place in the corpus, from 0. */
+export interface Hit {
+  readonly passage: number
+  readonly score: number
+}
 
 export interface IndexReader {
-  /** Number of passages. */
-  readonly size: number
-  /** At most `topK` passages, best first. */
+  /** At most `topK` passages, best first, those of equal score in corpus order. */
   readonly search: (query: string, topK: number) => ReadonlyArray<Hit>
 }
 
@@ -17,44 +19,59 @@ export interface Options {
 
 /**
  * Postings that are read for one query, some milliseconds' worth. The most frequent words that go beyond are left out,
- * unless fewer passages than asked for are found without them. A query of 20 words over 5,000 passages loses none.
+ * unless fewer passages than asked for are found without them. A query of 20 words over 500 passages loses none.
  */
-export const postingsPerQuery = 100_000
+export const postingsPerQuery = 10_000
+
+/** How many matches in the text one match in the title is worth. */
+export const titleWeight = 10
+
+/** The words of a query, as the index has them, are those of a text: FTS5 reads them from an index of the query alone. */
+const querySchema = `
+  PRAGMA temp_store = MEMORY;
+  CREATE VIRTUAL TABLE IF NOT EXISTS temp.query USING fts5(text, content = '', ${tokenize});
+  CREATE VIRTUAL TABLE IF NOT EXISTS temp.query_words USING fts5vocab(temp, query, instance)`
+
+const selectKnown = `SELECT word, passages FROM temp.query_words JOIN words ON word = term
+  GROUP BY word ORDER BY min(offset)`
+
+/** BM25 with k1 = 1.2 and b = 0.75; FTS5 gives its negative. */
+const selectHits = `SELECT rowid AS passage, -bm25(passages, 1, ${titleWeight}) AS score FROM passages
+  WHERE passages MATCH ? ORDER BY score DESC, rowid LIMIT ?`
 
 /** Reads what `indexWriter` wrote. */
 export const make = (database: DatabaseSync, options: Options = {}): IndexReader => {
   const budget = options.postingsPerQuery ?? postingsPerQuery
-  const segments = readSegments(database)
-  const lengths = lengthsOf(segments.lengths)
-  const countPassages = database.prepare("SELECT sum(passages) AS passages FROM postings WHERE word = ?")
-  const selectLists = database.prepare("SELECT segment, list FROM postings WHERE word = ? ORDER BY segment")
+  database.exec(querySchema)
+  const emptyQuery = database.prepare("INSERT INTO temp.query (query) VALUES ('delete-all')")
+  const fillQuery = database.prepare("INSERT INTO temp.query (rowid, text) VALUES (0, ?)")
+  const known = database.prepare(selectKnown)
+  const hits = database.prepare(selectHits)
 
-  const known = (word: string): ReadonlyArray<Known> => {
-    const passages = Number(countPassages.get(word)?.["passages"] ?? 0)
-    return passages === 0 ? [] : [{ word, passages }]
+  const wordsOf = (query: string): ReadonlyArray<Known> => {
+    emptyQuery.run()
+    fillQuery.run(query)
+    return known.all().map(({ passages, word }) => ({ word: String(word), passages: Number(passages) }))
   }
 
-  const read = ({ passages, word }: Known): Postings.Postings => {
-    const postings = { passages: new Uint32Array(passages), frequencies: new Uint32Array(passages) }
-    let at = 0
-    for (const { list, segment } of selectLists.iterate(word)) {
-      if (list instanceof Uint8Array) at = Postings.decode(list, segments.firsts[Number(segment)] ?? 0, postings, at)
-    }
-    return postings
-  }
+  const rank = (words: ReadonlyArray<Known>, topK: number): ReadonlyArray<Hit> =>
+    hits
+      .all(words.map(({ word }) => `"${word}"`).join(" OR "), topK)
+      .map(({ passage, score }) => ({ passage: Number(passage), score: Number(score) }))
 
   const search = (query: string, topK: number): ReadonlyArray<Hit> => {
     if (topK < 1) return []
-    const words = distinctWords(query).flatMap(known)
+    const words = wordsOf(query)
+    if (words.length === 0) return []
     let left = affordable(words, budget)
-    let hits = rank(words.filter(among(left)).map(read), lengths, topK)
-    while (hits.length < topK && left.length < words.length) {
+    let found = rank(words.filter(among(left)), topK)
+    while (found.length < topK && left.length < words.length) {
       left = rarest(words, left.length + 1)
-      hits = rank(words.filter(among(left)).map(read), lengths, topK)
+      found = rank(words.filter(among(left)), topK)
     }
-    return hits
+    return found
   }
-  return { size: lengths.ofPassage.length, search }
+  return { search }
 }
 
 /** A word of the index with the number of passages that hold it. */
@@ -73,16 +90,3 @@ const affordable = (words: ReadonlyArray<Known>, budget: number): ReadonlyArray<
 }
 
 const among = (words: ReadonlyArray<Known>) => (word: Known) => words.includes(word)
-
-const readSegments = (database: DatabaseSync) => {
-  const firsts: Array<number> = []
-  const parts: Array<Uint32Array> = []
-  for (const { first, lengths } of database.prepare("SELECT first, lengths FROM segments ORDER BY segment").all()) {
-    firsts.push(Number(first))
-    // A copy, because a view of 32-bit integers has to be aligned.
-    if (lengths instanceof Uint8Array) parts.push(new Uint32Array(new Uint8Array(lengths).buffer))
-  }
-  const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  parts.forEach((part, segment) => all.set(part, firsts[segment]))
-  return { firsts, lengths: all }
-}

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from "node:sqlite"
-import * as Segment from "./segment.ts"
 
 /** Takes passages in corpus order; `end` comes last. */
 export interface IndexWriter {
@@ -7,45 +6,36 @@ export interface IndexWriter {
   readonly end: () => void
 }
 
+/** How text becomes words: runs of letters, digits and marks, without case and diacritics. */
+export const tokenize = "tokenize = 'unicode61'"
+
+/** Bytes of words held in memory before FTS5 writes them; larger pieces have to be merged less often. */
+const hashSize = 1 << 26
+
 /**
- * The tables of an index. A segment holds consecutive passages from `first` on with their numbers of words, as 32-bit
- * integers; `postings` has one list per word and segment.
+ * A full-text index (FTS5) that keeps no text, whose rowids are the places of the passages, from 0; and how many passages
+ * hold each word, which FTS5 would count anew for each query. The text comes first because FTS5 stores matches in the
+ * first column in the least space.
  */
 const schema = `
-  CREATE TABLE segments (segment INTEGER PRIMARY KEY, first INTEGER NOT NULL, lengths BLOB NOT NULL);
-  CREATE TABLE postings (
-    word TEXT NOT NULL, segment INTEGER NOT NULL, passages INTEGER NOT NULL, list BLOB NOT NULL,
-    PRIMARY KEY (word, segment)
-  ) WITHOUT ROWID`
+  CREATE VIRTUAL TABLE passages USING fts5(text, title, content = '', ${tokenize});
+  INSERT INTO passages (passages, rank) VALUES ('hashsize', ${hashSize});
+  CREATE TABLE words (word TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID`
 
-export interface Options {
-  /** (word, passage) pairs held in memory before a segment is written; some 24 bytes each, 200 MB by default. */
-  readonly segmentPairs?: number
-}
+const countWords = `
+  CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, passages, row);
+  INSERT INTO words SELECT term, doc FROM temp.vocabulary;
+  DROP TABLE temp.vocabulary`
 
 /** Writes an index into an empty database; the caller begins and commits the transaction. */
-export const make = (database: DatabaseSync, options: Options = {}): IndexWriter => {
+export const make = (database: DatabaseSync): IndexWriter => {
   database.exec(schema)
-  const insertSegment = database.prepare("INSERT INTO segments VALUES (?, ?, ?)")
-  const insertPostings = database.prepare("INSERT INTO postings VALUES (?, ?, ?, ?)")
-  const { segmentPairs = 1 << 23 } = options
-  let segment = Segment.make()
-  let number = 0
-  let first = 0
-
-  const flush = (): void => {
-    const lengths = segment.lengths()
-    insertSegment.run(number, first, new Uint8Array(lengths.buffer))
-    segment.forEachWord((word, passages, list) => insertPostings.run(word, number, passages, list))
-    first += lengths.length
-    number++
-    segment = Segment.make()
-  }
+  const insert = database.prepare("INSERT INTO passages (rowid, text, title) VALUES (?, ?, ?)")
+  let place = 0
   return {
     add: (title, text) => {
-      segment.add(title, text)
-      if (segment.pairs() >= segmentPairs) flush()
+      insert.run(place++, text, title)
     },
-    end: flush
+    end: () => database.exec(countWords)
   }
 }

@@ -3,9 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Order, Schema } from "effect"
 import * as IndexReader from "../../src/internal/indexReader.ts"
 import * as IndexWriter from "../../src/internal/indexWriter.ts"
-import * as Postings from "../../src/internal/postings.ts"
-import { lengthsOf, rank } from "../../src/internal/ranking.ts"
-import * as Vocabulary from "../../src/internal/vocabulary.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 const Word = Schema.Literals(["a", "b", "c", "d", "e", "f"])
@@ -34,11 +31,11 @@ const bm25 = (corpus: ReadonlyArray<readonly [typeof Words.Type, typeof Words.Ty
 
 describe("an index", () => {
   it.prop(
-    "ranks by the formula of BM25, however many segments it was written in",
-    [Schema.Array(Schema.Tuple([Words, Words])).check(Schema.isMinLength(1)), Words, between(1, 5), between(1, 9)],
-    ([corpus, query, topK, segmentPairs]) => {
+    "ranks by the formula of BM25",
+    [Schema.Array(Schema.Tuple([Words, Words])).check(Schema.isMinLength(1)), Words, between(1, 5)],
+    ([corpus, query, topK]) => {
       const database = new DatabaseSync(":memory:")
-      const writer = IndexWriter.make(database, { segmentPairs })
+      const writer = IndexWriter.make(database)
       for (const [title, text] of corpus) writer.add(title.join(" "), text.join("-"))
       writer.end()
       const hits = IndexReader.make(database).search(query.join(" "), topK)
@@ -75,60 +72,4 @@ describe("an index", () => {
       database.close()
     }
   )
-})
-
-describe("postings", () => {
-  it.prop(
-    "come back from their bytes",
-    [Schema.Array(Schema.Tuple([between(1, 2 ** 21), between(1, 2 ** 31 - 1)])), between(0, 1000)],
-    ([steps, first]) => {
-      let passage = -1
-      const passages = Uint32Array.from(steps, ([step]) => (passage += step))
-      const frequencies = Uint32Array.from(steps, ([, frequency]) => frequency)
-      const scratch = new Uint8Array(steps.length * Postings.bytesPerPosting)
-      const list = Postings.encode({ passages, frequencies }, 0, steps.length, scratch)
-      const target = { passages: new Uint32Array(steps.length + 1), frequencies: new Uint32Array(steps.length + 1) }
-      assert.strictEqual(Postings.decode(list, first, target, 1), steps.length + 1)
-      assert.deepStrictEqual(
-        [...target.passages.subarray(1)],
-        [...passages].map((passage) => passage + first)
-      )
-      assert.deepStrictEqual(target.frequencies.subarray(1), frequencies)
-    }
-  )
-})
-
-describe("rank", () => {
-  it("sees every passage of a corpus of many blocks", () => {
-    const size = 100_000
-    const passages = Uint32Array.from({ length: size / 2 }, (_, i) => 2 * i + 1)
-    const frequencies = Uint32Array.from(passages, (passage) => 1 + (Math.imul(passage, 2_654_435_761) >>> 8))
-    const lengths = lengthsOf(new Uint32Array(size).fill(5))
-    const hits = rank([{ passages, frequencies }], lengths, 20)
-    const expected = [...passages.keys()]
-      .toSorted((a, b) => (frequencies[b] ?? 0) - (frequencies[a] ?? 0))
-      .slice(0, 20)
-      .map((i) => passages[i])
-    assert.deepStrictEqual(
-      hits.map(({ passage }) => passage),
-      expected
-    )
-  })
-})
-
-describe("a vocabulary", () => {
-  it.prop("numbers words in the order in which they are met", [Schema.Array(Schema.String)], ([texts]) => {
-    const vocabulary = Vocabulary.make()
-    const met = [...new Set(texts)]
-    for (const text of texts)
-      assert.strictEqual(vocabulary.numberOf(`(${text})`, 1, 1 + text.length), met.indexOf(text))
-    assert.deepStrictEqual(vocabulary.words, met)
-  })
-
-  it("keeps its numbers while it grows", () => {
-    const vocabulary = Vocabulary.make()
-    const words = Array.from({ length: 5000 }, (_, i) => `w${i}`)
-    for (let round = 0; round < 2; round++)
-      words.forEach((word, i) => assert.strictEqual(vocabulary.numberOf(word, 0, word.length), i))
-  })
 })
