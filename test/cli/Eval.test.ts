@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Report } from "../../apps/cli/src/eval/Report.ts"
-import { endAll, inspo } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo } from "./Inspo.ts"
 import { writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -41,8 +41,6 @@ describe("inspo eval without a run", { timeout: 120_000 }, () => {
     ["a run that is not there", ["--against", "nowhere"], 1, "There is no run in nowhere"]
   ])("tells %s in one paragraph", async (_, args, code, part) => {
     const finished = await inspo(["eval", ...args], { cwd })
-    assert.strictEqual(finished.code, code, finished.stderr)
-    assert.match(finished.stderr, /^inspo: [^\n]+\n$/u)
-    assert.include(finished.stderr, part)
+    assertToldInOneParagraph(finished, code, part)
   })
 })

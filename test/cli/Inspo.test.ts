@@ -4,11 +4,8 @@ import { join } from "node:path"
 import { Summary } from "../../apps/cli/src/report/Summary.ts"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { endAll, inspo } from "./Inspo.ts"
-import { writeTinyModel } from "./TinyModel.ts"
-
-/** A run of a few seconds takes minutes on a machine that is busy with other things. */
-const patience = 240_000
+import { assertToldInOneParagraph, endAll, inspo, patience } from "./Inspo.ts"
+import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
 const decode = Schema.decodeSync(Schema.fromJsonString(Summary))
@@ -30,29 +27,9 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-/** A run of seconds in which pruning, evolution and evaluation all happen. */
-const small = [
-  "engine.model=model",
-  "schedule.steps=3",
-  "schedule.pruneEvery=2",
-  "schedule.evolveEvery=2",
-  "schedule.evolveUntil=2",
-  "halving.minimumGroups=0",
-  "population.size=4",
-  "proposer.candidates=2",
-  "verification.samples=2",
-  "verification.rounds=1",
-  "rollout.groupSize=2",
-  "rollout.maxTurns=1",
-  "train.batchSize=4",
-  "train.miniBatchSize=4",
-  "data.world.counts={train: 40, validation: 4, test: 8}",
-  "evaluation.questions=4"
-].flatMap((setting) => ["--set", setting])
-
 describe("a run", { timeout: patience }, () => {
   it("ends with one JSON line and its files, and goes on from Ctrl-C to the same result", async () => {
-    const whole = await inspo(["run", "--json", "--out", "runs/whole", ...small], { cwd })
+    const whole = await inspo(["run", "--json", "--out", "runs/whole", ...tinyRun], { cwd })
     assert.strictEqual(whole.code, 0, whole.stderr)
     assert.match(whole.stdout, /^[^\n]+\n$/u)
     const summary = decode(whole.stdout)
@@ -60,7 +37,7 @@ describe("a run", { timeout: patience }, () => {
     assert.strictEqual(summary.baseline?.source, "run")
     assert.include(["2", "4"], String(summary.evaluation.length))
 
-    const stopped = await inspo(["run", "--out", "runs/stopped", ...small], {
+    const stopped = await inspo(["run", "--out", "runs/stopped", ...tinyRun], {
       cwd,
       interruptWhen: (stdout) => stdout.includes("step 2/3")
     })
@@ -114,9 +91,7 @@ describe("bad input", { timeout: patience }, () => {
     ["a missing run to continue", ["resume", "nowhere"], 1, "nowhere"]
   ])("%s is told in one paragraph", async (_, args, code, part) => {
     const finished = await inspo([...args], { cwd })
-    assert.strictEqual(finished.code, code, finished.stderr)
-    assert.match(finished.stderr, /^inspo: [^\n]+\n$/u)
-    assert.include(finished.stderr, part)
+    assertToldInOneParagraph(finished, code, part)
     assert.strictEqual(finished.stdout, "")
   })
 

@@ -1,7 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { assert } from "vitest"
 
 const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
+
+/** Milliseconds for a run of a few seconds, which takes minutes on a machine that is busy with other things. */
+export const patience = 240_000
 
 export interface Finished {
   readonly code: number | null
@@ -41,3 +46,28 @@ export const inspo = (
       resolve({ code, stdout, stderr })
     })
   })
+
+/** Starts a server of the command line in `cwd`, and gives the first line it prints: the one that says it is ready. */
+export const inspoServer = async (args: ReadonlyArray<string>, options: { readonly cwd: string }) => {
+  const child = spawn(process.execPath, [main, ...args], { cwd: options.cwd, stdio: ["ignore", "pipe", "pipe"] })
+  alive.add(child)
+  let stderr = ""
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
+  child.on("close", () => alive.delete(child))
+  const [ready] = await Promise.race([
+    once(child.stdout, "data"),
+    once(child, "close").then(() => Promise.reject(new Error(stderr)))
+  ])
+  return { child, ready: String(ready) }
+}
+
+/** Flags that change settings. */
+export const sets = (...settings: ReadonlyArray<string>): ReadonlyArray<string> =>
+  settings.flatMap((setting) => ["--set", setting])
+
+/** That a command failed as bad input has to: one paragraph that names `part`, and no stack trace. */
+export const assertToldInOneParagraph = (finished: Finished, code: number, part: string): void => {
+  assert.strictEqual(finished.code, code, finished.stderr)
+  assert.match(finished.stderr, /^inspo: [^\n]+\n$/u)
+  assert.include(finished.stderr, part)
+}

@@ -8,11 +8,8 @@ import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Summary } from "../../apps/cli/src/report/Summary.ts"
 import { readRun } from "../../apps/cli/src/runDirectory/Read.ts"
-import { endAll, inspo } from "./Inspo.ts"
-import { writeTinyModel } from "./TinyModel.ts"
-
-/** A run of a few seconds takes minutes on a machine that is busy with other things. */
-const patience = 240_000
+import { assertToldInOneParagraph, endAll, inspo, patience, sets } from "./Inspo.ts"
+import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
 const decodePlan = Schema.decodeSync(Schema.fromJsonString(Plan))
@@ -31,24 +28,17 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-const sets = (settings: ReadonlyArray<string>) => settings.flatMap((setting) => ["--set", setting])
-
 const small = [
-  "engine.model=model",
-  "schedule.steps=8",
-  "schedule.pruneEvery=2",
-  "schedule.evolveEvery=4",
-  "schedule.evolveUntil=6",
-  "population.size=4",
-  "halving.minimumGroups=0",
-  "proposer.candidates=2",
-  "verification.samples=3",
-  "rollout.groupSize=2",
-  "rollout.maxTurns=1",
-  "train.batchSize=4",
-  "train.miniBatchSize=4",
-  "data.world.counts={train: 30, validation: 4, test: 8}",
-  "evaluation.questions=2"
+  ...tinyRun,
+  ...sets(
+    "schedule.steps=8",
+    "schedule.evolveEvery=4",
+    "schedule.evolveUntil=6",
+    "verification.samples=3",
+    "verification.rounds=2",
+    "data.world.counts={train: 30, validation: 4, test: 8}",
+    "evaluation.questions=2"
+  )
 ]
 
 describe("a plan", { timeout: patience }, () => {
@@ -57,7 +47,7 @@ describe("a plan", { timeout: patience }, () => {
     ["two", ["population.parents=2", "verification.rounds=3", "schedule.evolveEvery=3"]],
     ["three", ["verification.baseline=stored", "verification.fill=true", "train.batchSize=6", "seed=9"]]
   ])("bounds what its run spends: %s", async (name, more) => {
-    const settings = sets([...small, ...more])
+    const settings = [...small, ...sets(...more)]
     const planned = await inspo(["plan", "--json", ...settings], { cwd })
     assert.strictEqual(planned.code, 0, planned.stderr)
     assert.match(planned.stdout, /^[^\n]+\n$/u)
@@ -146,9 +136,7 @@ describe("bad input", { timeout: patience }, () => {
     ["too few groups", ["whatif", "one", "--set", "schedule.pruneEvery=3"], 1, "effective groups of i"]
   ])("%s is told in one paragraph", async (_, args, code, part) => {
     const finished = await inspo([...args], { cwd })
-    assert.strictEqual(finished.code, code, finished.stderr)
-    assert.match(finished.stderr, /^inspo: [^\n]+\n$/u)
-    assert.include(finished.stderr, part)
+    assertToldInOneParagraph(finished, code, part)
     assert.strictEqual(finished.stdout, "")
   })
 })

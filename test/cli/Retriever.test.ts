@@ -1,24 +1,17 @@
-import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { endAll, inspo } from "./Inspo.ts"
-import { writeTinyModel } from "./TinyModel.ts"
+import { assertToldInOneParagraph, endAll, inspo, inspoServer, patience, sets } from "./Inspo.ts"
+import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
-/** A run of a few seconds takes minutes on a machine that is busy with other things. */
-const patience = 240_000
-
-const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
 const decodeReady = Schema.decodeSync(
   Schema.fromJsonString(Schema.Struct({ url: Schema.String, passages: Schema.Int, built: Schema.Boolean }))
 )
 
 let cwd = ""
-let server: ChildProcess | null = null
 
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-retriever-"))
@@ -26,37 +19,30 @@ beforeAll(async () => {
 }, patience)
 
 afterAll(async () => {
-  server?.kill("SIGKILL")
   endAll()
   await rm(cwd, { recursive: true, force: true })
 })
 
-/** A run of seconds on the world of seed 5. */
+/** On the world of seed 5, without instructions to compare. */
 const small = [
-  "engine.model=model",
-  "seed=5",
-  "schedule.steps=2",
-  "schedule.pruneEvery=0",
-  "schedule.evolveEvery=0",
-  "population.size=1",
-  "rollout.groupSize=2",
-  // Searches for the question whatever the policy, which knows nothing, would do.
-  "rollout.agent=rag",
-  "train.batchSize=4",
-  "train.miniBatchSize=4",
-  "data.world.counts={train: 40, validation: 4, test: 8}",
-  "evaluation.questions=4"
-].flatMap((setting) => ["--set", setting])
+  ...tinyRun,
+  ...sets(
+    "seed=5",
+    "schedule.steps=2",
+    "schedule.pruneEvery=0",
+    "schedule.evolveEvery=0",
+    "population.size=1",
+    // Searches for the question whatever the policy, which knows nothing, would do.
+    "rollout.agent=rag"
+  )
+]
 
 /** Starts a server on a free port and gives its address once it is ready. */
 const serve = async (corpus: string) => {
-  const child = spawn(process.execPath, [main, "retriever", "serve", corpus, "--port", "0", "--json"], {
-    cwd,
-    stdio: ["ignore", "pipe", "ignore"]
+  const { child, ready } = await inspoServer(["retriever", "serve", corpus, "--port", "0", "--json", "--quiet"], {
+    cwd
   })
-  server = child
-  const [line] = await once(child.stdout, "data")
-  return { child, ready: decodeReady(String(line)) }
+  return { child, ready: decodeReady(ready) }
 }
 
 describe("a retriever", { timeout: patience }, () => {
@@ -96,8 +82,6 @@ describe("a retriever", { timeout: patience }, () => {
     ["a file that is no corpus", ["model/tokenizer.json"], 1, "tokenizer.json:1"]
   ] as const)("refuses %s in one paragraph", async (_, args, code, part) => {
     const finished = await inspo(["retriever", "serve", ...args, "--quiet"], { cwd })
-    assert.strictEqual(finished.code, code, finished.stderr)
-    assert.match(finished.stderr, /^inspo: [^\n]+\n$/u)
-    assert.include(finished.stderr, part)
+    assertToldInOneParagraph(finished, code, part)
   })
 })

@@ -5,6 +5,7 @@ import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
 import { World } from "@inspo/datasets"
 import { ClauseBank } from "@inspo/reflection"
 import { Effect } from "effect"
+import { sets } from "./Inspo.ts"
 
 /** Writes a model folder of random weights: small enough that a whole run takes seconds, and wrong about everything. */
 export const writeTinyModel = Effect.fnUntraced(function* (folder: string) {
@@ -26,3 +27,23 @@ export const writeTinyModel = Effect.fnUntraced(function* (folder: string) {
   yield* ModelFolder.write(folder, { name: "tiny", model, parameters, tokenizerFiles })
   return parameterCount(model)
 })
+
+/** A run of seconds on the tiny model in `model`, in which pruning, evolution and evaluation all happen. */
+export const tinyRun = sets(
+  "engine.model=model",
+  "schedule.steps=3",
+  "schedule.pruneEvery=2",
+  "schedule.evolveEvery=2",
+  "schedule.evolveUntil=2",
+  "halving.minimumGroups=0",
+  "population.size=4",
+  "proposer.candidates=2",
+  "verification.samples=2",
+  "verification.rounds=1",
+  "rollout.groupSize=2",
+  "rollout.maxTurns=1",
+  "train.batchSize=4",
+  "train.miniBatchSize=4",
+  "data.world.counts={train: 40, validation: 4, test: 8}",
+  "evaluation.questions=4"
+)

@@ -5,21 +5,7 @@ import { handler } from "./handler.ts"
 const serve = Command.make(
   "serve",
   {
-    port: Flag.Int("port").pipe(
-      Flag.withMetavar("N"),
-      Flag.withDescription("Port to listen on; 0 takes a free one"),
-      Flag.withDefault(8765)
-    ),
-    host: Flag.String("host").pipe(
-      Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("Address to listen on; one that other machines can reach needs --api-key-env"),
-      Flag.withDefault("127.0.0.1")
-    ),
-    apiKeyEnv: Flag.String("api-key-env").pipe(
-      Flag.withMetavar("NAME"),
-      Flag.withDescription("Environment variable with the key that requests have to bring as X-API-Key"),
-      Flag.optional
-    ),
+    ...flags.address(8765, "X-API-Key"),
     name: Flag.String("name").pipe(
       Flag.withMetavar("NAME"),
       Flag.withDescription("Name of the base model that clients ask for"),

@@ -32,3 +32,22 @@ export const out = Flag.String("out").pipe(
   Flag.withDescription("New or empty directory for everything that is written"),
   Flag.optional
 )
+
+/** Where a server listens; `header` is how clients bring their key. */
+export const address = (port: number, header: string) => ({
+  port: Flag.Int("port").pipe(
+    Flag.withMetavar("N"),
+    Flag.withDescription("Port to listen on; 0 takes a free one"),
+    Flag.withDefault(port)
+  ),
+  host: Flag.String("host").pipe(
+    Flag.withMetavar("ADDRESS"),
+    Flag.withDescription("Address to listen on; one that other machines can reach needs --api-key-env"),
+    Flag.withDefault("127.0.0.1")
+  ),
+  apiKeyEnv: Flag.String("api-key-env").pipe(
+    Flag.withMetavar("NAME"),
+    Flag.withDescription(`Environment variable with the key that requests have to bring as ${header}`),
+    Flag.optional
+  )
+})

@@ -8,16 +8,7 @@ const serve = Command.make(
     corpus: Argument.String("corpus").pipe(
       Argument.withDescription('JSON lines of {"id", "contents"}, the title on the first line of contents')
     ),
-    port: Flag.Int("port").pipe(
-      Flag.withMetavar("N"),
-      Flag.withDescription("Port to listen on; 0 takes a free one"),
-      Flag.withDefault(8000)
-    ),
-    host: Flag.String("host").pipe(
-      Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("Address to listen on; one that other machines can reach needs --api-key-env"),
-      Flag.withDefault("127.0.0.1")
-    ),
+    ...flags.address(8000, "Authorization: Bearer KEY"),
     index: Flag.String("index").pipe(
       Flag.withMetavar("FILE"),
       Flag.withDescription("File of the index; CORPUS.bm25 by default"),
@@ -27,13 +18,6 @@ const serve = Command.make(
       Flag.withMetavar("N"),
       Flag.withDescription("Documents per query where a request names no number"),
       Flag.withDefault(3)
-    ),
-    apiKeyEnv: Flag.String("api-key-env").pipe(
-      Flag.withMetavar("NAME"),
-      Flag.withDescription(
-        "Environment variable with the key that requests have to bring as Authorization: Bearer KEY"
-      ),
-      Flag.optional
     ),
     json: flags.json,
     quiet: flags.quiet
