@@ -1,6 +1,5 @@
 import type { RunConfig } from "@inspo/coevolution"
 import type { Question } from "@inspo/domain"
-import * as LocalEngine from "@inspo/engine-local/LocalEngine"
 import * as Proposer from "@inspo/reflection"
 import { SearchError } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
@@ -8,9 +7,9 @@ import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
 import { layer as layerReward, Rewards } from "@inspo/reward"
 import * as CommandReward from "@inspo/reward/CommandReward"
 import * as Rollout from "@inspo/rollout"
-import { Config, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
-import * as RemoteEngine from "./engine/Remote.ts"
+import * as Secret from "./config/Secret.ts"
 
 /** The services of a run on the embedded engine; a new engine at the weights it ships with for every layer built. */
 export const layerServices = (config: RunConfig, passages: ReadonlyArray<Question.Passage>, checkpoints: string) =>
@@ -38,7 +37,18 @@ const reward = ({ reward }: RunConfig) => {
 const search = ({ retrieval }: RunConfig, passages: ReadonlyArray<Question.Passage>) => {
   const { apiKeyEnv, timeoutSeconds, url, ...options } = retrieval
   if (url === null) return layerBm25(passages)
-  const authorisation = apiKeyEnv === null ? Effect.succeed({}) : key(apiKeyEnv)
+  const authorisation =
+    apiKeyEnv === null
+      ? Effect.succeed({})
+      : Effect.map(
+          Secret.fromEnvironment(
+            apiKeyEnv,
+            "retrieval.apiKeyEnv",
+            "the retriever's key",
+            (reason) => new SearchError({ operation: "open", reason })
+          ),
+          (apiKey) => ({ apiKey })
+        )
   return Layer.unwrap(
     Effect.map(authorisation, (key) =>
       RetrieveClient.layer({ ...options, ...key, url, timeout: `${timeoutSeconds} seconds` })
@@ -46,22 +56,16 @@ const search = ({ retrieval }: RunConfig, passages: ReadonlyArray<Question.Passa
   ).pipe(Layer.provide(FetchHttpClient.layer))
 }
 
-const key = (variable: string) =>
-  Effect.mapBoth(Config.Redacted(variable), {
-    onSuccess: (apiKey) => ({ apiKey }),
-    onFailure: () =>
-      new SearchError({
-        operation: "open",
-        reason: `retrieval.apiKeyEnv is ${variable}, which the environment does not hold; set it to the retriever's key`
-      })
-  })
-
-/** The engine alone: the embedded one, or that of a server. */
+/** The engine alone: the embedded one, or that of a server. Only the one that is asked for is loaded. */
 export const layerEngine = ({ engine }: RunConfig, checkpoints: string) =>
-  engine.url === null
-    ? LocalEngine.layer({
-        checkpoints,
-        ...(engine.model === null ? {} : { model: engine.model }),
-        ...(engine.workers === null ? {} : { workers: engine.workers })
-      })
-    : RemoteEngine.layer({ ...engine, url: engine.url })
+  Layer.unwrap(Effect.promise(() => (engine.url === null ? embedded(engine, checkpoints) : remote(engine, engine.url))))
+
+const embedded = async ({ model, workers }: RunConfig["engine"], checkpoints: string) => {
+  const { layer } = await import("@inspo/engine-local/LocalEngine")
+  return layer({ checkpoints, ...(model === null ? {} : { model }), ...(workers === null ? {} : { workers }) })
+}
+
+const remote = async (engine: RunConfig["engine"], url: string) => {
+  const { layer } = await import("./engine/Remote.ts")
+  return layer({ ...engine, url })
+}

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect } from "effect"
-import { main } from "./Cli.ts"
+import { enableCompileCache } from "node:module"
 
-main.pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)
+// Before anything else is loaded: a start then takes half the processor time of the first one.
+enableCompileCache()
+await import("./Program.ts")

@@ -1,7 +1,8 @@
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Config, Effect, Layer, Option, type Redacted } from "effect"
+import { Effect, Layer, Option, type Redacted } from "effect"
 import { HttpServer, HttpServerError } from "effect/http"
+import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 
 /** Where a server listens, and the environment variable with the key that clients must bring. */
@@ -18,7 +19,13 @@ export const admission = Effect.fnUntraced(function* ({
   port
 }: Address): Effect.fn.Return<Redacted.Redacted | undefined, UsageError> {
   if (port < 0 || port > 65_535) return yield* new UsageError({ problem: `--port is ${port}, expected 0 to 65535.` })
-  if (Option.isSome(apiKeyEnv)) return yield* key(apiKeyEnv.value)
+  if (Option.isSome(apiKeyEnv))
+    return yield* Secret.fromEnvironment(
+      apiKeyEnv.value,
+      "--api-key-env",
+      "the key that clients must bring",
+      (problem) => new UsageError({ problem: `${problem}.` })
+    )
   if (loopback.has(host)) return undefined
   return yield* new UsageError({
     problem:
@@ -51,12 +58,3 @@ export const listen = Effect.fnUntraced(function* <E, R>(
 })
 
 const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"])
-
-const key = (variable: string) =>
-  Effect.mapError(
-    Config.Redacted(variable),
-    () =>
-      new UsageError({
-        problem: `--api-key-env is ${variable}, which the environment does not hold. Set it to the key.`
-      })
-  )
