@@ -15,6 +15,13 @@ export declare namespace Journal {
     readonly append: (events: ReadonlyArray<NewEvent>) => Effect.Effect<void, JournalError>
     /** All events, oldest first. Fails when any of them is not what was appended. */
     readonly read: Effect.Effect<ReadonlyArray<StoredEvent>, JournalError>
+    /**
+     * The events from `sequence` on, none when there are none yet. Each is checked against the one before it: cheap for
+     * following a run that is being written.
+     */
+    readonly readFrom: (sequence: number) => Effect.Effect<ReadonlyArray<StoredEvent>, JournalError>
+    /** The events before the first that is not what was appended. */
+    readonly readIntact: Effect.Effect<IntactEvents, JournalError>
     /** Stores answers under `(kind, key)`, all or none. A key that is stored already keeps its first answer and step. */
     readonly putRecords: (
       kind: string,
@@ -29,35 +36,63 @@ export declare namespace Journal {
     ) => Effect.Effect<ReadonlyMap<string, Schema.Json>, JournalError>
     /** The answers of one kind, of one step or of all, by step and then by the code points of the key. */
     readonly listRecords: (kind: string, step?: number) => Effect.Effect<ReadonlyArray<StoredRecord>, JournalError>
+    /** The kinds under which answers are stored, by name. */
+    readonly recordKinds: Effect.Effect<ReadonlyArray<string>, JournalError>
+    /** Keys and steps of the stored answers of one kind, in the order of `listRecords`. */
+    readonly listKeys: (kind: string) => Effect.Effect<ReadonlyArray<RecordKey>, JournalError>
     /** Books one expense. */
     readonly charge: (entry: LedgerEntry) => Effect.Effect<void, JournalError>
+    /**
+     * Books work before it is done, all or none, and gives one id per entry, in order: it counts in full until it is
+     * settled. Work whose phase and key were reserved before is booked as redone.
+     */
+    readonly reserve: (entries: ReadonlyArray<Reservation>) => Effect.Effect<ReadonlyArray<number>, JournalError>
+    /** Puts what the work cost in the place of what was reserved, all or none. What is settled already is refused. */
+    readonly settle: (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, JournalError>
     /** What was spent, one total for each phase that spent anything, by name. */
     readonly ledger: Effect.Effect<ReadonlyArray<LedgerTotal>, JournalError>
   }
 }
 
-/** The version of the layout this package writes. A journal with a higher version is refused. */
-export const journalVersion = 1
+/**
+ * How to open a journal: `create` a new one, `open` an existing one to go on writing, or `read-only`, which is possible
+ * while a run writes to it.
+ */
+export type Mode = "create" | "open" | "read-only"
 
-/** What a journal is. `file` is `:memory:` when nothing is kept. */
+/**
+ * The version of the layout this package writes. One with a lower version is read as it is and migrated when it is
+ * written to; one with a higher version is refused.
+ */
+export const journalVersion = 2
+
+/** What a journal is. `file` is `:memory:` when nothing is kept, and names database and run where it is no file. */
 export interface JournalMeta {
   readonly file: string
   readonly journalVersion: number
 }
 
-/** An event to append. `payload` is any JSON value. */
+/** An event to append. `payload` is any JSON value; `state` identifies what the event led to, where that is known. */
 export interface NewEvent {
   readonly type: string
   readonly step: number
   readonly payload: unknown
+  readonly state?: string
 }
 
-/** An appended event; `sequence` counts from 0 without gaps. */
+/** An appended event; `sequence` counts from 0 without gaps. `state` is absent where it was not given. */
 export interface StoredEvent {
   readonly sequence: number
   readonly type: string
   readonly step: number
   readonly payload: Schema.Json
+  readonly state?: string
+}
+
+/** Events that are as they were appended; `damage` says where they end and why, or is null when they are all. */
+export interface IntactEvents {
+  readonly events: ReadonlyArray<StoredEvent>
+  readonly damage: JournalError | null
 }
 
 /** An answer to store. `value` is any JSON value. */
@@ -66,18 +101,24 @@ export interface NewRecord {
   readonly value: unknown
 }
 
-export interface StoredRecord {
+export interface RecordKey {
   readonly key: string
   readonly step: number
+}
+
+export interface StoredRecord extends RecordKey {
   readonly value: Schema.Json
 }
 
-/** Amounts of what a run spends: rollouts, tokens and calls as counts, money in US dollars. Never negative. */
+const Amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** Amounts of what a run spends: rollouts, tokens and calls as counts, money in US dollars, time in seconds. Never negative. */
 export const Expense = Schema.Struct({
   rollouts: Schema.Natural,
   tokens: Schema.Natural,
   calls: Schema.Natural,
-  usd: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+  usd: Amount,
+  seconds: Amount
 })
 export interface Expense extends Schema.Schema.Type<typeof Expense> {}
 
@@ -89,10 +130,26 @@ export const LedgerEntry = Schema.Struct({
 })
 export interface LedgerEntry extends Schema.Schema.Type<typeof LedgerEntry> {}
 
-/** The sums of one phase, redone work included; `redone` is the part of them that was redone. */
+/** The most that a piece of work may cost. `key` names the work within its phase, and is the same when it is redone. */
+export const Reservation = Schema.Struct({
+  ...Expense.fields,
+  phase: Schema.NonEmptyString,
+  key: Schema.NonEmptyString
+})
+export interface Reservation extends Schema.Schema.Type<typeof Reservation> {}
+
+/** What a reserved piece of work did cost; `id` is that of its reservation. */
+export const Settlement = Schema.Struct({ ...Expense.fields, id: Schema.Natural })
+export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
+
+/**
+ * The sums of one phase, with redone work and what is reserved. `redone` is the part of them that was redone, `open` the
+ * part that is reserved and not settled: work in flight, or lost in a crash.
+ */
 export interface LedgerTotal extends Expense {
   readonly phase: string
   readonly redone: Expense
+  readonly open: Expense
 }
 
 /**
@@ -100,6 +157,7 @@ export interface LedgerTotal extends Expense {
  *
  * - `missing`, `exists`: there is no file to open, or there is one where a journal was to be created
  * - `locked`: another run is writing to it
+ * - `fenced`: another run took over because this one went silent; nothing it writes counts any more
  * - `not-a-journal`, `newer-version`: the file is something else, or was written by a later version
  * - `corrupt`: what is stored is not what was written
  * - `invalid`: the value to store is refused
@@ -109,6 +167,7 @@ export const JournalErrorReason = Schema.Literals([
   "missing",
   "exists",
   "locked",
+  "fenced",
   "not-a-journal",
   "newer-version",
   "corrupt",

@@ -1,16 +1,13 @@
 import { Effect, Layer, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { statSync } from "node:fs"
-import { emptyHead } from "./internal/chain.ts"
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
+import { dirname } from "node:path"
 import * as NodeSqlite from "./internal/nodeSqlite.ts"
+import { earlier, tables } from "./internal/sqliteLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
-import { Journal, JournalError, type JournalErrorReason, journalVersion } from "./Journal.ts"
+import { Journal, JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
 
-/**
- * How to open a journal: `create` a new one, `open` an existing one to go on writing, or `read-only`, which is possible
- * while a run writes to it.
- */
-export type Mode = "create" | "open" | "read-only"
+export type { Mode } from "./Journal.ts"
 
 /**
  * A journal in one SQLite file, with `FILE.lock` beside it: while a run is writing, the operating system holds a lock on
@@ -32,17 +29,16 @@ export const layer = (options: { readonly file: string; readonly mode: Mode }): 
     Journal,
     Effect.gen(function* () {
       const { file, mode } = options
+      if (mode !== "read-only") yield* lock(file)
+      const size = yield* sizeOf(file)
       if (mode === "create") {
-        yield* lock(file)
-        // An empty file is what a run leaves behind that died before it could create its journal.
-        if ((yield* sizeOf(file)) > 0) {
+        if (size > 0) {
           return yield* error(file, "exists", "the file exists already; resume its run or choose another directory")
         }
-      } else {
-        if ((yield* sizeOf(file)) < 0) {
-          return yield* error(file, "missing", "there is no such file; check the path or start a new run")
-        }
-        if (mode === "open") yield* lock(file)
+        yield* create(file)
+      } else if (size <= 0) {
+        // An empty file is what a run of an earlier version leaves behind that died before it could create its journal.
+        return yield* error(file, "missing", "there is no such journal; check the path or start a new run")
       }
       return yield* open(file, mode)
     })
@@ -52,64 +48,66 @@ export const layer = (options: { readonly file: string; readonly mode: Mode }): 
 export const layerMemory: Layer.Layer<Journal> = Layer.orDie(
   Layer.effect(
     Journal,
-    Effect.suspend(() => open(":memory:", "create"))
+    Effect.suspend(() => open(":memory:", "memory"))
   )
 )
 
 /** The bytes `INSP`, by which a SQLite file says that it is a journal. */
 const applicationId = 0x494e5350
 
-const tables: ReadonlyArray<string> = [
-  `CREATE TABLE events (
-    sequence INTEGER PRIMARY KEY,
-    type TEXT NOT NULL,
-    step INTEGER NOT NULL,
-    payload TEXT NOT NULL,
-    hash TEXT NOT NULL
-  ) STRICT`,
-  `CREATE TABLE head (
-    only INTEGER PRIMARY KEY CHECK (only = 0),
-    events INTEGER NOT NULL,
-    hash TEXT NOT NULL
-  ) STRICT`,
-  `INSERT INTO head VALUES (0, ${emptyHead.events}, '${emptyHead.hash}')`,
-  `CREATE TABLE records (
-    kind TEXT NOT NULL,
-    key TEXT NOT NULL,
-    step INTEGER NOT NULL,
-    value TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    PRIMARY KEY (kind, key)
-  ) STRICT`,
-  `CREATE INDEX records_by_step ON records (kind, step, key)`,
-  `CREATE TABLE ledger (
-    entry INTEGER PRIMARY KEY,
-    phase TEXT NOT NULL,
-    rollouts INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
-    calls INTEGER NOT NULL,
-    usd REAL NOT NULL,
-    redone INTEGER NOT NULL
-  ) STRICT`,
-  `PRAGMA application_id = ${applicationId}`,
-  `PRAGMA user_version = ${journalVersion}`
-]
+const identify = [`PRAGMA application_id = ${applicationId}`, `PRAGMA user_version = ${journalVersion}`]
 
 const Identity = Schema.Tuple([Schema.Struct({ application: Schema.Int, version: Schema.Int })])
 const decodeIdentity = Schema.decodeUnknownEffect(Identity)
 
-const open = (file: string, mode: Mode) =>
+/** The file appears under its name only when it is a journal. */
+const create = Effect.fnUntraced(
+  function* (file: string) {
+    const partial = `${file}.partial`
+    yield* attempt(file, () => rmSync(partial, { force: true }))
+    const database = yield* NodeSqlite.open(partial, { readOnly: false })
+    yield* run(yield* NodeSqlite.makeClient(database, { readOnly: false }), [...tables, ...identify])
+  },
+  Effect.scoped,
+  (effect, file) =>
+    effect.pipe(
+      Effect.catchTag("SqlError", (failure) => Effect.fail(onSqlError(file)(failure))),
+      Effect.andThen(
+        attempt(file, () => {
+          renameSync(`${file}.partial`, file)
+          const directory = openSync(dirname(file), "r")
+          fsyncSync(directory)
+          closeSync(directory)
+        })
+      )
+    )
+)
+
+const run = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>) =>
+  Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true }).pipe(sql.withTransaction)
+
+const open = (file: string, mode: Mode | "memory") =>
   Effect.gen(function* () {
     const readOnly = mode === "read-only"
     const database = yield* NodeSqlite.open(file, { readOnly })
     const sql = yield* NodeSqlite.makeClient(database, { readOnly })
-    if (mode === "create") {
-      // All tables appear in one commit, so a file is either empty or a journal.
-      yield* sql.withTransaction(Effect.forEach(tables, (statement) => sql.unsafe(statement), { discard: true }))
-    }
+    if (mode === "memory") yield* run(sql, [...tables, ...identify])
     const version = yield* checkIdentity(file, sql)
+    const since = earlier.filter((layout) => layout.version >= version)
+    if (readOnly)
+      yield* run(
+        sql,
+        since.flatMap(({ view }) => view)
+      )
+    else if (since.length > 0) yield* run(sql, [...since.flatMap(({ migrate }) => migrate), ...identify])
     if (!readOnly) yield* NodeSqlite.exec(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
-    return SqlJournal.make({ sql, meta: { file, journalVersion: version }, onSqlError: onSqlError(file) })
+    return SqlJournal.make({
+      sql,
+      meta: { file, journalVersion: readOnly ? version : journalVersion },
+      onSqlError: onSqlError(file),
+      // The lock beside the file keeps other writers away.
+      guard: Effect.void
+    })
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(onSqlError(file)(error))))
 
 const checkIdentity = Effect.fnUntraced(function* (file: string, sql: SqlClient.SqlClient) {
@@ -150,8 +148,11 @@ const onLockError = (file: string, failure: SqlError.SqlError): JournalError =>
 
 /** Size of a file in bytes, or -1 when there is none. */
 const sizeOf = (file: string): Effect.Effect<number, JournalError> =>
+  attempt(file, () => statSync(file, { throwIfNoEntry: false })?.size ?? -1)
+
+const attempt = <A>(file: string, operation: () => A): Effect.Effect<A, JournalError> =>
   Effect.try({
-    try: () => statSync(file, { throwIfNoEntry: false })?.size ?? -1,
+    try: operation,
     catch: (cause) => error(file, "storage", cause instanceof Error ? cause.message : String(cause))
   })
 
@@ -163,6 +164,8 @@ const onSqlError =
         return error(file, "storage", "it was opened for reading only")
       case NodeSqlite.ResultCode.corrupt:
         return error(file, "corrupt", `${failure.message}; restore the file from a copy or start a new run`)
+      case NodeSqlite.ResultCode.full:
+        return error(file, "storage", "the disk is full; make room and resume the run: nothing committed is lost")
       case NodeSqlite.ResultCode.notADatabase:
         return error(file, "not-a-journal", "the file is not a database; check the path")
       default:

@@ -69,7 +69,7 @@ const commands = [
     ),
   fc.nat(100).map((tokens) =>
     command(`charge ${tokens}`, async (model, real) => {
-      const entry = { phase: "p", rollouts: 0, tokens, calls: 0, usd: 0, redone: false }
+      const entry = { phase: "p", rollouts: 0, tokens, calls: 0, usd: 0, seconds: 0, redone: false }
       await real.run((journal) => journal.charge(entry))
       model.tokens += tokens
     })

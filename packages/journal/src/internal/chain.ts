@@ -8,6 +8,7 @@ export const EventRow = Schema.Struct({
   type: Schema.String,
   step: Schema.Int,
   payload: Schema.String,
+  state: Schema.NullOr(Schema.String),
   hash: Schema.String
 })
 export interface EventRow extends Schema.Schema.Type<typeof EventRow> {}
@@ -27,43 +28,54 @@ export interface Damage {
 /** The rows that put events behind `head`: each hash covers its event and, through the previous hash, all before it. */
 export const link = (
   head: Head,
-  events: ReadonlyArray<{ readonly type: string; readonly step: number; readonly payload: string }>
+  events: ReadonlyArray<Pick<EventRow, "type" | "step" | "payload" | "state">>
 ): { readonly rows: ReadonlyArray<EventRow>; readonly head: Head } => {
   const rows: Array<EventRow> = []
   let previous = head
   for (const event of events) {
     const hash = eventHash(previous.hash, { ...event, sequence: previous.events })
-    rows.push({ sequence: previous.events, type: event.type, step: event.step, payload: event.payload, hash })
+    rows.push({ ...event, sequence: previous.events, hash })
     previous = { events: previous.events + 1, hash }
   }
   return { rows, head: previous }
 }
 
-/** Reads stored rows back, in order, unless one of them is missing or changed. */
-export const verify = (rows: ReadonlyArray<unknown>, head: Head): Result.Result<ReadonlyArray<StoredEvent>, Damage> => {
+/** Reads the stored rows behind `start` back, in order, up to the first that is missing or changed. */
+export const verify = (
+  rows: ReadonlyArray<unknown>,
+  head: Head,
+  start: Head = emptyHead
+): { readonly events: ReadonlyArray<StoredEvent>; readonly damage: Damage | null } => {
   const events: Array<StoredEvent> = []
-  let previous = ""
-  for (const [sequence, stored] of rows.entries()) {
+  const damaged = (sequence: number, detail: string) => ({ events, damage: { sequence, detail } })
+  let previous = start.hash
+  for (const [index, stored] of rows.entries()) {
+    const sequence = start.events + index
     const decoded = decodeRow(stored)
-    if (Result.isFailure(decoded)) return damage(sequence, "the stored row has lost its form")
+    if (Result.isFailure(decoded)) return damaged(sequence, "the stored row has lost its form")
     const row = decoded.success
     if (row.sequence !== sequence)
-      return damage(sequence, `the event is missing; the next stored one is ${row.sequence}`)
-    if (eventHash(previous, row) !== row.hash) return damage(sequence, "the event is not what was appended")
+      return damaged(sequence, `the event is missing; the next stored one is ${row.sequence}`)
+    if (eventHash(previous, row) !== row.hash) return damaged(sequence, "the event is not what was appended")
     const payload = decodeJson(row.payload)
-    if (Result.isFailure(payload)) return damage(sequence, "the payload is not JSON")
-    events.push({ sequence, type: row.type, step: row.step, payload: payload.success })
+    if (Result.isFailure(payload)) return damaged(sequence, "the payload is not JSON")
+    const { state, step, type } = row
+    events.push({ sequence, type, step, payload: payload.success, ...(state === null ? {} : { state }) })
     previous = row.hash
   }
-  if (events.length < head.events) return damage(events.length, "the event and all after it are missing")
-  if (events.length > head.events || previous !== head.hash) {
-    return damage(head.events, "the event was not appended by a run")
+  const found = start.events + events.length
+  if (found < head.events) return damaged(found, "the event and all after it are missing")
+  if (found > head.events || previous !== head.hash) {
+    return {
+      events: events.slice(0, head.events - start.events),
+      damage: { sequence: head.events, detail: "the event was not appended by a run" }
+    }
   }
-  return Result.succeed(events)
+  return { events, damage: null }
 }
 
 /** The hash stored beside a record. */
-export const recordHash = (kind: string, key: string, step: number, value: string): string =>
+export const recordHash = (kind: string, key: string, step: number, value: Uint8Array): string =>
   digest([kind, key, step], value)
 
 /** Reads a JSON text. */
@@ -71,10 +83,11 @@ export const decodeJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schem
 
 const decodeRow = Schema.decodeUnknownResult(EventRow)
 
-const damage = (sequence: number, detail: string) => Result.fail({ sequence, detail })
+/** Events without a state hash as they did before there were any. */
+const eventHash = (
+  previous: string,
+  { payload, sequence, state, step, type }: Pick<EventRow, "sequence" | "type" | "step" | "payload" | "state">
+): string => digest([previous, sequence, type, step, ...(state === null ? [] : [state])], payload)
 
-const eventHash = (previous: string, event: Pick<EventRow, "sequence" | "type" | "step" | "payload">): string =>
-  digest([previous, event.sequence, event.type, event.step], event.payload)
-
-const digest = (header: ReadonlyArray<string | number>, body: string): string =>
+const digest = (header: ReadonlyArray<string | number>, body: string | Uint8Array): string =>
   createHash("sha256").update(JSON.stringify(header)).update(body).digest("hex")

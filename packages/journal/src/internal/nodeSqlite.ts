@@ -47,7 +47,7 @@ export const makeClient = (
   }).pipe(Effect.provide(Reactivity.layer))
 
 /** The result codes of SQLite that mean something to a journal. */
-export const ResultCode = { busy: 5, readOnly: 8, corrupt: 11, notADatabase: 26 } as const
+export const ResultCode = { busy: 5, readOnly: 8, corrupt: 11, full: 13, notADatabase: 26 } as const
 
 /** SQLite's own result code of a failed statement, without its extension bits. */
 export const resultCode = (error: SqlError.SqlError): number | undefined =>

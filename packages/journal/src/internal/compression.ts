@@ -1,0 +1,20 @@
+import { Effect, Result } from "effect"
+import { promisify } from "node:util"
+import { constants, zstdCompress, zstdDecompressSync } from "node:zlib"
+
+/** Texts below this many bytes are stored as they are: they hardly shrink. */
+const threshold = 512
+
+/** The first bytes of every zstd frame; no JSON text begins with them. */
+const magic = [0x28, 0xb5, 0x2f, 0xfd]
+
+/** A JSON text in UTF-8 as it is stored: compressed with zstd, on another thread, when it is long. */
+export const compress = (text: Uint8Array): Effect.Effect<Uint8Array> =>
+  text.length < threshold ? Effect.succeed(text) : Effect.promise(() => zstd(text, options))
+
+/** The text of what {@link compress} made; a failure when the bytes are damaged. */
+export const decompress = (stored: Uint8Array): Result.Result<Uint8Array, unknown> =>
+  Result.try(() => (magic.every((byte, at) => stored[at] === byte) ? zstdDecompressSync(stored) : stored))
+
+const zstd = promisify(zstdCompress)
+const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }

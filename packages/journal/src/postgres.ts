@@ -1,0 +1,209 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Duration, Effect, Layer, type Redacted, Schedule, Schema } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { type SqlClient, SqlError } from "effect/sql"
+import { tables } from "./internal/postgresLayout.ts"
+import * as SqlJournal from "./internal/sqlJournal.ts"
+import { Journal, JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
+
+export interface Options {
+  /** Address of the database, such as `postgres://inspo@db.example/runs`. A password in it is refused. */
+  readonly url: string
+  readonly password?: Redacted.Redacted | undefined
+  /** Name of the run in the database: 1 to 56 letters, digits, `_`, `-` and `.`. */
+  readonly run: string
+  readonly mode: Mode
+  /** How long a writer may stay silent before another may take over. */
+  readonly lease: Duration.Input
+}
+
+/**
+ * A journal in a PostgreSQL database, one schema per run, for runs that other machines read or take over.
+ *
+ * One writer holds a lease, by the clock of the database, and renews it with each commit and in between. It ends when the
+ * writer does, at once where the database sees its connection end. Who opens the journal then gets a higher fencing token,
+ * and every later commit of the earlier writer fails with `fenced`.
+ *
+ * @example
+ * ```ts
+ * import { layer } from "@inspo/journal/postgres"
+ *
+ * const journal = layer({ url: "postgres://inspo@127.0.0.1/runs", run: "first", mode: "open", lease: "30 seconds" })
+ * ```
+ */
+export const layer = (options: Options): Layer.Layer<Journal, JournalError> =>
+  Layer.effect(
+    Journal,
+    Effect.flatMap(placeOf(options), (place) =>
+      Effect.catchTag(open(options, place), "SqlError", (failure) => Effect.fail(onSqlError(place.error)(failure)))
+    )
+  )
+
+const open = Effect.fnUntraced(function* (options: Options, place: Place) {
+  const sql = yield* connect(options, place)
+  yield* sql`SELECT set_config('search_path', ${schemaOf(options.run)}, false)`
+  if (options.mode === "create") yield* create(sql, options, place)
+  yield* checkVersion(sql, place)
+  if (options.mode === "read-only") yield* sql`SET default_transaction_read_only = on`
+  const guard = options.mode === "read-only" ? Effect.void : (yield* hold(sql, options, place)).renew
+  return SqlJournal.make({
+    sql,
+    meta: { file: place.name, journalVersion },
+    onSqlError: onSqlError(place.error),
+    guard
+  })
+})
+
+/** Where a journal is, without anything secret, and its errors. */
+interface Place {
+  readonly name: string
+  readonly error: (reason: JournalErrorReason, detail: string) => JournalError
+}
+
+const placeOf = Effect.fnUntraced(function* ({ run, url }: Options): Effect.fn.Return<Place, JournalError> {
+  const parsed = URL.parse(url)
+  const { host = "", password = "", pathname = "" } = parsed ?? {}
+  const name = `postgres://${host}${pathname}, run ${run}`
+  const error: Place["error"] = (reason, detail) => new JournalError({ reason, file: name, sequence: null, detail })
+  if (parsed === null || !/^postgres(ql)?:$/u.test(parsed.protocol))
+    return yield* error("invalid", "the address is no URL such as postgres://user@host/database")
+  if (password !== "")
+    return yield* error("invalid", "the address holds a password; name an environment variable that holds it instead")
+  if (!/^[\w.-]{1,56}$/u.test(run))
+    return yield* error("invalid", "the name of the run must be 1 to 56 letters, digits, _, - and .")
+  return { name, error }
+})
+
+const schemaOf = (run: string): string => `"inspo_${run}"`
+
+/** One connection does everything, so that its end is the end of the writer. */
+const connect = ({ password, url }: Options, { error }: Place) => {
+  const { hostname, pathname, port, searchParams, username } = new URL(url)
+  const socket = searchParams.get("host")
+  return PgClient.makeClient({
+    ...(socket === null ? { host: hostname } : { host: socket }),
+    ...(port === "" ? {} : { port: Number(port) }),
+    database: decodeURIComponent(pathname.slice(1)),
+    username: decodeURIComponent(username),
+    password,
+    ...(searchParams.get("sslmode") === "require" ? { ssl: true } : {}),
+    applicationName: "inspo",
+    connectTimeout: "10 seconds",
+    keepAlive: "10 seconds",
+    maxMessageSize: 1024 ** 3
+  }).pipe(
+    Effect.provide(Reactivity.layer),
+    Effect.mapError(({ message }) =>
+      error("storage", `the database cannot be reached: ${message}; check the address and that it is running`)
+    )
+  )
+}
+
+const create = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient, { run }: Options, { error }: Place) {
+    const taken = yield* sql`SELECT 1 AS one FROM pg_namespace WHERE nspname = ${`inspo_${run}`}`
+    if (taken.length > 0)
+      return yield* error("exists", "the database holds this run already; resume it or choose another name")
+    yield* sql.unsafe(`CREATE SCHEMA ${schemaOf(run)}`)
+    yield* Effect.forEach(tables, (statement) => sql.unsafe(statement), { discard: true })
+  },
+  (effect, sql, _, { error }) =>
+    sql.withTransaction(effect).pipe(
+      // Two runs that make it at once: the database lets one of them.
+      failOn([SqlState.uniqueViolation, SqlState.duplicateSchema], () =>
+        error("exists", "another run made it at the same moment; choose another name")
+      )
+    )
+)
+
+const checkVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { error }: Place) {
+  const rows = yield* sql`SELECT version FROM identity`.pipe(
+    failOn([SqlState.undefinedTable], () =>
+      error("missing", "the database holds no such run; check journal.run or start a new one")
+    )
+  )
+  const [{ version }] = yield* Effect.mapError(decodeVersion(rows), ({ message }) => error("corrupt", message))
+  if (version > journalVersion)
+    return yield* error(
+      "newer-version",
+      `its version is ${version} and this program reads up to ${journalVersion}; use a newer one`
+    )
+})
+
+/** Takes the lease, and keeps it as long as the scope lives. `renew` fails when the lease was lost. */
+const hold = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: Options, { error }: Place) {
+  const lease = Duration.toMillis(options.lease)
+  const expires = sql.literal(`clock_timestamp() + interval '${Math.ceil(lease)} milliseconds'`)
+  // Each writer holds the lock of its token. The database drops it when the connection ends: a dead writer need not be
+  // waited for.
+  const own = yield* Effect.gen(function* () {
+    const rows = yield* sql`
+      SELECT token, expires < clock_timestamp() AS expired, pg_try_advisory_lock(hashtext(${options.run}), token::int) AS free
+      FROM (SELECT token, expires FROM identity FOR UPDATE) AS held`
+    const [held] = yield* Effect.mapError(decodeHeld(rows), ({ message }) => error("corrupt", message))
+    if (!held.free && !held.expired)
+      return yield* error("locked", "another run is writing to it; wait for it to end or stop it first")
+    const token = held.token + 1
+    yield* sql`UPDATE identity SET token = ${token}, expires = ${expires}`
+    yield* sql`SELECT pg_advisory_lock(hashtext(${options.run}), ${token}::int)`
+    return { token }
+  }).pipe(sql.withTransaction)
+
+  const renew = Effect.flatMap(
+    sql`UPDATE identity SET expires = ${expires} WHERE token = ${own.token} RETURNING token`,
+    (rows) =>
+      rows.length > 0
+        ? Effect.void
+        : Effect.fail(
+            error("fenced", "another run took over while this one was silent; this one stops and changes nothing more")
+          )
+  )
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renew), Schedule.spaced(Duration.millis(lease / 3))))
+  yield* Effect.addFinalizer(() =>
+    Effect.ignore(sql`UPDATE identity SET expires = '-infinity' WHERE token = ${own.token}`)
+  )
+  return { renew }
+})
+
+const decodeVersion = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ version: Schema.Int })]))
+const decodeHeld = Schema.decodeUnknownEffect(
+  Schema.Tuple([Schema.Struct({ token: Schema.Int, expired: Schema.Boolean, free: Schema.Boolean })])
+)
+
+/** Turns failures of some states into an error of the journal. */
+const failOn =
+  (states: ReadonlyArray<string | undefined>, onFailure: () => JournalError) =>
+  <A, E, R>(effect: Effect.Effect<A, E | SqlError.SqlError, R>) =>
+    Effect.catchIf(
+      effect,
+      (failure): failure is Extract<E | SqlError.SqlError, SqlError.SqlError> =>
+        failure instanceof SqlError.SqlError && states.includes(stateOf(failure)),
+      () => Effect.fail(onFailure())
+    )
+
+/** The states of PostgreSQL that mean something to a journal. */
+const SqlState = {
+  undefinedTable: "42P01",
+  duplicateSchema: "42P06",
+  uniqueViolation: "23505",
+  readOnly: "25006",
+  diskFull: "53100"
+} as const
+
+const stateOf = ({ reason }: SqlError.SqlError): string | undefined => {
+  const { cause } = reason
+  return cause instanceof Object && "code" in cause && typeof cause.code === "string" ? cause.code : undefined
+}
+
+const onSqlError =
+  (error: Place["error"]) =>
+  (failure: SqlError.SqlError): JournalError => {
+    switch (stateOf(failure)) {
+      case SqlState.readOnly:
+        return error("storage", "it was opened for reading only")
+      case SqlState.diskFull:
+        return error("storage", "the disk of the database is full; make room and resume the run: nothing is lost")
+      default:
+        return error("storage", `${failure.message}; resume the run when the database is there`)
+    }
+  }
