@@ -4,7 +4,9 @@
 const benches: Readonly<Record<string, string>> = {
   core: "./core.ts",
   engine: "../../packages/engine-local/bench/engine.ts",
+  journal: "./journal.ts",
   retrieval: "./retrieval.ts",
+  rollout: "./rollout.ts",
   whatif: "../../packages/coevolution/bench/whatif.ts"
 }
 

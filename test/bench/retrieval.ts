@@ -1,7 +1,7 @@
 /**
  * `pnpm bench retrieval [PASSAGES] [SAMPLES]`: time, memory and disk of an index over that many synthetic passages
- * (1,000,000 by default), the time of a question, and how many of the supporting passages of real questions are among the
- * first three, for `*.jsonl` with `*.corpus.jsonl` in the folder SAMPLES.
+ * (1,000,000 by default), the time of a question, and how often the first three passages for real questions hold what
+ * supports them or an answer, for `*.jsonl` with `*.corpus.jsonl` in the folder SAMPLES.
  */
 import { createWriteStream, existsSync, readdirSync, statSync } from "node:fs"
 import { once } from "node:events"
@@ -11,6 +11,7 @@ import { SearchR1 } from "@inspo/datasets"
 import type { Search } from "@inspo/retrieval"
 import * as Bm25 from "@inspo/retrieval/Bm25"
 import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
+import { substringExactMatch } from "@inspo/reward/ExactMatch"
 import { Console, Effect, FileSystem } from "effect"
 
 const [passages = "1000000", samples] = process.argv.slice(2)
@@ -108,7 +109,10 @@ const speed = Effect.fnUntraced(function* (size: number) {
   }
 })
 
-/** Mean share of a question's supporting passages among its first three, over the questions that name some. */
+/**
+ * What the first three passages of each question hold: the mean share of the supporting passages, over the questions that
+ * name some, and how often one of them holds a golden answer.
+ */
 const evidence = Effect.fnUntraced(function* (
   { search }: Search.Interface,
   questions: ReadonlyArray<SearchR1.FileQuestion>
@@ -117,28 +121,32 @@ const evidence = Effect.fnUntraced(function* (
     questions.map(({ question }) => question),
     topK
   )
-  const recalls = questions.map(({ supportIds = [] }, i) => {
+  const recalls = questions.flatMap(({ supportIds = [] }, i) => {
     const ids = new Set(found[i]?.map(({ passage }) => passage.id))
-    return supportIds.filter((id) => ids.has(id)).length / supportIds.length
+    return supportIds.length === 0 ? [] : [supportIds.filter((id) => ids.has(id)).length / supportIds.length]
   })
+  const answered = questions.filter(({ goldenAnswers }, i) =>
+    found[i]?.some(({ passage: { text, title } }) => substringExactMatch(`${title} ${text}`, goldenAnswers) === 1)
+  )
   return {
-    recall: (100 * recalls.reduce((sum, recall) => sum + recall, 0)) / recalls.length,
+    recall: recalls.length === 0 ? null : (100 * recalls.reduce((sum, recall) => sum + recall, 0)) / recalls.length,
+    hits: (100 * answered.length) / questions.length,
     lists: found.map((list) => list.map(({ passage }) => passage.id).join())
   }
 })
+
+const told = ({ hits, recall }: { readonly hits: number; readonly recall: number | null }): string =>
+  `${recall === null ? "no support named" : `recall@${topK} ${recall.toFixed(1)} %`}, an answer in ${hits.toFixed(1)} %`
 
 const recall = Effect.fnUntraced(function* (folder: string) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith(".corpus.jsonl"))) {
     const file = join(folder, name.replace(".corpus", ""))
     if (!existsSync(file)) continue
     const corpus = yield* SearchR1.readCorpus(join(folder, name))
-    const all = yield* SearchR1.readQuestions(file)
-    const questions = all.filter(({ supportIds = [] }) => supportIds.length > 0)
-    if (questions.length === 0) continue
+    const questions = yield* SearchR1.readQuestions(file)
     const whole = yield* evidence(yield* Bm25.make(corpus, { postingsPerQuery: Number.POSITIVE_INFINITY }), questions)
     yield* Console.log(
-      `${basename(file)}: ${corpus.length} passages, ${questions.length} of ${all.length} questions with support; ` +
-        `recall@${topK} of every word ${whole.recall.toFixed(1)} %`
+      `${basename(file)}: ${corpus.length} passages, ${questions.length} questions; with every word ${told(whole)}`
     )
     // The default budget spares corpora of this size; shares of the corpus stand for what it does to larger ones.
     for (const share of ["default", 1, 0.5, 0.1, 0.02] as const) {
@@ -147,7 +155,7 @@ const recall = Effect.fnUntraced(function* (folder: string) {
       const same = pruned.lists.filter((list, i) => list === whole.lists[i]).length
       yield* Console.log(
         `  ${share === "default" ? "default budget" : `budget of ${share} × corpus`} (${postingsPerQuery} postings): ` +
-          `${pruned.recall.toFixed(1)} %, same passages for ${((100 * same) / questions.length).toFixed(1)} %`
+          `${told(pruned)}, same passages for ${((100 * same) / questions.length).toFixed(1)} %`
       )
     }
   }

@@ -204,18 +204,38 @@ const readValues = (bytes: Uint8Array, dtype: number): Pick<Wire.TensorData, "da
   }
 }
 
-const int32Bytes = (values: ReadonlyArray<number>) => new Uint8Array(Int32Array.from(values).buffer)
-const int64Bytes = (values: ReadonlyArray<number>) => new Uint8Array(BigInt64Array.from(values, BigInt).buffer)
-const float32Bytes = (values: ReadonlyArray<number>) => new Uint8Array(Float32Array.from(values).buffer)
+const int32Bytes = (values: ReadonlyArray<number>) => new Uint8Array(new Int32Array(values).buffer)
+const float32Bytes = (values: ReadonlyArray<number>) => new Uint8Array(new Float32Array(values).buffer)
 
-const int32s = (bytes: Uint8Array): ReadonlyArray<number> => Array.from(new Int32Array(aligned(bytes, 4)))
-const int64s = (bytes: Uint8Array): ReadonlyArray<number> => Array.from(new BigInt64Array(aligned(bytes, 8)), Number)
-const float32s = (bytes: Uint8Array): ReadonlyArray<number> => Array.from(new Float32Array(aligned(bytes, 4)))
+/** Low and high halves, since a bigint for every number would take most of the time. */
+const int64Bytes = (values: ReadonlyArray<number>) => {
+  const halves = new Int32Array(2 * values.length)
+  for (const [at, value] of values.entries()) {
+    halves[2 * at] = value
+    halves[2 * at + 1] = Math.floor(value / 2 ** 32)
+  }
+  return new Uint8Array(halves.buffer)
+}
+
+const int32s = (bytes: Uint8Array): ReadonlyArray<number> => list(new Int32Array(aligned(bytes, 4)))
+const float32s = (bytes: Uint8Array): ReadonlyArray<number> => list(new Float32Array(aligned(bytes, 4)))
+
+const int64s = (bytes: Uint8Array): ReadonlyArray<number> => {
+  const halves = new Int32Array(aligned(bytes, 8))
+  const values: Array<number> = []
+  for (let at = 0; at < halves.length; at += 2) values.push((halves[at + 1] ?? 0) * 2 ** 32 + ((halves[at] ?? 0) >>> 0))
+  return values
+}
 
 /** A bfloat16 is the upper half of a float32. */
-const bfloat16s = (bytes: Uint8Array): ReadonlyArray<number> => {
-  const halves = new Uint16Array(aligned(bytes, 2))
-  return Array.from(new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer))
+const bfloat16s = (bytes: Uint8Array): ReadonlyArray<number> =>
+  list(new Float32Array(Uint32Array.from(new Uint16Array(aligned(bytes, 2)), (half) => half << 16).buffer))
+
+/** Faster by far than `Array.from`, which asks an iterator for each value. */
+const list = (values: Int32Array | Float32Array): ReadonlyArray<number> => {
+  const copy: Array<number> = []
+  for (let at = 0; at < values.length; at++) copy.push(values[at] ?? NaN)
+  return copy
 }
 
 /** A copy that begins at a multiple of every element size: a field may begin anywhere in its message. */

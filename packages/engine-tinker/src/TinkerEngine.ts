@@ -44,6 +44,11 @@ export interface TinkerEngineOptions {
   readonly concurrency?: number | null | undefined
   /** How long the server may be out of reach; 5 minutes when absent. */
   readonly patience?: Duration.Input | undefined
+  /**
+   * How long one answer may take; 60 seconds when absent. Null leaves that to the HTTP client, which saves a fiber per
+   * request where the client has a limit of its own.
+   */
+  readonly answerWithin?: Duration.Input | null | undefined
 }
 
 /**
@@ -79,7 +84,13 @@ const make = Effect.fn("TinkerEngine.make")(function* (
 ): Effect.fn.Return<Engine.Interface, EngineError, HttpClient.HttpClient | Scope.Scope> {
   const client = yield* HttpClient.HttpClient
   const connect = (protobuf: boolean, patience: Duration.Input) =>
-    Connection.make(client, { url: options.url, apiKey: options.apiKey ?? null, patience, protobuf })
+    Connection.make(client, {
+      url: options.url,
+      apiKey: options.apiKey ?? null,
+      patience,
+      protobuf,
+      answerWithin: options.answerWithin === undefined ? "60 seconds" : options.answerWithin
+    })
   const server = yield* Server.probe(connect(false, "5 seconds"), {
     url: options.url,
     profile: options.profile ?? "auto",
@@ -414,6 +425,12 @@ const make = Effect.fn("TinkerEngine.make")(function* (
               `klCoefficient is ${klCoefficient} and entropyCoefficient ${entropyCoefficient}, expected 0: the protocol ` +
               "has no such terms in its loss; fold the KL term into the advantages with train.kl"
           })
+        const problem = Datums.problem(request.datums)
+        if (problem !== null)
+          return yield* new EngineError({
+            operation: "train",
+            reason: `${problem}; nothing was sent to ${options.url}`
+          })
         if (lastTraining?.key === request.key) return lastTraining.metrics
         const datums = Datums.training(request.datums, profile)
         if (datums.length === 0) return { loss: 0, kl: 0, clipFraction: 0, gradientNorm: 0, tokens: 0 }
@@ -431,6 +448,12 @@ const make = Effect.fn("TinkerEngine.make")(function* (
     score: Effect.fn("TinkerEngine.score")(
       function* (policy, sequences) {
         const model = yield* sound("score")
+        const empty = sequences.findIndex(({ prompt, response }) => prompt.length === 0 && response.length > 0)
+        if (empty >= 0)
+          return yield* new EngineError({
+            operation: "score",
+            reason: `sequences[${empty}].prompt is empty, expected at least one token`
+          })
         const answered = sequences.filter(({ response }) => response.length > 0)
         const scores = policy === "current" ? yield* forward(model, answered) : yield* referenceScores(answered)
         const rest = scores.values()

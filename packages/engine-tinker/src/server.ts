@@ -1,4 +1,4 @@
-import { timingSafeEqual } from "node:crypto"
+import { hash, timingSafeEqual } from "node:crypto"
 import { promisify } from "node:util"
 import { zstdDecompress } from "node:zlib"
 import type { Engine, EngineError } from "@inspo/engine"
@@ -34,6 +34,8 @@ export interface TinkerServerOptions {
   readonly longPoll?: Duration.Input | undefined
   /** How long a request of a model waits for one of a lower sequence number; 5 seconds when absent. */
   readonly gapPatience?: Duration.Input | undefined
+  /** How long a session lives without a heartbeat or another request, and its models with it; 5 minutes when absent. */
+  readonly sessionPatience?: Duration.Input | undefined
   /** Results kept for clients that ask again; 20,000 when absent. */
   readonly retained?: number | undefined
 }
@@ -54,7 +56,8 @@ export const layer = (options: TinkerServerOptions): Layer.Layer<TinkerServer, E
         model: options.model,
         catalog: options.catalog,
         gapPatience: options.gapPatience ?? "5 seconds",
-        retained: options.retained ?? 20_000
+        retained: options.retained ?? 20_000,
+        sessionPatience: options.sessionPatience ?? "5 minutes"
       }),
       (service) => ({ ...service, apiKey: options.apiKey ?? null, longPoll: options.longPoll ?? "20 seconds" })
     )
@@ -84,14 +87,15 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | TinkerSer
     const post = <S extends Schema.ConstraintDecoder<unknown>>(
       path: `/${string}`,
       schema: S,
-      handle: (body: S["Type"], request: HttpServerRequest.HttpServerRequest) => Effect.Effect<object, Refusal>
+      handle: (body: S["Type"], received: Received) => Effect.Effect<object, Refusal>
     ) => {
       const decode = decoder(schema)
       return route("POST", path, (request) =>
-        readJson(request).pipe(
-          Effect.flatMap(decode),
-          Effect.flatMap((body) => handle(body, request)),
-          Effect.map((body) => reply(body))
+        Effect.flatMap(readJson(request), ({ digest, value }) =>
+          decode(value).pipe(
+            Effect.flatMap((body) => handle(body, { digest, headers: request.headers })),
+            Effect.map((body) => reply(body))
+          )
         )
       )
     }
@@ -100,10 +104,10 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | TinkerSer
     const future = <S extends Schema.ConstraintDecoder<unknown>>(
       path: `/${string}`,
       schema: S,
-      handle: (body: S["Type"], request: HttpServerRequest.HttpServerRequest) => Effect.Effect<string, Refusal>
+      handle: (body: S["Type"], received: Received) => Effect.Effect<string, Refusal>
     ) =>
-      post(path, schema, (body, request) =>
-        Effect.map(handle(body, request), (request_id) => ({
+      post(path, schema, (body, received) =>
+        Effect.map(handle(body, received), (request_id) => ({
           request_id,
           ...(isOfModel(body) ? { model_id: body.model_id } : {})
         }))
@@ -116,37 +120,42 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | TinkerSer
     yield* post("/telemetry", Schema.Unknown, () => Effect.succeed({ status: "accepted" }))
     yield* post("/create_session", Wire.CreateSessionRequest, () => server.createSession)
     yield* post("/session_heartbeat", Wire.HeartbeatRequest, server.heartbeat)
-    yield* future("/create_model", Wire.CreateModelRequest, server.createModel)
+    yield* future("/create_model", Wire.CreateModelRequest, (body, { digest }) => server.createModel(body, digest))
     yield* future("/unload_model", Wire.ModelRequest, server.unloadModel)
     yield* post("/get_info", Wire.ModelRequest, server.info)
     yield* post("/weights_info", Wire.WeightsInfoRequest, server.weightsInfo)
-    yield* future("/forward", Wire.ForwardRequest, server.forward)
-    yield* future("/optim_step", Wire.OptimStepRequest, server.optimStep)
-    yield* future("/save_weights", Wire.SaveWeightsRequest, server.saveWeights)
-    yield* future("/load_weights", Wire.LoadWeightsRequest, server.loadWeights)
-    yield* future("/save_weights_for_sampler", Wire.SaveWeightsForSamplerRequest, server.saveForSampler)
+    yield* future("/forward", Wire.ForwardRequest, (body, { digest }) => server.forward(body, digest))
+    yield* future("/optim_step", Wire.OptimStepRequest, (body, { digest }) => server.optimStep(body, digest))
+    yield* future("/save_weights", Wire.SaveWeightsRequest, (body, { digest }) => server.saveWeights(body, digest))
+    yield* future("/load_weights", Wire.LoadWeightsRequest, (body, { digest }) => server.loadWeights(body, digest))
+    yield* future("/save_weights_for_sampler", Wire.SaveWeightsForSamplerRequest, (body, { digest }) =>
+      server.saveForSampler(body, digest)
+    )
     yield* post("/create_sampling_session", Wire.CreateSamplingSessionRequest, server.createSamplingSession)
-    yield* future("/asample", Wire.SampleRequest, (body, { headers }) =>
-      Effect.flatMap(seedOf(headers), (seed) => server.asample(body, seed))
+    yield* future("/asample", Wire.SampleRequest, (body, { digest, headers }) =>
+      Effect.flatMap(seedOf(headers), (seed) => server.asample(body, seed, digest))
     )
 
     yield* route("POST", "/forward_backward", (request) =>
       Effect.gen(function* () {
-        const { body, forwardOnly } = yield* readForwardBackward(request)
+        const { body, digest, forwardOnly } = yield* readForwardBackward(request)
         const request_id = yield* forwardOnly
-          ? server.forward({
-              model_id: body.model_id,
-              seq_id: body.seq_id ?? null,
-              forward_input: body.forward_backward_input
-            })
-          : server.forwardBackward(body)
+          ? server.forward(
+              {
+                model_id: body.model_id,
+                seq_id: body.seq_id ?? null,
+                forward_input: body.forward_backward_input
+              },
+              digest
+            )
+          : server.forwardBackward(body, digest)
         return reply({ request_id, model_id: body.model_id })
       })
     )
 
     yield* route("POST", "/retrieve_future", (request) =>
       Effect.gen(function* () {
-        const { request_id } = yield* Effect.flatMap(readJson(request), decoder(Wire.RetrieveFutureRequest))
+        const { request_id } = yield* Effect.flatMap(readJson(request), ({ value }) => decodeRetrieve(value))
         const takesProtobuf = (request.headers["accept"] ?? "").includes(Protobuf.contentType)
         return yield* Effect.match(server.retrieve(request_id, server.longPoll), {
           onSuccess: Option.match({
@@ -213,8 +222,26 @@ const authorize = (
     : Effect.fail(refuse("the header X-API-Key does not hold this server's key", 401))
 }
 
-const readJson = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Refusal> =>
-  Effect.mapError(request.json, () => refuse("the body is not JSON", 422))
+/** What of a request is not in its body; `digest` is that of the body as it came. */
+interface Received {
+  readonly digest: string
+  readonly headers: Headers.Headers
+}
+
+const digestOf = (body: string | Uint8Array): string => hash("sha256", body, "base64")
+
+const readJson = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<{ readonly value: unknown; readonly digest: string }, Refusal> =>
+  Effect.mapError(
+    Effect.flatMap(request.text, (text) =>
+      Effect.try((): { readonly value: unknown; readonly digest: string } => ({
+        value: JSON.parse(text),
+        digest: digestOf(text)
+      }))
+    ),
+    () => refuse("the body is not JSON", 422)
+  )
 
 /** Keys that a schema does not know are dropped. */
 const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
@@ -226,12 +253,14 @@ const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
     })
 }
 
+const decodeRetrieve = decoder(Wire.RetrieveFutureRequest)
 const decodeForwardBackward = decoder(Wire.ForwardBackwardRequest)
 
 const readForwardBackward = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const isProtobuf = (request.headers["content-type"] ?? "").startsWith(Protobuf.contentType)
   if (!isProtobuf) {
-    return { body: yield* Effect.flatMap(readJson(request), decodeForwardBackward), forwardOnly: false }
+    const { digest, value } = yield* readJson(request)
+    return { body: yield* decodeForwardBackward(value), digest, forwardOnly: false }
   }
   const unreadable = (reason: string) => refuse(`the body cannot be read: ${reason}`, 422)
   const received = yield* Effect.mapError(request.arrayBuffer, ({ message }) => unreadable(message))
@@ -250,7 +279,7 @@ const readForwardBackward = Effect.fnUntraced(function* (request: HttpServerRequ
     seq_id: message.seqId,
     forward_backward_input: message.input
   })
-  return { body, forwardOnly: message.forwardOnly }
+  return { body, digest: digestOf(bytes), forwardOnly: message.forwardOnly }
 })
 
 const decompress = promisify(zstdDecompress)

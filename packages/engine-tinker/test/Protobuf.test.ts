@@ -7,6 +7,13 @@ const Float = Schema.Finite.check(Schema.isBetween({ minimum: -100, maximum: 100
 const Row = Schema.Struct({ token: Token, value: Float })
 const Rows = Schema.NonEmptyArray(Row)
 
+/** Any numbers that 64 bits hold and a double tells apart. */
+const Wide = Schema.Array(
+  Schema.Int.check(Schema.isBetween({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }))
+).pipe(
+  Schema.check(Schema.makeFilter((values: ReadonlyArray<number>) => values.every((value) => !Object.is(value, -0))))
+)
+
 const float32 = (values: ReadonlyArray<number>) => values.map(Math.fround)
 
 describe("Protobuf", () => {
@@ -23,33 +30,38 @@ describe("Protobuf", () => {
     assert.deepStrictEqual(Result.getOrThrow(read), response)
   })
 
-  it.prop("carries losses to differentiate", [Schema.Array(Rows), Schema.Boolean], ([datums, forwardOnly]) => {
-    const request = {
-      modelId: "m",
-      seqId: 7,
-      forwardOnly,
-      input: {
-        loss_fn: "ppo" as const,
-        loss_fn_config: { clip_low_threshold: 0.8 },
-        data: datums.map((rows) => {
-          const tokens = rows.map(({ token }) => token)
-          return {
-            model_input: { chunks: [{ type: "encoded_text" as const, tokens }] },
-            loss_fn_inputs: {
-              target_tokens: { data: tokens, dtype: "int64" as const, shape: [rows.length] },
-              advantages: {
-                data: float32(rows.map(({ value }) => value)),
-                dtype: "float32" as const,
-                shape: [rows.length]
+  it.prop(
+    "carries losses to differentiate",
+    [Schema.Array(Rows), Schema.Boolean, Wide],
+    ([datums, forwardOnly, wide]) => {
+      const request = {
+        modelId: "m",
+        seqId: 7,
+        forwardOnly,
+        input: {
+          loss_fn: "ppo" as const,
+          loss_fn_config: { clip_low_threshold: 0.8 },
+          data: datums.map((rows) => {
+            const tokens = rows.map(({ token }) => token)
+            return {
+              model_input: { chunks: [{ type: "encoded_text" as const, tokens }] },
+              loss_fn_inputs: {
+                target_tokens: { data: tokens, dtype: "int64" as const, shape: [rows.length] },
+                wide: { data: wide, dtype: "int64" as const, shape: [wide.length] },
+                advantages: {
+                  data: float32(rows.map(({ value }) => value)),
+                  dtype: "float32" as const,
+                  shape: [rows.length]
+                }
               }
             }
-          }
-        })
+          })
+        }
       }
+      const read = Protobuf.decodeForwardBackward(Protobuf.encodeForwardBackward(request))
+      assert.deepStrictEqual(Result.getOrThrow(read), request)
     }
-    const read = Protobuf.decodeForwardBackward(Protobuf.encodeForwardBackward(request))
-    assert.deepStrictEqual(Result.getOrThrow(read), request)
-  })
+  )
 
   it.prop("carries the outputs of datums of unequal length", [Schema.Array(Rows)], ([datums]) => {
     const output = {

@@ -71,6 +71,25 @@ describe("TinkerEngine", () => {
     }).pipe(Effect.scoped, Effect.provide(server()))
   )
 
+  it.live("sends no batch whose lists do not fit, and stays as sound as it was", () =>
+    Effect.gen(function* () {
+      const engine = yield* connect()
+      const { datums, ...rest } = training("0", 1)
+      const broken = (change: Partial<TrainRequest["datums"][number]>) =>
+        Effect.flip(engine.train({ ...rest, datums: datums.map((datum) => ({ ...datum, ...change })) }))
+      for (const name of ["logprobs", "advantages", "weights"] as const) {
+        const { reason } = yield* broken({ [name]: [0.5] })
+        assert.include(reason, `datums[0].${name} holds 1 values, expected 2, one per response token`)
+        assert.include((yield* broken({ [name]: [0.5, NaN] })).reason, `datums[0].${name}[1] is NaN`)
+      }
+      assert.include((yield* broken({ prompt: [] })).reason, "datums[0].prompt is empty")
+      const unscored = yield* Effect.flip(engine.score("current", [{ prompt: [], response: [1] }]))
+      assert.include(unscored.reason, "sequences[0].prompt is empty")
+      const { tokens } = yield* engine.train(training("0", 1))
+      assert.strictEqual(tokens, 2)
+    }).pipe(Effect.scoped, Effect.provide(server()))
+  )
+
   it.live("sends a gradient again where the server counts it once", () =>
     Effect.gen(function* () {
       const plain = yield* connect()

@@ -39,6 +39,8 @@ export const EngineProfile = Schema.Struct({
   concurrency: Schema.Int,
   /** The stop texts that `sample` takes: any, unless the engine says it takes single tokens only. */
   stopTexts: Schema.optionalKey(Schema.Literals(["any", "single-token"])),
+  /** Whether `train` and `restore` can change the policy; they can unless the engine says no, which only samples. */
+  trains: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes a KL term in its loss; it does unless the engine says no. */
   klInLoss: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes an entropy term in its loss; it does not unless the engine says so. */

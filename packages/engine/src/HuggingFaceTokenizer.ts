@@ -44,17 +44,21 @@ export const fromFiles = (files: TokenizerFiles): Tokenizer => {
     throw new RangeError(`tokenizer_config.json: eos_token ${eosToken} is not in the vocabulary`)
   }
   const encode = (text: string): ReadonlyArray<number> => inner.encode(text, { add_special_tokens: false }).ids
+  // The library refuses an empty list.
+  const decode = (tokens: ReadonlyArray<number>): string =>
+    tokens.length === 0
+      ? ""
+      : inner.decode([...tokens], { skip_special_tokens: false, clean_up_tokenization_spaces: false })
   return {
     vocabularySize: inner.get_vocab().size,
     endOfSequence,
     encode,
-    // The library refuses an empty list.
-    decode: (tokens) =>
-      tokens.length === 0
-        ? ""
-        : inner.decode([...tokens], { skip_special_tokens: false, clean_up_tokenization_spaces: false }),
-    prompt: (messages: ReadonlyArray<Message>) =>
-      encode(template.render({ messages, add_generation_prompt: true, eos_token: eosToken }))
+    decode: isByteLevel(files.tokenizer) ? piecewise(decode) : decode,
+    prompt: ofLast(
+      (messages: ReadonlyArray<Message>) =>
+        template.render({ messages, add_generation_prompt: true, eos_token: eosToken }),
+      encode
+    )
   }
 }
 
@@ -96,3 +100,43 @@ const decodeConfig = Schema.decodeUnknownSync(
     eos_token: Schema.Union([Schema.NonEmptyString, Schema.Struct({ content: Schema.NonEmptyString })])
   })
 )
+
+/** Whether tokens stand for bytes, so that the text of a list is that of its tokens one after the other. */
+const isByteLevel = Schema.is(Schema.Struct({ decoder: Schema.Struct({ type: Schema.Literal("ByteLevel") }) }))
+
+/**
+ * Decodes each token once and joins what is known of them. A list with a token that is no whole characters is left to
+ * `decode`.
+ */
+const piecewise = (decode: (tokens: ReadonlyArray<number>) => string): ((tokens: ReadonlyArray<number>) => string) => {
+  const pieces = new Map<number, string>()
+  const piece = (token: number): string => {
+    const known = pieces.get(token)
+    if (known !== undefined) return known
+    const text = decode([token])
+    pieces.set(token, text)
+    return text
+  }
+  return (tokens) => {
+    let text = ""
+    for (const token of tokens) {
+      const part = piece(token)
+      if (part.includes(replacement)) return decode(tokens)
+      text += part
+    }
+    return text
+  }
+}
+
+/** What a decoder writes for bytes that are no character. */
+const replacement = "\uFFFD"
+
+/** Makes a text and reads it, or gives what it read the last time for the same text: a group asks for one prompt in a row. */
+const ofLast = <A, B>(write: (value: A) => string, read: (text: string) => B): ((value: A) => B) => {
+  let last: { readonly text: string; readonly result: B } | undefined
+  return (value) => {
+    const text = write(value)
+    if (last?.text !== text) last = { text, result: read(text) }
+    return last.result
+  }
+}

@@ -27,9 +27,9 @@ export const write = (
   { logprobs, tokens }: Pick<SampledSequence, "tokens" | "logprobs">
 ): Recording => ({
   ...recording,
-  response: [...recording.response, ...tokens],
-  logprobs: [...recording.logprobs, ...logprobs],
-  mask: [...recording.mask, ...tokens.map(() => 1 as const)]
+  response: recording.response.concat(tokens),
+  logprobs: recording.logprobs.concat(logprobs),
+  mask: recording.mask.concat(tokens.map(() => 1 as const))
 })
 
 /** Ends a turn, whose tokens are written: its text and the action read from it. */
@@ -41,9 +41,9 @@ export const endTurn = (recording: Recording, text: string, action: Trajectory.A
 /** Shows the environment's answer to the last turn. */
 export const show = (recording: Recording, observation: Observation): Recording => ({
   ...recording,
-  response: [...recording.response, ...observation.tokens],
-  logprobs: [...recording.logprobs, ...observation.tokens.map(() => 0)],
-  mask: [...recording.mask, ...observation.tokens.map(() => 0 as const)],
+  response: recording.response.concat(observation.tokens),
+  logprobs: recording.logprobs.concat(observation.tokens.map(() => 0)),
+  mask: recording.mask.concat(observation.tokens.map(() => 0 as const)),
   transcript: recording.transcript.map((turn, i) =>
     i < recording.transcript.length - 1 ? turn : { ...turn, observation: observation.text }
   )

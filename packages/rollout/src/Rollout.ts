@@ -5,6 +5,7 @@ import { Reward } from "@inspo/reward"
 import { Array, Context, Effect, Layer, Order, Result, Schema } from "effect"
 import type { Agent, Calling, Finished, Progress, Sampling } from "./Agent.ts"
 import * as Agents from "./agents/Agents.ts"
+import * as Demonstration from "./Demonstration.ts"
 import type { Episode } from "./Episode.ts"
 import * as Stop from "./internal/Stop.ts"
 import * as ToolCalls from "./internal/ToolCalls.ts"
@@ -92,12 +93,18 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
     distinct: !isReference
   })
   const stop = Stop.make(profile, tokenizer)
-  const begin = agent.make({
+  const enter = agent.make({
     config,
     tokenizer,
     contextLength: profile.contextLength,
     toolTexts: callable.flatMap((name) => tools.get(name)?.description ?? []).join(" ")
   })
+  const begin = (episode: Episode): Progress => {
+    const progress = enter(episode)
+    return episode.demonstration === undefined
+      ? progress
+      : Demonstration.follow(tokenizer, episode.demonstration, progress)
+  }
 
   const act = Effect.fnUntraced(function* (states: ReadonlyArray<Running>) {
     const acting = states.filter(isSampling)

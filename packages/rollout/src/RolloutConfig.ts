@@ -25,51 +25,73 @@ export type AgentName = typeof AgentName.Type
 export const Mode = Schema.Literals(["robust", "searchr1"])
 export type Mode = typeof Mode.Type
 
-/**
- * How an episode runs. The context length comes from the engine's profile.
- *
- * - `tools`: names of the tools the agent may call; see {@link "./Tool.ts"}.
- * - `maxTurns`: tool calls allowed; one turn more is left for the answer. A turn without a valid action costs one too.
- * - `maxResponseTokens`, `maxObservationTokens`: tokens the policy may write, and may be shown, per turn.
- * - `maxPromptTokens`: a longer prompt ends its episode before the first turn. In the mode `searchr1` also the length of
- *   the rolling context and of the whole response.
- * - `maxStartTokens`: mode `searchr1` trains on the last so many tokens of the prompt.
- * - `topK`: passages per search.
- * - `temperature` (0 is greedy) and `topP`: as the engine samples.
- * - `promptTemplate`: the user message, with `{instruction}`, then `{question}` and, if wanted, `{tools}`: what the tools are.
- * - `passageTemplate`: one passage as text, with `{rank}` from 1, `{title}` and `{text}`; passages are joined by
- *   `passageSeparator`. Mode `searchr1` has its own.
- * - `invalidAction`: what the policy is told after a turn without a valid action. Mode `searchr1` shows it as it stands,
- *   the robust mode between information tags.
- * - `scoredTurns`: whether a turn with broken tags can earn reward (`all`) or is left out of what is scored (`valid`).
- *   Mode `searchr1` scores all.
- * - `toolAttempts`, `toolTimeoutSeconds`: how often a tool is asked, and how long each time, before an episode fails. A
- *   retriever over HTTP repeats its requests by itself besides, within this time.
- */
+/** How an episode runs. The context length comes from the engine's profile; for the tools see {@link "./Tool.ts"}. */
 export const RolloutConfig = Schema.Struct({
-  agent: AgentName,
-  mode: Mode,
-  tools: Schema.Array(Schema.NonEmptyString).check(Schema.isUnique()),
-  maxTurns: Schema.Natural,
-  maxResponseTokens: Positive,
-  maxObservationTokens: Positive,
-  maxPromptTokens: Positive,
-  maxStartTokens: Positive,
-  topK: Positive,
-  temperature: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
-  topP: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(1)),
+  agent: AgentName.annotate({
+    description:
+      "How the agent works: it answers at once (`direct`), after one search for the question (`rag`), after one " +
+      "more for each sentence of its thought (`ircot`), or by tools that it calls turn by turn (`search-r1`), " +
+      "of whose results `search-o1` sees its own condensation"
+  }),
+  mode: Mode.annotate({
+    description:
+      "How the agent `search-r1` runs: as we defend it (`robust`), or as the Search-R1 code does, to the token " +
+      "(`searchr1`). Other agents are robust only"
+  }),
+  tools: Schema.Array(Schema.NonEmptyString)
+    .check(Schema.isUnique())
+    .annotate({ description: "Names of the tools the agent may call" }),
+  maxTurns: Schema.Natural.annotate({
+    description: "Tool calls allowed; one turn more is left for the answer. A turn without a valid action costs one too"
+  }),
+  maxResponseTokens: Positive.annotate({ description: "Tokens the policy may write per turn" }),
+  maxObservationTokens: Positive.annotate({ description: "Tokens the policy may be shown per turn" }),
+  maxPromptTokens: Positive.annotate({
+    description:
+      "A longer prompt ends its episode before the first turn. In the mode `searchr1` also the length of the " +
+      "rolling context and of the whole response"
+  }),
+  maxStartTokens: Positive.annotate({
+    description: "The mode `searchr1` trains on the last so many tokens of the prompt"
+  }),
+  topK: Positive.annotate({ description: "Passages per search" }),
+  temperature: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: "Sampling temperature; 0 is greedy"
+  }),
+  topP: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(1)).annotate({
+    description: "Probability mass that is sampled from"
+  }),
   promptTemplate: Schema.String.check(
     Schema.isPattern(/\{instruction\}.*\{question\}/s, {
       expected: "a text with {instruction} and, after it, {question}"
     })
-  ),
-  passageTemplate: Schema.String,
-  passageSeparator: Schema.String,
-  invalidAction: Schema.String,
-  instructionRole: InstructionRole,
-  scoredTurns: Schema.Literals(["all", "valid"]),
-  toolAttempts: Positive,
-  toolTimeoutSeconds: Schema.Finite.check(Schema.isGreaterThan(0))
+  ).annotate({
+    description:
+      "The user message, with `{instruction}`, then `{question}` and, if wanted, `{tools}`: what the tools are"
+  }),
+  passageTemplate: Schema.String.annotate({
+    description: "One passage as text, with `{rank}` from 1, `{title}` and `{text}`. The mode `searchr1` has its own"
+  }),
+  passageSeparator: Schema.String.annotate({ description: "What stands between passages" }),
+  invalidAction: Schema.String.annotate({
+    description:
+      "What the policy is told after a turn without a valid action: as it stands in the mode `searchr1`, else " +
+      "between information tags"
+  }),
+  instructionRole: InstructionRole.annotate({
+    description:
+      "The message an instruction stands in: before the question in the user message, or alone in the system " +
+      "message"
+  }),
+  scoredTurns: Schema.Literals(["all", "valid"]).annotate({
+    description:
+      "Whether a turn with broken tags can earn reward (`all`) or is left out of what is scored (`valid`). The " +
+      "mode `searchr1` scores all"
+  }),
+  toolAttempts: Positive.annotate({ description: "How often a tool is asked before an episode fails" }),
+  toolTimeoutSeconds: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({
+    description: "How long a tool may take each time. A retriever over HTTP repeats its requests within this time"
+  })
 })
 export interface RolloutConfig extends Schema.Schema.Type<typeof RolloutConfig> {}
 

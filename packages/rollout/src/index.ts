@@ -1,5 +1,6 @@
 export * as ActionParser from "./ActionParser.ts"
 export type * from "./Agent.ts"
+export * as Demonstration from "./Demonstration.ts"
 export type * from "./Episode.ts"
 export * as Observation from "./Observation.ts"
 export * as Prompt from "./Prompt.ts"

@@ -2,15 +2,21 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
 import { handler } from "./handler.ts"
 
+const protocol = Flag.Literals("protocol", ["tinker", "completions"]).pipe(
+  Flag.withDescription("tinker samples and trains; completions, which vLLM and SGLang speak, only samples"),
+  Flag.withDefault("tinker")
+)
+
 const serve = Command.make(
   "serve",
   {
-    ...flags.address(8765, "X-API-Key"),
+    ...flags.address(8765, "X-API-Key, or as Authorization: Bearer with completions"),
     name: Flag.String("name").pipe(
       Flag.withMetavar("NAME"),
       Flag.withDescription("Name of the base model that clients ask for"),
       Flag.withDefault("inspo-tiny")
     ),
+    protocol,
     model: Flag.String("model").pipe(
       Flag.withMetavar("DIR"),
       Flag.withDescription("Folder of an embedded model; the one that ships by default"),
@@ -30,7 +36,7 @@ const serve = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Serve the embedded engine to any client of the Tinker protocol, until Ctrl-C. Saved checkpoints outlive the server, " +
+    "Serve the embedded engine to any client of the Tinker protocol, or of completions with token ids, until Ctrl-C. Saved checkpoints outlive the server, " +
       "live models do not"
   ),
   Command.withShortDescription("Serve the embedded engine over the Tinker protocol"),
@@ -52,6 +58,7 @@ const check = Command.make(
       Flag.withDescription("Base model to check; the server's first by default"),
       Flag.optional
     ),
+    protocol,
     profile: Flag.Literals("profile", ["auto", "inspo", "tinker", "skyrl-jax", "skyrl-train", "verl"]).pipe(
       Flag.withDescription("Which server it is; auto asks it"),
       Flag.withDefault("auto")
@@ -89,8 +96,8 @@ const check = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Check a server of the Tinker protocol: how it differs from others, and whether it holds to every law of an engine. It " +
-      "trains a few steps on a model of its own"
+    "Check a server of the Tinker protocol, or one that samples over completions: how it differs from others, and whether " +
+      "it holds to every law of an engine. Where the server trains, it trains a few steps on a model of its own"
   ),
   Command.withShortDescription("Check a server of the Tinker protocol"),
   Command.withExamples([{ command: "inspo engine check http://127.0.0.1:8765", description: "A line per law" }])

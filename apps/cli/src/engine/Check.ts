@@ -8,6 +8,7 @@ import * as Remote from "./Remote.ts"
 export interface CheckInput {
   readonly url: string
   readonly model: Option.Option<string>
+  readonly protocol: Remote.RemoteConfig["protocol"]
   readonly profile: Remote.RemoteConfig["profile"]
   readonly encoding: Remote.RemoteConfig["encoding"]
   readonly tokenizer: Option.Option<string>
@@ -33,6 +34,7 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
     Effect.provide(
       Remote.layer({
         url: input.url,
+        protocol: input.protocol,
         model: null,
         baseModel: Option.getOrNull(input.model),
         tokenizer: Option.match(input.tokenizer, { onNone: () => null, onSome: (folder) => path.resolve(folder) }),
@@ -86,6 +88,7 @@ const examine = Effect.fnUntraced(function* (tolerance: number) {
 
 /** What servers differ in; a law about what a server does not have is not asked of it. */
 const capabilities = (profile: EngineProfile) => [
+  { name: "training", is: profile.trains !== false },
   { name: "equal requests give equal samples, bit by bit", is: profile.deterministic },
   { name: "log-probabilities of the base model, which a KL term needs", is: profile.scoresReference !== false },
   { name: "a KL term in the loss; else train.kl folds it into the advantages", is: profile.klInLoss !== false },

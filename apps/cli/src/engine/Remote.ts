@@ -1,10 +1,12 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type { RunConfig } from "@inspo/coevolution"
-import { Engine, EngineError } from "@inspo/engine"
+import { Engine, EngineError, type Tokenizer } from "@inspo/engine"
+import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
-import { Config, Effect, Layer } from "effect"
+import { Effect, Layer, type Redacted } from "effect"
+import * as Secret from "../config/Secret.ts"
+import * as PooledHttpClient from "./PooledHttpClient.ts"
 
 /** Where an engine is served, and what its server cannot tell. */
 export type RemoteConfig = Omit<RunConfig["engine"], "url" | "workers"> & { readonly url: string }
@@ -18,37 +20,53 @@ export const layer = (config: RemoteConfig) =>
     Effect.gen(function* () {
       const folder = config.tokenizer ?? config.model ?? ModelFolder.shipped
       const tokenizer = yield* Effect.mapError(HuggingFaceTokenizer.read(folder), ({ message }) => start(message))
-      const apiKey = config.apiKeyEnv === null ? null : yield* key(config.apiKeyEnv)
-      const { baseModel, concurrency, contextLength, encoding, loraRank, profile, url } = config
-      const engine = TinkerEngine.layer({
-        url,
-        tokenizer,
-        apiKey,
-        model: baseModel,
-        profile,
-        encoding,
-        contextLength,
-        loraRank,
-        concurrency
-      })
-      return config.tokenizer === null ? onlyEmbedded(engine, url) : engine
+      const { apiKeyEnv } = config
+      const apiKey =
+        apiKeyEnv === null
+          ? null
+          : yield* Secret.fromEnvironment(apiKeyEnv, "engine.apiKeyEnv", "the server's key", start)
+      const engine = engines[config.protocol](config, tokenizer, apiKey)
+      return config.tokenizer === null ? onlyEmbedded(engine, config.url) : engine
     })
-  ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+  ).pipe(Layer.provide(PooledHttpClient.layer(silence[config.protocol])))
+
+/** Results of the Tinker protocol are asked for again and again; completions come when they are done. */
+const silence = { tinker: "60 seconds", completions: "10 minutes" } as const
+
+const engines = {
+  tinker: (
+    { baseModel: model, concurrency, contextLength, encoding, loraRank, profile, url }: RemoteConfig,
+    tokenizer: Tokenizer,
+    apiKey: Redacted.Redacted | null
+  ) =>
+    TinkerEngine.layer({
+      url,
+      tokenizer,
+      apiKey,
+      model,
+      profile,
+      encoding,
+      contextLength,
+      loraRank,
+      concurrency,
+      answerWithin: null
+    }),
+  completions: (
+    { baseModel: model, concurrency, contextLength, url }: RemoteConfig,
+    tokenizer: Tokenizer,
+    apiKey: Redacted.Redacted | null
+  ) => CompletionsEngine.layer({ url, tokenizer, apiKey, model, contextLength, concurrency })
+}
 
 const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: string) =>
   Layer.effect(
     Engine,
     Engine.pipe(
       Effect.filterOrFail(
-        ({ profile }) => profile.name === "tinker/inspo",
+        ({ profile }) => profile.name.endsWith("/inspo"),
         () => start(`engine.tokenizer is null, expected the folder with the tokenizer.json of the model at ${url}`)
       )
     )
   ).pipe(Layer.provide(engine))
-
-const key = (variable: string) =>
-  Effect.mapError(Config.Redacted(variable), () =>
-    start(`engine.apiKeyEnv is ${variable}, which the environment does not hold; set it to the server's key`)
-  )
 
 const start = (reason: string) => new EngineError({ operation: "start", reason })

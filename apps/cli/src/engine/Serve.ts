@@ -1,4 +1,5 @@
 import * as LocalEngine from "@inspo/engine-local/LocalEngine"
+import * as CompletionsServer from "@inspo/engine-completions/server"
 import { Catalog } from "@inspo/engine-tinker"
 import * as TinkerServer from "@inspo/engine-tinker/server"
 import { Console, Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
@@ -8,6 +9,7 @@ import { type Address, admission, listen } from "../server/Listen.ts"
 
 export interface ServeInput extends Address {
   readonly name: string
+  readonly protocol: "tinker" | "completions"
   readonly model: Option.Option<string>
   readonly checkpoints: string
   readonly json: boolean
@@ -27,13 +29,11 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   )
 
   const engine = LocalEngine.layer({ checkpoints, model: Option.getOrUndefined(input.model) })
-  const server = HttpRouter.serve(
-    TinkerServer.routes.pipe(
-      Layer.provide(TinkerServer.layer({ model: name, catalog, apiKey })),
-      Layer.provide(engine)
-    ),
-    { disableLogger: true, disableListenLog: true }
-  )
+  const routes =
+    input.protocol === "tinker"
+      ? Layer.provide(TinkerServer.routes, TinkerServer.layer({ model: name, catalog, apiKey }))
+      : Layer.provide(CompletionsServer.routes, CompletionsServer.layer({ model: name, apiKey }))
+  const server = HttpRouter.serve(Layer.provide(routes, engine), { disableLogger: true, disableListenLog: true })
   const url = yield* listen("engine", input, server)
   yield* Console.log(input.json ? JSON.stringify({ url, model: name, checkpoints }) : `${name} at ${url}`)
   return yield* Effect.never

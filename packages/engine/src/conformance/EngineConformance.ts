@@ -34,7 +34,8 @@ export class LawBroken extends Schema.TaggedError<LawBroken>()("LawBroken", {
 }
 
 /**
- * The laws of `Engine`. Laws about equal samples ask nothing of an engine whose profile is not `deterministic`.
+ * The laws of `Engine`. Laws about equal samples ask nothing of an engine whose profile is not `deterministic`, and laws
+ * about training nothing of one that does not train.
  *
  * @example
  * ```ts
@@ -65,6 +66,16 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
 
   const deterministicLaw: typeof law = (name, check) =>
     law(name, (engine, expect) => (engine.profile.deterministic ? check(engine, expect) : Effect.void))
+
+  const trainingLaw: typeof law = (name, check) =>
+    law(name, (engine, expect) => (engine.profile.trains === false ? Effect.void : check(engine, expect)))
+
+  /** A law that needs log-probabilities of given tokens: an engine that only samples may have none. */
+  const scoringLaw: typeof law = (name, check) =>
+    law(name, (engine, expect) => {
+      const { scoresReference, trains } = engine.profile
+      return trains === false && scoresReference === false ? Effect.void : check(engine, expect)
+    })
 
   /** Requests of unlike prompts, lengths, seeds and temperatures. */
   const requests = (engine: Engine.Interface): ReadonlyArray<SampleRequest> =>
@@ -230,33 +241,37 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
       })
     ),
 
-    law("sampled log-probabilities are those that training sees, observations in between or not", (engine, expect) =>
-      Effect.gen(function* () {
-        const all = yield* conversations(engine)
-        const scores = yield* score(engine, all)
-        for (const [index, conversation] of all.entries()) {
-          const apart = distance(masked(conversation.logprobs, conversation), scores[index])
-          yield* expect(apart <= tolerance, `sequence ${index} differs by ${apart}, allowed ${tolerance}`)
-        }
-      })
+    scoringLaw(
+      "sampled log-probabilities are those that training sees, observations in between or not",
+      (engine, expect) =>
+        Effect.gen(function* () {
+          const all = yield* conversations(engine)
+          const scores = yield* score(engine, all)
+          for (const [index, conversation] of all.entries()) {
+            const apart = distance(masked(conversation.logprobs, conversation), scores[index])
+            yield* expect(apart <= tolerance, `sequence ${index} differs by ${apart}, allowed ${tolerance}`)
+          }
+        })
     ),
 
-    law("log-probabilities of tokens sampled at another temperature are those at temperature 1", (engine, expect) =>
-      Effect.gen(function* () {
-        const all = requests(engine).map((request) => ({ ...request, n: 1, temperature: 0.5, topP: 0.8 }))
-        const sampled = (yield* engine.sample(all)).flatMap(({ sequences }) => sequences)
-        const scores = yield* engine.score(
-          "current",
-          sampled.map(({ tokens }, index) => ({ prompt: all[index]?.prompt ?? [], response: tokens }))
-        )
-        for (const [index, { logprobs }] of sampled.entries()) {
-          const apart = distance(logprobs, scores[index])
-          yield* expect(apart <= tolerance, `sequence ${index} differs by ${apart}, allowed ${tolerance}`)
-        }
-      })
+    scoringLaw(
+      "log-probabilities of tokens sampled at another temperature are those at temperature 1",
+      (engine, expect) =>
+        Effect.gen(function* () {
+          const all = requests(engine).map((request) => ({ ...request, n: 1, temperature: 0.5, topP: 0.8 }))
+          const sampled = (yield* engine.sample(all)).flatMap(({ sequences }) => sequences)
+          const scores = yield* engine.score(
+            "current",
+            sampled.map(({ tokens }, index) => ({ prompt: all[index]?.prompt ?? [], response: tokens }))
+          )
+          for (const [index, { logprobs }] of sampled.entries()) {
+            const apart = distance(logprobs, scores[index])
+            yield* expect(apart <= tolerance, `sequence ${index} differs by ${apart}, allowed ${tolerance}`)
+          }
+        })
     ),
 
-    law("training without advantages changes nothing", (engine, expect) =>
+    trainingLaw("training without advantages changes nothing", (engine, expect) =>
       Effect.gen(function* () {
         const all = yield* conversations(engine)
         const before = yield* score(engine, all)
@@ -267,7 +282,7 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
       }).pipe(preserving(engine))
     ),
 
-    law("a positive advantage makes a sequence likelier, a negative one less likely", (engine, expect) =>
+    trainingLaw("a positive advantage makes a sequence likelier, a negative one less likely", (engine, expect) =>
       Effect.gen(function* () {
         const all = yield* conversations(engine)
         for (const advantage of [1, -1]) {
@@ -283,7 +298,7 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
       })
     ),
 
-    law("observation tokens are not learned", (engine, expect) =>
+    trainingLaw("observation tokens are not learned", (engine, expect) =>
       Effect.gen(function* () {
         const all = yield* conversations(engine)
         const before = yield* score(engine, all)
@@ -297,7 +312,7 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
       }).pipe(preserving(engine))
     ),
 
-    law("the reference policy stays where the engine started", (engine, expect) =>
+    trainingLaw("the reference policy stays where the engine started", (engine, expect) =>
       Effect.gen(function* () {
         if (engine.profile.scoresReference === false) return
         const klCoefficient = engine.profile.klInLoss === false ? 0 : 0.1
@@ -312,7 +327,7 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
       }).pipe(preserving(engine))
     ),
 
-    law("a loss term that the profile excludes is refused", (engine, expect) =>
+    trainingLaw("a loss term that the profile excludes is refused", (engine, expect) =>
       Effect.gen(function* () {
         if (engine.profile.klInLoss !== false) return
         const all = yield* conversations(engine)
@@ -321,7 +336,7 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
       })
     ),
 
-    law("restoring a checkpoint brings back policy and optimizer", (engine, expect) =>
+    trainingLaw("restoring a checkpoint brings back policy and optimizer", (engine, expect) =>
       Effect.gen(function* () {
         const all = yield* conversations(engine)
         yield* engine.train(training(all.map(datum(1)), "before"))
@@ -342,6 +357,18 @@ export const laws = (options: ConformanceOptions = {}): ReadonlyArray<Law> => {
         yield* engine.remove(once)
         yield* engine.remove(saved)
       }).pipe(preserving(engine))
+    ),
+
+    law(
+      "training is refused where the profile excludes it, and the policy that is served can be restored",
+      (engine, expect) =>
+        Effect.gen(function* () {
+          if (engine.profile.trains !== false) return
+          const saved = yield* engine.save("conformance-frozen")
+          yield* engine.restore(saved)
+          const refused = yield* isRefused(engine.train(training([datum(1)(sampleless)], "frozen")))
+          yield* expect(refused, "a training step was accepted by an engine that says it does not train")
+        })
     ),
 
     law("a removed checkpoint cannot be restored, and can be removed again", (engine, expect) =>
@@ -375,6 +402,9 @@ interface Conversation {
   /** 1 on sampled tokens, 0 on observations. */
   readonly mask: ReadonlyArray<number>
 }
+
+/** A conversation that no engine has to sample. */
+const sampleless: Conversation = { prompt: [1], response: [1], logprobs: [-1], mask: [1] }
 
 const contents = [
   "Who was born in the Bay?",

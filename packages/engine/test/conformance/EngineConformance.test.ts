@@ -82,6 +82,10 @@ const mutations: Readonly<Record<string, Mutation>> = {
     ...engine,
     profile: { ...engine.profile, klInLoss: false }
   }),
+  "training is refused where the profile excludes it, and the policy that is served can be restored": (engine) => ({
+    ...engine,
+    profile: { ...engine.profile, trains: false }
+  }),
   "restoring a checkpoint brings back policy and optimizer": (engine) => ({
     ...engine,
     restore: ({ uri, hash }) => (uri === "conformance-restore" ? Effect.void : engine.restore({ uri, hash }))

@@ -43,7 +43,7 @@ export const make = (
     _tag: "Sampling",
     recording,
     request: {
-      prompt: [...recording.prompt, ...recording.response],
+      prompt: recording.prompt.concat(recording.response),
       n: 1,
       stop: grammar.stop,
       maxTokens: Math.min(config.maxResponseTokens, Recording.room(recording, contextLength)),

@@ -2,7 +2,14 @@ import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { Engine, type SampleRequest } from "@inspo/engine"
 import { type ScoredPassage, Search } from "@inspo/retrieval"
 import { layerExactMatch, type Reward } from "@inspo/reward"
-import { defaultConfig, layer, type LayerOptions, Rollout, type RolloutConfig } from "@inspo/rollout"
+import {
+  defaultConfig,
+  type Demonstration,
+  layer,
+  type LayerOptions,
+  Rollout,
+  type RolloutConfig
+} from "@inspo/rollout"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Effect, Layer } from "effect"
@@ -36,6 +43,7 @@ export interface Setup {
   readonly reward?: Layer.Layer<Reward>
   readonly contextLength?: number
   readonly episodes?: number
+  readonly demonstration?: Demonstration.Demonstration
   /** Lets the engine stop at single tokens only. */
   readonly singleTokens?: boolean
 }
@@ -59,7 +67,8 @@ export const play = (script: ScriptedEngine.Script, setup: Setup = {}) => {
           id: Trajectory.TrajectoryId.make(`test/${index}`),
           instruction,
           question,
-          seed: `${index}`
+          seed: `${index}`,
+          ...(setup.demonstration === undefined ? {} : { demonstration: setup.demonstration })
         }))
       )
     ),

@@ -13,6 +13,8 @@ export interface ConnectionOptions {
   readonly protobuf: boolean
   /** How long a server may be out of reach. */
   readonly patience: Duration.Input
+  /** How long one answer may take; null where the HTTP client sees to that. */
+  readonly answerWithin: Duration.Input | null
 }
 
 export interface Request {
@@ -41,6 +43,7 @@ export interface Connection {
 export const make = (client: HttpClient.HttpClient, options: ConnectionOptions): Connection => {
   const base = `${options.url.replace(/\/+$/u, "")}/api/v1/`
   const patience = Duration.toMillis(options.patience)
+  const inTime = timely(options.answerWithin)
   const key = options.apiKey === null ? {} : { "x-api-key": Redacted.value(options.apiKey) }
 
   /** One exchange; the failure says why there is no answer, without what was sent. */
@@ -65,9 +68,8 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
           }))
         ),
         Effect.mapError(({ reason }) => (reason._tag === "TransportError" ? "the connection broke" : reason._tag)),
-        Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.fail("no answer in time") }),
-        Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-        Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
+        untraced,
+        inTime
       )
 
   const exchange = Effect.fnUntraced(function* <A>(
@@ -166,7 +168,16 @@ const failure = (
   { reason, status }: Pick<RequestFailure, "reason" | "status">
 ) => new RequestFailure({ request, kind, status, reason })
 
-const requestTimeout = "60 seconds"
+/** A step makes tens of thousands of requests, too many for a span each. */
+const untraced = Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
+
+/** Fails what takes too long. The HTTP client's own limit is cheaper where it has one: this one forks a fiber. */
+const timely = (limit: Duration.Input | null) => {
+  if (limit === null) return <A>(work: Effect.Effect<A, string>) => work
+  const duration = Duration.fromInputUnsafe(limit)
+  return Effect.timeoutOrElse({ duration, orElse: () => Effect.fail("no answer in time") })
+}
+
 const billingPatience = 3_600_000
 const mostRounds = 4
 

@@ -25,6 +25,22 @@ export const training = (datums: ReadonlyArray<Datum>, profile: Profile): Readon
   })
 }
 
+/** What no server could make sense of in a batch: a list that is not parallel to its response, a number that is none. */
+export const problem = (datums: ReadonlyArray<Datum>): string | null => {
+  for (const [index, datum] of datums.entries()) {
+    const { prompt, response } = datum
+    if (prompt.length === 0) return `datums[${index}].prompt is empty, expected at least one token`
+    for (const name of ["logprobs", "advantages", "weights"] as const) {
+      const values = datum[name]
+      if (values.length !== response.length)
+        return `datums[${index}].${name} holds ${values.length} values, expected ${response.length}, one per response token`
+      const at = values.findIndex((value) => !Number.isFinite(value))
+      if (at >= 0) return `datums[${index}].${name}[${at}] is ${values[at]}, expected a finite number`
+    }
+  }
+  return null
+}
+
 /** Datums that only ask for the log-probabilities of their responses. */
 export const scoring = (sequences: ReadonlyArray<Sequence>): ReadonlyArray<Wire.Datum> =>
   sequences.map((sequence) => withInputs(sequence, { weights: sequence.response.map(() => 1) }))

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { Deferred, type Duration, Effect, type Option } from "effect"
 import type * as Wire from "../../Wire.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
@@ -12,8 +11,8 @@ export type Outcome =
 export interface Submission {
   /** Names the request across retries, such as a model and its sequence number; null for one that is never sent twice. */
   readonly slot: string | null
-  /** What the request asks for: under one slot it must stay the same. */
-  readonly body: unknown
+  /** Tells what the request asks for from anything else: under one slot it must stay the same. */
+  readonly digest: string
   /** Doing it twice would change a result, so that it is remembered for good. */
   readonly once: boolean
   /** Begins the work, which settles the future; not called for a request that was begun before. */
@@ -29,7 +28,7 @@ export interface Futures {
 
 /** `nonce` tells the futures of this process from those of another; at most `retained` settled outcomes are kept. */
 export const make = (nonce: string, retained: number): Futures => {
-  const slots = new Map<string, { readonly id: string; readonly fingerprint: string }>()
+  const slots = new Map<string, { readonly id: string; readonly digest: string }>()
   const pending = new Map<string, Deferred.Deferred<Outcome, Refusal>>()
   const settled = new Map<string, { readonly outcome: Effect.Effect<Outcome, Refusal>; readonly slot: string | null }>()
   let count = 0
@@ -43,17 +42,16 @@ export const make = (nonce: string, retained: number): Futures => {
   }
 
   return {
-    submit: Effect.fnUntraced(function* ({ begin, body, once, slot }) {
-      const fingerprint = slot === null ? "" : createHash("sha256").update(JSON.stringify(body)).digest("base64")
+    submit: Effect.fnUntraced(function* ({ begin, digest, once, slot }) {
       const known = slot === null ? undefined : slots.get(slot)
       if (known !== undefined) {
-        if (known.fingerprint === fingerprint) return known.id
+        if (known.digest === digest) return known.id
         return yield* refuse("Training request sequence number was reused", 409)
       }
       count += 1
       const id = `${nonce}-${count}`
       const deferred = Deferred.makeUnsafe<Outcome, Refusal>()
-      if (slot !== null) slots.set(slot, { id, fingerprint })
+      if (slot !== null) slots.set(slot, { id, digest })
       pending.set(id, deferred)
       yield* begin((outcome) =>
         Effect.gen(function* () {

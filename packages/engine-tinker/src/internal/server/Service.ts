@@ -1,5 +1,5 @@
 import { type CheckpointRef, type Datum, Engine, type EngineError, type SampleRequest } from "@inspo/engine"
-import { type Duration, Effect, Exit, type Option, Random, Ref, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Option, Random, Ref, Schedule, Scope } from "effect"
 import type * as Wire from "../../Wire.ts"
 import type { Catalog } from "../../Catalog.ts"
 import * as Futures from "./Futures.ts"
@@ -24,10 +24,13 @@ export interface ServiceOptions {
   readonly gapPatience: Duration.Input
   /** Settled futures kept for clients that ask again. */
   readonly retained: number
+  /** How long a session lives that nothing is heard of. */
+  readonly sessionPatience: Duration.Input
 }
 
 interface Model {
   readonly id: string
+  readonly session: string
   readonly weights: Residence.Weights
   readonly enqueue: (job: RequestQueue.Job) => Effect.Effect<void>
   readonly scope: Scope.Closeable
@@ -35,6 +38,12 @@ interface Model {
   pending: Array<Pending>
   /** Changes when the weights do. */
   version: number
+}
+
+interface Sampler {
+  readonly session: string
+  readonly source: SampleBatcher.Source
+  readonly path: string | null
 }
 
 interface Pending {
@@ -53,17 +62,22 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
   const nonce = yield* word
   const futures = Futures.make(nonce, options.retained)
   const ledger = yield* Ref.make<ReadonlyArray<Update>>([])
-  const sessions = new Set<string>()
+  /** When each session was last heard of, in milliseconds. */
+  const sessions = new Map<string, number>()
   const models = new Map<string, Model>()
-  const samplers = new Map<string, { readonly source: SampleBatcher.Source; readonly path: string | null }>()
+  const samplers = new Map<string, Sampler>()
   const baseSource: SampleBatcher.Source = { weights: residence.base, check: Effect.void }
 
   const known = <A>(map: ReadonlyMap<string, A>, kind: string, id: string): Effect.Effect<A, Refusal> => {
     const found = map.get(id)
     return found === undefined ? Effect.fail(refuse(`${kind} ${id} not found`, 404)) : Effect.succeed(found)
   }
-  const session = (id: string) => (sessions.has(id) ? Effect.void : Effect.fail(refuse(`Session ${id} not found`, 404)))
-  const model = (id: string) => known(models, "Model", id)
+  const heard = (id: string) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      if (sessions.has(id)) sessions.set(id, now)
+    })
+  const session = (id: string) => Effect.andThen(known(sessions, "Session", id), heard(id))
+  const model = (id: string) => Effect.tap(known(models, "Model", id), ({ session }) => heard(session))
   const baseModel = (name: string) =>
     name === options.model
       ? Effect.void
@@ -73,32 +87,41 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
   const sequenced = Effect.fnUntraced(function* (
     path: string,
     request: Sequenced,
+    digest: string,
     work: (model: Model) => Effect.Effect<Futures.Outcome, Refusal | EngineError>
   ) {
     const owner = yield* model(request.model_id)
     const sequence = request.seq_id ?? null
     return yield* futures.submit({
       slot: sequence === null ? null : `${owner.id}#${sequence}`,
-      body: [path, request],
+      digest: `${path} ${digest}`,
       once: true,
       begin: (settle) => owner.enqueue({ sequence, run: settle(Effect.mapError(work(owner), asRefusal)) })
     })
   })
 
-  const createModel = Effect.fnUntraced(function* (request: typeof Wire.CreateModelRequest.Type) {
+  const createModel = Effect.fnUntraced(function* (request: typeof Wire.CreateModelRequest.Type, digest: string) {
     yield* session(request.session_id)
     yield* baseModel(request.base_model)
     const id = `${request.session_id}:train:${request.model_seq_id}`
     const own = yield* Scope.fork(scope)
     return yield* futures.submit({
       slot: id,
-      body: request,
+      digest,
       once: true,
       begin: (settle) =>
         Effect.gen(function* () {
           const enqueue = yield* Scope.provide(RequestQueue.make(options.gapPatience), own)
           const weights = { name: fileName(id), parked: null, dirty: false }
-          models.set(id, { id, weights, enqueue, scope: own, pending: [], version: 0 })
+          models.set(id, {
+            id,
+            session: request.session_id,
+            weights,
+            enqueue,
+            scope: own,
+            pending: [],
+            version: 0
+          })
           yield* settle(Effect.succeed(json({ model_id: id, base_model: options.model, is_lora: false })))
         })
     })
@@ -106,21 +129,37 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
 
   const unloadModel = Effect.fnUntraced(function* (request: typeof Wire.ModelRequest.Type) {
     const owner = yield* model(request.model_id)
-    models.delete(owner.id)
     return yield* futures.submit({
       slot: null,
-      body: request,
+      digest: "",
       once: false,
       begin: (settle) =>
-        settle(
-          Effect.gen(function* () {
-            yield* Scope.close(owner.scope, Exit.void)
-            yield* residence.forget(owner.weights)
-            return json({ model_id: owner.id })
-          }).pipe(Effect.mapError(asRefusal))
-        )
+        settle(Effect.mapBoth(free(owner), { onSuccess: () => json({ model_id: owner.id }), onFailure: asRefusal }))
     })
   })
+
+  /** Ends a model: its requests, its samplers and what it parked. */
+  const free = Effect.fnUntraced(function* (owner: Model) {
+    models.delete(owner.id)
+    for (const id of samplers.keys()) if (id.startsWith(`${owner.id}:`)) samplers.delete(id)
+    yield* Scope.close(owner.scope, Exit.void)
+    yield* residence.forget(owner.weights)
+  })
+
+  /** Ends the sessions that nothing was heard of for too long, with all that is theirs. */
+  const expire = Effect.gen(function* () {
+    const since = (yield* Clock.currentTimeMillis) - Duration.toMillis(options.sessionPatience)
+    for (const [id, last] of sessions) {
+      if (last > since) continue
+      sessions.delete(id)
+      for (const [name, { session }] of samplers) if (session === id) samplers.delete(name)
+      for (const owner of [...models.values()].filter(({ session }) => session === id))
+        yield* Effect.catchTag(free(owner), "EngineError", ({ message }) =>
+          Effect.logWarning(`session ${id}: ${message}`)
+        )
+    }
+  })
+  yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced("10 seconds")))
 
   /** An untouched model is the reference policy, for which no weights need to move. */
   const score = ({ version, weights }: Model, targets: ReadonlyArray<Losses.Target>) =>
@@ -132,9 +171,10 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     path: string,
     request: Sequenced,
     input: Wire.LossInput,
+    digest: string,
     keep: boolean
   ): Effect.Effect<string, Refusal> =>
-    sequenced(path, request, (owner) =>
+    sequenced(path, request, digest, (owner) =>
       Effect.gen(function* () {
         const loss = yield* Losses.loss(input)
         const targets = yield* Effect.forEach(input.data, (datum, index) =>
@@ -159,8 +199,8 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       })
     )
 
-  const optimStep = (request: typeof Wire.OptimStepRequest.Type) =>
-    sequenced("optim_step", request, (owner) =>
+  const optimStep = (request: typeof Wire.OptimStepRequest.Type, digest: string) =>
+    sequenced("optim_step", request, digest, (owner) =>
       Effect.gen(function* () {
         const { adam_params: adam } = request
         const pending = owner.pending
@@ -223,8 +263,8 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     return found ?? (yield* refuse(`Checkpoint ${path} not found`, 404))
   })
 
-  const saveWeights = Effect.fnUntraced(function* (request: typeof Wire.SaveWeightsRequest.Type) {
-    return yield* sequenced("save_weights", request, (owner) =>
+  const saveWeights = Effect.fnUntraced(function* (request: typeof Wire.SaveWeightsRequest.Type, digest: string) {
+    return yield* sequenced("save_weights", request, digest, (owner) =>
       Effect.map(
         save(owner, "weights", request.path ?? `seq-${request.seq_id ?? owner.version}`, request.overwrite ?? false),
         ({ path, ref }) => json({ path, hash: ref.hash, type: "save_weights" })
@@ -232,8 +272,8 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     )
   })
 
-  const loadWeights = (request: typeof Wire.LoadWeightsRequest.Type) =>
-    sequenced("load_weights", request, (owner) =>
+  const loadWeights = (request: typeof Wire.LoadWeightsRequest.Type, digest: string) =>
+    sequenced("load_weights", request, digest, (owner) =>
       Effect.gen(function* () {
         const ref = yield* checkpoint(request.path)
         owner.version += 1
@@ -243,8 +283,8 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       })
     )
 
-  const saveForSampler = (request: typeof Wire.SaveWeightsForSamplerRequest.Type) =>
-    sequenced("save_weights_for_sampler", request, (owner) =>
+  const saveForSampler = (request: typeof Wire.SaveWeightsForSamplerRequest.Type, digest: string) =>
+    sequenced("save_weights_for_sampler", request, digest, (owner) =>
       Effect.gen(function* () {
         const named = request.path ?? null
         if (named !== null) {
@@ -254,6 +294,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
         const { version } = owner
         const id = `${owner.id}:sampler:${request.sampling_session_seq_id ?? request.seq_id ?? version}`
         samplers.set(id, {
+          session: owner.session,
           path: null,
           source: {
             weights: version === 0 ? residence.base : owner.weights,
@@ -286,7 +327,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     const id = `${request.session_id}:sample:${request.sampling_session_seq_id}`
     if (!samplers.has(id)) {
       const source = yield* sourceOf(request.model_path, request.base_model)
-      samplers.set(id, { source, path: request.model_path ?? null })
+      samplers.set(id, { session: request.session_id, source, path: request.model_path ?? null })
     }
     return { sampling_session_id: id }
   })
@@ -297,16 +338,20 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
   })
 
   /** `seed` is the text of the engine's own seeds, for clients that know it. */
-  const asample = Effect.fnUntraced(function* (request: Wire.SampleRequest, seed: Option.Option<string>) {
+  const asample = Effect.fnUntraced(function* (
+    request: Wire.SampleRequest,
+    seed: Option.Option<string>,
+    digest: string
+  ) {
     const sessionId = request.sampling_session_id ?? null
     const source =
       sessionId === null
         ? yield* sourceOf(request.model_path, request.base_model)
-        : (yield* known(samplers, "Sampler", sessionId)).source
+        : (yield* Effect.tap(known(samplers, "Sampler", sessionId), ({ session }) => heard(session))).source
     const sampleRequest = yield* toSampleRequest(request, seed)
     return yield* futures.submit({
       slot: sessionId === null || typeof request.seq_id !== "number" ? null : `${sessionId}#${request.seq_id}`,
-      body: [request, seed],
+      digest: `${Option.getOrElse(seed, () => "")} ${digest}`,
       once: false,
       begin: (settle) =>
         settle(Effect.mapError(sampled(source, sampleRequest, request.prompt_logprobs ?? false), asRefusal)).pipe(
@@ -387,7 +432,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     } satisfies Wire.Capabilities,
     createSession: Effect.gen(function* () {
       const id = `session_${yield* word}`
-      sessions.add(id)
+      sessions.set(id, yield* Clock.currentTimeMillis)
       return { type: "create_session", session_id: id }
     }),
     heartbeat: ({ session_id }: typeof Wire.HeartbeatRequest.Type) =>
@@ -404,10 +449,10 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       }),
     weightsInfo: ({ tinker_path }: typeof Wire.WeightsInfoRequest.Type) =>
       Effect.as(checkpoint(tinker_path), { base_model: options.model, is_lora: false }),
-    forward: (request: typeof Wire.ForwardRequest.Type) =>
-      forwardBackward("forward", request, request.forward_input, false),
-    forwardBackward: (request: typeof Wire.ForwardBackwardRequest.Type) =>
-      forwardBackward("forward_backward", request, request.forward_backward_input, true),
+    forward: (request: typeof Wire.ForwardRequest.Type, digest: string) =>
+      forwardBackward("forward", request, request.forward_input, digest, false),
+    forwardBackward: (request: typeof Wire.ForwardBackwardRequest.Type, digest: string) =>
+      forwardBackward("forward_backward", request, request.forward_backward_input, digest, true),
     optimStep,
     saveWeights,
     loadWeights,

@@ -1,0 +1,109 @@
+/** What the servers take and answer, as far as it is used; fields that are not named here are ignored. */
+import { Schema } from "effect"
+
+/** The header that carries the text of a seed, percent-encoded, beside the number in the body. */
+export const seedHeader = "x-inspo-seed"
+
+/** Left out or null: servers write either. */
+const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** A list of numbers, checked in one pass: an answer holds thousands of them. */
+const list = <A>(expected: string, holds: (value: unknown) => value is A) =>
+  Schema.declare((value): value is ReadonlyArray<A> => Array.isArray(value) && value.every(holds), { expected })
+
+const isToken = (value: unknown): value is number => Number.isSafeInteger(value)
+const isText = (value: unknown): value is string => typeof value === "string"
+const isLogprob = (value: unknown): value is number | null => value === null || typeof value === "number"
+
+export const Tokens = list("a list of tokens", isToken)
+const Logprobs = list("a list of numbers", isLogprob)
+
+/** What our own server adds to a model; others leave it out. */
+export const EngineFacts = Schema.Struct({
+  parameters: Schema.Int,
+  concurrency: Schema.Int,
+  deterministic: Schema.Boolean,
+  single_token_stops: Schema.Boolean,
+  fingerprint: Schema.String
+})
+
+/** `GET /v1/models`. */
+export const Models = Schema.Struct({
+  data: Schema.Array(
+    Schema.Struct({
+      id: Schema.NonEmptyString,
+      owned_by: maybe(Schema.String),
+      max_model_len: maybe(Schema.Int),
+      inspo: maybe(EngineFacts)
+    })
+  )
+})
+export interface Models extends Schema.Schema.Type<typeof Models> {}
+
+/** `POST /v1/completions` with a prompt of tokens, as vLLM extends it. */
+export const CompletionRequest = Schema.Struct({
+  model: maybe(Schema.String),
+  prompt: Tokens,
+  n: maybe(Schema.Int),
+  max_tokens: maybe(Schema.Int),
+  temperature: maybe(Schema.Finite),
+  top_p: maybe(Schema.Finite),
+  top_k: maybe(Schema.Int),
+  seed: maybe(Schema.Int),
+  stop: maybe(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
+  skip_special_tokens: maybe(Schema.Boolean),
+  logprobs: maybe(Schema.Int),
+  prompt_logprobs: maybe(Schema.Int),
+  return_token_ids: maybe(Schema.Boolean),
+  return_tokens_as_token_ids: maybe(Schema.Boolean)
+})
+export interface CompletionRequest extends Schema.Schema.Type<typeof CompletionRequest> {}
+
+/** Log-probabilities of what may stand at one place of the prompt, by token id; null for the first place. */
+const PromptLogprobs = Schema.Array(
+  Schema.NullOr(Schema.Record(Schema.String, Schema.Struct({ logprob: Schema.Finite })))
+)
+
+/** `logprobs.tokens` are texts, or `token_id:N` where that was asked for. */
+export const CompletionChoice = Schema.Struct({
+  index: Schema.Int,
+  finish_reason: maybe(Schema.String),
+  token_ids: maybe(Tokens),
+  logprobs: maybe(Schema.Struct({ tokens: maybe(list("a list of texts", isText)), token_logprobs: maybe(Logprobs) })),
+  prompt_logprobs: maybe(PromptLogprobs)
+})
+
+export const CompletionResponse = Schema.Struct({ choices: Schema.Array(CompletionChoice) })
+export interface CompletionResponse extends Schema.Schema.Type<typeof CompletionResponse> {}
+
+/** `POST /generate` of SGLang. */
+export const GenerateRequest = Schema.Struct({
+  input_ids: Tokens,
+  sampling_params: Schema.Struct({
+    max_new_tokens: Schema.Int,
+    temperature: Schema.Finite,
+    top_p: Schema.Finite,
+    top_k: Schema.Int,
+    stop: Schema.Array(Schema.String),
+    no_stop_trim: Schema.Boolean,
+    skip_special_tokens: Schema.Boolean,
+    sampling_seed: Schema.Int
+  }),
+  return_logprob: Schema.Boolean,
+  logprob_start_len: maybe(Schema.Int)
+})
+export interface GenerateRequest extends Schema.Schema.Type<typeof GenerateRequest> {}
+
+/** `[log-probability, token, text]` for each token; the first of a prompt has no log-probability. */
+const TokenLogprobs = Schema.Array(
+  Schema.TupleWithRest(Schema.Tuple([Schema.NullOr(Schema.Finite), Schema.Int]), [Schema.Unknown])
+)
+
+export const GenerateResponse = Schema.Struct({
+  meta_info: Schema.Struct({
+    finish_reason: Schema.NullOr(Schema.Struct({ type: Schema.String })),
+    output_token_logprobs: maybe(TokenLogprobs),
+    input_token_logprobs: maybe(TokenLogprobs)
+  })
+})
+export interface GenerateResponse extends Schema.Schema.Type<typeof GenerateResponse> {}

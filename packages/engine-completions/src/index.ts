@@ -1,0 +1,2 @@
+export * from "./CompletionsEngine.ts"
+export * as Wire from "./Wire.ts"

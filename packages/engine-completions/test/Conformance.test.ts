@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, it } from "@effect/vitest"
+import { Engine } from "@inspo/engine"
+import { laws } from "@inspo/engine/conformance/EngineConformance"
+import * as LocalEngine from "@inspo/engine-local/LocalEngine"
+import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
+import { Effect, Layer } from "effect"
+import * as Served from "./support/Served.ts"
+
+/** The model that ships; what it would save goes with the test. */
+const embedded = Layer.unwrap(
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() => mkdtemp(join(tmpdir(), "inspo-completions-"))),
+      (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+    ),
+    (checkpoints) => LocalEngine.layer({ checkpoints, workers: 1 })
+  )
+)
+
+const engines = {
+  "our server over a bigram model": Served.engine("vllm").pipe(Layer.provide(Layer.effect(Engine, TabularEngine.make))),
+  "a server like SGLang over a bigram model": Served.engine("sglang").pipe(
+    Layer.provide(Layer.effect(Engine, TabularEngine.make))
+  ),
+  "our server over the embedded model, which listens": Served.overHttp("vllm").pipe(Layer.provide(embedded))
+}
+
+describe("CompletionsEngine", () => {
+  for (const [name, engine] of Object.entries(engines)) {
+    it.layer(engine, { excludeTestServices: true })(`conforms behind ${name}`, (it) => {
+      for (const law of laws()) it.effect(law.name, () => law.check)
+    })
+  }
+})

@@ -1,0 +1,63 @@
+import type { Tokenizer } from "@inspo/engine"
+import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
+import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
+import { Schema } from "effect"
+
+/** A tokenizer of numbers alone: no text passes through it. */
+export const none: Tokenizer = {
+  vocabularySize: 2_000,
+  endOfSequence: 0,
+  encode: () => [],
+  decode: () => "",
+  prompt: () => []
+}
+
+/**
+ * A byte-level BPE of so many words, each built from syllables by merges as a trained one is: `Ġ` and a syllable, two
+ * syllables, three. With it the words that are one token.
+ */
+export const bpe = (entries: number): { readonly tokenizer: Tokenizer; readonly words: ReadonlyArray<string> } => {
+  const base = makeTokenizerFiles([])
+  const { model } = decodeModel(base.tokenizer)
+  const pieces = new Set(Object.keys(model.vocab))
+  const merges: Array<readonly [string, string]> = []
+  const merge = (left: string, right: string) => {
+    if (pieces.size >= entries || pieces.has(left + right)) return
+    pieces.add(left + right)
+    merges.push([left, right])
+  }
+  const syllables = Array.from("bdfgklmnprstvz", (first) =>
+    Array.from("aeiou", (second) => [first, second] as const)
+  ).flat()
+  const whole = syllables.map((syllable) => syllable.join(""))
+  for (const [first, second] of syllables) merge(first, second)
+  for (const syllable of whole) merge("Ġ", syllable)
+  for (const one of whole) for (const two of whole) merge(`Ġ${one}`, two)
+  for (const one of whole) for (const two of whole) for (const three of whole) merge(`Ġ${one}${two}`, three)
+  return {
+    tokenizer: HuggingFaceTokenizer.fromFiles({
+      config: base.config,
+      tokenizer: {
+        ...base.tokenizer,
+        model: {
+          ...model,
+          ignore_merges: false,
+          vocab: Object.fromEntries(Array.from(pieces, (piece, id) => [piece, id])),
+          merges
+        }
+      }
+    }),
+    words: merges.flatMap(([left, right]) =>
+      left.startsWith("Ġ") && left.length > 1 ? [`${left}${right}`.slice(1)] : []
+    )
+  }
+}
+
+/** The vocabulary, and the rest as it is. */
+const decodeModel = Schema.decodeUnknownSync(
+  Schema.Struct({
+    model: Schema.StructWithRest(Schema.Struct({ vocab: Schema.Record(Schema.String, Schema.Int) }), [
+      Schema.Record(Schema.String, Schema.Unknown)
+    ])
+  })
+)
