@@ -1,43 +1,89 @@
 /** Which candidates are worth verifying. */
+import type { Failure } from "@inspo/domain/Experience"
 import type { Candidate } from "@inspo/domain/Instruction"
-import { Schema } from "effect"
+import { Array as Arr, Schema } from "effect"
+import * as Script from "./internal/Script.ts"
+import * as Words from "./internal/Words.ts"
 
-/**
- * Why a candidate is not verified.
- *
- * - `empty`: it has no text
- * - `too-long`: it has more words than allowed
- * - `tags-lost`: a tag of the seed instruction does not occur
- * - `tags-unbalanced`: a tag of the seed instruction is not opened and closed by turns
- * - `duplicate`: its text is known, or an earlier candidate has it; white space does not count
- */
-export const RejectionReason = Schema.Literals(["empty", "too-long", "tags-lost", "tags-unbalanced", "duplicate"])
+/** Why a candidate is not verified; {@link description} says it in words. */
+export const RejectionReason = Schema.Literals([
+  "empty",
+  "too-long",
+  "tags-lost",
+  "tags-unbalanced",
+  "prompt-tags",
+  "parent-copy",
+  "duplicate",
+  "other-script",
+  "task-overridden",
+  "answer-leaked",
+  "passage-copied",
+  "surplus"
+])
 export type RejectionReason = typeof RejectionReason.Type
+
+/** Each reason as a predicate of a sentence about a candidate. */
+export const description: Readonly<Record<RejectionReason, string>> = {
+  empty: "has no text",
+  "too-long": "has more words than allowed",
+  "tags-lost": "lacks an XML tag of the original instruction",
+  "tags-unbalanced": "does not open and close the XML tags of the original instruction by turns",
+  "prompt-tags": "holds tags of the request, such as <ins_1> or <example>",
+  "parent-copy": "is the original instruction; white space does not count",
+  duplicate: "was tried before, or repeats an earlier candidate; white space does not count",
+  "other-script": "is written in other letters than the original instruction",
+  "task-overridden": "asks to ignore a task, rules or instructions",
+  "answer-leaked": "holds the correct answer of a failure that was shown",
+  "passage-copied": "repeats words of a passage that was shown",
+  surplus: "is one more than was asked for"
+}
 
 /** A candidate's text with the first rule it breaks. */
 export const Rejection = Schema.Struct({ text: Schema.String, reason: RejectionReason })
 export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
 
-/** `seed` is the text whose tags must survive, `known` the texts not to repeat, `maxWords` the length cap. */
+/**
+ * - `seed`: the text whose tags must survive.
+ * - `known`: texts not to repeat.
+ * - `maxWords`: the length cap.
+ * - `parent`: the text that was shown as the original, if not the seed. What stands there already is no leak.
+ * - `count`: how many candidates may be accepted.
+ * - `goldenAnswers`, `observations`: of the failures that were shown, as {@link shown} collects them.
+ */
 export interface Rules {
   readonly seed: string
   readonly known: ReadonlyArray<string>
   readonly maxWords?: number
+  readonly parent?: string
+  readonly count?: number
+  readonly goldenAnswers?: ReadonlyArray<string>
+  readonly observations?: ReadonlyArray<string>
 }
 
 /** The length cap unless another is given: about 1,000 tokens, a quarter of the paper's longest prompt. */
 export const defaultMaxWords = 700
+
+/** What of the shown failures must not return in a candidate: their answers, and what tools brought. */
+export const shown = (failures: ReadonlyArray<Failure>): Required<Pick<Rules, "goldenAnswers" | "observations">> => ({
+  goldenAnswers: Arr.dedupe(failures.flatMap(({ goldenAnswers }) => goldenAnswers)),
+  observations: failures.flatMap(({ transcript }) =>
+    // What is shown after an invalid action is the environment's own text.
+    transcript.flatMap(({ action, observation }) => (action.kind === "invalid" ? [] : (observation ?? [])))
+  )
+})
 
 /** Divides candidates into those to verify and those rejected, both in their order. */
 export const lint = (
   candidates: ReadonlyArray<Candidate>,
   rules: Rules
 ): { readonly accepted: ReadonlyArray<Candidate>; readonly rejected: ReadonlyArray<Rejection> } => {
+  const broken = check(rules)
   const known = new Set(rules.known.map(squash))
   const accepted: Array<Candidate> = []
   const rejected: Array<Rejection> = []
   for (const candidate of candidates) {
-    const reason = firstBroken(candidate.text, rules, known)
+    const reason =
+      broken(candidate.text, known) ?? (accepted.length >= (rules.count ?? Infinity) ? ("surplus" as const) : null)
     if (reason === null) {
       accepted.push(candidate)
       known.add(squash(candidate.text))
@@ -54,15 +100,33 @@ export const parsed = (candidates: ReadonlyArray<Candidate>): ReturnType<typeof 
   rejected: candidates.flatMap(({ text }) => (squash(text) === "" ? [{ text, reason: "empty" as const }] : []))
 })
 
-const firstBroken = (text: string, rules: Rules, known: ReadonlySet<string>): RejectionReason | null => {
-  const squashed = squash(text)
-  if (squashed === "") return "empty"
-  if (squashed.split(" ").length > (rules.maxWords ?? defaultMaxWords)) return "too-long"
-  const names = new Set(tagsIn(rules.seed).map(({ name }) => name))
-  const tags = tagsIn(text).filter(({ name }) => names.has(name))
-  if (new Set(tags.map(({ name }) => name)).size < names.size) return "tags-lost"
-  if ([...names].some((name) => !alternates(tags.filter((tag) => tag.name === name)))) return "tags-unbalanced"
-  return known.has(squashed) ? "duplicate" : null
+/** The names of the tags of a text, such as `search`, each once. */
+export const tagNames = (text: string): ReadonlyArray<string> => Arr.dedupe(tagsIn(text).map(({ name }) => name))
+
+/** The first rule that a text breaks, given the texts not to repeat. */
+const check = (rules: Rules) => {
+  const trusted = `${rules.seed}\n${rules.parent ?? ""}`
+  const names = tagNames(rules.seed)
+  const isForeign = Script.isForeignTo(trusted)
+  const copied = Words.copiedFrom(rules.observations ?? [], trusted)
+  const leaks = (rules.goldenAnswers ?? []).filter((answer) => isTelling(answer) && !holdsAnswer(trusted, answer))
+  const parent = rules.parent === undefined ? null : squash(rules.parent)
+
+  return (text: string, known: ReadonlySet<string>): RejectionReason | null => {
+    const squashed = squash(text)
+    if (!/[\p{L}\p{N}]/u.test(squashed)) return "empty"
+    if (squashed.split(" ").length > (rules.maxWords ?? defaultMaxWords)) return "too-long"
+    const tags = tagsIn(text)
+    if (names.some((name) => tags.every((tag) => tag.name !== name))) return "tags-lost"
+    if (names.some((name) => !alternates(tags.filter((tag) => tag.name === name)))) return "tags-unbalanced"
+    if (tags.some(({ name }) => promptTag.test(name) && !names.includes(name))) return "prompt-tags"
+    if (squashed === parent) return "parent-copy"
+    if (known.has(squashed)) return "duplicate"
+    if (isForeign(text)) return "other-script"
+    if (overrides.test(text) && !overrides.test(trusted)) return "task-overridden"
+    if (leaks.some((answer) => holdsAnswer(text, answer))) return "answer-leaked"
+    return copied(text) ? "passage-copied" : null
+  }
 }
 
 interface Tag {
@@ -75,5 +139,21 @@ const tagsIn = (text: string): ReadonlyArray<Tag> =>
 
 const alternates = (tags: ReadonlyArray<Tag>): boolean =>
   tags.length % 2 === 0 && tags.every((tag, index) => tag.closes === (index % 2 === 1))
+
+const promptTag = /^(ins_\d+|score_\d+|example|history|turn|observation|correct_answer)$/i
+
+/** Orders to drop a task, but not advice on orders that stand in retrieved texts. */
+const overrides =
+  /\b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|every|of|the|your|my|these|those|this|previous|prior|above|earlier|other|original|current|given)\s+)+(?:instructions?|tasks?|prompts?|rules|directions|guidelines|orders)\b(?![^.!?]*\b(?:passages?|documents?|results?|pages?|texts?|observations?|snippets?|sources?)\b)/i
+
+/** Whether an answer says something about its question only. */
+const isTelling = (answer: string): boolean =>
+  answer.length >= 3 && !["yes", "no", "true", "false", "none", "both", "neither"].includes(answer.trim().toLowerCase())
+
+/** Whether a text holds an answer: in any case where it has several words, in its own case where it has one. */
+const holdsAnswer = (text: string, answer: string): boolean => {
+  const isOneWord = Words.of(answer).length <= 1
+  return isOneWord ? Words.holds(text, answer, "as written") : Words.holds(text, answer, "any case")
+}
 
 const squash = (text: string): string => text.trim().replace(/\s+/g, " ")

@@ -2,6 +2,9 @@ import type { Failure } from "@inspo/domain/Experience"
 import type { Candidate, Instruction } from "@inspo/domain/Instruction"
 import type { StreamPath } from "@inspo/domain/RandomStream"
 import { Context, type Effect, Schema } from "effect"
+import type * as CandidateLint from "./CandidateLint.ts"
+import type { OptimizerAnswer } from "./OptimizerAnswer.ts"
+import { Spent } from "./Spent.ts"
 
 /** Writes candidate instructions: an optimizer, or rules in its place. */
 export class Proposer extends Context.Service<Proposer, Proposer.Interface>()("@inspo/reflection/Proposer") {}
@@ -9,37 +12,92 @@ export class Proposer extends Context.Service<Proposer, Proposer.Interface>()("@
 export declare namespace Proposer {
   export interface Interface {
     /** Revisions of a parent that should avoid its failures. Candidates are as the proposer wrote them: not linted. */
-    readonly propose: (request: ProposeRequest) => Effect.Effect<Proposal, ProposerError>
+    readonly propose: <E = never>(request: ProposeRequest<E>) => Effect.Effect<Proposal, ProposerError | E>
     /** Variants of the first instruction, before anything is known about it. They differ from it and from each other. */
-    readonly initial: (request: InitialRequest) => Effect.Effect<Proposal, ProposerError>
+    readonly initial: <E = never>(request: InitialRequest<E>) => Effect.Effect<Proposal, ProposerError | E>
   }
 }
 
-/** `count` is how many candidates are asked for; a proposal may hold fewer. `seed` and `stream` name the random stream. */
-export interface InitialRequest {
+/**
+ * - `count`: how many candidates are asked for; a proposal may hold fewer.
+ * - `seed`, `stream`: the name of the random stream; `stream` also names the calls to an optimizer.
+ * - `rules`: what the candidates are linted by afterwards. An optimizer is told which of them were rejected and why, once,
+ *   and asked for others; without rules only an answer without any candidate is asked for again.
+ * - `makeCall`: makes each call to an optimizer, or answers in its place with what was kept when it was made before.
+ */
+export interface InitialRequest<E = never> {
   readonly parent: Pick<Instruction, "text">
   readonly count: number
   readonly seed: number
   readonly stream: StreamPath
+  readonly rules?: CandidateLint.Rules
+  readonly makeCall?: MakeCall<E>
 }
 
 /** `history` are instructions with their scores in [0, 1], in any order. */
-export interface ProposeRequest extends InitialRequest {
+export interface ProposeRequest<E = never> extends InitialRequest<E> {
   readonly failures: ReadonlyArray<Failure>
   readonly history: ReadonlyArray<{ readonly instruction: Pick<Instruction, "text">; readonly score: number }>
 }
 
-/** `critique` says what is wrong with the parent. `spent` counts calls to an optimizer and their tokens. */
+/**
+ * A call to an optimizer that is due. `key` names it: the stream of the request and the number of the call within it, such
+ * as `proposal/15/1/0`. `atMost` is what it may spend, its input tokens as estimated.
+ */
+export interface OptimizerCall {
+  readonly key: string
+  readonly atMost: Spent
+}
+
+/** Makes a call by running `ask`, or answers in its place. */
+export type MakeCall<E> = (
+  call: OptimizerCall,
+  ask: Effect.Effect<OptimizerAnswer, ProposerError>
+) => Effect.Effect<OptimizerAnswer, ProposerError | E>
+
+/** `critique` says what is wrong with the parent. `spent` is what its calls cost, those answered by `makeCall` included. */
 export interface Proposal {
   readonly critique: string
   readonly candidates: ReadonlyArray<Candidate>
-  readonly spent: { readonly calls: number; readonly tokens: number }
+  readonly spent: Spent
 }
 
-/** The proposer could not answer; `reason` says why and how to mend it. */
+/**
+ * What kept a proposer from answering.
+ *
+ * - `unreachable`: the optimizer did not answer, or not in time, or broke off
+ * - `unauthorized`: it does not accept the key
+ * - `rate-limited`: it took no more requests for now, or the quota is used up
+ * - `rejected`: it does not accept the request, such as a model it does not have
+ * - `server-error`: it failed
+ * - `unreadable`: what it answered is not of its protocol
+ * - `refused`: it, or a filter of its provider, declined to write
+ * - `empty`: it wrote nothing
+ * - `cut`: it reached the limit of tokens before the first candidate
+ * - `no-candidates`: no candidate could be found in what it wrote
+ * - `other`: anything else
+ */
+export const ProposerErrorKind = Schema.Literals([
+  "unreachable",
+  "unauthorized",
+  "rate-limited",
+  "rejected",
+  "server-error",
+  "unreadable",
+  "refused",
+  "empty",
+  "cut",
+  "no-candidates",
+  "other"
+])
+export type ProposerErrorKind = typeof ProposerErrorKind.Type
+
+/** The proposer could not answer; `reason` says why and how to mend it, `spent` what was paid for all the same. */
 export class ProposerError extends Schema.TaggedError<ProposerError>()("ProposerError", {
   proposer: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  kind: Schema.optionalKey(ProposerErrorKind),
+  spent: Schema.optionalKey(Spent)
 }) {
   override get message() {
     return `proposer ${this.proposer}: ${this.reason}`

@@ -38,14 +38,14 @@ describe("lint", () => {
     }
     for (const { reason, text } of rejected) {
       const plain = text.trim().replace(/\s+/g, " ")
-      const broken = {
+      const broken: Partial<Record<CandidateLint.RejectionReason, boolean>> = {
         empty: plain === "",
         "too-long": plain.split(" ").length > rules.maxWords,
         "tags-lost": !/<\/?search>/.test(text) || !/<\/?answer>/.test(text),
         "tags-unbalanced": !isPaired(text, "search") || !isPaired(text, "answer"),
         duplicate: seen.has(plain)
       }
-      assert.isTrue(broken[reason], `${reason}: ${text}`)
+      assert.isTrue(broken[reason] ?? false, `${reason}: ${text}`)
     }
   })
 

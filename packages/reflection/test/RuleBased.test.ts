@@ -87,8 +87,8 @@ describe.each([
 
   it.effect("costs no calls and no tokens", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* propose(layer)).spent, { calls: 0, tokens: 0 })
-      assert.deepStrictEqual((yield* initial(layer)).spent, { calls: 0, tokens: 0 })
+      assert.deepStrictEqual((yield* propose(layer)).spent, { calls: 0, tokens: 0, usd: 0 })
+      assert.deepStrictEqual((yield* initial(layer)).spent, { calls: 0, tokens: 0, usd: 0 })
     })
   )
 

@@ -7,23 +7,26 @@ import { Cause, Console, Effect, FileSystem } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { layerEngine } from "../layers.ts"
 import * as Reporter from "../terminal/Reporter.ts"
+import * as Optimizers from "./Optimizers.ts"
 
-/** One thing a run needs, whether it is there, and what was found. */
+/** One thing a run needs, or can use where it is not required, whether it is there, and what was found. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
+  readonly required: boolean
   readonly detail: string
 }
 
-/** Checks what a run needs, one line each; fails when something is missing. */
+/** Checks what a run needs, one line each, and which optimizers it could use; fails when something needed is missing. */
 export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonly json: boolean }) {
-  const checks = yield* Effect.all([node, cores, memory, onnxruntime, engine, fullTextSearch, writable])
-  const missing = checks.filter(({ ok }) => !ok)
+  const needed = yield* Effect.all([node, cores, memory, onnxruntime, engine, fullTextSearch, writable])
+  const checks = [...needed, ...(yield* optimizers)]
+  const missing = needed.filter(({ ok }) => !ok)
   if (input.json) yield* Console.log(JSON.stringify({ ok: missing.length === 0, checks }))
   else {
     const reporter = yield* Reporter.make("normal")
     yield* reporter.lines(
-      checks.map(({ detail, name, ok }) => `${ok ? "ok      " : "missing "}${name.padEnd(18)}${detail}`)
+      checks.map(({ detail, name, ok, required }) => `${mark(ok, required)}${name.padEnd(28)}${detail}`)
     )
   }
   return yield* missing.length === 0
@@ -35,21 +38,32 @@ export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonl
       )
 })
 
+const mark = (ok: boolean, required: boolean): string => (ok ? "ok      " : required ? "missing " : "absent  ")
+
+const optimizers = Effect.map(Optimizers.probeAll, (found) =>
+  found.map(({ detail, ok, provider }): Check => ({ name: `optimizer ${provider}`, ok, required: false, detail }))
+)
+
 const gibibyte = 1024 ** 3
 
 const node = Effect.sync((): Check => {
   const [major = 0] = process.versions.node.split(".").map(Number)
-  return { name: "Node.js", ok: major >= 24, detail: `${process.version}, 24 or later is needed` }
+  return { name: "Node.js", ok: major >= 24, required: true, detail: `${process.version}, 24 or later is needed` }
 })
 
 const cores = Effect.sync((): Check => {
   const count = os.availableParallelism()
-  return { name: "processor", ok: true, detail: `${count} ${count === 1 ? "core" : "cores"}, ${os.arch()}` }
+  return {
+    name: "processor",
+    ok: true,
+    required: true,
+    detail: `${count} ${count === 1 ? "core" : "cores"}, ${os.arch()}`
+  }
 })
 
 const memory = Effect.sync((): Check => {
   const total = os.totalmem() / gibibyte
-  return { name: "memory", ok: total >= 2, detail: `${total.toFixed(1)} GiB, a run needs up to 2` }
+  return { name: "memory", ok: total >= 2, required: true, detail: `${total.toFixed(1)} GiB, a run needs up to 2` }
 })
 
 const onnxruntime = attempt(
@@ -93,10 +107,10 @@ const writable = attempt(
 
 function attempt<E, R>(name: string, effect: Effect.Effect<string, E, R>): Effect.Effect<Check, never, R> {
   return Effect.matchCause(effect, {
-    onSuccess: (detail) => ({ name, ok: true, detail }),
+    onSuccess: (detail) => ({ name, ok: true, required: true, detail }),
     onFailure: (cause) => {
       const error = Cause.squash(cause)
-      return { name, ok: false, detail: error instanceof Error ? error.message : String(error) }
+      return { name, ok: false, required: true, detail: error instanceof Error ? error.message : String(error) }
     }
   })
 }

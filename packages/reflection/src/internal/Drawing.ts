@@ -5,6 +5,7 @@ import { Array as Arr, Effect, Random } from "effect"
 import type { Clause } from "../ClauseBank.ts"
 import * as ClauseEdit from "../ClauseEdit.ts"
 import type { InitialRequest, Proposal } from "../Proposer.ts"
+import * as Spent from "../Spent.ts"
 
 /** How a proposer revises a parent. `reason` says why a clause was given. */
 export interface Revision {
@@ -21,7 +22,7 @@ const drawsPerCandidate = 20
 
 /** Draws revisions until there are as many different ones as asked for. */
 export const propose = Effect.fnUntraced(
-  function* (request: InitialRequest, revision: Revision): Effect.fn.Return<Proposal> {
+  function* (request: InitialRequest<unknown>, revision: Revision): Effect.fn.Return<Proposal> {
     const parent = ClauseEdit.read(request.parent.text)
     const candidates = new Map<string, Candidate>()
     for (let draw = 0; draw < drawsPerCandidate * request.count && candidates.size < request.count; draw++) {
@@ -31,14 +32,14 @@ export const propose = Effect.fnUntraced(
         candidates.set(text, { text, rationale: rationale(parent, edited, revision.reason) })
       }
     }
-    return { critique: revision.critique, candidates: [...candidates.values()], spent: nothing }
+    return { critique: revision.critique, candidates: [...candidates.values()], spent: Spent.nothing }
   },
   (effect, { seed, stream }) => withStream(seed, stream)(effect)
 )
 
 /** The first variants: one text of the bank each, drawn uniformly. */
 export const initial = Effect.fn("RuleBased.initial")(
-  function* ({ count, parent }: InitialRequest): Effect.fn.Return<Proposal> {
+  function* ({ count, parent }: InitialRequest<unknown>): Effect.fn.Return<Proposal> {
     const instruction = ClauseEdit.read(parent.text)
     const shuffled = yield* Random.shuffle(ClauseEdit.bank)
     const fresh = shuffled.filter(({ text }) => !parent.text.includes(text))
@@ -50,7 +51,7 @@ export const initial = Effect.fn("RuleBased.initial")(
         return { text: ClauseEdit.write(edited), rationale: rationale(instruction, edited, () => "drawn at random") }
       }
     )
-    return { critique: "Nothing is known about the instruction yet.", candidates, spent: nothing }
+    return { critique: "Nothing is known about the instruction yet.", candidates, spent: Spent.nothing }
   },
   (effect, { seed, stream }) => withStream(seed, stream)(effect)
 )
@@ -64,5 +65,3 @@ const rationale = (
     ...Arr.difference(edited.advice, parent.advice).map(({ clause, text }) => `adds "${text}" (${reason(clause)})`),
     ...Arr.difference(parent.advice, edited.advice).map(({ text }) => `drops "${text}"`)
   ].join("; ")
-
-const nothing = { calls: 0, tokens: 0 }

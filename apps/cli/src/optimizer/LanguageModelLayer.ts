@@ -1,0 +1,72 @@
+import { ConfigError, type JudgeConfig } from "@inspo/coevolution"
+import * as Provider from "@inspo/reflection/Provider"
+import { providers } from "@inspo/reflection/Providers"
+import { Effect, Layer } from "effect"
+import { type AiError, LanguageModel } from "effect/ai"
+import { FetchHttpClient } from "effect/http"
+import * as Secret from "../config/Secret.ts"
+
+/** How a config names a language model and the way to it. */
+export type LanguageModelConfig = Omit<JudgeConfig, "concurrency">
+
+/**
+ * The language model that a section of the config names, such as `optimizer` or `judge`. Its key comes from the variable
+ * named there, or from the provider's usual one.
+ */
+export const layer = (section: string, config: LanguageModelConfig) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { apiKeyEnv, maxOutputTokens, model, provider: name, retries, temperature, timeoutSeconds, url } = config
+      if (name === null) return yield* missing(`${section}.provider`, "a provider of language models")
+      if (model === null) return yield* missing(`${section}.model`, `the name of a model of ${name}`)
+      const provider = providers[name]
+      if ((url ?? provider.url) === null) return yield* missing(`${section}.url`, "the base URL of the server")
+      const variable = apiKeyEnv ?? provider.apiKeyEnv
+      const apiKey =
+        variable === null
+          ? null
+          : yield* Secret.fromEnvironment(variable, `${section}.apiKeyEnv`, "the model's key", () =>
+              unset(section, variable)
+            )
+      const timeout = `${timeoutSeconds} seconds` as const
+      return Layer.effect(
+        LanguageModel.LanguageModel,
+        Provider.make(provider, { url, model, apiKey, maxOutputTokens, temperature, timeout, retries }).pipe(
+          Effect.mapError((error) => unusable(section, variable, error))
+        )
+      )
+    })
+  ).pipe(Layer.provide(httpClient))
+
+/** Follows no redirection, which could carry a key to another server. */
+export const httpClient = Layer.provide(
+  FetchHttpClient.layer,
+  Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })
+)
+
+const missing = (field: string, expected: string) =>
+  new ConfigError({ field, value: "null", expected, remedy: `Set it in the config file or with --set ${field}=VALUE.` })
+
+const unset = (section: string, variable: string) =>
+  new ConfigError({
+    field: `${section}.apiKeyEnv`,
+    value: variable,
+    expected: "a variable that the environment holds",
+    remedy: "Set it to the model's key, or name another variable."
+  })
+
+const unusable = (section: string, variable: string | null, { reason }: AiError.AiError) =>
+  reason._tag === "AuthenticationError"
+    ? new ConfigError({
+        field: `${section}.apiKeyEnv`,
+        value: variable ?? "null",
+        expected: "a variable with a key of visible ASCII letters",
+        remedy: "Look for a line break or a space in its value."
+      })
+    : new ConfigError({
+        field: `${section}.url`,
+        // What cannot be parsed may hold a password anywhere.
+        value: "no URL",
+        expected: "an address such as http://127.0.0.1:8000/v1",
+        remedy: `Set it in the config file or with --set ${section}.url=VALUE.`
+      })

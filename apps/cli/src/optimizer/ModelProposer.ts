@@ -1,0 +1,52 @@
+import { ConfigError, type RunConfig } from "@inspo/coevolution"
+import { Prices, PromptTemplate } from "@inspo/reflection"
+import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
+import { Effect, FileSystem, Layer } from "effect"
+import * as LanguageModelLayer from "./LanguageModelLayer.ts"
+
+/** An optimizer that is a language model. */
+export type ModelOptimizer = RunConfig["optimizer"] & {
+  readonly provider: LanguageModelLayer.LanguageModelConfig["provider"]
+}
+
+/** A language model as the proposer, with the user's prompts and prices. */
+export const layer = (kind: PromptTemplate.PromptKind, config: ModelOptimizer) =>
+  Layer.unwrap(
+    Effect.map(readPrompts(config.prompts), (prompts) =>
+      OptimizerProposer.layer({
+        kind,
+        prompts,
+        price: config.model === null ? null : Prices.priceOf(config.model, config.prices),
+        maxOutputTokens: config.maxOutputTokens,
+        maxEvidenceTokens: config.maxEvidenceTokens
+      })
+    )
+  ).pipe(Layer.provide(LanguageModelLayer.layer("optimizer", config)))
+
+/** The templates of the files that are named. */
+const readPrompts = Effect.fnUntraced(function* (files: RunConfig["optimizer"]["prompts"]) {
+  const named = PromptTemplate.PromptKind.literals.flatMap((kind) => {
+    const file = files[kind]
+    return file === null ? [] : [{ kind, file }]
+  })
+  const templates = yield* Effect.forEach(named, ({ file, kind }) =>
+    Effect.map(readPrompt(kind, file), (template) => [kind, template] as const)
+  )
+  return Object.fromEntries(templates)
+})
+
+const readPrompt = Effect.fnUntraced(function* (kind: PromptTemplate.PromptKind, file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const unusable = (expected: string, remedy: string) =>
+    new ConfigError({ field: `optimizer.prompts.${kind}`, value: file, expected, remedy })
+  const text = yield* fs
+    .readFileString(file)
+    .pipe(
+      Effect.mapError(({ reason }) =>
+        unusable("a file that can be read", `It cannot be (${reason._tag}); check the path.`)
+      )
+    )
+  return yield* Effect.fromResult(PromptTemplate.parse(kind, file, text)).pipe(
+    Effect.mapError(({ reason }) => unusable("a prompt with its placeholders", `But ${reason}.`))
+  )
+})

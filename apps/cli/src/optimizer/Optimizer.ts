@@ -1,0 +1,21 @@
+import type { RunConfig } from "@inspo/coevolution"
+import * as Reflection from "@inspo/reflection"
+import { Effect, Layer } from "effect"
+
+/** The proposer of a run: rules where the optimizer is `offline`, or a language model, which is only then loaded. */
+export const layerProposer = ({ optimizer, proposer }: Pick<RunConfig, "optimizer" | "proposer">) => {
+  const { kind } = proposer
+  const { provider } = optimizer
+  return provider === "offline" || kind === "random"
+    ? offline[kind]
+    : Layer.unwrap(
+        Effect.promise(async () => (await import("./ModelProposer.ts")).layer(kind, { ...optimizer, provider }))
+      )
+}
+
+const offline = {
+  reflection: Reflection.layerRuleBased,
+  random: Reflection.layerRandom,
+  paraphrase: Reflection.layerParaphrase,
+  history: Reflection.layerHistory
+}

@@ -1,0 +1,154 @@
+/** What a prompt shows: failures and scored instructions as text, within a budget of tokens. */
+import type { Failure } from "@inspo/domain/Experience"
+import { Array as Arr, Order } from "effect"
+import type { ProposeRequest } from "./Proposer.ts"
+
+/** Counts the tokens of a text; see `TokenEstimate` for one that needs no tokenizer. */
+export type CountTokens = (text: string) => number
+
+/**
+ * Failures as `<example>` blocks: question, response turn by turn with its observations, and the correct answer.
+ *
+ * Their texts are untrusted: a passage may say anything. Every angle bracket in them is written as ‹ or ›, except in the
+ * `tags` of the instruction where the agent wrote them, so no text can close its block or open a candidate. The blocks
+ * themselves depend on nothing but the number of failures and turns.
+ *
+ * Where all is longer than `budget`, the longest observations are shortened first, then the longest turns, then questions
+ * and answers; a note in place says how long each was. The blocks are never left out.
+ */
+export const examples = (
+  failures: ReadonlyArray<Failure>,
+  tags: ReadonlyArray<string>,
+  budget: number,
+  count: CountTokens
+): string => {
+  const quoted = failures.map((failure) => quote(failure, tags))
+  const texts = quoted.flatMap(piecesOf)
+  const frame = count(quoted.map((failure) => render(failure, () => "")).join("\n"))
+  const limits = share(texts, Math.max(0, budget - frame), count)
+  return quoted.map((failure) => render(failure, ({ kind, text }) => shorten(text, limits[kind], count))).join("\n")
+}
+
+/**
+ * Scored instructions as one `<history>` block, from the lowest score to the highest, as `<ins_i>` with `<score_i>` in 0-100.
+ * Where the budget is too small for all, the highest are shown.
+ */
+export const history = (scored: ProposeRequest["history"], budget: number, count: CountTokens): string => {
+  const best = Arr.sort(scored, Order.flip(byScore))
+  let spent = 0
+  const kept = best.filter(({ instruction }, rank) => (spent += count(instruction.text) + 20) <= budget || rank === 0)
+  const entries = kept.toReversed().map(({ instruction, score }, index) => {
+    const number = index + 1
+    const text = withoutPromptTags(instruction.text)
+    return `<ins_${number}>\n${text}\n</ins_${number}>\n<score_${number}>${Math.round(100 * score)}</score_${number}>`
+  })
+  return ["<history>", ...entries, "</history>"].join("\n")
+}
+
+/** An instruction as it is shown: tags of the prompt lose their brackets, all others stay. */
+export const withoutPromptTags = (text: string): string =>
+  text.replace(/<(\s*\/?\s*(?:ins|score)[_ -]?\d+\s*)>/giu, "‹$1›")
+
+/** Text from outside with ‹ and › for angle brackets, except in the tags named. */
+export const quoteText = (text: string, tags: ReadonlyArray<string> = []): string => {
+  const kept = new Set(tags.flatMap((tag) => (reserved.test(tag) ? [] : [`<${tag}>`, `</${tag}>`])))
+  return text
+    .split(/(<\/?[a-z][\w-]*>)/giu)
+    .map((part) => (kept.has(part) ? part : part.replaceAll("<", "‹").replaceAll(">", "›")))
+    .join("")
+}
+
+/** Names that the blocks are made of. */
+const reserved = /^(?:ins_?\d+|score_?\d+|history|example|question|response|turn|observation|correct_answer)$/iu
+
+type Kind = "observation" | "turn" | "other"
+
+interface Piece {
+  readonly kind: Kind
+  readonly text: string
+}
+
+interface Quoted {
+  readonly question: Piece
+  readonly turns: ReadonlyArray<{ readonly text: Piece; readonly observation: Piece | null }>
+  readonly answer: Piece
+}
+
+const quote = ({ goldenAnswers, question, transcript }: Failure, tags: ReadonlyArray<string>): Quoted => ({
+  question: { kind: "other", text: quoteText(question) },
+  turns: transcript.map(({ observation, text }) => ({
+    text: { kind: "turn", text: quoteText(text.trim(), tags) },
+    observation: observation === null ? null : { kind: "observation", text: quoteText(observation.trim()) }
+  })),
+  answer: { kind: "other", text: quoteText(goldenAnswers.join(" | ")) }
+})
+
+const piecesOf = ({ answer, question, turns }: Quoted): ReadonlyArray<Piece> => [
+  question,
+  ...turns.flatMap(({ observation, text }) => (observation === null ? [text] : [text, observation])),
+  answer
+]
+
+const render = ({ answer, question, turns }: Quoted, show: (piece: Piece) => string): string =>
+  [
+    "<example>",
+    `<question>${show(question)}</question>`,
+    "<response>",
+    ...turns.flatMap(({ observation, text }) => [
+      `<turn>${show(text)}</turn>`,
+      ...(observation === null ? [] : [`<observation>${show(observation)}</observation>`])
+    ]),
+    "</response>",
+    `<correct_answer>${show(answer)}</correct_answer>`,
+    "</example>"
+  ].join("\n")
+
+/** The most tokens that a text of each kind may have for all of them to stay within a budget. */
+const share = (pieces: ReadonlyArray<Piece>, budget: number, count: CountTokens): Readonly<Record<Kind, number>> => {
+  const sizes = { observation: sizesOf("observation"), turn: sizesOf("turn"), other: sizesOf("other") }
+  const other = cap(sizes.other, budget)
+  const turn = cap(sizes.turn, budget - total(sizes.other, other))
+  const observation = cap(sizes.observation, budget - total(sizes.other, other) - total(sizes.turn, turn))
+  return { observation, turn, other }
+
+  function sizesOf(kind: Kind): ReadonlyArray<number> {
+    return pieces.flatMap((piece) => (piece.kind === kind ? [count(piece.text)] : []))
+  }
+}
+
+const total = (sizes: ReadonlyArray<number>, limit: number): number =>
+  sizes.reduce((sum, size) => sum + Math.min(size, limit), 0)
+
+/** The largest limit under which sizes sum up to a budget at most: the longest are cut to one length. */
+const cap = (sizes: ReadonlyArray<number>, budget: number): number => {
+  if (total(sizes, Infinity) <= budget) return Infinity
+  let rest = Math.max(0, budget)
+  const ascending = Arr.sort(sizes, Order.Number)
+  for (const [index, size] of ascending.entries()) {
+    const even = Math.floor(rest / (ascending.length - index))
+    if (size > even) return even
+    rest -= size
+  }
+  return Infinity
+}
+
+/** The beginning and the end of a text within so many tokens, with a note on what is left out between them. */
+const shorten = (text: string, limit: number, count: CountTokens): string => {
+  const size = count(text)
+  if (size <= limit) return text
+  const note = ` [… ${size} tokens, shortened …] `
+  const kept = (letters: number) => {
+    const head = Math.ceil((letters * 2) / 3)
+    return `${text.slice(0, head)}${note}${text.slice(text.length - (letters - head))}`.toWellFormed()
+  }
+  if (count(note) > limit) return ""
+  let [fits, tooLong] = [0, text.length]
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2)
+    if (count(kept(middle)) <= limit) fits = middle
+    else tooLong = middle
+  }
+  return kept(fits)
+}
+
+const byScore: Order.Order<ProposeRequest["history"][number]> = Order.mapInput(Order.Number, ({ score }) => score)

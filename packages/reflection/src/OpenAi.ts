@@ -1,0 +1,87 @@
+/** Chat completions: OpenAI's own, and the servers that speak the same (vLLM, SGLang, Ollama, OpenRouter …). */
+import { Schema } from "effect"
+import type { Response } from "effect/ai"
+import * as Answer from "./internal/Answer.ts"
+import type { AnswerPart, Provider, TextRequest } from "./Provider.ts"
+
+const { Maybe } = Answer
+
+const Completion = Schema.Struct({
+  choices: Schema.NonEmptyArray(
+    Schema.Struct({
+      message: Schema.Struct({
+        content: Maybe(
+          Schema.Union([
+            Schema.String,
+            Schema.Array(Schema.Struct({ type: Schema.String, text: Maybe(Schema.String) }))
+          ])
+        ),
+        refusal: Maybe(Schema.String),
+        /** Thoughts, under the name of vLLM and DeepSeek, and under that of OpenRouter. */
+        reasoning_content: Maybe(Schema.String),
+        reasoning: Maybe(Schema.String)
+      }),
+      finish_reason: Maybe(Schema.String)
+    })
+  ),
+  usage: Maybe(
+    Schema.Struct({
+      prompt_tokens: Maybe(Schema.Natural),
+      completion_tokens: Maybe(Schema.Natural),
+      completion_tokens_details: Maybe(Schema.Struct({ reasoning_tokens: Maybe(Schema.Natural) }))
+    })
+  )
+})
+
+const finishReasons: Readonly<Record<string, Response.FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  content_filter: "content-filter",
+  tool_calls: "tool-calls"
+}
+
+const parts = ({ choices: [choice], usage }: typeof Completion.Type): ReadonlyArray<AnswerPart> => {
+  const { content, reasoning, reasoning_content, refusal } = choice.message
+  const written =
+    typeof content === "string"
+      ? content
+      : (content ?? []).map(({ text, type }) => (type === "text" ? text : "")).join("")
+  return [
+    ...Answer.thoughts(reasoning_content ?? reasoning),
+    ...Answer.text(refusal ? refusal : written),
+    Answer.finish(refusal ? "content-filter" : (finishReasons[choice.finish_reason ?? ""] ?? "unknown"), {
+      input: usage?.prompt_tokens,
+      output: usage?.completion_tokens,
+      thoughts: usage?.completion_tokens_details?.reasoning_tokens
+    })
+  ]
+}
+
+const common = ({ messages, model, temperature }: TextRequest) => ({
+  model,
+  messages: messages.map(({ role, text }) => ({ role, content: text })),
+  ...(temperature === null ? {} : { temperature })
+})
+
+/** Any server of chat completions. Its base URL usually ends with `/v1`; a key is sent where one is given. */
+export const openAiCompatible: Provider = {
+  name: "openai-compatible",
+  url: null,
+  apiKeyEnv: null,
+  headers: {},
+  authorization: (apiKey) => ["authorization", `Bearer ${apiKey}`],
+  path: () => "/chat/completions",
+  modelsPath: "/models",
+  body: (request) => ({ ...common(request), max_tokens: request.maxOutputTokens }),
+  read: Answer.reader(Completion, parts)
+}
+
+/** OpenAI's own service: https://platform.openai.com/docs/api-reference/chat */
+export const openAi: Provider = {
+  ...openAiCompatible,
+  name: "openai",
+  url: "https://api.openai.com/v1",
+  apiKeyEnv: "OPENAI_API_KEY",
+  // Its reasoning models refuse `max_tokens`.
+  body: (request) => ({ ...common(request), max_completion_tokens: request.maxOutputTokens })
+}

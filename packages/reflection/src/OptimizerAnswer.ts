@@ -1,0 +1,17 @@
+import { Schema } from "effect"
+import { Spent } from "./Spent.ts"
+
+/**
+ * Why an optimizer stopped writing: it was done, it reached the limit of tokens, it or its provider declined, or something
+ * else.
+ */
+export const AnswerEnd = Schema.Literals(["done", "cut", "refused", "other"])
+export type AnswerEnd = typeof AnswerEnd.Type
+
+/** What one call to an optimizer brought, as JSON can keep it: the text without the thoughts before it, and its cost. */
+export const OptimizerAnswer = Schema.Struct({
+  text: Schema.String,
+  end: AnswerEnd,
+  spent: Spent
+})
+export interface OptimizerAnswer extends Schema.Schema.Type<typeof OptimizerAnswer> {}

@@ -1,0 +1,78 @@
+import { Schema } from "effect"
+
+const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
+const NonNegative = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** Who can write candidates: the rules that need no server, or a language model behind one of four protocols. */
+export const OptimizerProvider = Schema.Literals(["offline", "openai-compatible", "openai", "anthropic", "google"])
+export type OptimizerProvider = typeof OptimizerProvider.Type
+
+/** What a model costs, in US dollars per million tokens. */
+export const ModelPrice = Schema.Struct({
+  model: Schema.NonEmptyString.annotate({ description: "Name of the model" }),
+  input: NonNegative.annotate({ description: "US dollars per million tokens of prompts" }),
+  output: NonNegative.annotate({ description: "US dollars per million tokens of answers" })
+})
+export interface ModelPrice extends Schema.Schema.Type<typeof ModelPrice> {}
+
+/** Files with prompts of the user's own, or null for those that ship; see `PromptTemplate` for the placeholders. */
+export const PromptFiles = Schema.Struct({
+  reflection: Schema.NullOr(Schema.NonEmptyString).annotate({ description: "Prompt of `proposer.kind` reflection" }),
+  history: Schema.NullOr(Schema.NonEmptyString).annotate({ description: "Prompt of `proposer.kind` history" }),
+  paraphrase: Schema.NullOr(Schema.NonEmptyString).annotate({ description: "Prompt of `proposer.kind` paraphrase" })
+})
+export interface PromptFiles extends Schema.Schema.Type<typeof PromptFiles> {}
+
+/** The optimizer: which language model writes candidates, and how it is asked. */
+export const OptimizerConfig = Schema.Struct({
+  provider: OptimizerProvider.annotate({
+    description:
+      "Who writes candidates: rules that need no server (`offline`), or a language model; `openai-compatible` " +
+      "is any server of chat completions, such as vLLM, SGLang, Ollama or OpenRouter"
+  }),
+  model: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Name of the model as its provider knows it; null offline"
+  }),
+  url: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Base URL such as `http://127.0.0.1:8000/v1`, or null for the provider's own"
+  }),
+  apiKeyEnv: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description:
+      "Environment variable with the key, or null for the provider's usual one; `openai-compatible` then sends " +
+      "none"
+  }),
+  temperature: Schema.NullOr(NonNegative).annotate({
+    description: "Sampling temperature, or null to leave it to the provider"
+  }),
+  maxOutputTokens: PositiveInt.annotate({ description: "Most tokens of one answer, thoughts included" }),
+  maxEvidenceTokens: PositiveInt.annotate({
+    description: "Tokens that the failures, or the history, may take of a prompt, as estimated"
+  }),
+  timeoutSeconds: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({
+    description: "How long one request may take"
+  }),
+  retries: Schema.Natural.annotate({ description: "Repetitions of a request that failed and may work the next time" }),
+  prices: Schema.Array(ModelPrice).annotate({
+    description: "Prices that are not in the table that ships, or that replace one of it"
+  }),
+  prompts: PromptFiles.annotate({
+    description:
+      "Files with prompts of your own, or null for those that ship; see `PromptTemplate` for the placeholders"
+  })
+})
+export interface OptimizerConfig extends Schema.Schema.Type<typeof OptimizerConfig> {}
+
+/** The rules that need no server. What else it says holds as soon as a provider is named. */
+export const defaultConfig: OptimizerConfig = {
+  provider: "offline",
+  model: null,
+  url: null,
+  apiKeyEnv: null,
+  temperature: 1,
+  maxOutputTokens: 16_384,
+  maxEvidenceTokens: 16_384,
+  timeoutSeconds: 300,
+  retries: 4,
+  prices: [],
+  prompts: { reflection: null, history: null, paraphrase: null }
+}

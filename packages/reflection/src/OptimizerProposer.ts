@@ -1,0 +1,211 @@
+import type { Candidate } from "@inspo/domain/Instruction"
+import { Effect, Layer, Ref } from "effect"
+import { LanguageModel, type Response } from "effect/ai"
+import * as CandidateLint from "./CandidateLint.ts"
+import * as CandidateParser from "./CandidateParser.ts"
+import * as Evidence from "./Evidence.ts"
+import * as OptimizerFault from "./internal/OptimizerFault.ts"
+import type { AnswerEnd, OptimizerAnswer } from "./OptimizerAnswer.ts"
+import type { ModelPrice } from "./OptimizerConfig.ts"
+import * as Prices from "./Prices.ts"
+import * as Prompts from "./Prompts.ts"
+import * as PromptTemplate from "./PromptTemplate.ts"
+import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
+import { type Message, OnRequest } from "./Provider.ts"
+import * as Spent from "./Spent.ts"
+import * as Thoughts from "./Thoughts.ts"
+import * as TokenEstimate from "./TokenEstimate.ts"
+
+/**
+ * - `kind`: what the optimizer is shown of a parent: its failures, the scores of instructions, or nothing else.
+ * - `price`: what the model costs, or null where that is not known.
+ * - `maxOutputTokens`: the limit that the language model was given.
+ * - `maxEvidenceTokens`: what failures or history may take of a prompt, as `countTokens` counts.
+ * - `prompts`: templates instead of those that ship.
+ * - `countTokens`: the model's tokenizer, or `TokenEstimate.estimate` where none is given.
+ */
+export interface Options {
+  readonly kind: PromptTemplate.PromptKind
+  readonly price: ModelPrice | null
+  readonly maxOutputTokens: number
+  readonly maxEvidenceTokens: number
+  readonly prompts?: Partial<Record<PromptTemplate.PromptKind, PromptTemplate.PromptTemplate>>
+  readonly countTokens?: Evidence.CountTokens
+}
+
+/**
+ * A language model as the proposer. It is asked once, and once more where fewer candidates than asked for keep the rules of
+ * the request; it is then told what was rejected and why. The first variants of a run come from the prompt `paraphrase`.
+ *
+ * Tokens are those that the server counts, or an estimate where it does not.
+ */
+export const layer = (options: Options): Layer.Layer<Proposer, never, LanguageModel.LanguageModel> =>
+  Layer.effect(
+    Proposer,
+    Effect.map(LanguageModel.LanguageModel, (model) => make(model, options))
+  )
+
+/** The service of {@link layer}. */
+export const make = (model: LanguageModel.LanguageModel, options: Options): Proposer.Interface => {
+  const { kind, maxEvidenceTokens: budget } = options
+  const countTokens = options.countTokens ?? TokenEstimate.estimate
+  const ask = asking(model, options, countTokens)
+
+  return {
+    propose: Effect.fn("OptimizerProposer.propose")(function* <E>(
+      request: ProposeRequest<E>
+    ): Effect.fn.Return<Proposal, ProposerError | E> {
+      const { failures, history } = request
+      return yield* converse(ask, request, kind, options, {
+        examples: kind === "reflection" ? Evidence.examples(failures, tagsOf(request), budget, countTokens) : "",
+        history: kind === "history" ? Evidence.history(history, budget, countTokens) : ""
+      })
+    }),
+    initial: Effect.fn("OptimizerProposer.initial")(function* <E>(
+      request: InitialRequest<E>
+    ): Effect.fn.Return<Proposal, ProposerError | E> {
+      return yield* converse(ask, request, "paraphrase", options, { examples: "", history: "" })
+    })
+  }
+}
+
+/** A conversation, and the call that continues it. */
+type Ask = (conversation: ReadonlyArray<Message>) => {
+  readonly atMost: Spent.Spent
+  readonly answer: Effect.Effect<OptimizerAnswer, ProposerError>
+}
+
+/** Asks, and asks once more for what is missing. */
+const converse = Effect.fnUntraced(function* <E>(
+  ask: Ask,
+  request: InitialRequest<E>,
+  kind: PromptTemplate.PromptKind,
+  options: Options,
+  evidence: { readonly examples: string; readonly history: string }
+): Effect.fn.Return<Proposal, ProposerError | E> {
+  const { count, makeCall = (_, answer) => answer, parent, stream } = request
+  const tags = tagsOf(request)
+  const call = (index: number, conversation: ReadonlyArray<Message>) => {
+    const { answer, atMost } = ask(conversation)
+    return Effect.flatMap(makeCall({ key: [...stream, index].join("/"), atMost }, answer), usable(options.kind))
+  }
+
+  const prompt = PromptTemplate.render(options.prompts?.[kind] ?? Prompts.shipped[kind], {
+    ...evidence,
+    parent: Evidence.withoutPromptTags(parent.text),
+    count: String(count),
+    tags: Prompts.tagList(tags),
+    format: Prompts.format(kind, tags, count)
+  })
+  const first = yield* call(0, [{ role: "user", text: prompt }])
+  const { accepted, rejected } = judge(request, first.candidates)
+  if (accepted.length >= (request.rules === undefined ? Math.min(1, count) : count)) return proposal(first)
+
+  const demand = Prompts.repair(kind, rejected, count - accepted.length, tags)
+  const second = yield* Effect.result(
+    call(1, [
+      { role: "user", text: prompt },
+      // Some servers refuse an empty message.
+      { role: "assistant", text: first.text === "" ? "(no text)" : first.text },
+      { role: "user", text: demand }
+    ])
+  )
+  if (second._tag === "Success") {
+    const both = {
+      critique: first.critique === "" ? second.success.critique : first.critique,
+      candidates: [...first.candidates, ...second.success.candidates],
+      spent: Spent.add(first.spent, second.success.spent)
+    }
+    return both.candidates.length > 0
+      ? both
+      : yield* OptimizerFault.nothingFound(options.kind, second.success, both.spent)
+  }
+  // What the first answer brought is not given up because the second one failed.
+  const { failure } = second
+  if (first.candidates.length === 0 || !isProposerError(failure)) return yield* Effect.fail(failure)
+  return {
+    ...proposal(first),
+    critique: `${first.critique}\n\nWhat was rejected was not written anew: ${failure.reason}`.trim(),
+    spent: Spent.add(first.spent, failure.spent ?? Spent.nothing)
+  }
+})
+
+/** What an answer brought. */
+interface Reading extends OptimizerAnswer {
+  readonly critique: string
+  readonly candidates: ReadonlyArray<Candidate>
+}
+
+/** Reads the candidates of an answer; a refusal is an error. */
+const usable =
+  (proposer: string) =>
+  (answer: OptimizerAnswer): Effect.Effect<Reading, ProposerError> => {
+    if (answer.end === "refused") return Effect.fail(OptimizerFault.refused(proposer, answer))
+    const { critique, texts } = CandidateParser.parse(answer.text, { isCut: answer.end === "cut" })
+    const candidates = texts.map((text) => ({ text, rationale: "" }))
+    return Effect.succeed({ ...answer, critique, candidates })
+  }
+
+const proposal = ({ candidates, critique, spent }: Reading): Proposal => ({ candidates, critique, spent })
+
+const judge = ({ rules }: InitialRequest<unknown>, candidates: ReadonlyArray<Candidate>) =>
+  rules === undefined ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
+
+const tagsOf = ({ parent, rules }: InitialRequest<unknown>): ReadonlyArray<string> =>
+  CandidateLint.tagNames(rules?.seed ?? parent.text)
+
+const isProposerError = (error: unknown): error is ProposerError => error instanceof ProposerError
+
+/** Calls to a model, their cost known before at the most and after as it was. */
+const asking =
+  (model: LanguageModel.LanguageModel, options: Options, countTokens: Evidence.CountTokens): Ask =>
+  (conversation) => {
+    const { kind, maxOutputTokens, price } = options
+    const estimated = conversation.reduce((sum, { text }) => sum + countTokens(text), 0)
+    const spent = (calls: number, input: number, output: number): Spent.Spent => ({
+      calls,
+      tokens: input + output,
+      usd: Prices.usd(price, { input, output })
+    })
+
+    const answer = Effect.gen(function* () {
+      const requests = yield* Ref.make(0)
+      const response = yield* model
+        .generateText({ prompt: conversation.map(({ role, text }) => ({ role, content: text })) })
+        .pipe(
+          Effect.provideService(
+            OnRequest,
+            Ref.update(requests, (count) => count + 1)
+          ),
+          Effect.catch((error) =>
+            Effect.flatMap(Ref.get(requests), (calls) => Effect.fail(OptimizerFault.fromAiError(kind, error, calls)))
+          )
+        )
+      const { inputTokens, outputTokens } = response.usage
+      return {
+        text: answerOf(response),
+        end: ends[response.finishReason] ?? "other",
+        spent: spent(
+          Math.max(1, yield* Ref.get(requests)),
+          inputTokens.total ?? estimated,
+          outputTokens.total ?? countTokens(`${response.reasoningText ?? ""}${response.text}`)
+        )
+      }
+    })
+    return { atMost: spent(1, estimated, maxOutputTokens), answer }
+  }
+
+const ends: Readonly<Partial<Record<Response.FinishReason, AnswerEnd>>> = {
+  stop: "done",
+  length: "cut",
+  "content-filter": "refused"
+}
+
+/** What the model said after its thoughts; servers that cannot tell the two apart may have put all into the thoughts. */
+const answerOf = ({
+  reasoningText = "",
+  text
+}: Pick<LanguageModel.GenerateTextResponse<{}>, "text" | "reasoningText">) => {
+  const answer = Thoughts.strip(text).trim()
+  return answer === "" && CandidateParser.parse(reasoningText).texts.length > 0 ? reasoningText.trim() : answer
+}

@@ -1,0 +1,198 @@
+import { Context, type Duration, Effect, Layer, type Redacted, type Result, type Schema, Stream } from "effect"
+import { AiError, LanguageModel, type Prompt, type Response } from "effect/ai"
+import type { HttpClient } from "effect/http"
+import * as Server from "./internal/Server.ts"
+import * as ServerFault from "./internal/ServerFault.ts"
+
+/**
+ * What tells one protocol of language models from another: addresses, headers and bodies. {@link make} does the rest, so a
+ * provider is data and two pure functions.
+ */
+export interface Provider {
+  /** The name errors use. */
+  readonly name: string
+  /** Base URL of the provider's own service, or null where there is no such service. */
+  readonly url: string | null
+  /** Environment variable that usually holds the key, or null where no key is usual. */
+  readonly apiKeyEnv: string | null
+  /** Headers of every request. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The header that carries the key. */
+  readonly authorization: (apiKey: string) => readonly [name: string, value: string]
+  /** Where a text is asked for, below the base URL. */
+  readonly path: (model: string) => string
+  /** Where models are listed, below the base URL; asking there costs nothing. */
+  readonly modelsPath: string
+  readonly body: (request: TextRequest) => Schema.Json
+  /** Reads a body of status 200; fails with what is wrong about it. */
+  readonly read: (body: string) => Result.Result<ReadonlyArray<AnswerPart>, string>
+}
+
+/** What is asked of a model. The limit of tokens covers thoughts too; temperature null leaves it to the provider. */
+export interface TextRequest {
+  readonly model: string
+  readonly messages: ReadonlyArray<Message>
+  readonly maxOutputTokens: number
+  readonly temperature: number | null
+}
+
+/** One message of a conversation as plain text. */
+export interface Message {
+  readonly role: "system" | "user" | "assistant"
+  readonly text: string
+}
+
+/** The parts of an answer that a provider reads. */
+export type AnswerPart = Response.TextPartEncoded | Response.ReasoningPartEncoded | Response.FinishPartEncoded
+
+/**
+ * - `url`: base URL, or null for the provider's own; a name and password in it are not sent on.
+ * - `timeout`: how long one request may take.
+ * - `retries`: repetitions after a timeout, a broken connection, or status 408, 429 or 5xx. Pauses grow from half a second to
+ *   30; a `Retry-After` of the server is kept, and one of more than ten minutes ends the attempt.
+ */
+export interface Options {
+  readonly model: string
+  readonly url: string | null
+  readonly apiKey: Redacted.Redacted | null
+  readonly maxOutputTokens: number
+  readonly temperature: number | null
+  readonly timeout: Duration.Input
+  readonly retries: number
+}
+
+/** Runs before every request that is sent, repetitions included; a caller sets it to count them. */
+export const OnRequest = Context.Reference<Effect.Effect<void>>("@inspo/reflection/Provider/OnRequest", {
+  defaultValue: () => Effect.void
+})
+
+/**
+ * The language model of a provider. It answers in text; tools are not offered to it.
+ *
+ * @example
+ * ```ts
+ * import { openAiCompatible } from "@inspo/reflection/OpenAi"
+ * import * as Provider from "@inspo/reflection/Provider"
+ * import { Layer } from "effect"
+ * import { FetchHttpClient } from "effect/http"
+ *
+ * const model = Provider.layer(openAiCompatible, {
+ *   model: "qwen3",
+ *   url: "http://127.0.0.1:8000/v1",
+ *   apiKey: null,
+ *   maxOutputTokens: 4096,
+ *   temperature: 1,
+ *   timeout: "5 minutes",
+ *   retries: 4
+ * }).pipe(Layer.provide(FetchHttpClient.layer))
+ * ```
+ */
+export const layer = (
+  provider: Provider,
+  options: Options
+): Layer.Layer<LanguageModel.LanguageModel, AiError.AiError, HttpClient.HttpClient> =>
+  Layer.effect(LanguageModel.LanguageModel, make(provider, options))
+
+/** The service of {@link layer}. */
+export const make = Effect.fnUntraced(function* (
+  provider: Provider,
+  options: Options
+): Effect.fn.Return<LanguageModel.LanguageModel, AiError.AiError, HttpClient.HttpClient> {
+  const server = yield* connect(provider, options)
+  const failed = failure(server.name, "generateText")
+  const generate = Effect.fnUntraced(function* ({ prompt }: LanguageModel.ProviderOptions) {
+    const { maxOutputTokens, model, temperature } = options
+    const request = { model, maxOutputTokens, temperature, messages: messages(prompt) }
+    const body = yield* Effect.mapError(server.ask(provider.path(model), provider.body(request)), failed)
+    return yield* Effect.fromResult(provider.read(body)).pipe(
+      Effect.mapError((problem) => failed(ServerFault.unreadable(problem, body, server.hide)))
+    )
+  })
+  return yield* LanguageModel.make({
+    generateText: (asked) => Effect.map(generate(asked), (parts) => [...parts]),
+    streamText: (asked) => Stream.fromIterableEffect(Effect.map(generate(asked), (parts) => parts.flatMap(streamed)))
+  })
+})
+
+/** Whether a server answers and takes the key, without asking for a single token. */
+export const probe = Effect.fn("Provider.probe")(function* (
+  provider: Provider,
+  options: Pick<Options, "url" | "apiKey" | "timeout">
+): Effect.fn.Return<void, AiError.AiError, HttpClient.HttpClient> {
+  const server = yield* connect(provider, { ...options, retries: 0 })
+  yield* Effect.mapError(server.ask(provider.modelsPath), failure(server.name, "probe"))
+})
+
+/** What a request failed with after all retries, in one sentence with the remedy. It holds no key. */
+export const explain = ({ module, reason }: AiError.AiError): string => {
+  const detail = "http" in reason && reason.http?.body !== undefined ? ` (${reason.http.body})` : ""
+  switch (reason._tag) {
+    case "AuthenticationError":
+      return `${module} does not accept the key${detail}; set the variable that optimizer.apiKeyEnv names to a valid one`
+    case "RateLimitError":
+      return `${module} takes no more requests for now${detail}; wait, raise optimizer.retries, or raise the limit there`
+    case "QuotaExhaustedError":
+      return `${module} says that the quota is used up${detail}; raise it there, or choose another optimizer.provider`
+    case "InvalidRequestError":
+      return `${module} does not accept the request${detail}; check optimizer.model, optimizer.url and the model's limits`
+    case "InternalProviderError":
+      return `${module} failed${detail}; try again later`
+    case "NetworkError":
+      return `${module} did not answer (${reason.description ?? reason.reason}); check optimizer.url, or raise optimizer.timeoutSeconds`
+    case "InvalidResponseError":
+      return `${module} answered something else than its protocol says: ${reason.description}${detail}; check optimizer.provider and optimizer.url`
+    default:
+      return `${module}: ${reason.message}${detail}`
+  }
+}
+
+const connect = (provider: Provider, { apiKey, retries, timeout, url }: Connection) =>
+  Effect.mapError(
+    Server.connect({
+      name: provider.name,
+      headers: provider.headers,
+      authorization: provider.authorization,
+      url: url ?? provider.url,
+      apiKey,
+      timeout,
+      retries,
+      onRequest: Effect.flatten(OnRequest)
+    }),
+    failure(provider.name, "connect")
+  )
+
+type Connection = Pick<Options, "url" | "apiKey" | "timeout" | "retries">
+
+const failure =
+  (module: string, method: string) =>
+  (reason: AiError.AiErrorReason): AiError.AiError =>
+    AiError.make({ module, method, reason })
+
+const messages = (prompt: Prompt.Prompt): ReadonlyArray<Message> =>
+  prompt.content.flatMap((message): ReadonlyArray<Message> => {
+    if (message.role === "system") return [{ role: "system", text: message.content }]
+    if (message.role === "tool") return []
+    const texts = message.content.map((part) => (part.type === "text" ? part.text : ""))
+    return [{ role: message.role, text: texts.join("") }]
+  })
+
+/** A whole part as a stream brings it. */
+const streamed = (part: AnswerPart, index: number): ReadonlyArray<Response.StreamPartEncoded> => {
+  const id = String(index)
+  switch (part.type) {
+    case "text":
+      return [
+        { type: "text-start", id },
+        { type: "text-delta", id, delta: part.text },
+        { type: "text-end", id }
+      ]
+    case "reasoning":
+      return [
+        { type: "reasoning-start", id },
+        { type: "reasoning-delta", id, delta: part.text },
+        { type: "reasoning-end", id }
+      ]
+    case "finish":
+      return [part]
+  }
+}

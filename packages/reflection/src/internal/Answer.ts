@@ -1,0 +1,54 @@
+/** What the readers of the providers' bodies share. */
+import { Predicate, Result, Schema, SchemaIssue } from "effect"
+import type { Response } from "effect/ai"
+import type { AnswerPart } from "../Provider.ts"
+
+/** How one protocol counts tokens; absent where a server does not. */
+export interface Counted {
+  readonly input: number | null | undefined
+  readonly output: number | null | undefined
+  readonly thoughts: number | null | undefined
+}
+
+/** A field that a server may leave out or set to null. */
+export const Maybe = <S extends Schema.Constraint>(schema: S) => Schema.optional(Schema.NullOr(schema))
+
+/** The sum of what was counted; undefined where nothing was. */
+export const sum = (...counts: ReadonlyArray<number | null | undefined>): number | undefined => {
+  const known = counts.filter(Predicate.isNotNullish)
+  return known.length === 0 ? undefined : known.reduce((total, count) => total + count, 0)
+}
+
+/** A reader of JSON bodies of a schema. What is wrong with another body is said in one sentence. */
+export const reader = <A>(
+  schema: Schema.ConstraintDecoder<A>,
+  parts: (answer: A) => ReadonlyArray<AnswerPart>
+): ((body: string) => Result.Result<ReadonlyArray<AnswerPart>, string>) => {
+  const decode = Schema.decodeUnknownResult(Schema.fromJsonString(schema))
+  return (body) => Result.mapBoth(decode(body), { onSuccess: parts, onFailure: ({ issue }) => problem(issue) })
+}
+
+/** Text, where there is any. */
+export const text = (written: string | null | undefined): ReadonlyArray<AnswerPart> =>
+  written ? [{ type: "text", text: written }] : []
+
+/** Thoughts, where there are any. */
+export const thoughts = (written: string | null | undefined): ReadonlyArray<AnswerPart> =>
+  written ? [{ type: "reasoning", text: written }] : []
+
+/** Why the model stopped, and what was counted. */
+export const finish = (reason: Response.FinishReason, { input, output, thoughts }: Counted): AnswerPart => ({
+  type: "finish",
+  reason,
+  usage: {
+    inputTokens: { total: input ?? undefined },
+    outputTokens: { total: output ?? undefined, reasoning: thoughts ?? undefined }
+  }
+})
+
+const problem = (issue: SchemaIssue.Issue): string => {
+  const first = SchemaIssue.makeFormatterStandardSchemaV1()(issue).issues[0]
+  const path = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
+  const [expected = "another body"] = (first?.message ?? "").split(", got ")
+  return path === "" ? expected : `${path}: ${expected}`
+}

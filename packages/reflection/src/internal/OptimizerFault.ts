@@ -1,0 +1,74 @@
+/** Why an optimizer brought no candidates, as errors of a proposer. */
+import type { AiError } from "effect/ai"
+import type { OptimizerAnswer } from "../OptimizerAnswer.ts"
+import { ProposerError, type ProposerErrorKind } from "../Proposer.ts"
+import * as Provider from "../Provider.ts"
+import * as Spent from "../Spent.ts"
+
+/** The language model could not be asked, or not be understood, in so many requests. */
+export const fromAiError = (proposer: string, error: AiError.AiError, calls: number): ProposerError => {
+  const kind = kinds[error.reason._tag] ?? "other"
+  // Whether a request without an answer is billed cannot be told.
+  const usd = kind === "unreachable" || kind === "unreadable" ? null : 0
+  return new ProposerError({ proposer, kind, reason: Provider.explain(error), spent: { ...Spent.nothing, calls, usd } })
+}
+
+/** The optimizer, or a filter of its provider, declined. */
+export const refused = (proposer: string, { spent, text }: OptimizerAnswer): ProposerError =>
+  new ProposerError({
+    proposer,
+    kind: "refused",
+    spent,
+    reason:
+      `the optimizer refused to write${text === "" ? "" : ` (${excerpt(text)})`}; ` +
+      "look at the questions and passages of the failures, or choose another optimizer.model"
+  })
+
+/** Nothing was found between tags, also after asking again. */
+export const nothingFound = (
+  proposer: string,
+  { end, text }: Pick<OptimizerAnswer, "end" | "text">,
+  spent: Spent.Spent
+): ProposerError => {
+  if (end === "cut")
+    return new ProposerError({
+      proposer,
+      kind: "cut",
+      spent,
+      reason:
+        "the optimizer reached the limit of tokens before its first candidate was complete, twice; " +
+        "raise optimizer.maxOutputTokens, which covers its thoughts too"
+    })
+  if (text.trim() === "")
+    return new ProposerError({
+      proposer,
+      kind: "empty",
+      spent,
+      reason:
+        "the optimizer answered with no text, twice; raise optimizer.maxOutputTokens, or choose another optimizer.model"
+    })
+  return new ProposerError({
+    proposer,
+    kind: "no-candidates",
+    spent,
+    reason:
+      `no candidate could be found in what the optimizer wrote (${excerpt(text)}), twice; expected <ins_1>…</ins_1>. ` +
+      "Choose a more capable optimizer.model, or look at the prompt in optimizer.prompts"
+  })
+}
+
+const kinds: Readonly<Partial<Record<AiError.AiErrorReason["_tag"], ProposerErrorKind>>> = {
+  AuthenticationError: "unauthorized",
+  RateLimitError: "rate-limited",
+  QuotaExhaustedError: "rate-limited",
+  InvalidRequestError: "rejected",
+  InternalProviderError: "server-error",
+  NetworkError: "unreachable",
+  InvalidResponseError: "unreadable",
+  InvalidOutputError: "unreadable"
+}
+
+const excerpt = (text: string): string => {
+  const line = text.trim().replace(/\s+/gu, " ")
+  return JSON.stringify(line.length <= 120 ? line : `${line.slice(0, 120)}…`)
+}

@@ -1,0 +1,73 @@
+/** What failures of a language-model server mean. Nothing of a failure is kept but text, without what must be hidden. */
+import { Duration, Predicate, Result, Schema } from "effect"
+import { AiError } from "effect/ai"
+import { HttpClientError } from "effect/http"
+
+/** Takes out of a text what must not be shown, wherever it came from. */
+export type Hide = (text: string) => string
+
+/** What an answer of a status other than 200 means. */
+export const fromStatus = (status: number, body: string, hide: Hide): AiError.AiErrorReason => {
+  const http = { body: `status ${status}: ${excerpt(hide(errorMessage(body) ?? body))}` }
+  if (status === 402 || (status === 429 && /insufficient_quota|billing/iu.test(body)))
+    return new AiError.QuotaExhaustedError({ http })
+  if (status === 408 || status >= 500) return new AiError.InternalProviderError({ description: "server error", http })
+  if (status === 401 || status === 403 || status === 429) return AiError.reasonFromHttpStatus({ status, http })
+  // Google answers a wrong key with status 400.
+  return /api.key.(not.valid|invalid)/iu.test(body)
+    ? new AiError.AuthenticationError({ kind: "InvalidKey", http })
+    : new AiError.InvalidRequestError({ http })
+}
+
+/** What it means that no whole answer came. `description` says what was seen, as {@link describe} does. */
+export const unanswered = (url: string, description: string): AiError.AiErrorReason =>
+  new AiError.NetworkError({ reason: "TransportError", method: "POST", url, description })
+
+/** What was seen of a request without an answer. */
+export const describe = (error: unknown, timeout: Duration.Input, hide: Hide): string => {
+  if (Predicate.isTagged(error, "TimeoutError"))
+    return `no answer within ${Duration.format(Duration.fromInputUnsafe(timeout))}`
+  if (HttpClientError.isHttpClientError(error) && error.response !== undefined)
+    return "the connection broke within the answer"
+  const cause = HttpClientError.isHttpClientError(error) && "cause" in error.reason ? error.reason.cause : error
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  return excerpt(hide(inner instanceof Error ? inner.message : "the connection failed"))
+}
+
+/** What an answer of status 200 means that cannot be read for the reason given. */
+export const unreadable = (problem: string, body: string, hide: Hide): AiError.AiErrorReason => {
+  const reported = errorMessage(body)
+  return reported === null
+    ? new AiError.InvalidResponseError({ description: hide(problem), http: { body: excerpt(hide(body)) } })
+    : new AiError.InternalProviderError({
+        description: "it reported an error",
+        http: { body: excerpt(hide(reported)) }
+      })
+}
+
+/** The message of an error body; null for any other body. */
+const errorMessage = (body: string): string | null =>
+  Result.match(decodeError(body), {
+    onFailure: () => null,
+    onSuccess: (reported) => {
+      if ("message" in reported) return reported.message
+      return typeof reported.error === "string" ? reported.error : reported.error.message
+    }
+  })
+
+const Message = Schema.Struct({ message: Schema.String })
+const decodeError = Schema.decodeUnknownResult(
+  Schema.fromJsonString(
+    Schema.Union([
+      Schema.Struct({ error: Schema.Union([Schema.String, Message]) }),
+      Schema.Struct({ object: Schema.Literal("error"), ...Message.fields })
+    ])
+  )
+)
+
+const excerpt = (text: string): string => {
+  const line = text.trim().replace(/\s+/gu, " ")
+  return line === "" ? "no text" : line.length <= longestExcerpt ? line : `${line.slice(0, longestExcerpt)}…`
+}
+
+const longestExcerpt = 200

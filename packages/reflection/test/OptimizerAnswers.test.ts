@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import { drawSync } from "@inspo/domain/RandomStream"
+import { Array as Arr, Effect, Random } from "effect"
+import { CandidateLint, CandidateParser, Thoughts } from "../src/index.ts"
+import { answers, parent, rules } from "./fixtures/answers.ts"
+
+/** What a proposer makes of an answer. */
+const read = (answer: string, isCut = false) => {
+  const { texts } = CandidateParser.parse(Thoughts.strip(answer), { isCut })
+  return CandidateLint.lint(
+    texts.map((text) => ({ text, rationale: "" })),
+    rules
+  )
+}
+
+describe("the corpus of answers", () => {
+  it("holds at least 60", () => {
+    assert.isAtLeast(answers.length, 60)
+    assert.strictEqual(new Set(answers.map(({ answer }) => answer)).size, answers.length)
+  })
+
+  it.each(answers)("$name", ({ accepted, answer, isCut, rejected = [] }) => {
+    const found = read(answer, isCut)
+    assert.deepStrictEqual(
+      found.accepted.map(({ text }) => text),
+      accepted
+    )
+    assert.deepStrictEqual(
+      found.rejected.map(({ reason }) => reason),
+      rejected
+    )
+  })
+
+  it("shows every reason", () => {
+    const shown = new Set(answers.flatMap(({ rejected = [] }) => rejected))
+    assert.deepStrictEqual(
+      CandidateLint.RejectionReason.literals.filter((reason) => !shown.has(reason)),
+      []
+    )
+  })
+})
+
+const pieces = [
+  "<ins_1>",
+  "</ins_1>",
+  "<ins_2>",
+  "</ins_2>",
+  "<ins_0>",
+  "<search>",
+  "</search>",
+  "<answer>",
+  "</answer>",
+  "<think>",
+  "</think>",
+  "```",
+  "**",
+  "&lt;ins_1&gt;",
+  "<",
+  ">",
+  "/",
+  "\n",
+  "\u0000",
+  "\uD800",
+  "…",
+  parent
+]
+
+/** An answer of the corpus with a few places deleted, doubled, swapped or broken by a piece, or cut off. */
+const mutated = (seed: number): string =>
+  drawSync(
+    seed,
+    ["mutation"],
+    Effect.gen(function* () {
+      const all = answers.map(({ answer }) => answer)
+      let answer = Arr.getUnsafe(all, seed % all.length)
+      for (let change = yield* Random.nextIntBetween(1, 5); change > 0; change--) {
+        const [from, to] = [yield* place(answer), yield* place(answer)].toSorted((x, y) => x - y)
+        const [start = 0, end = 0] = [from, to]
+        const middle = answer.slice(start, Math.min(end, start + 40))
+        const rest = answer.slice(start + middle.length)
+        const piece = Arr.getUnsafe(pieces, yield* Random.nextIntBetween(0, pieces.length - 1))
+        const other = Arr.getUnsafe(all, yield* Random.nextIntBetween(0, all.length - 1))
+        const kind = yield* Random.nextIntBetween(0, 5)
+        answer =
+          [
+            () => answer.slice(0, start) + rest,
+            () => answer.slice(0, start) + middle + middle + rest,
+            () => answer.slice(0, start) + piece + middle + rest,
+            () => answer.slice(0, start),
+            () => answer.slice(0, start) + other.slice(0, 80) + rest,
+            () => answer.slice(0, start) + Array.from(middle).toReversed().join("") + rest
+          ][kind]?.() ?? answer
+      }
+      return answer
+    })
+  )
+
+const place = (answer: string) => Random.nextIntBetween(0, answer.length)
+
+const isPaired = (text: string, name: string) =>
+  new RegExp(`^(<${name}></${name}>)+$`, "u").test(text.match(new RegExp(`</?${name}>`, "gu"))?.join("") ?? "")
+
+describe("10,000 mutated answers", () => {
+  it("never fail, and never yield an instruction without its protocol tags", () => {
+    let accepted = 0
+    for (const seed of Arr.range(1, 10_000)) {
+      const answer = mutated(seed)
+      const found = read(answer, seed % 7 === 0)
+      accepted += found.accepted.length
+      assert.isAtMost(found.accepted.length, rules.count ?? 0)
+      for (const { text } of found.accepted) {
+        assert.isTrue(isPaired(text, "search") && isPaired(text, "answer"), `${seed}: ${text}`)
+        assert.notMatch(text, /<\s*\/?\s*ins[_ -]?\d+\s*>/iu, `${seed}`)
+        assert.notInclude(text.toLowerCase(), "ostrel bay", `${seed}`)
+      }
+    }
+    // Mutations that leave nothing to read would say little.
+    assert.isAbove(accepted, 3_000)
+  })
+})
