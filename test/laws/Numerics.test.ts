@@ -111,7 +111,7 @@ describe("Eq. 3", () => {
     ([rewards, kind]) => {
       const advantages = Advantage.advantages(rewards, kind)
       for (const advantage of advantages) assert.isTrue(Number.isFinite(advantage))
-      assert.approximately(sum(advantages), 0, 1e-9)
+      if (kind !== "reward") assert.approximately(sum(advantages), 0, 1e-9)
     },
     { arbitrary: { runs: 500 } }
   )

@@ -21,6 +21,12 @@ const superiority = inFile("packages/successive-halving/src/Superiority.ts")
 const world = inFile("packages/simulation/src/World.ts")
 const simulation = inFile("packages/simulation/src/Pruning.ts")
 const buffer = inFile("packages/replay-buffer/src/ReplayBuffer.ts")
+const earlyStop = inFile("packages/verification/src/EarlyStop.ts")
+const similarity = inFile("packages/population/src/Similarity.ts")
+const crossover = inFile("packages/population/src/Crossover.ts")
+const pareto = inFile("packages/population/src/Pareto.ts")
+const trial = inFile("packages/coevolution/src/Trial.ts")
+const ledger = inFile("packages/coevolution/src/Ledger.ts")
 const verification = inFile("packages/verification/src/Verification.ts")
 const advantage = inFile("packages/policy-gradient/src/Advantage.ts")
 const learningRate = inFile("packages/policy-gradient/src/LearningRate.ts")
@@ -88,11 +94,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   sampler("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
   sampler("point < end)", "point > end)", "the lookup takes the wrong end"),
   sampler('newcomers === "drawn" ? drawn :', 'newcomers !== "drawn" ? drawn :', "guarantees are swapped"),
-  sampler(
-    "yield* Random.shuffle(strata.get(source) ?? [])",
-    "[...(strata.get(source) ?? [])]",
-    "no shuffle in a source"
-  ),
+  sampler("yield* Random.shuffle(strata[source] ?? [])", "[...(strata[source] ?? [])]", "no shuffle in a source"),
   sampler("(position + offset) / indices.length", "position / indices.length", "no random offset"),
   sampler("if (served.includes(id)) continue", "", "serves those who have a group"),
   sampler(".filter(({ count }) => count > 0)", "", "takes the last group of another newcomer"),
@@ -153,8 +155,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   simulation("if (pruned.includes(best)) lostAt", "if (!pruned.includes(best)) lostAt", "loses the best by keeping it"),
 
   buffer("experience.step > now - steps", "experience.step >= now - steps", "one step too many"),
-  buffer("sort(byWorth).slice(cap)", "sort(byWorth).slice(cap + 1)", "one experience too many"),
-  buffer("sort(byWorth).slice(cap)", "toReversed().sort(byWorth).slice(0, -cap)", "keeps the least worthy"),
+  buffer("toSorted(byWorth).slice(cap)", "toSorted(byWorth).slice(cap + 1)", "one experience too many"),
+  buffer("toSorted(byWorth).slice(cap)", "toSorted(byWorth).slice(0, -cap)", "keeps the least worthy"),
   buffer(
     "experience.reward < request.threshold",
     "experience.reward <= request.threshold",
@@ -174,7 +176,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   verification("own >= parentMean", "own > parentMean", "a tie is worse"),
   verification("own - (parentMean ?? 0)", "own + (parentMean ?? 0)", "ranked by a sum"),
   verification("round < options.rounds", "round <= options.rounds", "a round too many"),
-  verification(".length < places", ".length <= places", "a round when all places are taken"),
+  verification(
+    "verified.filter(({ accepted }) => accepted).length < places",
+    "verified.filter(({ accepted }) => accepted).length <= places",
+    "a round when all places are taken"
+  ),
   verification(
     "(candidates + (parent ? 1 : 0)) * questions",
     "candidates * questions",
@@ -183,11 +189,25 @@ export const mutations: ReadonlyArray<Mutation> = [
   verification("options.fill ?", "!options.fill ?", "row 12 is swapped"),
   verification("candidate > parent)", "candidate >= parent)", "a tie is a win"),
   verification("Math.max(0, places - chosen.length)", "Math.max(0, places)", "the shortfall is everything"),
+  verification("met.length === 0 ? storedParentMean", "parent === null ? storedParentMean", "the mean of nothing"),
+  verification("parent.slice(0, scores.length)", "parent", "a stopped candidate is compared on questions it never met"),
+  verification("standing(scores, met) !== null", "false", "nobody leaves early"),
   verification(
-    "parent === null || parent.length === 0 ? storedParentMean",
-    "parent === null ? storedParentMean",
-    "the mean of nothing"
+    'standing(rival, scores) === "ahead").length < places',
+    'standing(rival, scores) === "ahead").length <= places',
+    "a hopeless candidate stays in the race"
   ),
+
+  earlyStop("sum - left >= 0", "sum - left > 0", "a tie is behind"),
+  earlyStop("sum + left < 0", "sum < 0", "whoever is behind once stays behind"),
+  earlyStop("Math.log(1 / risk)) / 2", "Math.log(1 / risk)) / 8", "stops at half the bound"),
+  earlyStop("(squares + 1) / (seen + 1)", "squares / seen / 4", "the variance of few questions is trusted"),
+
+  similarity("left.size + right.size - shared", "left.size + right.size", "what is shared counts twice"),
+  similarity("text.toLowerCase()", "text", "case counts"),
+  crossover("hasTag(sentence) || ", "", "a tag may be lost"),
+  crossover("!own.includes(sentence) && ", "", "a sentence comes twice"),
+  pareto("some((value, index) => value > (", "some((value, index) => value >= (", "equals outdo each other"),
 
   advantage("(rewards.length - 1)", "rewards.length", "the other standard deviation"),
   advantage("deviation + epsilon", "deviation", "no ε"),
@@ -218,15 +238,15 @@ export const mutations: ReadonlyArray<Mutation> = [
   batch("`${step.key}/${index}`", "step.key", "requests share a key"),
 
   next("const step = state.step + 1", "const step = state.step", "a step is planned again"),
-  next("step >= first && step <= last", "step >= first && step < last", "the last step does not train"),
+  next("step >= span[0] && step <= span[1]", "step >= span[0] && step < span[1]", "the last step does not train"),
   next("step - first + 1, last - first + 1", "step, last", "the warm-up counts from step 1"),
   next('config.halving.ranking === "before"', 'config.halving.ranking === "after"', "row 3 is swapped"),
   next("(evolution.round - 1) % evolution.parents.length", "0", "every round belongs to the first parent"),
   next("evolution.round === 1\n", "evolution.round >= 1\n", "a later round without failures discards the candidates"),
   next("const failureThreshold = 0.5", "const failureThreshold = 1.5", "successes are failures"),
   next(
-    "config.population.size - evolution.parents.length",
-    "config.population.size",
+    "places: config.population.size - evolution.parents.length,",
+    "places: config.population.size,",
     "the population outgrows its size"
   ),
   next("state.instructions.length + index", "state.population.members.length + index", "ids repeat"),
@@ -258,7 +278,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   apply("reward: group.rewards[i] ?? 0", "reward: group.rewards[0]", "all of a group succeed or fail"),
   apply("round: evolution.round + 1", "round: evolution.round", "rounds never end"),
   apply("Population.resetWindows(\n", "(\n", "weights survive an evolution"),
-  apply("verified: [\n        ...evolution.verified,", "verified: [", "earlier rounds are forgotten"),
+  apply("verified: [...verifying.evolution.verified, ", "verified: [", "earlier rounds are forgotten"),
+  apply("event.questions.length > 0 &&", "", "a trial that can ask nobody goes on"),
+  apply("state.trial === null ? beforePruning", "state.step > 0 ? beforePruning", "a trial is never judged"),
   apply("verification: questions === 0 ? null :", "verification: questions !== 0 ? null :", "scores are lost"),
   apply(
     'Schedule.validates(setting.config, state.step)\n    ? { ...state, phase: { _tag: "Validate" } }\n    : afterValidation',
@@ -272,6 +294,16 @@ export const mutations: ReadonlyArray<Mutation> = [
     "failed rollouts are free"
   ),
   apply("total + Group.tokens(group)", "Group.tokens(group)", "only the last group's tokens"),
+
+  trial("batch.filter(({ id }) => !known.has(id))", "batch", "candidates are tried on what they were written from"),
+  trial(
+    "[parent, ...trying].every((id) => means",
+    "trying.every((id) => means",
+    "a question the parent failed on counts"
+  ),
+  trial("batch.length - asked.length * contestants.length", "batch.length", "trials add rollouts"),
+  ledger("used[cap] + wanted > limit", "used[cap] > limit", "work that does not fit is begun"),
+  ledger("used[cap] >= limit ||", "", "work of unknown cost is begun with nothing left"),
 
   schedule(
     "population.size > population.parents",

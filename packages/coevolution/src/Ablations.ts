@@ -12,9 +12,19 @@ export const of = (base: RunConfig) => {
   const half = Math.floor(schedule.steps / 2)
   const quarter = Math.max(1, Math.floor(schedule.steps / 4))
   const halvings = Math.ceil(Math.log2(population.size))
-  const proposedBy = (kind: RunConfig["proposer"]["kind"]): RunConfig => ({ ...base, proposer: { ...proposer, kind } })
-  const withParents = (parents: number): RunConfig => ({ ...base, population: { ...population, parents } })
   const atTemperature = (temperature: number): RunConfig => ({ ...base, sampler: { ...sampler, temperature } })
+  const withVerification = (change: Partial<RunConfig["verification"]>): RunConfig => ({
+    ...base,
+    verification: { ...verification, ...change }
+  })
+  const withPopulation = (change: Partial<RunConfig["population"]>): RunConfig => ({
+    ...base,
+    population: { ...population, ...change }
+  })
+  const withProposer = (change: Partial<RunConfig["proposer"]>): RunConfig => ({
+    ...base,
+    proposer: { ...proposer, ...change }
+  })
   return {
     "ablation-static": {
       ...base,
@@ -24,10 +34,10 @@ export const of = (base: RunConfig) => {
     "ablation-constant-population": { ...base, schedule: { ...schedule, pruneEvery: 0, evolveEvery: 0 } },
     "ablation-no-pruning": { ...base, schedule: { ...schedule, pruneEvery: 0 } },
     "ablation-no-expansion": { ...base, schedule: { ...schedule, evolveEvery: 0 } },
-    "ablation-no-verification": { ...base, verification: { ...verification, samples: 0 } },
-    "ablation-proposer-random": proposedBy("random"),
-    "ablation-proposer-paraphrase": proposedBy("paraphrase"),
-    "ablation-proposer-history": proposedBy("history"),
+    "ablation-no-verification": withVerification({ samples: 0 }),
+    "ablation-proposer-random": withProposer({ kind: "random" }),
+    "ablation-proposer-paraphrase": withProposer({ kind: "paraphrase" }),
+    "ablation-proposer-history": withProposer({ kind: "history" }),
     "ablation-pre-policy": {
       ...base,
       halving: { ...base.halving, minimumGroups: 0 },
@@ -46,8 +56,15 @@ export const of = (base: RunConfig) => {
       schedule: { ...schedule, evolveEvery: quarter, evolveFrom: half, evolveUntil: half + quarter },
       train: { ...train, untilStep: half }
     },
-    "ablation-parents-2": withParents(2),
-    "ablation-parents-4": withParents(4),
+    "ablation-early-stop": withVerification({ stop: 0.05, race: true, lookEvery: 4 }),
+    "ablation-reuse": withVerification({ reuse: true }),
+    "ablation-instruction-only": { ...base, train: { ...train, fromStep: null, untilStep: null } },
+    "ablation-crossover": withProposer({ crossover: 2 }),
+    "ablation-diversity": withProposer({ maxSimilarity: 0.8 }),
+    "ablation-pareto": withPopulation({ parents: 2, parentChoice: "pareto" }),
+    "ablation-archive": withPopulation({ archive: 2 }),
+    "ablation-parents-2": withPopulation({ parents: 2 }),
+    "ablation-parents-4": withPopulation({ parents: 4 }),
     "ablation-temperature-0.05": atTemperature(0.05),
     "ablation-temperature-1": atTemperature(1)
   } satisfies Record<string, RunConfig>

@@ -2,11 +2,12 @@ import { Group, RandomStream } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Array as Arr, Option, Random } from "effect"
-import { parents, type Setting } from "./Next.ts"
+import { parents, reflectedQuestions, type Setting, undecided } from "./Next.ts"
 import type { Failed, RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
 import * as Selection from "./Selection.ts"
+import * as Trial from "./Trial.ts"
 
 /** The state after an event. Pure; resuming a run is the fold of its events. */
 export const apply = (setting: Setting, state: RunState.RunState, event: RunEvent): RunState.RunState => {
@@ -112,6 +113,7 @@ const collected = (
     rewards: groups.length === 0 ? state.rewards : [...state.rewards, { step, mean: meanReward(groups) }],
     spent: spend(state.spent, "train", event),
     failed: fail(state.failed, "train", event),
+    trial: state.trial === null ? null : { ...state.trial, due: Trial.look(state.trial, state.phase.plan, groups) },
     phase: { _tag: "PlanTraining", plan: state.phase.plan, groups }
   }
 }
@@ -134,7 +136,11 @@ const afterTraining = (setting: Setting, state: RunState.RunState): RunState.Run
     ? { ...state, phase: { _tag: "Validate" } }
     : afterValidation(setting, state)
 
+/** While candidates are on trial, nobody is pruned and nothing else evolves. */
 const afterValidation = (setting: Setting, state: RunState.RunState): RunState.RunState =>
+  state.trial === null ? beforePruning(setting, state) : { ...state, phase: { _tag: "Judge" } }
+
+const beforePruning = (setting: Setting, state: RunState.RunState): RunState.RunState =>
   Schedule.prunes(setting.config, state.step) && state.population.members.length > setting.config.population.parents
     ? { ...state, phase: { _tag: "Prune" } }
     : afterPruning(setting, state)
@@ -157,18 +163,15 @@ const proposed = (
 ): RunState.RunState => {
   if (state.phase._tag !== "Propose") return state
   const { evolution } = state.phase
-  return event.candidates.length === 0
-    ? afterRound(setting, state, evolution)
-    : {
+  const { candidates, failures, parent } = event
+  if (candidates.length === 0) return afterRound(setting, state, evolution)
+  const verifying: RunState.Verifying = { evolution, parent, candidates, failures, looks: [] }
+  return Schedule.reuses(setting.config)
+    ? afterEvolution(setting, {
         ...state,
-        phase: {
-          _tag: "Verify",
-          evolution,
-          parent: event.parent,
-          candidates: event.candidates,
-          failures: event.failures
-        }
-      }
+        trial: { ...verifying, reflected: reflectedQuestions(state, failures), due: null }
+      })
+    : { ...state, phase: { _tag: "Verify", ...verifying } }
 }
 
 const verified = (
@@ -176,39 +179,66 @@ const verified = (
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "CandidatesVerified" }>
 ): RunState.RunState => {
-  if (state.phase._tag !== "Verify") return state
-  const { candidates, evolution, parent } = state.phase
-  const { config, policies } = setting
+  const { phase, trial } = state
+  const after = {
+    ...state,
+    spent: {
+      rollouts: { ...state.spent.rollouts, verification: state.spent.rollouts.verification + event.rollouts },
+      tokens: { ...state.spent.tokens, verification: state.spent.tokens.verification + event.tokens }
+    },
+    failed: fail(state.failed, "verification", event)
+  }
+  if (phase._tag === "Verify") {
+    const looks = Arr.append(phase.looks, event)
+    return undecided(setting, state, { ...phase, looks }).length > 0
+      ? { ...after, phase: { ...phase, looks } }
+      : judged(setting, after, phase, looks)
+  }
+  if (phase._tag === "Judge" && trial !== null) {
+    const looks = Arr.append(trial.looks, event)
+    // A step that could ask nobody anything would not be the last of its kind.
+    const goesOn =
+      state.step < setting.config.schedule.steps &&
+      event.questions.length > 0 &&
+      undecided(setting, state, { ...trial, looks }).length > 0
+    return goesOn
+      ? afterEvolution(setting, { ...after, trial: { ...trial, looks, due: null } })
+      : judged(setting, { ...after, trial: null }, trial, looks)
+  }
+  return state
+}
+
+const judged = (
+  setting: Setting,
+  state: RunState.RunState,
+  verifying: RunState.Verifying,
+  looks: Arr.NonEmptyReadonlyArray<Extract<RunEvent, { readonly _tag: "CandidatesVerified" }>>
+): RunState.RunState =>
+  afterRound(setting, state, {
+    ...verifying.evolution,
+    verified: [...verifying.evolution.verified, ...verdicts(setting, state, verifying, Trial.merge(looks))]
+  })
+
+/** The verdicts on the candidates of a round that is over. */
+const verdicts = (
+  { config, policies }: Setting,
+  { buffer }: RunState.RunState,
+  { candidates, parent }: RunState.Verifying,
+  trial: Extract<RunEvent, { readonly _tag: "CandidatesVerified" }>
+): ReadonlyArray<RunState.VerifiedCandidate> => {
   const scores = config.control.permuteCredit
     ? RandomStream.drawSync(
         config.seed,
-        ["permuted-verification", event.step, event.round],
-        Random.shuffle(event.candidates)
+        ["permuted-verification", trial.step, trial.round],
+        Random.shuffle(trial.candidates)
       )
-    : event.candidates
-  const verdicts = policies.verification.judge({
+    : trial.candidates
+  const judged = policies.verification.judge({
     candidates: scores,
-    parent: event.parent,
-    storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(state.buffer, parent, event.questions))
+    parent: trial.parent,
+    storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, trial.questions))
   })
-  return afterRound(
-    setting,
-    {
-      ...state,
-      spent: {
-        rollouts: { ...state.spent.rollouts, verification: state.spent.rollouts.verification + event.rollouts },
-        tokens: { ...state.spent.tokens, verification: state.spent.tokens.verification + event.tokens }
-      },
-      failed: fail(state.failed, "verification", event)
-    },
-    {
-      ...evolution,
-      verified: [
-        ...evolution.verified,
-        ...Arr.zip(candidates, verdicts).map(([candidate, verdict]) => ({ ...verdict, candidate, parent }))
-      ]
-    }
-  )
+  return Arr.zip(candidates, judged).map(([candidate, verdict]) => ({ ...verdict, candidate, parent }))
 }
 
 const afterRound = (
@@ -216,11 +246,13 @@ const afterRound = (
   state: RunState.RunState,
   evolution: RunState.Evolution
 ): RunState.RunState => {
-  const again = policies.verification.needsRound({
-    round: evolution.round,
-    places: config.population.size - evolution.parents.length,
-    verified: evolution.verified
-  })
+  const again =
+    !(Schedule.reuses(config) && state.step >= config.schedule.steps) &&
+    policies.verification.needsRound({
+      round: evolution.round,
+      places: config.population.size - evolution.parents.length,
+      verified: evolution.verified
+    })
   return {
     ...state,
     phase: again
@@ -272,10 +304,10 @@ const validation = ({
 }: Extract<RunEvent, { readonly _tag: "Validated" }>): ReadonlyArray<RunState.Validation> =>
   groups.length === 0 ? [] : [{ step, instruction, mean: meanReward(groups), questions: groups.length }]
 
-/** Mean over all trajectories of the groups; 0 when there are none. */
+/** Mean over all trajectories of the groups, of which there is at least one. */
 const meanReward = (groups: ReadonlyArray<Group.Group>): number => {
   const rewards = groups.flatMap((group) => group.rewards)
-  return rewards.length === 0 ? 0 : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length
+  return rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length
 }
 
 /** Books what was rolled out, failed or not. */

@@ -61,17 +61,29 @@ export interface Propose {
   readonly parent: Instruction.Instruction
   readonly failures: ReadonlyArray<Trajectory.TrajectoryId>
   readonly count: number
+  /** The best other instruction, to cross the parent with `crossover` times; null where there is none. */
+  readonly mate: Instruction.Instruction | null
+  readonly crossover: number
+  /** Instructions that left, best first, which are tried again beside the candidates. */
+  readonly archived: ReadonlyArray<Instruction.Instruction>
   /** Texts a candidate must not repeat. */
   readonly known: ReadonlyArray<string>
   readonly history: ReadonlyArray<{ readonly instruction: Instruction.Instruction; readonly score: number }>
 }
 
-/** Roll out the candidates, and the parent where the policy asks for it, on the same questions. */
+/**
+ * Roll out the candidates at the places `trying`, and the parent where the policy asks for it, on the same questions. Where
+ * candidates may leave early, `look` counts the parts of a round from 0; else it is null. `asked` questions of the round
+ * came before these.
+ */
 export interface Verify {
   readonly _tag: "Verify"
   readonly step: number
   readonly round: number
+  readonly look: number | null
+  readonly asked: number
   readonly candidates: ReadonlyArray<Instruction.Candidate>
+  readonly trying: ReadonlyArray<number>
   readonly parent: Instruction.Instruction | null
   readonly questions: ReadonlyArray<Question.QuestionId>
 }

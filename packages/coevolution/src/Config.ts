@@ -1,6 +1,7 @@
 import { World, WorldQuestion } from "@inspo/datasets"
 import type { EngineProfile } from "@inspo/engine"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
+import { OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
 import { RewardConfig } from "@inspo/reward/RewardConfig"
 import { builtInTools, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { Schema, Struct } from "effect"
@@ -9,255 +10,401 @@ const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const PositiveNumber = Schema.Finite.check(Schema.isGreaterThan(0))
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+const PositiveShare = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1, exclusiveMinimum: true }))
+const Risk = Schema.Finite.check(
+  Schema.isBetween({ minimum: 0, maximum: 1, exclusiveMinimum: true, exclusiveMaximum: true })
+)
 
 /** Where questions and passages come from: the generated world, or files of the user. */
 export const DataConfig = Schema.Struct({
-  /** Path of a question file (Search-R1 rows as Parquet or JSONL), or null for the generated world. */
-  questions: Schema.NullOr(Schema.NonEmptyString),
-  /** Path of the corpus (JSONL of `{id, contents}`) that goes with `questions`; null where `retrieval.url` searches it. */
-  corpus: Schema.NullOr(Schema.NonEmptyString),
-  /** Relative share of each data source among the training questions, or null to train on all of them. */
-  weights: Schema.NullOr(Schema.Record(Schema.String, PositiveNumber)),
-  /** Shares of a user's question file held out for validation and test. */
-  validationShare: Share,
-  testShare: Share,
+  questions: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Path of a question file (Search-R1 rows as Parquet or JSONL), or null for the generated world"
+  }),
+  corpus: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description:
+      "Path of the corpus (JSONL of `{id, contents}`) that goes with `questions`; null where `retrieval.url` " +
+      "searches it"
+  }),
+  weights: Schema.NullOr(Schema.Record(Schema.String, PositiveNumber)).annotate({
+    description: "Relative share of each data source among the training questions, or null to train on all of them"
+  }),
+  validationShare: Share.annotate({ description: "Share of a user's question file held out for validation" }),
+  testShare: Share.annotate({ description: "Share of a user's question file held out for the test" }),
   world: Schema.Struct({
-    /** Seed of the generated world, or null to use the run's seed. */
-    seed: Schema.NullOr(Schema.Int),
-    sizes: World.Sizes,
-    /** Relative frequency of each kind of question. */
-    mix: WorldQuestion.Mix,
-    counts: WorldQuestion.Counts
-  })
+    seed: Schema.NullOr(Schema.Int).annotate({
+      description: "Seed of the generated world, or null to use the run's seed"
+    }),
+    sizes: World.Sizes.annotate({ description: "How many entities of each type the world has" }),
+    mix: WorldQuestion.Mix.annotate({ description: "Relative frequency of each kind of question" }),
+    counts: WorldQuestion.Counts.annotate({ description: "How many questions each split has" })
+  }).annotate({ description: "The generated world, where `data.questions` is null" })
 })
 
 export const InstructionConfig = Schema.Struct({
-  /** Text of the instruction the run starts from, whose tags every other must keep. */
-  seed: Schema.NonEmptyString,
-  /** Further instructions of the first population; the proposer writes the rest of it (row 23). */
-  seeds: Schema.Array(Schema.NonEmptyString)
+  seed: Schema.NonEmptyString.annotate({
+    description: "Text of the instruction the run starts from, whose tags every other must keep"
+  }),
+  seeds: Schema.Array(Schema.NonEmptyString).annotate({
+    description: "Further instructions of the first population; the proposer writes the rest of it (row 23)"
+  })
 })
 
 export const PopulationConfig = Schema.Struct({
-  /** N_P: how many instructions live after a refill. 1 without evolution is ordinary GRPO. */
-  size: PositiveInt,
-  /** How many instructions the run begins with, or null for `size`. */
-  initial: Schema.NullOr(PositiveInt),
-  /** N_parent: how many survive to become parents; pruning never goes below. */
-  parents: PositiveInt,
-  /** n of Eq. 6, in steps. */
-  window: PositiveInt,
-  /** What divides the sum of Eq. 6: n, or the steps observed (row 4). */
-  average: Schema.Literals(["window", "observed"]),
-  /** The window holds the instruction's own last n observations, or those of the last n steps (row 6). */
-  span: Schema.Literals(["draws", "steps"]),
-  /** Weight of a never-sampled instruction: 0, or the mean of the known weights (row 7). */
-  unseen: Schema.Literals(["zero", "mean"]),
-  /** Equal weights are ranked by order of entry, or by more groups and then age (row 19). */
-  ties: Schema.Literals(["order", "evidence"]),
-  /** I* while no weight is known: by weight all the same, or by lifetime and verification score (row 9). */
-  best: Schema.Literals(["weight", "evidence"])
+  size: PositiveInt.annotate({
+    description: "N_P: how many instructions live after a refill. 1 without evolution is ordinary GRPO"
+  }),
+  initial: Schema.NullOr(PositiveInt).annotate({
+    description: "How many instructions the run begins with, or null for `size`"
+  }),
+  parents: PositiveInt.annotate({
+    description: "N_parent: how many survive to become parents; pruning never goes below"
+  }),
+  window: PositiveInt.annotate({ description: "n of Eq. 6, in steps" }),
+  average: Schema.Literals(["window", "observed"]).annotate({
+    description: "What divides the sum of Eq. 6: n, or the steps observed (row 4)"
+  }),
+  span: Schema.Literals(["draws", "steps"]).annotate({
+    description: "The window holds the instruction's own last n observations, or those of the last n steps (row 6)"
+  }),
+  unseen: Schema.Literals(["zero", "mean"]).annotate({
+    description: "Weight of a never-sampled instruction: 0, or the mean of the known weights (row 7)"
+  }),
+  ties: Schema.Literals(["order", "evidence"]).annotate({
+    description: "Equal weights are ranked by order of entry, or by more groups and then age (row 19)"
+  }),
+  best: Schema.Literals(["weight", "evidence"]).annotate({
+    description: "I* while no weight is known: by weight all the same, or by lifetime and verification score (row 9)"
+  }),
+  parentChoice: Schema.Literals(["weight", "pareto"]).annotate({
+    description: "Parents are the highest by weight, or first those that no other beats in every data source"
+  }),
+  archive: NonNegativeInt.annotate({
+    description: "How many of the instructions that left, the best of them, are tried again at each evolution"
+  })
 })
 
 export const SamplerConfig = Schema.Struct({
-  /** τ_s of Eq. 4. */
-  temperature: PositiveNumber,
-  /** Independent draws, or systematic sampling within each data source (row 18). */
-  assignment: Schema.Literals(["independent", "stratified"]),
-  /**
-   * Instructions that just entered are drawn as others are, or guaranteed a group in their first step (row 7); with
-   * `everyone` each instruction is guaranteed one in every step.
-   */
-  newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"])
+  temperature: PositiveNumber.annotate({ description: "τ_s of Eq. 4" }),
+  assignment: Schema.Literals(["independent", "stratified"]).annotate({
+    description: "Independent draws, or systematic sampling within each data source (row 18)"
+  }),
+  newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate({
+    description:
+      "Instructions that just entered are drawn as others are, or guaranteed a group in their first step (row " +
+      "7); with `everyone` each instruction is guaranteed one in every step"
+  })
 })
 
 export const HalvingConfig = Schema.Struct({
-  /**
-   * `paper` drops the bottom half (row 2). Of that half, `robust` spares what was hardly seen, `certain` what is not known
-   * to be worse.
-   */
-  rule: Schema.Literals(["paper", "robust", "certain"]),
-  /** Prune and choose parents by the weights before this step's rewards, or after them (rows 3 and 28). */
-  ranking: Schema.Literals(["before", "after"]),
-  /** Groups an instruction must have been seen in before `robust` may prune it (row 7). */
-  minimumGroups: NonNegativeInt,
-  /** Probability that `certain` ever drops the best instruction of a population, over the whole run. */
-  delta: Schema.Finite.check(
-    Schema.isBetween({ minimum: 0, maximum: 1, exclusiveMinimum: true, exclusiveMaximum: true })
-  ),
-  /** Smallest population to prune to, where it is larger than `population.parents` (row 11). */
-  floor: PositiveInt
+  rule: Schema.Literals(["paper", "robust", "certain"]).annotate({
+    description:
+      "`paper` drops the bottom half (row 2). Of that half, `robust` spares what was hardly seen, `certain` " +
+      "what is not known to be worse"
+  }),
+  ranking: Schema.Literals(["before", "after"]).annotate({
+    description: "Prune and choose parents by the weights before this step's rewards, or after them (rows 3 and 28)"
+  }),
+  minimumGroups: NonNegativeInt.annotate({
+    description: "Groups an instruction must have been seen in before `robust` may prune it (row 7)"
+  }),
+  delta: Risk.annotate({
+    description: "Probability that `certain` ever drops the best instruction of a population, over the whole run"
+  }),
+  floor: PositiveInt.annotate({
+    description: "Smallest population to prune to, where it is larger than `population.parents` (row 11)"
+  })
 })
 
 export const ScheduleConfig = Schema.Struct({
-  /** T: policy updates. */
-  steps: PositiveInt,
-  /** K_p: prune every so many steps; 0 never. */
-  pruneEvery: NonNegativeInt,
-  /** K_e: evolve every so many steps; 0 never. */
-  evolveEvery: NonNegativeInt,
-  /** First step that may evolve. */
-  evolveFrom: NonNegativeInt,
-  /** T_e: the step after which nothing evolves. */
-  evolveUntil: NonNegativeInt,
-  /** Whether step T_e itself may evolve (row 10). */
-  evolveUntilInclusive: Schema.Boolean
+  steps: PositiveInt.annotate({ description: "T: policy updates" }),
+  pruneEvery: NonNegativeInt.annotate({ description: "K_p: prune every so many steps; 0 never" }),
+  evolveEvery: NonNegativeInt.annotate({ description: "K_e: evolve every so many steps; 0 never" }),
+  evolveFrom: NonNegativeInt.annotate({ description: "First step that may evolve" }),
+  evolveUntil: NonNegativeInt.annotate({ description: "T_e: the step after which nothing evolves" }),
+  evolveUntilInclusive: Schema.Boolean.annotate({ description: "Whether step T_e itself may evolve (row 10)" })
 })
 
 export const BufferConfig = Schema.Struct({
-  /** Whose failures a proposer sees: any of the latest step, or the parent's own (row 14). */
-  failures: Schema.Literals(["any", "own"]),
-  /** Steps an experience is remembered (row 15). */
-  capacitySteps: PositiveInt,
-  /** Experiences kept of one question, or null for all (row 15). */
-  perQuestionCap: Schema.NullOr(PositiveInt)
+  failures: Schema.Literals(["any", "own"]).annotate({
+    description: "Whose failures a proposer sees: any of the latest step, or the parent's own (row 14)"
+  }),
+  capacitySteps: PositiveInt.annotate({ description: "Steps an experience is remembered (row 15)" }),
+  perQuestionCap: Schema.NullOr(PositiveInt).annotate({
+    description: "Experiences kept of one question, or null for all (row 15)"
+  })
 })
 
 export const ProposerConfig = Schema.Struct({
-  /**
-   * `rules`: the offline rule-based reflector. The controls write with the same clause bank: `random` looks at nothing,
-   * `paraphrase` only at the parent, `history` at the scores of earlier instructions.
-   */
-  kind: Schema.Literals(["rules", "random", "paraphrase", "history"]),
-  /** Failures shown per reflection. */
-  failures: PositiveInt,
-  /** Candidates per proposal. */
-  candidates: PositiveInt,
-  /** `parsed`: whatever has a text. `strict`: no lost tags, no duplicates, a length cap (row 21). */
-  lint: Schema.Literals(["parsed", "strict"]),
-  /** When the proposer fails: stop the run, or ask twice more and then go on without candidates (row 21). */
-  onError: Schema.Literals(["stop", "continue"])
+  kind: Schema.Literals(["reflection", "history", "paraphrase", "random"]).annotate({
+    description:
+      "What the optimizer is shown: the parent and its failures (`reflection`), the scores of earlier " +
+      "instructions (`history`), the parent alone (`paraphrase`), or nothing at all (`random`, always drawn " +
+      "from the offline clause bank)"
+  }),
+  failures: PositiveInt.annotate({ description: "Failures shown per reflection" }),
+  candidates: PositiveInt.annotate({ description: "Candidates per proposal" }),
+  crossover: NonNegativeInt.annotate({
+    description: "Further candidates per proposal, each crossed from the parent and the best other instruction"
+  }),
+  maxSimilarity: Schema.NullOr(PositiveShare).annotate({
+    description:
+      "A candidate at least this similar to a known text, or to another candidate, is refused; null refuses none"
+  }),
+  lint: Schema.Literals(["parsed", "strict"]).annotate({
+    description: "`parsed`: whatever has a text. `strict`: no lost tags, no duplicates, a length cap (row 21)"
+  }),
+  onError: Schema.Literals(["stop", "continue"]).annotate({
+    description: "When the proposer fails: stop the run, or ask twice more and then go on without candidates (row 21)"
+  })
 })
 
 export const VerificationConfig = Schema.Struct({
-  /** |D_B|: questions each candidate is tried on; 0 lets candidates in untried. */
-  samples: NonNegativeInt,
-  /** Rounds of proposing and verifying per evolution. */
-  rounds: PositiveInt,
-  /** D_B: uniform over the buffer, or distinct recent questions without those of the reflected failures (row 13). */
-  questions: Schema.Literals(["uniform", "distinct"]),
-  /** What a candidate must reach: the parent's mean on record, or that of the parent run again (row 13). */
-  baseline: Schema.Literals(["stored", "rerun"]),
-  /** Whether the best rejected candidates fill places left after the last round (row 12). */
-  fill: Schema.Boolean
+  samples: NonNegativeInt.annotate({
+    description: "|D_B|: questions each candidate is tried on; 0 lets candidates in untried"
+  }),
+  rounds: PositiveInt.annotate({ description: "Rounds of proposing and verifying per evolution" }),
+  questions: Schema.Literals(["uniform", "distinct"]).annotate({
+    description:
+      "D_B: uniform over the buffer, or distinct recent questions without those of the reflected failures (row 13)"
+  }),
+  baseline: Schema.Literals(["stored", "rerun"]).annotate({
+    description: "What a candidate must reach: the parent's mean on record, or that of the parent run again (row 13)"
+  }),
+  fill: Schema.Boolean.annotate({
+    description: "Whether the best rejected candidates fill places left after the last round (row 12)"
+  }),
+  stop: Schema.NullOr(Risk).annotate({
+    description:
+      "A candidate leaves once the chance that all questions would turn its verdict is below this; null asks " +
+      "all of them"
+  }),
+  lookEvery: PositiveInt.annotate({
+    description: "Questions between two looks at the scores, where candidates may leave early"
+  }),
+  race: Schema.Boolean.annotate({
+    description:
+      "Whether a candidate also leaves once as many others as there are places are ahead of it for good; needs " +
+      "`stop`"
+  }),
+  reuse: Schema.Boolean.annotate({
+    description:
+      "Try candidates on questions of the following steps, in whole groups that train the policy too, in place " +
+      "of rollouts of their own"
+  })
 })
 
 export const RolloutConfig = Schema.Struct({
-  /** G: trajectories per (instruction, question). */
-  groupSize: PositiveInt,
-  /** How many of the rollouts asked for at once may fail by a tool or reward; more stop the run, to be resumed. */
-  maxFailedShare: Share,
+  groupSize: PositiveInt.annotate({ description: "G: trajectories per (instruction, question)" }),
+  maxFailedShare: Share.annotate({
+    description:
+      "How many of the rollouts asked for at once may fail by a tool or reward; more stop the run, to be resumed"
+  }),
   ...Struct.omit(EpisodeConfig.fields, ["topK"])
 })
 
 export const RetrievalConfig = Schema.Struct({
-  topK: PositiveInt,
-  /** Address of a server that speaks Search-R1's `/retrieve`, or null for the embedded index over the passages. */
-  url: Schema.NullOr(Schema.NonEmptyString),
-  /** Environment variable that holds the server's key, or null where it needs none. */
-  apiKeyEnv: Schema.NullOr(Schema.NonEmptyString),
-  /** How long one request may take. */
-  timeoutSeconds: PositiveNumber,
-  /** Repetitions of a request that failed. */
-  retries: NonNegativeInt,
-  /** Queries per request. */
-  batchSize: PositiveInt,
-  /** Requests in flight at once. */
-  concurrency: PositiveInt,
-  /** Queries whose answers are remembered. */
-  cacheSize: NonNegativeInt
+  topK: PositiveInt.annotate({ description: "Passages per search" }),
+  url: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description:
+      "Address of a server that speaks Search-R1's `/retrieve`, or null for the embedded index over the passages"
+  }),
+  apiKeyEnv: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Environment variable that holds the server's key, or null where it needs none"
+  }),
+  timeoutSeconds: PositiveNumber.annotate({ description: "How long one request may take" }),
+  retries: NonNegativeInt.annotate({ description: "Repetitions of a request that failed" }),
+  batchSize: PositiveInt.annotate({ description: "Queries per request" }),
+  concurrency: PositiveInt.annotate({ description: "Requests in flight at once" }),
+  cacheSize: NonNegativeInt.annotate({ description: "Queries whose answers are remembered" })
 })
 
 export const TrainConfig = Schema.Struct({
-  /** Questions per step; each becomes one group. */
-  batchSize: PositiveInt,
-  /** First step that updates the policy; earlier steps only collect rollouts and credit instructions. */
-  fromStep: PositiveInt,
-  /** Last step that updates the policy, or null for the last of the run. */
-  untilStep: Schema.NullOr(PositiveInt),
+  batchSize: PositiveInt.annotate({ description: "Questions per step; each becomes one group" }),
+  fromStep: Schema.NullOr(PositiveInt).annotate({
+    description:
+      "First step that updates the policy, or null to leave it as it is and evolve instructions alone; earlier " +
+      "steps only collect rollouts and credit instructions"
+  }),
+  untilStep: Schema.NullOr(PositiveInt).annotate({
+    description: "Last step that updates the policy, or null for the last of the run"
+  }),
+  demonstrations: Schema.NullOr(Schema.Literals(["answers", "searches"])).annotate({
+    description:
+      "What the policy learns from: its own rollouts (null), or demonstrations that answer at once, or that " +
+      "search for every supporting passage first"
+  }),
   ...PolicyGradientConfig.fields
 })
 
 export const EvaluationConfig = Schema.Struct({
-  /** Test questions of the final table, answered once each as rollouts are; 0 skips it. */
-  questions: NonNegativeInt,
-  /** Steps between looks at the validation questions, after the last step too; 0 never looks. */
-  every: NonNegativeInt,
-  /** Validation questions of a look, answered once each under the best instruction of that time. */
-  validation: PositiveInt,
-  /** The training reward collapses when its 10-step mean falls below this share of the best one; 0 sees no collapse. */
-  collapse: Share,
-  /**
-   * The policy to return (row 22): the last one, the best on validation questions, or, when the training reward
-   * collapsed, the last validated one before that.
-   */
-  select: Schema.Literals(["last", "best", "before-collapse"])
+  questions: NonNegativeInt.annotate({
+    description: "Test questions of the final table, answered once each as rollouts are; 0 skips it"
+  }),
+  every: NonNegativeInt.annotate({
+    description: "Steps between looks at the validation questions, after the last step too; 0 never looks"
+  }),
+  validation: PositiveInt.annotate({
+    description: "Validation questions of a look, answered once each under the best instruction of that time"
+  }),
+  collapse: Share.annotate({
+    description:
+      "The training reward collapses when its 10-step mean falls below this share of the best one; 0 sees no " +
+      "collapse"
+  }),
+  select: Schema.Literals(["last", "best", "before-collapse"]).annotate({
+    description:
+      "The policy to return (row 22): the last one, the best on validation questions, or, when the training " +
+      "reward collapsed, the last validated one before that"
+  })
 })
 
 export const CheckpointConfig = Schema.Struct({
-  /** Steps between checkpoints. */
-  every: PositiveInt,
-  /** Checkpoints kept besides the first and those that may be selected in the end, or null for all. */
-  keep: Schema.NullOr(PositiveInt)
+  every: PositiveInt.annotate({ description: "Steps between checkpoints" }),
+  keep: Schema.NullOr(PositiveInt).annotate({
+    description: "Checkpoints kept besides the first and those that may be selected in the end, or null for all"
+  })
 })
 
 export const EngineConfig = Schema.Struct({
-  /** Folder of an embedded model, or null for the one that ships. */
-  model: Schema.NullOr(Schema.NonEmptyString),
-  /** Worker threads, or null for one per core, at most four. Results do not depend on it. */
-  workers: Schema.NullOr(PositiveInt),
-  /** Base URL of a server of the Tinker protocol, or null for the embedded engine. */
-  url: Schema.NullOr(Schema.NonEmptyString),
-  /** Which server it is; `auto` asks it. */
-  profile: Schema.Literals(["auto", "inspo", "tinker", "skyrl-jax", "skyrl-train", "verl"]),
-  /** Name of the base model on the server, or null for its first. */
-  baseModel: Schema.NullOr(Schema.NonEmptyString),
-  /** Folder with `tokenizer.json` of that model; null is enough for `inspo engine serve`. */
-  tokenizer: Schema.NullOr(Schema.NonEmptyString),
-  /** Environment variable with the server's key. */
-  apiKeyEnv: Schema.NullOr(Schema.NonEmptyString),
-  /** How samples and gradients travel; `auto` is protobuf where the server takes it. */
-  encoding: Schema.Literals(["auto", "json", "protobuf"]),
-  /** Tokens of prompt and response together, or null for what the server says. */
-  contextLength: Schema.NullOr(PositiveInt),
-  /** Rank of LoRA adapters where the server trains them, 0 for all parameters, or null for 32. */
-  loraRank: Schema.NullOr(NonNegativeInt),
-  /** Sequences in flight at once, or null for what the server says. */
-  concurrency: Schema.NullOr(PositiveInt)
+  model: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Folder of an embedded model, or null for the one that ships"
+  }),
+  workers: Schema.NullOr(PositiveInt).annotate({
+    description: "Worker threads, or null for one per core, at most four. Results do not depend on it"
+  }),
+  url: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Base URL of a server, or null for the embedded engine"
+  }),
+  protocol: Schema.Literals(["tinker", "completions"]).annotate({
+    description: "What the server speaks: `tinker` trains; `completions` (vLLM, SGLang) only samples"
+  }),
+  profile: Schema.Literals(["auto", "inspo", "tinker", "skyrl-jax", "skyrl-train", "verl"]).annotate({
+    description: "Which server it is; `auto` asks it"
+  }),
+  baseModel: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Name of the base model on the server, or null for its first"
+  }),
+  tokenizer: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Folder with `tokenizer.json` of that model; null is enough for `inspo engine serve`"
+  }),
+  apiKeyEnv: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Environment variable with the server's key"
+  }),
+  encoding: Schema.Literals(["auto", "json", "protobuf"]).annotate({
+    description: "How samples and gradients travel; `auto` is protobuf where the server takes it"
+  }),
+  contextLength: Schema.NullOr(PositiveInt).annotate({
+    description: "Tokens of prompt and response together, or null for what the server says"
+  }),
+  loraRank: Schema.NullOr(NonNegativeInt).annotate({
+    description: "Rank of LoRA adapters where the server trains them, 0 for all parameters, or null for 32"
+  }),
+  concurrency: Schema.NullOr(PositiveInt).annotate({
+    description: "Sequences in flight at once, or null for what the server says"
+  })
 })
+
+/** Where the journal is kept. */
+export const JournalConfig = Schema.Struct({
+  url: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Address of a Postgres database without a password, or null for a SQLite file in the run directory"
+  }),
+  passwordEnv: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Environment variable with its password, or null where it needs none"
+  }),
+  run: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "Name of the run in that database, or null for the name of the run directory"
+  }),
+  leaseSeconds: PositiveNumber.annotate({
+    description: "Seconds after which another machine may take over from a writer that went silent"
+  })
+})
+
+/**
+ * The most a run may spend, work that was redone after a crash included; null is no limit. A run that reaches one stops
+ * with its state saved, and goes on once the limit is raised: of all settings these alone may differ on a resume.
+ */
+export const BudgetConfig = Schema.Struct({
+  usd: Schema.NullOr(PositiveNumber).annotate({ description: "US dollars" }),
+  rollouts: Schema.NullOr(PositiveInt).annotate({ description: "Rollouts of every kind" }),
+  tokens: Schema.NullOr(PositiveInt).annotate({
+    description: "Prompt and response tokens, of the policy and of the optimizer"
+  }),
+  minutes: Schema.NullOr(PositiveNumber).annotate({ description: "Minutes of work, summed over resumes" })
+})
+export interface BudgetConfig extends Schema.Schema.Type<typeof BudgetConfig> {}
+
+/** The language model that judges answers where `reward.kind` is `judge`. */
+export const JudgeConfig = Schema.Struct({
+  provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
+    description: "Who serves the model that judges, as in `optimizer.provider`, or null where nothing is judged"
+  }),
+  ...Struct.pick(OptimizerConfig.fields, [
+    "model",
+    "url",
+    "apiKeyEnv",
+    "temperature",
+    "maxOutputTokens",
+    "timeoutSeconds",
+    "retries"
+  ]),
+  concurrency: PositiveInt.annotate({ description: "Answers that are judged at once" })
+})
+export interface JudgeConfig extends Schema.Schema.Type<typeof JudgeConfig> {}
 
 /** Switches that exist for controlled comparisons and stay off in ordinary runs. */
 export const ControlConfig = Schema.Struct({
-  /** Permutes which instruction the rewards and verification scores are credited to; the policy's rewards stay true. */
-  permuteCredit: Schema.Boolean
+  permuteCredit: Schema.Boolean.annotate({
+    description:
+      "Permutes which instruction the rewards and verification scores are credited to; the policy's rewards " +
+      "stay true"
+  })
 })
 
 /** Everything a run needs to know; two runs with equal configs on one machine type are equal to the bit. */
 export const RunConfig = Schema.Struct({
-  seed: NonNegativeInt,
-  data: DataConfig,
-  instruction: InstructionConfig,
-  population: PopulationConfig,
-  sampler: SamplerConfig,
-  halving: HalvingConfig,
-  schedule: ScheduleConfig,
-  buffer: BufferConfig,
-  proposer: ProposerConfig,
-  verification: VerificationConfig,
-  rollout: RolloutConfig,
-  retrieval: RetrievalConfig,
-  reward: RewardConfig,
-  train: TrainConfig,
-  evaluation: EvaluationConfig,
-  checkpoint: CheckpointConfig,
-  engine: EngineConfig,
-  control: ControlConfig
+  seed: NonNegativeInt.annotate({ description: "Seed of every random choice" }),
+  data: DataConfig.annotate({
+    description: "Where questions and passages come from: the generated world, or files of yours"
+  }),
+  instruction: InstructionConfig.annotate({ description: "The instructions a run begins with" }),
+  population: PopulationConfig.annotate({ description: "The instructions alive, and what each is worth" }),
+  sampler: SamplerConfig.annotate({ description: "Which instruction a question is asked under" }),
+  halving: HalvingConfig.annotate({ description: "Which instructions are pruned" }),
+  schedule: ScheduleConfig.annotate({ description: "When to prune and to evolve" }),
+  buffer: BufferConfig.annotate({ description: "What a run remembers of its trajectories" }),
+  proposer: ProposerConfig.annotate({ description: "How candidates are asked for" }),
+  optimizer: OptimizerConfig.annotate({ description: "The language model that writes candidates, if any" }),
+  verification: VerificationConfig.annotate({
+    description: "How candidates are tried before they enter the population"
+  }),
+  rollout: RolloutConfig.annotate({ description: "How the agent answers a question" }),
+  retrieval: RetrievalConfig.annotate({ description: "The search that the agent calls" }),
+  reward: RewardConfig.annotate({ description: "What an answer is worth" }),
+  judge: JudgeConfig.annotate({ description: "The language model that judges answers where `reward.kind` is `judge`" }),
+  train: TrainConfig.annotate({ description: "The policy update: AdamW on the clipped GRPO objective" }),
+  evaluation: EvaluationConfig.annotate({ description: "Which questions are held out, and which policy is returned" }),
+  checkpoint: CheckpointConfig.annotate({ description: "When the policy is saved" }),
+  engine: EngineConfig.annotate({ description: "What samples and trains: the embedded model, or a server" }),
+  journal: JournalConfig.annotate({ description: "Where the journal is kept" }),
+  budget: BudgetConfig.annotate({
+    description:
+      "The most a run may spend, work that was redone after a crash included; null is no limit. Of all settings " +
+      "these alone may differ on a resume"
+  }),
+  control: ControlConfig.annotate({ description: "Switches for controlled comparisons, off in ordinary runs" })
 })
 export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
 
 /** How many instructions the run begins with. */
 export const initialSize = ({ population }: Pick<RunConfig, "population">): number =>
   population.initial ?? population.size
+
+/** The tokens of prompt and response that the limits allow a trajectory of the agent `search-r1` at most. */
+export const maximumTokens = ({ rollout }: Pick<RunConfig, "rollout">): number => {
+  const { maxObservationTokens, maxPromptTokens, maxResponseTokens, maxTurns } = rollout
+  return maxPromptTokens + (maxTurns + 1) * maxResponseTokens + maxTurns * maxObservationTokens
+}
 
 /** A config value that cannot be used: which field, what it is, what was expected and how to mend it. */
 export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError", {
@@ -273,6 +420,21 @@ export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError"
 
 /** What the config asks of an engine that cannot do it; the first such thing, or null. */
 export const unsupported = ({ train }: RunConfig, engine: EngineProfile): ConfigError | null => {
+  if (train.fromStep === null) return null
+  if (engine.trains === false)
+    return new ConfigError({
+      field: "train.fromStep",
+      value: String(train.fromStep),
+      expected: `null, because the engine ${engine.name} does not train`,
+      remedy: "Set train.fromStep to null to evolve instructions under the policy as it is."
+    })
+  if (train.kl === "advantages" && train.klCoefficient > 0 && engine.scoresReference === false)
+    return new ConfigError({
+      field: "train.klCoefficient",
+      value: String(train.klCoefficient),
+      expected: `0, because the engine ${engine.name} gives no log-probabilities of its base model`,
+      remedy: "Set train.klCoefficient to 0."
+    })
   if (train.kl === "loss" && train.klCoefficient > 0 && engine.klInLoss === false)
     return new ConfigError({
       field: "train.kl",
@@ -333,21 +495,50 @@ export const inconsistency = (config: RunConfig): ConfigError | null => {
       expected: `at most ${initialSize(config) - 1}, as many as the first population holds beside instruction.seed`,
       remedy: "Shorten the list or raise population.size."
     })
-  if (train.fromStep > config.schedule.steps)
+  if (train.fromStep !== null && train.fromStep > config.schedule.steps)
     return new ConfigError({
       field: "train.fromStep",
       value: String(train.fromStep),
       expected: `at most schedule.steps (${config.schedule.steps})`,
       remedy: "Lower train.fromStep, so that at least the last step trains."
     })
-  if (train.untilStep !== null && train.untilStep < train.fromStep)
+  if (train.fromStep !== null && train.untilStep !== null && train.untilStep < train.fromStep)
     return new ConfigError({
       field: "train.untilStep",
       value: String(train.untilStep),
       expected: `at least train.fromStep (${train.fromStep})`,
       remedy: "Raise train.untilStep, or leave it null to train until the end."
     })
-  const { evaluation } = config
+  const { evaluation, proposer, verification } = config
+  if (verification.stop !== null && verification.baseline !== "rerun")
+    return new ConfigError({
+      field: "verification.stop",
+      value: String(verification.stop),
+      expected: "null, because verification.baseline is stored: a mean on record has no questions to compare on",
+      remedy: "Set verification.baseline to rerun, or verification.stop to null."
+    })
+  if (verification.race && verification.stop === null)
+    return new ConfigError({
+      field: "verification.race",
+      value: "true",
+      expected: "false, because verification.stop is null: all candidates are asked all questions",
+      remedy: "Set verification.stop, such as 0.05, or verification.race to false."
+    })
+  if (verification.reuse && verification.baseline !== "rerun")
+    return new ConfigError({
+      field: "verification.reuse",
+      value: "true",
+      expected: "false, because verification.baseline is stored: fresh questions have no mean on record",
+      remedy: "Set verification.baseline to rerun, or verification.reuse to false."
+    })
+  const contestants = proposer.candidates + proposer.crossover + population.archive + 1
+  if (verification.reuse && verification.samples > 0 && train.batchSize < contestants)
+    return new ConfigError({
+      field: "train.batchSize",
+      value: String(train.batchSize),
+      expected: `at least ${contestants}, one group for each candidate and the parent, because verification.reuse is true`,
+      remedy: "Raise train.batchSize, lower proposer.candidates, or set verification.reuse to false."
+    })
   if (evaluation.select !== "last" && evaluation.every === 0)
     return new ConfigError({
       field: "evaluation.every",
@@ -387,6 +578,13 @@ export const inconsistency = (config: RunConfig): ConfigError | null => {
         remedy: "Set reward.scope=searchr1 to compare with Search-R1, or rollout.mode to robust."
       })
   }
+  if (config.reward.kind === "judge" && (config.judge.provider === null || config.judge.model === null))
+    return new ConfigError({
+      field: config.judge.provider === null ? "judge.provider" : "judge.model",
+      value: "null",
+      expected: "a language model, because reward.kind is judge",
+      remedy: "Name both, as in --set judge.provider=openai-compatible --set judge.model=qwen3."
+    })
   if (config.reward.kind === "command" && config.reward.command.length === 0)
     return new ConfigError({
       field: "reward.command",

@@ -1,16 +1,20 @@
-import { Group, Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
+import { Group, type Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { Engine, type TrainRequest } from "@inspo/engine"
 import { GrpoBatch } from "@inspo/policy-gradient"
-import { CandidateLint, type Proposal, Proposer, type ProposerError } from "@inspo/reflection"
+import { Crossover, Similarity } from "@inspo/population"
+import { CandidateLint, type MakeCall, type Proposal, Proposer, type ProposerError } from "@inspo/reflection"
 import type { Episode } from "@inspo/rollout"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import { Digest } from "effect/crypto"
+import * as Bookkeeping from "./Bookkeeping.ts"
 import type * as Command from "./Command.ts"
 import type { RunConfig } from "./Config.ts"
 import type { RunData } from "./RunData.ts"
 import type { Failed } from "./RunEvent.ts"
+import * as Ledger from "./Ledger.ts"
+import * as OptimizerCalls from "./OptimizerCalls.ts"
 import * as ReferenceStore from "./ReferenceStore.ts"
-import { instructionId, type RunState } from "./RunState.ts"
+import { instructionId, onTrial, type RunState } from "./RunState.ts"
 import * as Selection from "./Selection.ts"
 import * as TrajectoryStore from "./TrajectoryStore.ts"
 
@@ -30,7 +34,9 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
   const engine = yield* Engine
   const proposer = yield* Proposer
   const digest = yield* Digest.Digest
-  const store = yield* TrajectoryStore.make(config.rollout.maxFailedShare)
+  const bookkeeping = yield* Bookkeeping.make(config.budget)
+  const store = yield* TrajectoryStore.make(config, bookkeeping)
+  const makeCall = yield* OptimizerCalls.make(config.budget, bookkeeping)
   const references = yield* ReferenceStore.make
   const foldsKl = config.train.kl === "advantages" && config.train.klCoefficient > 0
   const questions = new Map(
@@ -73,17 +79,59 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
     return { groups: Arr.getSomes(groups), ...failures(trajectories) }
   })
 
-  const lint = (candidates: ReadonlyArray<Instruction.Candidate>, known: ReadonlyArray<string>) =>
-    config.proposer.lint === "parsed"
-      ? CandidateLint.parsed(candidates)
-      : CandidateLint.lint(candidates, { seed: config.instruction.seed, known })
+  const lint = (candidates: ReadonlyArray<Instruction.Candidate>, rules: CandidateLint.Rules) =>
+    config.proposer.lint === "parsed" ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
 
-  const ask = (proposing: Effect.Effect<Proposal, ProposerError>): Effect.Effect<Proposal, ProposerError> =>
-    config.proposer.onError === "stop"
-      ? proposing
-      : Effect.retry(proposing, { times: 2 }).pipe(
-          Effect.catchTag("ProposerError", ({ message }) => Effect.succeed({ ...nothingProposed, critique: message }))
-        )
+  /** Candidates crossed from the parent and the best other instruction. */
+  const crossed = ({ crossover, mate, parent, round, step }: Command.Propose): ReadonlyArray<Instruction.Candidate> =>
+    mate === null
+      ? []
+      : Array.from({ length: crossover }, (_, index) => ({
+          text: RandomStream.drawSync(
+            config.seed,
+            ["crossover", step, round, index],
+            Crossover.cross(parent.text, mate.text)
+          ),
+          rationale: `crossed from ${parent.id} and ${mate.id}`
+        }))
+
+  /** Parts candidates from those that say much the same as a known text or as one that came before them. */
+  const dissimilar = (candidates: ReadonlyArray<Instruction.Candidate>, known: ReadonlyArray<string>) => {
+    const limit = config.proposer.maxSimilarity
+    const distinct: Array<Instruction.Candidate> = []
+    const similar: Array<{ readonly text: string; readonly reason: string }> = []
+    for (const candidate of candidates) {
+      const others = [...known, ...distinct.map(({ text }) => text)]
+      if (limit !== null && others.some((text) => Similarity.of(text, candidate.text) >= limit))
+        similar.push({ text: candidate.text, reason: "near-duplicate" })
+      else distinct.push(candidate)
+    }
+    return { distinct, similar }
+  }
+
+  /** Asks the proposer, once more after each failure where the config says so; a last failure is no candidate. */
+  const ask = Effect.fnUntraced(function* (
+    phase: Ledger.Phase,
+    step: number,
+    rules: CandidateLint.Rules,
+    proposing: (request: {
+      readonly rules?: CandidateLint.Rules
+      readonly makeCall: MakeCall<OptimizerCalls.CallError>
+    }) => Effect.Effect<Proposal, ProposerError | OptimizerCalls.CallError>
+  ) {
+    yield* bookkeeping.check(phase, Ledger.needs.time)
+    const attempt = (times: number) =>
+      proposing({
+        ...(config.proposer.lint === "strict" ? { rules } : {}),
+        makeCall: makeCall(phase, step, times)
+      })
+    if (config.proposer.onError === "stop") return yield* attempt(0)
+    return yield* attempt(0).pipe(
+      Effect.catchTag("ProposerError", () => attempt(1)),
+      Effect.catchTag("ProposerError", () => attempt(2)),
+      Effect.catchTag("ProposerError", ({ message }) => Effect.succeed({ ...nothingProposed, critique: message }))
+    )
+  })
 
   const initialise = Effect.fn("Perform.initialise")(function* ({ seeds, size }: Command.Initialise) {
     const [seed, ...others] = Arr.map(seeds, (text, index): Instruction.Instruction => ({
@@ -95,11 +143,14 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
       bornAt: 0
     }))
     const count = size - seeds.length
+    const rules = { seed: seed.text, known: seeds }
     const proposal =
       count <= 0
         ? nothingProposed
-        : yield* ask(proposer.initial({ parent: seed, count, seed: config.seed, stream: ["initial"] }))
-    const variants = Arr.take(lint(proposal.candidates, seeds).accepted, count).map((candidate, index) => ({
+        : yield* ask("initial", 0, rules, (request) =>
+            proposer.initial({ ...request, parent: seed, count, seed: config.seed, stream: ["initial"] })
+          )
+    const variants = Arr.take(lint(proposal.candidates, rules).accepted, count).map((candidate, index) => ({
       ...seed,
       id: instructionId(seeds.length + index),
       text: candidate.text,
@@ -116,10 +167,12 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
         const instruction = byId.get(id)
         if (instruction === undefined)
           return yield* new RunMismatch({ reason: `instruction ${id} is planned for step ${plan.step} but not alive` })
-        return episodes(["train", plan.step, index], instruction, yield* question(questionId), groupSize)
+        const attempts = episodes(["train", plan.step, index], instruction, yield* question(questionId), groupSize)
+        const demonstration = data.demonstrations?.get(questionId)
+        return demonstration === undefined ? attempts : attempts.map((attempt) => ({ ...attempt, demonstration }))
       })
     )
-    const trajectories = yield* store.collect(plan.step, planned.flat())
+    const trajectories = yield* store.collect("train", plan.step, planned.flat())
     return { _tag: "RolloutsCollected", step: plan.step, ...(yield* outcome(trajectories, groupSize)) } as const
   })
 
@@ -174,8 +227,16 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
         reward: trajectory.reward
       }))
     )
-    const proposal = yield* ask(
+    const rules = {
+      seed: config.instruction.seed,
+      known: command.known,
+      parent: command.parent.text,
+      count: command.count,
+      ...CandidateLint.shown(failures)
+    }
+    const proposal = yield* ask("proposing", command.step, rules, (request) =>
       proposer.propose({
+        ...request,
         parent: command.parent,
         failures,
         history: command.history,
@@ -184,7 +245,8 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
         stream: ["proposal", command.step, command.round]
       })
     )
-    const { accepted, rejected } = lint(proposal.candidates, command.known)
+    const { accepted, rejected } = lint([...proposal.candidates, ...crossed(command)], rules)
+    const { distinct, similar } = dissimilar(accepted, command.known)
     return {
       _tag: "CandidatesProposed",
       step: command.step,
@@ -192,33 +254,35 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
       parent: command.parent.id,
       failures: command.failures,
       critique: proposal.critique,
-      candidates: accepted,
-      rejected
+      candidates: [
+        ...distinct,
+        ...command.archived.map(({ id, text }) => ({ text, rationale: `tried again: it left the population as ${id}` }))
+      ],
+      rejected: [...rejected, ...similar]
     } as const
   })
 
   const verify = Effect.fn("Perform.verify")(function* (command: Command.Verify) {
-    const { round, step } = command
+    const { look, round, step } = command
     const asked = yield* Effect.forEach(command.questions, question)
-    const tried = command.candidates.map((candidate, index) => ({
-      name: `candidate-${index}`,
-      instruction: {
-        id: Instruction.InstructionId.make(`candidate-${step}.${round}.${index}`),
-        text: candidate.text,
-        generation: 0,
-        parent: null,
-        origin: "proposed" as const,
-        bornAt: step
-      }
-    }))
+    const tried = Arr.getSomes(
+      command.trying.map((place) =>
+        Option.map(Arr.get(command.candidates, place), (candidate) => ({
+          name: `candidate-${place}`,
+          instruction: onTrial(command, candidate, place)
+        }))
+      )
+    )
     const contestants = command.parent === null ? tried : [...tried, { name: "parent", instruction: command.parent }]
     const trajectories = yield* store.collect(
+      "verification",
       step,
       contestants.flatMap(({ instruction, name }) =>
-        asked.flatMap((one, index) =>
+        asked.flatMap((one, index) => {
+          const place = command.asked + index
           // Common random numbers: the contestants differ on a question by their instruction alone.
-          episodes(["verify", step, round, name, index], instruction, one, 1, ["verify", step, round, index])
-        )
+          return episodes(["verify", step, round, name, place], instruction, one, 1, ["verify", step, round, place])
+        })
       )
     )
     // Scores are paired by question: one that failed for a contestant is left out for all.
@@ -226,12 +290,14 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
     const rewards = Arr.chunksOf(trajectories, Math.max(1, asked.length)).map((own) =>
       own.filter(({ questionId }) => !failed.has(questionId)).map(({ reward }) => reward)
     )
+    const scoresOf = new Map(Arr.zip(command.trying, rewards))
     return {
       _tag: "CandidatesVerified",
       step,
       round,
+      ...(look === null ? {} : { look }),
       questions: command.questions.filter((id) => !failed.has(id)),
-      candidates: rewards.slice(0, tried.length),
+      candidates: command.candidates.map((_, place) => scoresOf.get(place) ?? []),
       parent: command.parent === null ? null : (rewards[tried.length] ?? []),
       rollouts: trajectories.length,
       tokens: tokens(trajectories),
@@ -242,6 +308,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
   const validate = Effect.fn("Perform.validate")(function* ({ instruction, step }: Command.Validate) {
     const asked = Arr.take(data.validation, config.evaluation.validation)
     const trajectories = yield* store.collect(
+      "validation",
       step,
       asked.flatMap((one, index) => episodes(["validate", step, index], instruction, one, 1))
     )
@@ -259,6 +326,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
     if (loaded !== command.checkpointStep) yield* restore(command.checkpointStep, state)
     const asked = Arr.take(data.test, config.evaluation.questions)
     const trajectories = yield* store.collect(
+      "evaluation",
       state.step,
       asked.flatMap((one, index) =>
         episodes(["evaluate", command.policy, command.instruction.id, index], command.instruction, one, 1)
@@ -285,7 +353,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
     const last = Arr.last(state.checkpoints)
     if (Option.isNone(last)) return
     yield* restore(last.value.step, state)
-    yield* Effect.forEach(updates, train, { discard: true })
+    yield* bookkeeping.timed("train", Effect.forEach(updates, train, { discard: true }))
   })
 
   const perform = (command: Command.Command, state: RunState) => {
@@ -293,30 +361,30 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
       case "Record":
         return Effect.succeed(command.event)
       case "Initialise":
-        return initialise(command)
+        return bookkeeping.timed("initial", initialise(command))
       case "Collect":
-        return collect(command)
+        return bookkeeping.timed("train", collect(command))
       case "PlanTraining":
-        return planTraining(command)
+        return bookkeeping.timed("train", planTraining(command))
       case "Train":
-        return train(command)
+        return bookkeeping.timed("train", Effect.andThen(bookkeeping.check("train", Ledger.needs.time), train(command)))
       case "Propose":
-        return propose(command)
+        return bookkeeping.timed("proposing", propose(command))
       case "Verify":
-        return verify(command)
+        return bookkeeping.timed("verification", verify(command))
       case "Validate":
-        return validate(command)
+        return bookkeeping.timed("validation", validate(command))
       case "Checkpoint":
-        return checkpoint(command, state)
+        return bookkeeping.timed("checkpoint", checkpoint(command, state))
       case "Evaluate":
-        return evaluate(command, state)
+        return bookkeeping.timed("evaluation", evaluate(command, state))
     }
   }
 
   return { perform, catchUp }
 })
 
-const nothingProposed: Proposal = { candidates: [], critique: "", spent: { calls: 0, tokens: 0 } }
+const nothingProposed: Proposal = { candidates: [], critique: "", spent: { calls: 0, tokens: 0, usd: 0 } }
 
 const failures = (trajectories: ReadonlyArray<Trajectory.Trajectory>): { readonly failed?: typeof Failed.Type } => {
   const failed = trajectories.filter(Trajectory.isFailed)

@@ -1,17 +1,18 @@
 /** What a run will do and spend, known before anything is spent. */
 import { Schema } from "effect"
-import type { RunConfig } from "./Config.ts"
+import { maximumTokens, type RunConfig } from "./Config.ts"
 import { begun, type HeldOut, type Move, play, scripted } from "./internal/DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
 import { halfWidth } from "./internal/Resolution.ts"
 import type { Setting } from "./Next.ts"
 import * as Policies from "./Policies.ts"
+import * as Schedule from "./Schedule.ts"
 import type { RunEvent } from "./RunEvent.ts"
 import type { QuestionRef, RunState } from "./RunState.ts"
 
 const Count = Schema.Int
 
-/** What can happen at least and at most, and what is to be expected. */
+/** What can happen at least and at most, and what is to be expected. Nobody leaves a verification early. */
 export const Bounds = Schema.Struct({ min: Count, expected: Count, max: Count })
 export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
 
@@ -80,7 +81,8 @@ export const forecast = (config: RunConfig, questions: Questions): Forecast => {
       population.push(before.population.members.length)
       learningRates.push(event.learningRate)
     }
-    if (!evolving.has(before.phase._tag) && evolving.has(after.phase._tag)) evolutions.push(after)
+    if (after.phase._tag === "Propose" && after.phase.evolution.round === 1 && before.phase._tag !== "Propose")
+      evolutions.push(after)
     if (decisive.has(event._tag)) decisions.push(move)
   }
 
@@ -89,15 +91,19 @@ export const forecast = (config: RunConfig, questions: Questions): Forecast => {
     calls: expected.calls - decisions.filter(({ command }) => command._tag === "Propose").length
   }
   const evolved = (played: Setting): Cost =>
-    evolutions
-      .flatMap((state) => [...play(played, state, environment, ({ phase }) => !evolving.has(phase._tag))])
-      .map((move) => costOf(config, move))
-      .reduce(add, initial)
+    Schedule.reuses(config)
+      ? total(config, play(played, begun(setting), environment))
+      : evolutions
+          .map((state) =>
+            total(
+              config,
+              play(played, state, environment, ({ phase }) => !evolving.has(phase._tag))
+            )
+          )
+          .reduce(add, initial)
   const least = evolved(withoutFailures(setting))
   const most = evolved(withoutPasses(setting))
 
-  const { maxObservationTokens, maxPromptTokens, maxResponseTokens, maxTurns } = config.rollout
-  const tokensPerRollout = maxPromptTokens + (maxTurns + 1) * maxResponseTokens + maxTurns * maxObservationTokens
   return {
     steps: config.schedule.steps,
     prunes: decisions.flatMap(prunings),
@@ -110,7 +116,7 @@ export const forecast = (config: RunConfig, questions: Questions): Forecast => {
     weightHalfWidth: weightHalfWidth(config, questions.train.length),
     warnings: warnings(config, { decisions, learningRates }),
     population,
-    maximumTokens: (expected.train + most.verification + expected.evaluation) * tokensPerRollout
+    maximumTokens: (expected.train + most.verification + expected.evaluation) * maximumTokens(config)
   }
 }
 
@@ -140,6 +146,12 @@ const add = (a: Cost, b: Cost): Cost => ({
   evaluation: a.evaluation + b.evaluation,
   calls: a.calls + b.calls
 })
+
+const total = (config: RunConfig, moves: Iterable<Move>): Cost => {
+  let sum = nothing
+  for (const move of moves) sum = add(sum, costOf(config, move))
+  return sum
+}
 
 const costOf = ({ rollout }: RunConfig, { command, event }: Move): Cost => {
   switch (command._tag) {

@@ -22,7 +22,9 @@ export const fromConfig = (config: RunConfig): Policies => ({
   buffer: ReplayBuffer.make({ ...config.buffer, questions: config.verification.questions }),
   verification: verificationRule(config.verification)({
     rounds: config.verification.rounds,
-    fill: config.verification.fill
+    fill: config.verification.fill,
+    stop: config.verification.stop,
+    race: config.verification.race
   })
 })
 

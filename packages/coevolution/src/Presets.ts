@@ -1,4 +1,5 @@
 import { ClauseBank } from "@inspo/reflection"
+import { defaultConfig as optimizer } from "@inspo/reflection/OptimizerConfig"
 import { defaultConfig as reward } from "@inspo/reward/RewardConfig"
 import * as Ablations from "./Ablations.ts"
 import type { RunConfig } from "./Config.ts"
@@ -29,7 +30,9 @@ export const robust: RunConfig = {
     span: "steps",
     unseen: "mean",
     ties: "evidence",
-    best: "evidence"
+    best: "evidence",
+    parentChoice: "weight",
+    archive: 0
   },
   sampler: { temperature: 0.2, assignment: "stratified", newcomers: "guaranteed" },
   halving: { rule: "robust", ranking: "after", minimumGroups: 4, delta: 0.05, floor: 1 },
@@ -42,8 +45,27 @@ export const robust: RunConfig = {
     evolveUntilInclusive: true
   },
   buffer: { failures: "own", capacitySteps: 5, perQuestionCap: 10 },
-  proposer: { kind: "rules", failures: 4, candidates: 6, lint: "strict", onError: "continue" },
-  verification: { samples: 200, rounds: 5, questions: "distinct", baseline: "rerun", fill: false },
+  proposer: {
+    kind: "reflection",
+    failures: 4,
+    candidates: 6,
+    crossover: 0,
+    maxSimilarity: null,
+    lint: "strict",
+    onError: "continue"
+  },
+  optimizer,
+  verification: {
+    samples: 200,
+    rounds: 5,
+    questions: "distinct",
+    baseline: "rerun",
+    fill: false,
+    stop: 0.05,
+    lookEvery: 10,
+    race: true,
+    reuse: true
+  },
   rollout: {
     groupSize: 5,
     maxFailedShare: 0.1,
@@ -77,10 +99,22 @@ export const robust: RunConfig = {
     cacheSize: 10_000
   },
   reward,
+  judge: {
+    provider: null,
+    model: null,
+    url: null,
+    apiKeyEnv: null,
+    temperature: 0,
+    maxOutputTokens: 1024,
+    timeoutSeconds: 60,
+    retries: 4,
+    concurrency: 8
+  },
   train: {
     batchSize: 512,
     fromStep: 1,
     untilStep: null,
+    demonstrations: null,
     miniBatchSize: 256,
     unit: "questions",
     epochs: 1,
@@ -104,6 +138,7 @@ export const robust: RunConfig = {
     model: null,
     workers: null,
     url: null,
+    protocol: "tinker",
     profile: "auto",
     baseModel: null,
     tokenizer: null,
@@ -113,8 +148,13 @@ export const robust: RunConfig = {
     loraRank: null,
     concurrency: null
   },
+  journal: { url: null, passwordEnv: null, run: null, leaseSeconds: 30 },
+  budget: { usd: null, rollouts: null, tokens: null, minutes: null },
   control: { permuteCredit: false }
 }
+
+/** Every candidate is asked all questions, in rollouts of its own. */
+const inFull = { stop: null, race: false, reuse: false } as const
 
 /** The letter of the paper wherever it can run (§3, column `paper`). */
 export const paper: RunConfig = {
@@ -132,7 +172,7 @@ export const paper: RunConfig = {
   schedule: { ...robust.schedule, evolveUntilInclusive: false },
   buffer: { failures: "any", capacitySteps: 1, perQuestionCap: null },
   proposer: { ...robust.proposer, lint: "parsed", onError: "stop" },
-  verification: { ...robust.verification, questions: "uniform", baseline: "stored", fill: true },
+  verification: { ...robust.verification, ...inFull, questions: "uniform", baseline: "stored", fill: true },
   rollout: { ...robust.rollout, scoredTurns: "all" },
   train: { ...robust.train, unit: "trajectories", entropyCoefficient: 0.001 },
   evaluation: { ...robust.evaluation, collapse: 0, select: "last" },
@@ -143,7 +183,7 @@ export const paper: RunConfig = {
 export const quick: RunConfig = {
   ...robust,
   schedule: { ...robust.schedule, steps: 60, evolveUntil: 30 },
-  verification: { ...robust.verification, samples: 16, rounds: 2 },
+  verification: { ...robust.verification, ...inFull, samples: 16, rounds: 2 },
   rollout: {
     ...robust.rollout,
     maxPromptTokens: 160,
@@ -157,5 +197,19 @@ export const quick: RunConfig = {
   evaluation: { ...robust.evaluation, every: 0, select: "last" }
 }
 
+/** Everything that happens in a run, twice, in three seconds: to try out what surrounds a run, not to learn anything. */
+export const tiny: RunConfig = {
+  ...quick,
+  data: { ...quick.data, world: { ...quick.data.world, counts: { train: 40, validation: 4, test: 8 } } },
+  population: { ...quick.population, size: 3 },
+  halving: { ...quick.halving, minimumGroups: 0 },
+  schedule: { ...quick.schedule, steps: 4, pruneEvery: 1, evolveEvery: 2, evolveUntil: 4 },
+  proposer: { ...quick.proposer, candidates: 2 },
+  verification: { ...quick.verification, samples: 2, rounds: 1 },
+  rollout: { ...quick.rollout, groupSize: 2 },
+  train: { ...quick.train, batchSize: 3, miniBatchSize: 3 },
+  evaluation: { ...quick.evaluation, questions: 4, validation: 4 }
+}
+
 /** The presets by the name they have on the command line. */
-export const byName: Readonly<Record<string, RunConfig>> = { quick, paper, robust, ...Ablations.of(quick) }
+export const byName: Readonly<Record<string, RunConfig>> = { quick, tiny, paper, robust, ...Ablations.of(quick) }

@@ -1,9 +1,11 @@
 import type { Group, Instruction } from "@inspo/domain"
 import type { TrainMetrics } from "@inspo/engine"
+import { Array as Arr } from "effect"
 import { apply } from "./Apply.ts"
 import type { Setting } from "./Next.ts"
-import type { RunEvent, RolloutsCollected, StepPlanned } from "./RunEvent.ts"
+import type { CandidatesVerified, RolloutsCollected, RunEvent, StepPlanned } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
+import * as Trial from "./Trial.ts"
 
 /** One line of `metrics.jsonl`: reproducible values of one step, by the names trackers use. */
 export type MetricsRow = Readonly<Record<string, number>>
@@ -109,6 +111,8 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
     return (open.find(([, { verification }]) => verification?.mean === mean) ?? open[0])?.[0] ?? -1
   }
   let proposed: ReadonlyArray<number> = []
+  let evolution = 0
+  let looks: ReadonlyArray<typeof CandidatesVerified.Type> = []
   for (const event of events) {
     switch (event._tag) {
       case "PopulationInitialised":
@@ -116,6 +120,7 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
           placeOf.set(id, records.push({ ...blank, id, text, parent, generation, step: 0, fate: "alive" }) - 1)
         break
       case "CandidatesProposed":
+        evolution = event.step
         for (const { reason, text } of event.rejected)
           if (!records.some((known) => known.text === text))
             records.push({ ...blank, text, parent: event.parent, step: event.step, fate: "malformed", reason })
@@ -125,14 +130,20 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
         )
         break
       case "CandidatesVerified":
-        for (const [index, place] of proposed.entries())
-          change(place, {
-            verification: {
-              mean: mean(event.candidates[index] ?? []),
-              parentMean: event.parent === null ? null : mean(event.parent),
-              questions: event.questions.length
-            }
-          })
+        looks = event.look === undefined || event.look === 0 ? [event] : Arr.append(looks, event)
+        if (Arr.isReadonlyArrayNonEmpty(looks)) {
+          const { candidates, parent } = Trial.merge(looks)
+          for (const [index, place] of proposed.entries()) {
+            const scores = candidates[index] ?? []
+            change(place, {
+              verification: {
+                mean: mean(scores),
+                parentMean: parent === null ? null : mean(parent.slice(0, scores.length)),
+                questions: scores.length
+              }
+            })
+          }
+        }
         break
       case "PopulationRefilled":
         for (const { id, reason } of event.replaced)
@@ -143,7 +154,7 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
           })
         for (const { instruction, mean, verdict } of event.accepted) {
           const { generation, id, parent } = instruction
-          const place = placeOfCandidate(event.step, instruction.text, mean)
+          const place = placeOfCandidate(evolution, instruction.text, mean)
           placeOf.set(id, place)
           change(place, { id, parent, generation, fate: "alive", reason: verdict })
         }

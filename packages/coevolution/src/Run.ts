@@ -5,6 +5,7 @@ import type { Rollout, RolloutError } from "@inspo/rollout"
 import { Effect, Equal } from "effect"
 import { Digest } from "effect/crypto"
 import { apply, fold } from "./Apply.ts"
+import type { BudgetReached } from "./Bookkeeping.ts"
 import type * as Command from "./Command.ts"
 import { type ConfigError, type RunConfig, unsupported } from "./Config.ts"
 import * as EventLog from "./EventLog.ts"
@@ -32,6 +33,7 @@ export type RunError =
   | RolloutError
   | ProposerError
   | Perform.RunMismatch
+  | BudgetReached
   | TooManyFailures
 
 /**
@@ -39,7 +41,8 @@ export type RunError =
  * event is committed before the next command is chosen, so interrupting is safe at any point.
  *
  * Fails with `ConfigError` when the engine cannot do what the config asks, with `RunMismatch` when the journal belongs to
- * another config, engine or data set, and with `TooManyFailures` when an environment that is down would bias the run.
+ * another config, engine or data set, with `BudgetReached` when the next piece of work does not fit the budget, and with
+ * `TooManyFailures` when an environment that is down would bias the run.
  */
 export const run = Effect.fn("Run.run")(function* (
   options: RunOptions
@@ -53,8 +56,8 @@ export const run = Effect.fn("Run.run")(function* (
     Effect.provide(Digest.layerWebCrypto)
   )
   const commit = Effect.fnUntraced(function* (state: RunState, event: RunEvent) {
-    yield* EventLog.append(journal, event)
     const after = apply(setting, state, event)
+    yield* EventLog.append(journal, event, after)
     yield* options.onEvent(event, after)
     return after
   })
@@ -106,7 +109,9 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
     return Effect.fail(
       new Perform.RunMismatch({ reason: `the journal begins with ${first._tag}, expected RunStarted` })
     )
-  const differs = (["config", "engine", "data"] as const).find((part) => !Equal.equals(first[part], started[part]))
+  // The budget may be raised on the way.
+  const expected = { ...started, config: { ...started.config, budget: first.config.budget } }
+  const differs = (["config", "engine", "data"] as const).find((part) => !Equal.equals(first[part], expected[part]))
   return differs === undefined
     ? Effect.void
     : Effect.fail(

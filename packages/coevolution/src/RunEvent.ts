@@ -6,13 +6,27 @@ import { RunConfig } from "./Config.ts"
 
 const Step = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
+/**
+ * Where a branch left another run: after `step`, with the first `events` of its events, of whose checkpoints only those of
+ * the named steps were left. `head` hashes what is shared.
+ */
+export const Fork = Schema.Struct({
+  run: Schema.String,
+  step: Step,
+  events: Schema.Natural,
+  checkpoints: Schema.Array(Step),
+  head: Schema.String
+})
+
 /** The first fact of a run: what was asked for, on which engine and data. */
 export const RunStarted = Schema.TaggedStruct("RunStarted", {
   config: RunConfig,
   /** Fingerprints that must be equal on resume. */
   engine: Schema.String,
   data: Schema.String,
-  code: Schema.String
+  code: Schema.String,
+  /** Present in a branch: the events that follow, up to the place of the fork, are those of the run it left. */
+  forkedFrom: Schema.optionalKey(Fork)
 })
 
 /** The initial population: the seed instruction first. */
@@ -49,6 +63,7 @@ export const TrainingPlanned = Schema.TaggedStruct("TrainingPlanned", {
   miniBatches: Schema.Int
 })
 
+/** The policy update of a step, after the engine acknowledged it. */
 export const StepTrained = Schema.TaggedStruct("StepTrained", {
   step: Step,
   /** One entry per optimizer step. */
@@ -63,6 +78,7 @@ export const Validated = Schema.TaggedStruct("Validated", {
   failed: Schema.optionalKey(Failed)
 })
 
+/** Instructions left the population by successive halving. */
 export const Pruned = Schema.TaggedStruct("Pruned", {
   step: Step,
   pruned: Schema.Array(SuccessiveHalving.Pruned),
@@ -80,10 +96,15 @@ export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
   rejected: Schema.Array(Schema.Struct({ text: Schema.String, reason: Schema.String }))
 })
 
-/** Scores on the verification questions: `candidates[i][k]` belongs to candidate i and question k; `parent` was re-run or is null. */
+/**
+ * Scores on the verification questions: `candidates[i][k]` belongs to candidate i and question k, and is empty for one that
+ * had left; `parent` was re-run or is null. Where candidates may leave early, a round has several of these, counted by
+ * `look` from 0.
+ */
 export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   step: Step,
   round: Schema.Int,
+  look: Schema.optionalKey(Step),
   questions: Schema.Array(Question.QuestionId),
   candidates: Schema.Array(Schema.Array(Trajectory.Reward)),
   parent: Schema.NullOr(Schema.Array(Trajectory.Reward)),
@@ -114,6 +135,7 @@ export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
 /** An evolution that could not take place, and why. */
 export const EvolutionSkipped = Schema.TaggedStruct("EvolutionSkipped", { step: Step, reason: Schema.String })
 
+/** The policy after a step was saved. */
 export const CheckpointSaved = Schema.TaggedStruct("CheckpointSaved", { step: Step, checkpoint: CheckpointRef })
 
 /** One cell of the final table: test questions answered by one policy under one instruction, one trajectory each. */
@@ -124,6 +146,7 @@ export const Evaluated = Schema.TaggedStruct("Evaluated", {
   failed: Schema.optionalKey(Failed)
 })
 
+/** The last event: I*, the instruction to use from now on. */
 export const RunFinished = Schema.TaggedStruct("RunFinished", { best: Instruction.InstructionId })
 
 /** Everything that can happen in a run; the state is a fold of these. */

@@ -5,7 +5,7 @@ import { ReplayBuffer } from "@inspo/replay-buffer"
 import type { Verification } from "@inspo/verification"
 import { Array as Arr, Option, Schema } from "effect"
 import type { StepReward } from "./Collapse.ts"
-import type { Evaluated, StepPlanned } from "./RunEvent.ts"
+import type { CandidatesVerified, Evaluated, StepPlanned } from "./RunEvent.ts"
 
 /**
  * Everything the loop decides on: a fold of the run's events, immutable. Tokens and texts of trajectories stay in the
@@ -30,6 +30,8 @@ export interface RunState {
   /** Mean training reward of every step so far. */
   readonly rewards: ReadonlyArray<StepReward>
   readonly validations: ReadonlyArray<Validation>
+  /** Candidates that are tried in the groups of ordinary steps (`verification.reuse`); null while there are none. */
+  readonly trial: Trial | null
   readonly spent: Spent
   /** Rollouts among those spent that their environment failed. */
   readonly failed: Spent["rollouts"]
@@ -71,6 +73,25 @@ export interface Evolution {
   readonly verified: ReadonlyArray<VerifiedCandidate>
 }
 
+/** A round of verification in progress. `failures` are the trajectories its candidates were written from. */
+export interface Verifying {
+  readonly evolution: Evolution
+  readonly parent: Instruction.InstructionId
+  readonly candidates: ReadonlyArray<Instruction.Candidate>
+  readonly failures: ReadonlyArray<Trajectory.TrajectoryId>
+  /** What earlier looks of this round brought. */
+  readonly looks: ReadonlyArray<typeof CandidatesVerified.Type>
+}
+
+/**
+ * A round of verification in the groups of ordinary steps. `reflected` are the questions of the failures, which nobody is
+ * tried on; `due` is the look that the present step brought.
+ */
+export interface Trial extends Verifying {
+  readonly reflected: ReadonlyArray<Question.QuestionId>
+  readonly due: typeof CandidatesVerified.Type | null
+}
+
 /** Where the run stands: which decision comes next. */
 export type Phase =
   | { readonly _tag: "Unstarted" }
@@ -88,13 +109,8 @@ export type Phase =
   | { readonly _tag: "Validate" }
   | { readonly _tag: "Prune" }
   | { readonly _tag: "Propose"; readonly evolution: Evolution }
-  | {
-      readonly _tag: "Verify"
-      readonly evolution: Evolution
-      readonly parent: Instruction.InstructionId
-      readonly candidates: ReadonlyArray<Instruction.Candidate>
-      readonly failures: ReadonlyArray<Trajectory.TrajectoryId>
-    }
+  | ({ readonly _tag: "Verify" } & Verifying)
+  | { readonly _tag: "Judge" }
   | { readonly _tag: "Refill"; readonly evolution: Evolution }
   | { readonly _tag: "Evaluate" }
   | { readonly _tag: "Finished"; readonly best: Instruction.InstructionId }
@@ -119,6 +135,7 @@ export const unstarted: RunState = {
   evaluations: [],
   rewards: [],
   validations: [],
+  trial: null,
   spent: {
     rollouts: { train: 0, verification: 0, evaluation: 0 },
     tokens: { train: 0, verification: 0, evaluation: 0 }
@@ -128,6 +145,26 @@ export const unstarted: RunState = {
 
 /** The id of the `index`-th instruction of a run, counted from 0: the seed is `i0`. */
 export const instructionId = (index: number): Instruction.InstructionId => Instruction.InstructionId.make(`i${index}`)
+
+/** The id that a candidate has while it is tried; `place` counts the candidates of a round from 0. */
+export const candidateId = (
+  { round, step }: Pick<Evolution, "round" | "step">,
+  place: number
+): Instruction.InstructionId => Instruction.InstructionId.make(`candidate-${step}.${round}.${place}`)
+
+/** A candidate as an instruction that can be followed. */
+export const onTrial = (
+  evolution: Pick<Evolution, "round" | "step">,
+  candidate: Instruction.Candidate,
+  place: number
+): Instruction.Instruction => ({
+  id: candidateId(evolution, place),
+  text: candidate.text,
+  generation: 0,
+  parent: null,
+  origin: "proposed",
+  bornAt: evolution.step
+})
 
 /** An instruction that lives or lived in this run. */
 export const instruction = (state: RunState, id: Instruction.InstructionId): Instruction.Instruction =>

@@ -1,7 +1,11 @@
 import { Trajectory } from "@inspo/domain"
+import { Engine } from "@inspo/engine"
 import { Journal, JournalError } from "@inspo/journal"
 import { type Episode, Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, Option, Schema } from "effect"
+import type { Bookkeeping } from "./Bookkeeping.ts"
+import { maximumTokens, type RunConfig } from "./Config.ts"
+import * as Ledger from "./Ledger.ts"
 
 const kind = "trajectory"
 
@@ -25,13 +29,16 @@ export class TooManyFailures extends Schema.TaggedError<TooManyFailures>()("TooM
   }
 }
 
-/**
- * Trajectories with their tokens and texts, kept in the journal's records. `maxFailedShare`, in [0, 1], is how many of the
- * rollouts asked for at once may fail.
- */
-export const make = Effect.fnUntraced(function* (maxFailedShare: number) {
+/** Trajectories with their tokens and texts, kept in the journal's records and booked in its ledger. */
+export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping: Bookkeeping) {
   const journal = yield* Journal
   const rollout = yield* Rollout
+  const { profile } = yield* Engine
+  const { maxFailedShare } = config.rollout
+  // A lot ends before the next begins. What is in flight may be overspent, so a metered run buys no more at once.
+  const lot = Math.max(1, profile.concurrency) * (Ledger.isMetered(config.budget) ? 1 : 4)
+  const limit = config.rollout.agent === "search-r1" ? maximumTokens(config) : Infinity
+  const most = { ...Ledger.nothing, rollouts: 1, tokens: Math.min(limit, profile.contextLength) }
 
   /** The stored trajectories among `ids`, in their order. */
   const read = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {
@@ -49,30 +56,65 @@ export const make = Effect.fnUntraced(function* (maxFailedShare: number) {
     )
   })
 
-  /** One trajectory per episode, in order. Those already paid for are read, the others rolled out and stored on arrival. */
-  const collect = Effect.fn("TrajectoryStore.collect")(function* (step: number, episodes: ReadonlyArray<Episode>) {
+  /** Rolls episodes out, lot by lot, and stores those that did not fail. */
+  const rollOut = Effect.fnUntraced(function* (phase: Ledger.Phase, step: number, episodes: ReadonlyArray<Episode>) {
+    const lots = yield* Effect.forEach(Arr.chunksOf(episodes, lot), (some) =>
+      Effect.gen(function* () {
+        const collected = yield* bookkeeping.pay(
+          phase,
+          Ledger.needs.rollouts(some.length),
+          some.map(({ id }) => ({ key: id, most })),
+          rollout.collect(some),
+          (trajectories) => trajectories.map(costOf)
+        )
+        yield* put(
+          step,
+          collected.filter((one) => !Trajectory.isFailed(one))
+        )
+        return collected
+      })
+    )
+    return lots.flat()
+  })
+
+  const put = (step: number, trajectories: ReadonlyArray<Trajectory.Trajectory>) =>
+    journal.putRecords(
+      kind,
+      step,
+      trajectories.map((trajectory) => ({ key: trajectory.id, value: trajectory }))
+    )
+
+  /**
+   * One trajectory per episode, in order. Those already paid for are read, the others rolled out and stored on arrival;
+   * those that failed are stored once it is known that they are few.
+   */
+  const collect = Effect.fn("TrajectoryStore.collect")(function* (
+    phase: Ledger.Phase,
+    step: number,
+    episodes: ReadonlyArray<Episode>
+  ) {
     const stored = yield* read(episodes.map(({ id }) => id))
     const known = new Map(stored.map((trajectory) => [trajectory.id, trajectory]))
     const missing = episodes.filter(({ id }) => !known.has(id))
-    const collected = yield* rollout.collect(missing)
-    const failed = collected.filter(Trajectory.isFailed)
-    const tooMany = failed.length > maxFailedShare * episodes.length
-    const kept = tooMany ? collected.filter((trajectory) => !Trajectory.isFailed(trajectory)) : collected
-    yield* journal.putRecords(
-      kind,
-      step,
-      kept.map((trajectory) => ({ key: trajectory.id, value: trajectory }))
-    )
-    if (tooMany)
+    const collected = yield* rollOut(phase, step, missing)
+    const failed = collected.filter((one) => Trajectory.isFailed(one))
+    if (failed.length > maxFailedShare * episodes.length)
       return yield* new TooManyFailures({
         failed: failed.length,
         total: episodes.length,
         allowed: maxFailedShare,
         example: failed[0]?.failure ?? "no reason was given"
       })
-    for (const trajectory of kept) known.set(trajectory.id, trajectory)
+    yield* put(step, failed)
+    for (const trajectory of collected) known.set(trajectory.id, trajectory)
     return Arr.getSomes(episodes.map(({ id }) => Option.fromNullishOr(known.get(id))))
   })
 
   return { read, collect }
+})
+
+const costOf = ({ promptTokens, responseTokens }: Trajectory.Trajectory): Ledger.Amounts => ({
+  ...Ledger.nothing,
+  rollouts: 1,
+  tokens: promptTokens + responseTokens
 })

@@ -77,7 +77,7 @@ export const isAnswerable = (name: string): boolean =>
   name === "sampler.temperature" ||
   name === "schedule.pruneEvery" ||
   name.startsWith("halving.") ||
-  (name.startsWith("population.") && name !== "population.size" && name !== "population.initial")
+  (name.startsWith("population.") && !["population.size", "population.initial", "population.archive"].includes(name))
 
 /** A log that was read and checked: its own settings reproduce it. */
 export interface Opened {
@@ -191,6 +191,10 @@ const decision = (logged: Decided | undefined, due: Decided | undefined): Readon
       ]
 }
 
+/** The parents of the evolution that ended after this step; it began there, or some steps before. */
+const lastParents = ({ decisions }: Trace, step: number): Decided["ids"] =>
+  decisions.findLast((decided) => decided.kind === "parents" && decided.step <= step)?.ids ?? []
+
 /** The first thing in the log that the trace does not have, in words; null when it has all. */
 const firstDifference = (trace: Trace, events: ReadonlyArray<RunEvent>): string | null => {
   const traced = new Map(trace.decisions.map((decided) => [keyOf(decided), decided.ids]))
@@ -212,7 +216,7 @@ const firstDifference = (trace: Trace, events: ReadonlyArray<RunEvent>): string 
           ? []
           : [`the prune at step ${event.step}`]
       case "PopulationRefilled":
-        return isTraced(event.step, "parents", event.parents) &&
+        return Equal.equals(lastParents(trace, event.step), event.parents) &&
           isTraced(
             event.step,
             "refill",

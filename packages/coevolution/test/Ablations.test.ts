@@ -12,11 +12,16 @@ import {
 } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
+import { Similarity } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { Array as Arr, Effect, Layer } from "effect"
 import { config, make, runOn } from "./support/ScriptedRun.ts"
 
-const base: RunConfig = { ...config, schedule: { ...config.schedule, steps: 16, evolveUntil: 12 } }
+const base: RunConfig = {
+  ...config,
+  schedule: { ...config.schedule, steps: 16, evolveUntil: 12 },
+  train: { ...config.train, batchSize: 7 }
+}
 const ablations = Ablations.of(base)
 
 type Events<Tag extends RunEvent["_tag"]> = ReadonlyArray<Extract<RunEvent, { readonly _tag: Tag }>>
@@ -65,6 +70,8 @@ const drawsAt = (temperature: number) => (run: Observed) => {
   })
   assert.isAbove(spread, 0)
 }
+
+const isNearDuplicate = ({ reason }: { readonly reason: string }) => reason === "near-duplicate"
 
 /** What the events of each ablation must show. */
 const shows: Readonly<Record<keyof typeof ablations, (run: Observed) => void>> = {
@@ -124,6 +131,42 @@ const shows: Readonly<Record<keyof typeof ablations, (run: Observed) => void>> =
       run.of("PopulationRefilled").map(({ step }) => step),
       [8, 12]
     )
+  },
+  "ablation-early-stop": ({ of }) => {
+    const looks = of("CandidatesVerified")
+    assert.isTrue(looks.every(({ look }) => look !== undefined))
+    assert.isAbove(looks.length, 0)
+  },
+  "ablation-reuse": ({ last, of }) => {
+    assert.strictEqual(last.spent.rollouts.verification, 0)
+    assert.isAbove(of("CandidatesVerified").flatMap(({ candidates }) => candidates.flat()).length, 0)
+    for (const { assignment } of of("StepPlanned")) assert.lengthOf(assignment, base.train.batchSize)
+  },
+  "ablation-instruction-only": ({ of, trained }) => {
+    assert.deepStrictEqual(trained, [])
+    assert.isAbove(of("PopulationRefilled").length, 0)
+  },
+  "ablation-crossover": ({ of }) => {
+    const crossed = of("CandidatesProposed").flatMap(({ candidates, rejected }) => [
+      ...candidates.filter(({ rationale }) => rationale.startsWith("crossed from")),
+      ...rejected
+    ])
+    assert.isAbove(crossed.length, 0)
+  },
+  "ablation-diversity": ({ last, of }) => {
+    assert.isTrue(of("CandidatesProposed").some(({ rejected }) => rejected.some(isNearDuplicate)))
+    const proposed = last.instructions.filter(({ origin }) => origin === "proposed")
+    for (const { id, text } of proposed)
+      for (const other of last.instructions) if (other.id !== id) assert.isBelow(Similarity.of(text, other.text), 0.8)
+  },
+  "ablation-pareto": keepsParents(2),
+  "ablation-archive": ({ last, of }) => {
+    const returned = of("CandidatesProposed").flatMap(({ candidates }) =>
+      candidates.filter(({ rationale }) => rationale.startsWith("tried again"))
+    )
+    assert.isAbove(returned.length, 0)
+    const texts = last.instructions.map(({ text }) => text)
+    for (const { text } of returned) assert.include(texts, text)
   },
   "ablation-parents-2": keepsParents(2),
   "ablation-parents-4": keepsParents(4),

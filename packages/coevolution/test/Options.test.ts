@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, type RunConfig, type RunEvent, unsupported } from "@inspo/coevolution"
-import type { EngineProfile } from "@inspo/engine"
+import { EventLog, type RunConfig, type RunEvent, Trial, unsupported } from "@inspo/coevolution"
+import type { Engine, EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Proposer, ProposerError } from "@inspo/reflection"
-import { Effect, Fiber, Layer } from "effect"
-import { config, runOn, type Replaced } from "./support/ScriptedRun.ts"
+import { Array as Arr, Effect, Fiber, Layer, Predicate, Schema } from "effect"
+import { config, runOn, type Replaced, reusing, stopping } from "./support/ScriptedRun.ts"
 
 const history = (settings: RunConfig, replaced: Replaced = {}) =>
   Effect.gen(function* () {
@@ -93,6 +93,9 @@ describe("unsupported", () => {
     assert.strictEqual(field({ klCoefficient: 0.1, kl: "loss" }, without), "train.kl")
     assert.isNull(field({ klCoefficient: 0.1, kl: "advantages" }, without))
     assert.isNull(field({ klCoefficient: 0.1, kl: "loss" }, profile({})))
+    const blind = profile({ scoresReference: false })
+    assert.strictEqual(field({ klCoefficient: 0.1, kl: "advantages" }, blind), "train.klCoefficient")
+    assert.isNull(field({ klCoefficient: 0, kl: "advantages" }, blind))
     assert.strictEqual(field({ entropyCoefficient: 0.1 }, profile({})), "train.entropyCoefficient")
     assert.isNull(field({ entropyCoefficient: 0.1 }, profile({ entropyInLoss: true })))
     assert.isNull(field({}, without))
@@ -154,6 +157,140 @@ describe("verification", () => {
   )
 })
 
+describe("verification.stop", () => {
+  it.effect("asks the same questions with the same luck, only fewer", () =>
+    Effect.gen(function* () {
+      const firstRound = (events: ReadonlyArray<RunEvent>) => {
+        const [first] = of(events, "CandidatesVerified")
+        const looks = of(events, "CandidatesVerified").filter(
+          ({ round, step }) => step === first?.step && round === first.round
+        )
+        return Arr.isArrayNonEmpty(looks) ? Trial.merge(looks) : undefined
+      }
+      const better = Layer.succeed(Proposer, {
+        initial: () => Effect.succeed(proposal([])),
+        propose: ({ parent }) => Effect.succeed(proposal([`${parent.text} Answer with the name only.`, parent.text]))
+      })
+      const withMore = (verification: RunConfig["verification"]) =>
+        Effect.map(
+          history(
+            {
+              ...config,
+              proposer: { ...config.proposer, lint: "parsed" },
+              verification: { ...verification, samples: 10 }
+            },
+            { proposer: better }
+          ),
+          ({ events }) => firstRound(events)
+        )
+      const [full, stopped] = yield* Effect.all([withMore(config.verification), withMore(stopping)])
+      assert.isAbove(full?.questions.length ?? 0, 2)
+      assert.isBelow(stopped?.rollouts ?? NaN, full?.rollouts ?? NaN)
+      assert.deepStrictEqual(stopped?.questions, full?.questions.slice(0, stopped?.questions.length))
+      for (const [place, scores] of (stopped?.candidates ?? []).entries())
+        assert.deepStrictEqual(scores, full?.candidates[place]?.slice(0, scores.length))
+    })
+  )
+})
+
+describe("verification.reuse", () => {
+  it.effect("tries candidates in whole groups of the steps, which are no more than without", () =>
+    Effect.gen(function* () {
+      const { events, state } = yield* history(reusing)
+      const { batchSize } = reusing.train
+      const { groupSize } = reusing.rollout
+      assert.strictEqual(state.spent.rollouts.verification, 0)
+      assert.strictEqual(state.spent.rollouts.train, reusing.schedule.steps * batchSize * groupSize)
+      const collected = of(events, "RolloutsCollected")
+      for (const { groups } of collected) {
+        assert.lengthOf(groups, batchSize)
+        for (const { rewards } of groups) assert.lengthOf(rewards, groupSize)
+      }
+      const tried = collected.flatMap(({ groups }) =>
+        groups.filter(({ instructionId }) => instructionId.startsWith("candidate-"))
+      )
+      const verified = of(events, "CandidatesVerified")
+      assert.isAbove(tried.length, 0)
+      assert.lengthOf(
+        tried,
+        verified.flatMap(({ candidates }) => candidates.flat()).length,
+        "a score is the mean of a group"
+      )
+      assert.isAbove(of(events, "PopulationRefilled").length, 0)
+    })
+  )
+
+  it.effect("gives candidates and parent the same questions, none of which was reflected on", () =>
+    Effect.gen(function* () {
+      const { events, trajectories } = yield* history(reusing)
+      const questionOf = new Map(
+        trajectories.map(({ key, value }) => [
+          key,
+          Predicate.hasProperty(value, "questionId") ? value.questionId : null
+        ])
+      )
+      for (const proposal of of(events, "CandidatesProposed")) {
+        const reflected = proposal.failures.map((id) => questionOf.get(id))
+        const looks = of(events, "CandidatesVerified").filter(
+          ({ round, step }) => step === proposal.step && round === proposal.round
+        )
+        assert.isAbove(looks.length, 0)
+        for (const { questions } of looks) assert.notIncludeMembers(reflected, [...questions])
+      }
+    })
+  )
+
+  it.effect.prop(
+    "goes on after a stop anywhere as if it had not stopped",
+    [Schema.Int.check(Schema.isBetween({ minimum: 15, maximum: 45 }))],
+    ([stopAfter]) =>
+      Effect.gen(function* () {
+        const whole = yield* history(reusing)
+        const journal = yield* Journal
+        let committed = 0
+        yield* runOn(reusing, Layer.succeed(Journal, journal), () =>
+          ++committed > stopAfter ? Effect.interrupt : Effect.void
+        ).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
+        yield* runOn(reusing, Layer.succeed(Journal, journal))
+        assert.deepStrictEqual(yield* EventLog.read(journal), whole.events)
+      }).pipe(Effect.provide(layerMemory, { local: true })),
+    { arbitrary: { runs: 2 } }
+  )
+})
+
+describe("train.fromStep: null", () => {
+  it.effect("evolves instructions and never asks the engine to train", () =>
+    Effect.gen(function* () {
+      const settings = training({ fromStep: null })
+      const journal = yield* Journal
+      const state = yield* runOn(settings, Layer.succeed(Journal, journal), undefined, { engine: frozen })
+      const events = yield* EventLog.read(journal)
+      assert.lengthOf(of(events, "TrainingPlanned"), 0)
+      assert.isTrue(of(events, "StepTrained").every(({ metrics }) => metrics.length === 0))
+      assert.isTrue(of(events, "StepPlanned").every(({ learningRate }) => learningRate === 0))
+      assert.isAbove(of(events, "PopulationRefilled").length, 0)
+      assert.strictEqual(state.phase._tag, "Finished")
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("is what a config needs for an engine that does not train", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const error = yield* Effect.flip(runOn(config, Layer.succeed(Journal, journal), undefined, { engine: frozen }))
+      assert.strictEqual(error._tag, "ConfigError")
+      assert.include(error.message, "train.fromStep")
+      assert.lengthOf(yield* EventLog.read(journal), 0)
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+})
+
+/** An engine that only samples. */
+const frozen = (engine: Engine.Interface): Engine.Interface => ({
+  ...engine,
+  profile: { ...engine.profile, trains: false },
+  train: () => Effect.die(new Error("this engine does not train"))
+})
+
 describe("proposer.onError", () => {
   const failing = (calls: Array<string>) =>
     Layer.succeed(Proposer, {
@@ -191,6 +328,6 @@ function proposal(texts: ReadonlyArray<string>) {
   return {
     critique: "",
     candidates: texts.map((text) => ({ text, rationale: "" })),
-    spent: { calls: 0, tokens: 0 }
+    spent: { calls: 0, tokens: 0, usd: 0 }
   }
 }

@@ -39,11 +39,23 @@ describe("forecast", () => {
   })
 
   it("counts the tenth evolution and the parent's own rollouts of the robust reading", () => {
-    const plan = forecast(robust)
+    const plan = forecast({ ...robust, verification: { ...robust.verification, reuse: false } })
     assert.strictEqual(plan.evolutions.length, 10)
     assert.strictEqual(plan.rollouts.verification, 10 * 7 * 200)
     assert.strictEqual(plan.bounds.verification.max, 10 * 5 * 7 * 200)
     assert.strictEqual(plan.bounds.optimizerCalls.expected, 11)
+  })
+
+  it("spends no rollout on verification that the steps would not have spent", () => {
+    const plan = forecast(robust)
+    const { optimizerCalls, verification } = plan.bounds
+    assert.strictEqual(plan.evolutions.length, 10)
+    assert.deepStrictEqual(verification, { min: 0, expected: 0, max: 0 })
+    assert.strictEqual(plan.rollouts.train, forecast(paper).rollouts.train)
+    assert.deepStrictEqual([optimizerCalls.min, optimizerCalls.expected], [1, 11])
+    // Rounds take steps, so that later evolutions are left out.
+    assert.isAbove(optimizerCalls.max, 11)
+    assert.isAtMost(optimizerCalls.max, 51)
   })
 
   it("halves the width of a weight with four times the groups", () => {
@@ -70,6 +82,8 @@ describe("forecast", () => {
   it.effect.each<readonly [string, RunConfig]>([
     ["as it is", config],
     ["with two parents", { ...config, population: { ...config.population, parents: 2 } }],
+    ["early stops", { ...config, verification: ScriptedRun.stopping }],
+    ["trials in the groups of steps", ScriptedRun.reusing],
     ["untried candidates", { ...config, verification: { ...config.verification, samples: 0 } }],
     ["more rounds", { ...config, seed: 5, verification: { ...config.verification, rounds: 4, baseline: "stored" } }],
     ["unpruned", { ...config, seed: 6, schedule: { ...config.schedule, pruneEvery: 0, evolveEvery: 3 } }]
@@ -89,6 +103,8 @@ describe("forecast", () => {
       if (cells === 2) assert.strictEqual(rollouts.evaluation, plan.rollouts.evaluation)
       within(rollouts.verification, plan.bounds.verification)
       within(1 + events.filter(({ _tag }) => _tag === "CandidatesProposed").length, plan.bounds.optimizerCalls)
+      // Trials take steps of their own, of which nobody knows how many.
+      if (settings.verification.reuse) return
       assert.deepStrictEqual(
         events.flatMap((event) => (evolves.has(event._tag) && "step" in event ? [event.step] : [])),
         plan.evolutions.map(({ step }) => step)

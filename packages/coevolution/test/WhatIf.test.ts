@@ -15,7 +15,7 @@ const ample = (preset: RunConfig): RunConfig => ({
   schedule: { ...preset.schedule, steps: 32, evolveUntil: 30 },
   rollout: { ...preset.rollout, groupSize: 2 },
   train: { ...preset.train, batchSize: 300, miniBatchSize: 100 },
-  verification: { ...preset.verification, samples: 40, rounds: 2 }
+  verification: { ...preset.verification, samples: 40, rounds: 2, reuse: false }
 })
 const config: RunConfig = { ...ample(robust), sampler: { ...robust.sampler, temperature: 0.4 } }
 const log = syntheticLog(config, 400)
@@ -33,6 +33,8 @@ const changed = ({ decisions }: WhatIf.Answer) =>
 describe("the settings of the log", () => {
   it.effect.each<readonly [string, RunConfig]>([
     ["robust", ScriptedRun.config],
+    ["early stops", { ...ScriptedRun.config, verification: ScriptedRun.stopping }],
+    ["trials in the groups of steps", ScriptedRun.reusing],
     ["two parents", { ...ScriptedRun.config, population: { ...ScriptedRun.config.population, parents: 2 } }],
     [
       "paper",

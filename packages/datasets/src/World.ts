@@ -68,10 +68,10 @@ export const years: Array.NonEmptyReadonlyArray<Year> = Array.map(Array.range(18
 
 /** How many entities of each type a world has. */
 export const Sizes = Schema.Struct({
-  person: Schema.Int,
-  town: Schema.Int,
-  company: Schema.Int,
-  river: Schema.Int
+  person: Schema.Int.annotate({ description: "People" }),
+  town: Schema.Int.annotate({ description: "Towns" }),
+  company: Schema.Int.annotate({ description: "Companies" }),
+  river: Schema.Int.annotate({ description: "Rivers" })
 })
 export interface Sizes extends Schema.Schema.Type<typeof Sizes> {}
 

@@ -31,11 +31,11 @@ const Share = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** What share of the questions is of each kind; shares are relative to their sum. */
 export const Mix = Schema.Struct({
-  oneHop: Share,
-  twoHop: Share,
-  threeHop: Share,
-  fourHop: Share,
-  comparison: Share
+  oneHop: Share.annotate({ description: "Questions that take one search" }),
+  twoHop: Share.annotate({ description: "Questions that take two" }),
+  threeHop: Share.annotate({ description: "Questions that take three" }),
+  fourHop: Share.annotate({ description: "Questions that take four" }),
+  comparison: Share.annotate({ description: "Questions that compare two entities" })
 })
 export interface Mix extends Schema.Schema.Type<typeof Mix> {}
 
@@ -44,7 +44,11 @@ export const defaultMix: Mix = { oneHop: 0.25, twoHop: 0.3, threeHop: 0.2, fourH
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** How many questions each split has. */
-export const Counts = Schema.Struct({ train: Count, validation: Count, test: Count })
+export const Counts = Schema.Struct({
+  train: Count.annotate({ description: "Questions to train on" }),
+  validation: Count.annotate({ description: "Questions to choose a policy by" }),
+  test: Count.annotate({ description: "Questions of the final table" })
+})
 export interface Counts extends Schema.Schema.Type<typeof Counts> {}
 
 export const defaultCounts: Counts = { train: 700, validation: 100, test: 200 }

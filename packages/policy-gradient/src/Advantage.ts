@@ -2,17 +2,19 @@ import { Schema } from "effect"
 
 /**
  * How rewards of a group become advantages: `standardised` divides the centred reward by the standard deviation
- * (Eq. 3 of the INSPO paper, as in GRPO), `centred` does not (as in Dr. GRPO).
+ * (Eq. 3 of the INSPO paper, as in GRPO), `centred` does not (as in Dr. GRPO). `reward` is the reward as it stands: at
+ * ratio 1 the gradient is that of the log-likelihood of what was rewarded, as rejection sampling and supervised
+ * fine-tuning have it.
  */
-export const Advantage = Schema.Literals(["standardised", "centred"])
+export const Advantage = Schema.Literals(["standardised", "centred", "reward"])
 export type Advantage = typeof Advantage.Type
 
 /** What Eq. 3 adds to the standard deviation. */
 export const epsilon = 1e-6
 
 /**
- * The advantage of each trajectory of one group, in order. They sum to 0; a group of one, and a group whose rewards are
- * all equal, gets zeros.
+ * The advantage of each trajectory of one group, in order. Unless they are the rewards, they sum to 0; a group of one, and
+ * a group whose rewards are all equal, then gets zeros.
  *
  * @example
  * ```ts
@@ -22,6 +24,7 @@ export const epsilon = 1e-6
  * ```
  */
 export const advantages = (rewards: ReadonlyArray<number>, kind: Advantage): ReadonlyArray<number> => {
+  if (kind === "reward") return rewards
   // Rounding makes the mean of equal numbers differ from them, which a tiny deviation would blow up.
   if (rewards.every((reward) => reward === rewards[0])) return rewards.map(() => 0)
   const mean = sum(rewards) / rewards.length

@@ -27,30 +27,51 @@ const Positive = Schema.Finite.check(Schema.isGreaterThan(0))
 const NonNegative = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 const Decay = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThan(1))
 
-/**
- * The policy update: AdamW on the clipped GRPO objective.
- *
- * `learningRate` is the peak; `clipRatio` is ε and `klCoefficient` β of Eq. 2, 0 leaves the reference policy out;
- * `entropyCoefficient` rewards the entropy of the next-token distributions, 0 does not. `gradientClip` is the largest
- * global gradient norm; `miniBatchSize` counts `unit`s. `epochs` is how often a step goes through its mini-batches: after
- * the first pass the policy is no longer the one that sampled them, and the clipped ratio corrects for it.
- */
+/** The policy update: AdamW on the clipped GRPO objective. */
 export const TrainConfig = Schema.Struct({
-  learningRate: Positive,
-  schedule: Schedule,
-  warmupRatio: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
-  clipRatio: Positive,
-  klCoefficient: NonNegative,
-  kl: KlPlacement,
-  entropyCoefficient: NonNegative,
-  beta1: Decay,
-  beta2: Decay,
-  weightDecay: NonNegative,
-  gradientClip: Positive,
-  miniBatchSize: Schema.Int.check(Schema.isGreaterThan(0)),
-  unit: MiniBatchUnit,
-  epochs: Schema.Int.check(Schema.isGreaterThan(0)),
-  normalization: Normalization,
-  advantage: Advantage
+  learningRate: Positive.annotate({ description: "Peak of the learning rate" }),
+  schedule: Schedule.annotate({
+    description: "What follows the linear warm-up: half a cosine down towards 0, or the peak for good"
+  }),
+  warmupRatio: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
+    description: "Share of all steps in which the learning rate rises"
+  }),
+  clipRatio: Positive.annotate({ description: "ε of Eq. 2" }),
+  klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 leaves the reference policy out" }),
+  kl: KlPlacement.annotate({
+    description:
+      "Where the pull towards the reference policy enters: as the k3 estimate of the KL divergence in the loss, " +
+      "or as a penalty per token in the advantages, for engines whose loss has no such term"
+  }),
+  entropyCoefficient: NonNegative.annotate({
+    description: "Weight of the entropy of the next-token distributions, which is rewarded; 0 does not reward it"
+  }),
+  beta1: Decay.annotate({ description: "Decay of AdamW's first moment" }),
+  beta2: Decay.annotate({ description: "Decay of AdamW's second moment" }),
+  weightDecay: NonNegative.annotate({ description: "Weight decay of AdamW" }),
+  gradientClip: Positive.annotate({ description: "Largest global gradient norm" }),
+  miniBatchSize: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
+    description: "How many of `unit` one optimizer step takes"
+  }),
+  unit: MiniBatchUnit.annotate({
+    description:
+      "What a mini-batch counts: whole groups of a question, or single trajectories as Search-R1 does, which " +
+      "may part a group over two mini-batches"
+  }),
+  epochs: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
+    description:
+      "How often a step goes through its mini-batches; after the first pass the clipped ratio corrects for the " +
+      "change of the policy"
+  }),
+  normalization: Normalization.annotate({
+    description:
+      "How the loss weighs tokens: mean over each sequence, then over the sequences (`sequence-mean`, Eq. 2), " +
+      "or every action token of the mini-batch alike (`token-mean`)"
+  }),
+  advantage: Advantage.annotate({
+    description:
+      "How rewards of a group become advantages: centred and divided by the standard deviation (Eq. 3), centred " +
+      "alone, or the reward as it stands"
+  })
 })
 export interface TrainConfig extends Schema.Schema.Type<typeof TrainConfig> {}

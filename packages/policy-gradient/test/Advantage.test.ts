@@ -29,6 +29,10 @@ describe("Advantage", () => {
     assert.closeTo(sum, 0, 1e-9)
   })
 
+  it.prop("reward is the rewards themselves", [rewards], ([rewards]) => {
+    assert.deepStrictEqual(advantages(rewards, "reward"), rewards)
+  })
+
   it.prop("is exactly 0 for equal rewards and for a group of one", [Schema.Finite, Kind], ([reward, kind]) => {
     for (const size of [1, 2, 3, 5, 7]) {
       const group = Array.from({ length: size }, () => reward)

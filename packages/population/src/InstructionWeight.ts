@@ -96,9 +96,9 @@ export const make = (readings: Readings): Policy => {
       : window.filter((entry) => entry.step > step - readings.window)
   return {
     observe: (population, step, groups) => {
-      const grouped = Map.groupBy(groups, (group) => group.instructionId)
+      const grouped = Arr.groupBy(groups, (group) => group.instructionId)
       const members = population.members.map((member) => {
-        const own = grouped.get(member.instruction.id) ?? []
+        const own = grouped[member.instruction.id] ?? []
         const window = inSpan(own.length === 0 ? member.window : [...member.window, windowEntry(step, own)], step)
         const known = window.length > 0
         const divisor = readings.average === "window" ? readings.window : window.length

@@ -99,12 +99,12 @@ export const storedMean = (
   instruction: InstructionId,
   questions: ReadonlyArray<QuestionId>
 ): Option.Option<number> => {
-  const rewards = Map.groupBy(
+  const rewards = Arr.groupBy(
     buffer.experiences.filter((experience) => experience.instructionId === instruction),
     (experience) => experience.questionId
   )
   const means = questions.flatMap((id) => {
-    const met = rewards.get(id)
+    const met = rewards[id]
     return met === undefined ? [] : [met.reduce((sum, experience) => sum + experience.reward, 0) / met.length]
   })
   return means.length === 0 ? Option.none() : Option.some(means.reduce((sum, mean) => sum + mean, 0) / means.length)
@@ -154,8 +154,8 @@ const within = (steps: number, now: number, experiences: ReadonlyArray<Experienc
 
 const capped = (cap: number, buffer: ReplayBuffer): ReplayBuffer => {
   const surplus = new Set(
-    [...Map.groupBy(buffer.experiences, (experience) => experience.questionId).values()].flatMap((experiences) =>
-      experiences.length > cap ? experiences.sort(byWorth).slice(cap) : []
+    Object.values(Arr.groupBy(buffer.experiences, (experience) => experience.questionId)).flatMap((experiences) =>
+      experiences.length > cap ? experiences.toSorted(byWorth).slice(cap) : []
     )
   )
   return surplus.size === 0

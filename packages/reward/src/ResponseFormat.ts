@@ -8,11 +8,18 @@ const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
  * golden answer was among the observations of well-formed turns, and `final` for an answer that is wrong in a response
  * that is not well-formed.
  */
-export const FormatScores = Schema.Struct({ structure: Share, retrieval: Share, final: Share }).check(
-  Schema.makeFilter(({ final, retrieval, structure }) => structure + retrieval <= 1 && final <= 1 - structure, {
-    expected: "structure + retrieval at most 1, and final at most 1 - structure"
-  })
-)
+export const FormatScores = Schema.Struct({
+  structure: Share.annotate({ description: "What well-formed turns are worth" }),
+  retrieval: Share.annotate({ description: "Added when well-formed turns retrieved a golden answer" }),
+  final: Share.annotate({ description: "What a wrong answer in malformed turns is worth" })
+})
+  // Before the check, which JSON Schema knows nothing of.
+  .annotate({ description: "What the form of a response is worth to `em-format`" })
+  .check(
+    Schema.makeFilter(({ final, retrieval, structure }) => structure + retrieval <= 1 && final <= 1 - structure, {
+      expected: "structure + retrieval at most 1, and final at most 1 - structure"
+    })
+  )
 export interface FormatScores extends Schema.Schema.Type<typeof FormatScores> {}
 
 /** The scores of Search-R1's GRPO script, version 0.3. */

@@ -13,15 +13,25 @@ export type Scope = typeof Scope.Type
 
 /** Which reward a run uses. */
 export const RewardConfig = Schema.Struct({
-  /** Exact match, golden answer within the answer, format-aware exact match, word F1, or a program of yours. */
-  kind: Schema.Literals(["em", "subem", "em-format", "f1", "command"]),
-  scope: Scope,
-  /** What the form of a response is worth to `em-format`. */
+  kind: Schema.Literals(["em", "subem", "em-format", "f1", "judge", "command"]).annotate({
+    description:
+      "Exact match, golden answer within the answer, format-aware exact match, word F1, the verdict of a " +
+      "language model, or a program of yours"
+  }),
+  scope: Scope.annotate({
+    description:
+      "Where the answer is looked for: in what the policy itself wrote (`response`), in prompt and response " +
+      "together as Search-R1 does (`searchr1`), or in the response with its observations as verl's port does " +
+      "(`verl`)"
+  }),
   format: ResponseFormat.FormatScores,
-  /** Program and arguments of `command`. */
-  command: Schema.Array(Schema.NonEmptyString),
-  /** Seconds that one batch may take the program. */
-  commandTimeout: Schema.Finite.check(Schema.isGreaterThan(0))
+  criteria: Schema.NullOr(Schema.NonEmptyString).annotate({
+    description: "When `judge` calls an answer right, in sentences, or null for the criteria that ship"
+  }),
+  command: Schema.Array(Schema.NonEmptyString).annotate({ description: "Program and arguments of `command`" }),
+  commandTimeout: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({
+    description: "Seconds that one batch may take the program"
+  })
 })
 export interface RewardConfig extends Schema.Schema.Type<typeof RewardConfig> {}
 
@@ -30,6 +40,7 @@ export const defaultConfig: RewardConfig = {
   kind: "em",
   scope: "response",
   format: ResponseFormat.defaultScores,
+  criteria: null,
   command: [],
   commandTimeout: 60
 }

@@ -106,10 +106,10 @@ const independent = (request: Request) => {
 
 const stratified = Effect.fnUntraced(function* (request: Request) {
   const pick = quantile(request)
-  const strata = Map.groupBy(request.questions.keys(), (index) => request.questions[index]?.dataSource ?? "")
+  const strata = Arr.groupBy(request.questions.keys(), (index) => request.questions[index]?.dataSource ?? "")
   const assignment = new Map<number, InstructionId>()
-  for (const source of [...strata.keys()].sort(Order.String)) {
-    const indices = yield* Random.shuffle(strata.get(source) ?? [])
+  for (const source of Object.keys(strata).sort(Order.String)) {
+    const indices = yield* Random.shuffle(strata[source] ?? [])
     const offset = yield* Random.next
     for (const [position, index] of indices.entries()) {
       for (const id of pick((position + offset) / indices.length)) assignment.set(index, id)
@@ -137,8 +137,8 @@ const largestSpare = (
   assignment: ReadonlyArray<InstructionId>,
   guaranteed: ReadonlySet<InstructionId>
 ): InstructionId | undefined => {
-  const spare = [...Map.groupBy(assignment, (id) => id)]
-    .map(([id, groups]) => ({ id, count: groups.length - (guaranteed.has(id) ? 1 : 0) }))
+  const spare = Object.values(Arr.groupBy(assignment, (id) => id))
+    .map((groups) => ({ id: groups[0], count: groups.length - (guaranteed.has(groups[0]) ? 1 : 0) }))
     .filter(({ count }) => count > 0)
   return spare.sort(bySpare)[0]?.id
 }

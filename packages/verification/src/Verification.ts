@@ -1,5 +1,6 @@
 /** Which candidates may join the population. */
 import { Array as Arr, Order, Schema } from "effect"
+import * as EarlyStop from "./EarlyStop.ts"
 
 /**
  * What was decided about a candidate, and on what grounds.
@@ -34,6 +35,8 @@ export interface Verdict extends Schema.Schema.Type<typeof Verdict> {}
 export interface Policy {
   /** What has to be rolled out to judge so many candidates on so many questions. */
   readonly plan: (request: { readonly candidates: number; readonly questions: number }) => Plan
+  /** Which candidates still have to be asked, by their places; none when nothing is left that could change a verdict. */
+  readonly undecided: (trial: Trial) => ReadonlyArray<number>
   /** One verdict for each candidate, in their order. */
   readonly judge: (evidence: Evidence) => ReadonlyArray<Verdict>
   /** Whether another round of proposing is due: places are left, and rounds. */
@@ -52,13 +55,26 @@ export interface Plan {
 }
 
 /**
- * Rewards on the verification questions, in [0, 1]: `candidates[i][k]` is candidate i's on question k. `parent` holds the
- * parent's on the same questions where it was run again; `storedParentMean` is its mean on record, where there is one.
+ * Rewards on the verification questions, in [0, 1]: `candidates[i][k]` is candidate i's on question k, fewer where it left
+ * early. `parent` holds the parent's on the same questions where it was run again.
  */
-export interface Evidence {
+export interface Scores {
   readonly candidates: ReadonlyArray<ReadonlyArray<number>>
   readonly parent: ReadonlyArray<number> | null
+}
+
+/** All scores; `storedParentMean` is the parent's mean on record, where there is one. */
+export interface Evidence extends Scores {
   readonly storedParentMean: number | null
+}
+
+/**
+ * Scores while questions are left: `left` of them. `places` are free for candidates. One that has fewer scores than the
+ * parent has left the trial.
+ */
+export interface Trial extends Scores {
+  readonly left: number
+  readonly places: number
 }
 
 /** `round` counts the rounds done, `verified` is what all of them brought. */
@@ -68,10 +84,17 @@ export interface Progress {
   readonly verified: ReadonlyArray<Pick<Verdict, "accepted">>
 }
 
-/** `rounds` is the largest number of rounds; with `fill` the best rejected candidates take the places left after them. */
+/**
+ * `rounds` is the largest number of rounds; with `fill` the best rejected candidates take the places left after them.
+ * `stop` is the risk of {@link EarlyStop.standing} at which a candidate leaves a trial against a parent that is run again,
+ * null or absent to ask all questions. With `race` it also leaves when as many as there are places have passed and are
+ * ahead of it.
+ */
 export interface Options {
   readonly rounds: number
   readonly fill: boolean
+  readonly stop?: number | null
+  readonly race?: boolean
 }
 
 /**
@@ -85,20 +108,25 @@ export const paper = (options: Options): Policy => ({
 
 /**
  * What we would defend: the parent is run again on the same questions, so that both meet the same policy, and a candidate
- * passes when it is not worse. Ranked by the difference to the parent, since every round asks other questions.
+ * passes when it is not worse on the questions it was asked. Ranked by the difference to the parent, since every round asks
+ * other questions. With `stop` candidates leave the trial as soon as their verdict is as good as known.
  */
 export const robust = (options: Options): Policy => ({
   ...common(options, { parent: true }),
+  undecided: (trial) =>
+    typeof options.stop === "number" ? stillIn(trial, options.stop, options.race ?? false) : everyone(trial),
   judge: ({ candidates, parent, storedParentMean }) =>
-    candidates.map((scores) =>
-      judge(scores, parent, parent === null || parent.length === 0 ? storedParentMean : mean(parent), "difference")
-    )
+    candidates.map((scores) => {
+      const met = parent === null ? [] : parent.slice(0, scores.length)
+      return judge(scores, parent, met.length === 0 ? storedParentMean : mean(met), "difference")
+    })
 })
 
 /** The control without verification: nothing is rolled out and every candidate passes, in the order it was proposed. */
 export const none = (options: Options): Policy => ({
   ...common(options, { parent: false }),
   plan: () => ({ parent: false, rollouts: 0 }),
+  undecided: () => [],
   judge: ({ candidates }) =>
     candidates.map(() => ({
       accepted: true,
@@ -113,6 +141,7 @@ export const none = (options: Options): Policy => ({
 })
 
 const common = (options: Options, { parent }: Pick<Plan, "parent">): Omit<Policy, "judge"> => ({
+  undecided: everyone,
   plan: ({ candidates, questions }) => ({ parent, rollouts: (candidates + (parent ? 1 : 0)) * questions }),
   needsRound: ({ places, round, verified }) =>
     round < options.rounds && verified.filter(({ accepted }) => accepted).length < places,
@@ -126,6 +155,25 @@ const common = (options: Options, { parent }: Pick<Plan, "parent">): Omit<Policy
     return { chosen, shortfall: Math.max(0, places - chosen.length) }
   }
 })
+
+const everyone = ({ candidates, left }: Pick<Trial, "candidates" | "left">): ReadonlyArray<number> =>
+  left > 0 ? [...candidates.keys()] : []
+
+const stillIn = ({ candidates, left, parent, places }: Trial, risk: number, race: boolean): ReadonlyArray<number> => {
+  const met = parent ?? []
+  const questions = met.length + left
+  const standing = (scores: ReadonlyArray<number>, rival: ReadonlyArray<number>) =>
+    EarlyStop.standing(
+      Arr.zipWith(scores, rival, (own, other) => own - other),
+      { questions, risk }
+    )
+  const passed = candidates.filter((scores) => standing(scores, met) === "ahead")
+  return everyone({ candidates, left }).filter((place) => {
+    const scores = candidates[place] ?? []
+    if (scores.length < met.length || standing(scores, met) !== null) return false
+    return !race || passed.filter((rival) => standing(rival, scores) === "ahead").length < places
+  })
+}
 
 const judge = (
   scores: ReadonlyArray<number>,

@@ -1,2 +1,3 @@
+export * as EarlyStop from "./EarlyStop.ts"
 export * as Verification from "./Verification.ts"
 export * from "./VerificationPolicy.ts"

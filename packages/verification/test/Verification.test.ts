@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, Option, Order, Schema } from "effect"
-import { Verification, VerificationPolicy } from "../src/index.ts"
+import { EarlyStop, Verification, VerificationPolicy } from "../src/index.ts"
 
 const options = { rounds: 3, fill: false }
 const policies = [
@@ -169,5 +169,70 @@ describe("robust", () => {
     const [verdict] = Verification.robust(options).judge({ candidates: [[0, 1]], parent: null, storedParentMean: 0.6 })
     assert.strictEqual(verdict?.parentMean, 0.6)
     assert.strictEqual(verdict?.accepted, false)
+  })
+})
+
+describe("a trial with early stops", () => {
+  const Answers = Schema.Tuple([Scores, Scores, Scores, Scores])
+  /** Asks question by question until nobody is left, as the loop does. */
+  const hold = (policy: Verification.Policy, answers: ReadonlyArray<ReadonlyArray<number>>, places: number) => {
+    const [parent = [], ...contestants] = answers
+    let scores: ReadonlyArray<ReadonlyArray<number>> = contestants.map(() => [])
+    let trying: ReadonlyArray<number> = [...contestants.keys()]
+    for (let asked = 1; asked <= parent.length && trying.length > 0; asked++) {
+      scores = scores.map((own, place) => (trying.includes(place) ? (contestants[place] ?? []).slice(0, asked) : own))
+      const left = parent.length - asked
+      const still = policy.undecided({ candidates: scores, parent: parent.slice(0, asked), left, places })
+      assert.includeMembers([...trying], [...still])
+      trying = still
+    }
+    return { scores, verdicts: policy.judge({ candidates: scores, parent, storedParentMean: null }), trying }
+  }
+  const repeated = (answers: ReadonlyArray<ReadonlyArray<number>>, times: number) =>
+    answers.map((scores) => Array.replicate(scores, times).flat())
+
+  it.prop("asks everyone everything without stop", [Answers], ([answers]) => {
+    const { scores, trying } = hold(Verification.robust(options), answers, 3)
+    assert.deepStrictEqual(scores, answers.slice(1))
+    assert.deepStrictEqual(trying, [])
+  })
+
+  it.prop("gives those who leave the verdict that made them leave", [Answers], ([answers]) => {
+    const long = repeated(answers, 12)
+    const { scores, verdicts } = hold(Verification.robust({ ...options, stop: 0.05 }), long, 3)
+    const questions = long[0]?.length ?? 0
+    for (const [own, verdict] of Array.zip(scores, verdicts)) {
+      assert.strictEqual(verdict.questions, own.length)
+      const differences = Array.zipWith(own, long[0] ?? [], (a, b) => a - b)
+      // Sums and means round differently where the two are equal.
+      if (Math.abs(differences.reduce((sum, difference) => sum + difference, 0)) < 1e-9) continue
+      const standing = EarlyStop.standing(differences, { questions, risk: 0.05 })
+      assert.strictEqual(verdict.accepted, standing === "ahead")
+    }
+  })
+
+  it("lets nobody back in who left", () => {
+    const policy = Verification.robust({ ...options, stop: 0.05 })
+    const trial = { candidates: [[1], [1, 1]], parent: [1, 1], left: 10, places: 3 }
+    assert.deepStrictEqual(policy.undecided(trial), [1])
+  })
+
+  it("asks a hopeless candidate less than half", () => {
+    const answers = [Array.replicate(0.9, 100), Array.replicate(0.1, 100), Array.replicate(0.9, 100)]
+    const { scores } = hold(Verification.robust({ ...options, stop: 0.05 }), answers, 3)
+    assert.isBelow(scores[0]?.length ?? NaN, 50)
+  })
+
+  it("with race, lets the worst go once all places are taken by better ones", () => {
+    // Everybody beats the parent; the last one only just, and there is one place.
+    const parent = Array.makeBy(100, () => 0.5)
+    const answers = [parent, Array.replicate(1, 100), Array.makeBy(100, (k) => (k % 2 === 0 ? 0.5 : 0.55))]
+    const asked = (race: boolean) =>
+      hold(Verification.robust({ ...options, stop: 0.05, race }), answers, 1).scores[1]?.length ?? NaN
+    assert.isBelow(asked(true), asked(false))
+    assert.strictEqual(
+      hold(Verification.robust({ ...options, stop: 0.05, race: true }), answers, 2).scores[1]?.length,
+      asked(false)
+    )
   })
 })

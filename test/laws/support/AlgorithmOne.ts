@@ -28,7 +28,7 @@ type Following = Generator<void, void, Happening>
 
 /** Follows a run event by event; throws as soon as one is not what the algorithm allows. */
 export function* run(config: RunConfig, questions: ReadonlyArray<RunState.QuestionRef>, history: History): Following {
-  const { checkpoint, evaluation, population, schedule, train } = config
+  const { evaluation, population, schedule } = config
   yield* receive("RunStarted")
   const first = yield* receive("PopulationInitialised")
   history.born = first.event.instructions
@@ -37,14 +37,9 @@ export function* run(config: RunConfig, questions: ReadonlyArray<RunState.Questi
   history.owed = history.alive
   yield* receive("CheckpointSaved")
 
-  for (let t = 1; t <= schedule.steps; t++) {
-    assertPlan(config, questions, history, (yield* receive("StepPlanned")).event)
-    observe(history, t, (yield* receive("RolloutsCollected")).event.groups)
-    if (t >= train.fromStep && t <= (train.untilStep ?? schedule.steps)) yield* receive("TrainingPlanned")
-    yield* receive("StepTrained")
-    history.step = t
-    const looks = evaluation.every > 0 && (t % evaluation.every === 0 || t === schedule.steps)
-    if (looks) yield* validate(config, history)
+  while (history.step < schedule.steps) {
+    yield* takeStep(config, questions, history, null)
+    const t = history.step
 
     // By the letter parents come from the population as it was before pruning.
     const before = ranking(config, history, standing(config, history))
@@ -52,8 +47,13 @@ export function* run(config: RunConfig, questions: ReadonlyArray<RunState.Questi
       yield* prune(config, history)
     const after = ranking(config, history, standing(config, history))
     if (evolvesAt(config, t))
-      yield* evolve(config, history, { before, after }[config.halving.ranking].slice(0, population.parents))
-    if (looks || t === schedule.steps || t % checkpoint.every === 0) yield* receive("CheckpointSaved")
+      yield* evolve(
+        config,
+        questions,
+        history,
+        chooseParents(config, history, { before, after }[config.halving.ranking])
+      )
+    yield* endStep(config, history)
   }
 
   const best = bestOf(config, history)
@@ -69,6 +69,44 @@ export function* run(config: RunConfig, questions: ReadonlyArray<RunState.Questi
       }
   same((yield* receive("RunFinished")).event.best, best)
 }
+
+/** The part of a step that is given to candidates on trial: who is tried, and on how many questions at most. */
+interface Contest {
+  readonly contestants: ReadonlyArray<string>
+  readonly reflected: ReadonlySet<string>
+  readonly left: number
+}
+
+/** One step until the population is up for change: plan, act, learn, look. */
+function* takeStep(
+  config: RunConfig,
+  questions: ReadonlyArray<RunState.QuestionRef>,
+  history: History,
+  contest: Contest | null
+): Generator<void, { readonly asked: ReadonlyArray<string>; readonly groups: Groups }, Happening> {
+  const { schedule, train } = config
+  const plan = (yield* receive("StepPlanned")).event
+  const asked = assertPlan(config, questions, history, plan, contest)
+  const { groups } = (yield* receive("RolloutsCollected")).event
+  const t = history.step + 1
+  observe(history, t, groups)
+  if (train.fromStep !== null && t >= train.fromStep && t <= (train.untilStep ?? schedule.steps))
+    yield* receive("TrainingPlanned")
+  yield* receive("StepTrained")
+  history.step = t
+  if (looksAt(config, t)) yield* validate(config, history)
+  return { asked, groups }
+}
+
+/** The end of a step: the policy is saved where it is due. */
+function* endStep(config: RunConfig, { step }: History): Following {
+  const { checkpoint, schedule } = config
+  if (looksAt(config, step) || step === schedule.steps || step % checkpoint.every === 0)
+    yield* receive("CheckpointSaved")
+}
+
+const looksAt = ({ evaluation, schedule }: RunConfig, t: number): boolean =>
+  evaluation.every > 0 && (t % evaluation.every === 0 || t === schedule.steps)
 
 function* receive<Tag extends RunEvent["_tag"]>(
   tag: Tag
@@ -123,29 +161,62 @@ const observe = (history: History, step: number, groups: Event<"RolloutsCollecte
   ]
   history.remembered = [
     ...history.remembered,
-    ...groups.flatMap(({ instructionId, questionId, rewards, trajectories }) =>
+    ...groups.flatMap(({ dataSource, instructionId, questionId, rewards, trajectories }) =>
       trajectories.map((trajectory, index) => ({
         trajectory,
         instruction: instructionId,
         question: questionId,
         step,
-        reward: rewards[index] ?? NaN
+        reward: rewards[index] ?? NaN,
+        source: dataSource
       }))
     )
   ]
 }
 
-/** Lines 3-5: a batch of distinct questions, each under an instruction that Eq. 4 can draw. */
+/**
+ * Lines 3-5: a batch of distinct questions, each under an instruction that Eq. 4 can draw. Candidates on trial and their
+ * parent come first, question by question; gives the questions they meet on.
+ */
 const assertPlan = (
   config: RunConfig,
   questions: ReadonlyArray<RunState.QuestionRef>,
   history: History,
-  plan: Event<"StepPlanned">
-): void => {
+  whole: Event<"StepPlanned">,
+  contest: Contest | null
+): ReadonlyArray<string> => {
+  const batchSize = Math.min(config.train.batchSize, questions.length)
+  same(whole.questions.length, batchSize)
+  same(whole.assignment.length, batchSize)
+  const met: Array<string> = []
+  const size = contest?.contestants.length ?? 0
+  const [parent, ...tried] = contest?.contestants ?? []
+  const most = contest === null ? 0 : Math.min(contest.left, Math.floor(batchSize / size))
+  while (met.length < most) {
+    const first = met.length * size
+    // Whatever follows belongs to the population, which has no candidates.
+    if (!tried.includes(whole.assignment[first + 1] ?? "")) break
+    same<ReadonlyArray<unknown>>(whole.assignment.slice(first, first + size), [parent, ...tried])
+    same(new Set(whole.questions.slice(first, first + size)).size, 1)
+    met.push(whole.questions[first] ?? "")
+  }
+  holds(
+    met.every((question) => contest?.reflected.has(question) === false),
+    "nobody is tried on a question that was reflected on"
+  )
+  const plan = {
+    ...whole,
+    questions: whole.questions.slice(met.length * size),
+    assignment: whole.assignment.slice(met.length * size)
+  }
+  if (contest !== null && met.length < most)
+    holds(
+      plan.questions.every((question) => contest.reflected.has(question)),
+      "fresh questions go to the trial first"
+    )
   same(plan.step, history.step + 1)
   const sourceOf = new Map<string, string>(questions.map(({ dataSource, id }) => [id, dataSource]))
-  same(plan.questions.length, Math.min(config.train.batchSize, questions.length))
-  same(new Set(plan.questions).size, plan.questions.length)
+  same(new Set([...met, ...plan.questions]).size, met.length + plan.questions.length)
   holds(
     plan.questions.every((id) => sourceOf.has(id)),
     "the questions are training questions"
@@ -180,6 +251,7 @@ const assertPlan = (
         holds(count > fewest - 1e-9 && count < most + 1e-9, `${count} groups of ${source} where Eq. 4 says ${expected}`)
       }
     }
+  return met
 }
 
 /**
@@ -206,7 +278,29 @@ function* prune(config: RunConfig, history: History): Following {
   )
   same(event.kept.toSorted(), order.filter((id) => !leaving.includes(id)).toSorted())
   for (const { id, weight } of event.pruned) near(weight, by.get(id))
+  history.left = [...history.left, ...event.pruned]
   history.alive = history.alive.filter((id) => !leaving.includes(id))
+}
+
+/** The best by weight, or first those whom nobody beats in every source: whoever has no rewards there has its weight. */
+const chooseParents = (config: RunConfig, history: History, order: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const { parentChoice, parents } = config.population
+  if (parentChoice === "weight") return order.slice(0, parents)
+  const alive = order.filter((id) => history.alive.includes(id))
+  const held = buffer(config, history)
+  const sources = [...new Set(held.map(({ source }) => source))]
+  const by = standing(config, history)
+  const skill = (id: string, source: string) => {
+    const own = held.filter((one) => one.instruction === id && one.source === source)
+    return own.length > 0 ? mean(own.map(({ reward }) => reward)) : (by.get(id) ?? 0)
+  }
+  const isBeaten = (id: string) =>
+    alive.some((rival) => {
+      const leads = sources.map((source) => skill(rival, source) - skill(id, source))
+      return leads.every((lead) => lead >= 0) && leads.some((lead) => lead > 0)
+    })
+  const unbeaten = alive.filter((id) => !isBeaten(id))
+  return [...unbeaten, ...alive.filter((id) => !unbeaten.includes(id))].slice(0, parents)
 }
 
 interface Tried {
@@ -218,7 +312,13 @@ interface Tried {
 }
 
 /** Lines 12-23: rounds of proposing and verifying, until the population is full again or the rounds are used up. */
-function* evolve(config: RunConfig, history: History, parents: ReadonlyArray<string>): Following {
+function* evolve(
+  config: RunConfig,
+  questions: ReadonlyArray<RunState.QuestionRef>,
+  history: History,
+  parents: ReadonlyArray<string>
+): Following {
+  const reuses = config.verification.reuse && config.verification.samples > 0
   const places = config.population.size - parents.length
   const tried: Array<Tried> = []
   for (let round = 1; round <= config.verification.rounds; round++) {
@@ -231,16 +331,18 @@ function* evolve(config: RunConfig, history: History, parents: ReadonlyArray<str
       return
     }
     const { command, event: proposal } = yield* receive("CandidatesProposed")
-    if (command?._tag === "Propose") assertKnowledge(history, tried, command)
+    if (command?._tag === "Propose") assertKnowledge(config, history, tried, command)
     same([proposal.round, proposal.parent], [round, parent])
     assertFailures(config, history, parent, proposal.failures)
     if (proposal.candidates.length > 0) {
-      const { command, event: trial } = yield* receive("CandidatesVerified")
-      const asked = command?._tag === "Verify" ? command.questions : []
-      assertVerificationSet(config, history, proposal.failures, asked)
+      const accepted = tried.filter(({ passed }) => passed).length
+      const trial = yield* reuses
+        ? verifyInSteps(config, questions, history, proposal, places - accepted)
+        : verify(config, history, proposal, places - accepted)
       tried.push(...verdicts(config, history, proposal, trial))
     }
     if (tried.filter(({ passed }) => passed).length >= places) break
+    if (reuses && history.step >= config.schedule.steps) break
   }
 
   const { event } = yield* receive("PopulationRefilled")
@@ -252,7 +354,7 @@ function* evolve(config: RunConfig, history: History, parents: ReadonlyArray<str
   same(event.parents, parents)
   same(
     event.accepted.map(({ instruction, mean }) => [instruction.text, instruction.parent, mean]),
-    entitled.map(({ mean, parent, text }) => [text, parent, mean])
+    entitled.map(({ mean, parent, text }) => [text, formerly(config, history, text) ?? parent, mean])
   )
   same(event.shortfall, places - entitled.length)
   same(
@@ -261,6 +363,7 @@ function* evolve(config: RunConfig, history: History, parents: ReadonlyArray<str
       .filter((id) => !parents.includes(id))
       .toReversed()
   )
+  history.left = [...history.left, ...event.replaced]
   const newcomers = event.accepted.map(({ instruction }) => instruction)
   history.alive = [...history.alive.filter((id) => parents.includes(id)), ...newcomers.map(({ id }) => id)]
   history.born = [...history.born, ...newcomers]
@@ -270,8 +373,141 @@ function* evolve(config: RunConfig, history: History, parents: ReadonlyArray<str
     if (questions > 0) history.verified.set(instruction.id, mean)
 }
 
+/** What the contestants of a round earned, question by question; fewer for those who left early. */
+interface Scores {
+  readonly questions: ReadonlyArray<string>
+  readonly candidates: ReadonlyArray<ReadonlyArray<number>>
+  readonly parent: ReadonlyArray<number> | null
+}
+
+/** All questions at once, or some at a time for those whose fate is open. */
+function* verify(
+  config: RunConfig,
+  history: History,
+  { candidates, failures }: Event<"CandidatesProposed">,
+  places: number
+): Generator<void, Scores, Happening> {
+  const { lookEvery, samples, stop } = config.verification
+  if (stop === null || samples === 0) {
+    const { command, event } = yield* receive("CandidatesVerified")
+    assertVerificationSet(config, history, failures, command?._tag === "Verify" ? command.questions : [])
+    same("look" in event, false)
+    return event
+  }
+  const asked: Array<string> = []
+  const questions: Array<string> = []
+  const scores: Array<Array<number>> = candidates.map(() => [])
+  const parent: Array<number> = []
+  let open = [...candidates.keys()]
+  for (let look = 0; open.length > 0; look++) {
+    const { command, event } = yield* receive("CandidatesVerified")
+    same(event.look, look)
+    const some = command?._tag === "Verify" ? command.questions : []
+    asked.push(...some)
+    questions.push(...event.questions)
+    parent.push(...(event.parent ?? []))
+    for (const [place, own] of event.candidates.entries()) {
+      same(own.length, open.includes(place) ? event.questions.length : 0)
+      scores[place]?.push(...own)
+    }
+    assertVerificationSet(config, history, failures, asked, asked.length)
+    const left = questionsToAsk(config, history, failures) - asked.length
+    if (left > 0) same(some.length, lookEvery)
+    open = stillOpen(config, open, scores, parent, left, places)
+  }
+  return { questions, candidates: scores, parent }
+}
+
+/** Some questions of each following step, for those whose fate is open, in whole groups. */
+function* verifyInSteps(
+  config: RunConfig,
+  training: ReadonlyArray<RunState.QuestionRef>,
+  history: History,
+  { candidates, failures, parent, round, step }: Event<"CandidatesProposed">,
+  places: number
+): Generator<void, Scores, Happening> {
+  const held = buffer(config, history)
+  const reflected = new Set(
+    held.filter(({ trajectory }) => failures.some((id) => id === trajectory)).map(({ question }) => question)
+  )
+  const ids = candidates.map((_, place) => `candidate-${step}.${round}.${place}`)
+  const questions: Array<string> = []
+  const scores: Array<Array<number>> = candidates.map(() => [])
+  const parents: Array<number> = []
+  let open = [...candidates.keys()]
+  for (let look = 0; open.length > 0; look++) {
+    yield* endStep(config, history)
+    const contestants = [parent, ...open.map((place) => ids[place] ?? "")]
+    const left = config.verification.samples - questions.length
+    const { asked, groups } = yield* takeStep(config, training, history, { contestants, reflected, left })
+    const { event } = yield* receive("CandidatesVerified")
+    same([event.look, event.rollouts, event.tokens], [look, 0, 0])
+    const earned = (id: string, question: string) => {
+      const group = groups.find(({ instructionId, questionId }) => instructionId === id && questionId === question)
+      return group === undefined ? null : mean(group.rewards)
+    }
+    const complete = asked.filter((question) => contestants.every((id) => earned(id, question) !== null))
+    same<ReadonlyArray<string>>(event.questions, complete)
+    for (const question of complete) {
+      questions.push(question)
+      parents.push(earned(parent, question) ?? NaN)
+      for (const place of open) scores[place]?.push(earned(ids[place] ?? "", question) ?? NaN)
+    }
+    if (complete.length === 0 || history.step >= config.schedule.steps) break
+    open = stillOpen(config, open, scores, parents, config.verification.samples - questions.length, places)
+  }
+  return { questions, candidates: scores, parent: parents }
+}
+
+/** Who may still go either way, with `left` questions to come. */
+const stillOpen = (
+  { verification }: RunConfig,
+  open: ReadonlyArray<number>,
+  scores: ReadonlyArray<ReadonlyArray<number>>,
+  parent: ReadonlyArray<number>,
+  left: number,
+  places: number
+): Array<number> => {
+  if (left <= 0) return []
+  const { race, stop } = verification
+  if (stop === null) return [...open]
+  const total = parent.length + left
+  return open.filter((place) => {
+    const own = scores[place] ?? []
+    if (fate(own, parent, total, stop) !== "open") return false
+    const ahead = scores.filter(
+      (rival) => fate(rival, parent, total, stop) === "won" && fate(rival, own, total, stop) === "won"
+    )
+    return !race || ahead.length < places
+  })
+}
+
+/** Whether one will have at least as much as the other once `total` questions are answered, as far as can be told. */
+const fate = (
+  own: ReadonlyArray<number>,
+  other: ReadonlyArray<number>,
+  total: number,
+  risk: number
+): "won" | "lost" | "open" => {
+  let lead = 0
+  let squares = 0
+  let met = 0
+  while (met < Math.min(own.length, other.length)) {
+    const difference = (own[met] ?? NaN) - (other[met] ?? NaN)
+    lead += difference
+    squares += difference ** 2
+    met += 1
+  }
+  if (lead >= total - met) return "won"
+  if (-lead > total - met) return "lost"
+  const enough = (-Math.log(risk) / 2) * total * ((squares + 1) / (met + 1))
+  if (lead >= 0) return lead ** 2 >= enough ? "won" : "open"
+  return lead ** 2 >= enough ? "lost" : "open"
+}
+
 /** A proposer sees every instruction that ever lived, once, and may repeat none of them, nor what was tried today. */
 const assertKnowledge = (
+  config: RunConfig,
   history: History,
   tried: ReadonlyArray<Tried>,
   command: Extract<Command, { readonly _tag: "Propose" }>
@@ -281,9 +517,36 @@ const assertKnowledge = (
     command.known,
     [...history.born, ...tried].map(({ text }) => text)
   )
+  const textOf = (id: string) => history.born.find((one) => one.id === id)?.text
+  const scores = new Map(command.history.map(({ instruction, score }) => [instruction.id, score]))
+  if (config.proposer.crossover === 0) same(command.mate, null)
+  else {
+    const rivals = command.history.filter(({ instruction }) => instruction.text !== command.parent.text)
+    const highest = Math.max(...rivals.map(({ score }) => score))
+    same(command.mate === null, rivals.length === 0)
+    if (command.mate !== null) same(scores.get(command.mate.id), highest)
+  }
+  // Of those who left, the best texts that nobody alive has.
+  const alive = new Set(history.alive.map(textOf))
+  const gone: Array<string | undefined> = []
+  for (const { id } of history.left.toSorted((a, b) => b.weight - a.weight)) {
+    const text = textOf(id)
+    if (!alive.has(text) && !gone.includes(text)) gone.push(text)
+  }
+  same<ReadonlyArray<string | undefined>>(
+    command.archived.map(({ text }) => text),
+    command.round === 1 ? gone.slice(0, config.population.archive) : []
+  )
 }
 
-const evolvesAt = ({ population, schedule }: RunConfig, t: number): boolean =>
+/** The id under which a text that returns from the archive left first. */
+const formerly = ({ population }: RunConfig, history: History, text: string): string | undefined =>
+  population.archive === 0
+    ? undefined
+    : history.left.find(({ id }) => history.born.find((one) => one.id === id)?.text === text)?.id
+
+const evolvesAt = ({ population, schedule, verification }: RunConfig, t: number): boolean =>
+  !(verification.reuse && verification.samples > 0 && t === schedule.steps) &&
   schedule.evolveEvery > 0 &&
   t % schedule.evolveEvery === 0 &&
   t >= schedule.evolveFrom &&
@@ -320,10 +583,11 @@ const assertVerificationSet = (
   config: RunConfig,
   history: History,
   reflected: ReadonlyArray<string>,
-  asked: ReadonlyArray<string>
+  asked: ReadonlyArray<string>,
+  samples = config.verification.samples
 ): void => {
   const held = buffer(config, history)
-  const { questions, samples } = config.verification
+  const { questions } = config.verification
   if (samples === 0) return same(asked, [])
   if (questions === "uniform") {
     same(asked.length, samples)
@@ -333,8 +597,7 @@ const assertVerificationSet = (
     )
     return
   }
-  const known = new Set(held.filter(({ trajectory }) => reflected.includes(trajectory)).map(({ question }) => question))
-  const fresh = held.filter(({ question }) => !known.has(question))
+  const fresh = unreflected(held, reflected)
   same(new Set(asked).size, asked.length)
   same(
     asked.map((id) => Math.max(...fresh.filter(({ question }) => question === id).map(({ step }) => step))),
@@ -342,21 +605,33 @@ const assertVerificationSet = (
   )
 }
 
+const unreflected = (held: ReadonlyArray<Remembered>, reflected: ReadonlyArray<string>): ReadonlyArray<Remembered> => {
+  const known = new Set(held.filter(({ trajectory }) => reflected.includes(trajectory)).map(({ question }) => question))
+  return held.filter(({ question }) => !known.has(question))
+}
+
+/** How many questions D_B has. */
+const questionsToAsk = (config: RunConfig, history: History, reflected: ReadonlyArray<string>): number => {
+  const { questions, samples } = config.verification
+  const held = buffer(config, history)
+  return questions === "uniform"
+    ? samples
+    : Math.min(samples, new Set(unreflected(held, reflected).map(({ question }) => question)).size)
+}
+
 /** Lines 16-19: who is at least as good as the parent. */
 const verdicts = (
   config: RunConfig,
   history: History,
   proposal: Event<"CandidatesProposed">,
-  trial: Event<"CandidatesVerified">
+  trial: Scores
 ): ReadonlyArray<Tried> => {
   const rerun = config.verification.baseline === "rerun"
   same(trial.parent !== null, rerun && config.verification.samples > 0)
-  const baseline =
-    trial.parent !== null && trial.parent.length > 0
-      ? mean(trial.parent)
-      : onRecord(buffer(config, history), proposal.parent, trial.questions)
   return proposal.candidates.map(({ text }, index) => {
     const scores = trial.candidates[index] ?? []
+    const met = trial.parent?.slice(0, scores.length) ?? []
+    const baseline = met.length > 0 ? mean(met) : onRecord(buffer(config, history), proposal.parent, trial.questions)
     const own = scores.length === 0 ? 0 : mean(scores)
     const untried = config.verification.samples === 0
     return {
@@ -389,4 +664,5 @@ const latestOfEach = (experiences: ReadonlyArray<Remembered>): ReadonlyArray<num
   return [...latest.values()].sort((a, b) => b - a)
 }
 
+type Groups = Event<"RolloutsCollected">["groups"]
 type Event<Tag extends RunEvent["_tag"]> = Extract<RunEvent, { readonly _tag: Tag }>

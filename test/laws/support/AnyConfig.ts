@@ -32,18 +32,25 @@ const numbers = fc.record({
   schedule: fc.record({
     steps: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 10, max: 14 })),
     pruneEvery: fc.constantFrom(0, 1, 2, 2, 3),
-    evolveEvery: fc.constantFrom(0, 1, 2, 2, 3),
+    evolveEvery: fc.constantFrom(0, 1, 1, 2, 2, 3),
     evolveFrom: fc.nat(3),
     evolveUntil: fc.integer({ min: 2, max: 12 })
   }),
   capacitySteps: fc.integer({ min: 1, max: 3 }),
   perQuestionCap: fc.constantFrom(1, 2, 5),
   failures: fc.integer({ min: 1, max: 4 }),
-  candidates: fc.integer({ min: 1, max: 4 }),
-  samples: fc.nat(5),
+  candidates: fc.constantFrom(1, 2, 3, 4, 4),
+  crossover: fc.constantFrom(0, 0, 2),
+  archive: fc.constantFrom(0, 0, 0, 2),
+  parentChoice: fc.constantFrom("weight", "weight", "pareto"),
+  samples: fc.oneof(fc.nat(5), fc.constant(12)),
+  stop: fc.constantFrom(null, 0.05, 0.9, 0.9),
+  lookEvery: fc.constantFrom(1, 1, 2, 3),
+  race: fc.boolean(),
+  reuse: fc.constantFrom(false, false, false, true),
   rounds: fc.integer({ min: 1, max: 3 }),
   groupSize: fc.integer({ min: 1, max: 3 }),
-  batchSize: fc.integer({ min: 1, max: 6 }),
+  batchSize: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.constant(12)),
   training: fc.record({ fromStep: fc.integer({ min: 1, max: 3 }), untilStep: fc.constantFrom(null, 3, 5) }),
   evaluation: fc.record({
     questions: fc.nat(2),
@@ -63,13 +70,16 @@ export const config: fc.Arbitrary<RunConfig> = fc
       ...robust,
       seed: n.seed,
       population: {
+        ...robust.population,
         ...n.sizes,
         window: n.window,
         average: by(a).population.average,
         span: by(b).population.span,
         unseen: by(c).population.unseen,
         ties: by(d).population.ties,
-        best: by(e).population.best
+        best: by(e).population.best,
+        parentChoice: n.parentChoice,
+        archive: n.archive
       },
       sampler: {
         temperature: n.temperature,
@@ -92,8 +102,17 @@ export const config: fc.Arbitrary<RunConfig> = fc
         capacitySteps: n.capacitySteps,
         perQuestionCap: by(k).buffer.perQuestionCap === null ? null : n.perQuestionCap
       },
-      proposer: { ...robust.proposer, failures: n.failures, candidates: n.candidates },
-      verification: { ...by(l).verification, samples: n.samples, rounds: n.rounds },
+      proposer: { ...robust.proposer, failures: n.failures, candidates: n.candidates, crossover: n.crossover },
+      verification: {
+        ...by(l).verification,
+        ...(by(l).verification.baseline === "rerun"
+          ? { stop: n.stop, race: n.stop !== null && n.race }
+          : { stop: null, race: false }),
+        lookEvery: n.lookEvery,
+        reuse: by(l).verification.baseline === "rerun" && n.reuse,
+        samples: n.samples,
+        rounds: n.rounds
+      },
       rollout: { ...robust.rollout, groupSize: n.groupSize },
       train: { ...robust.train, ...n.training, batchSize: n.batchSize, miniBatchSize: 1 },
       evaluation: n.evaluation,
@@ -104,5 +123,5 @@ export const config: fc.Arbitrary<RunConfig> = fc
 
 /** Questions of up to three sources. */
 export const questions: fc.Arbitrary<ReadonlyArray<RunState.QuestionRef>> = fc
-  .array(fc.constantFrom("nq", "hotpotqa", "musique"), { minLength: 1, maxLength: 9 })
+  .array(fc.constantFrom("nq", "hotpotqa", "musique"), { minLength: 1, maxLength: 12 })
   .map((sources) => sources.map((dataSource, index) => ({ id: Question.QuestionId.make(`q${index}`), dataSource })))

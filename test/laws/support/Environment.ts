@@ -126,29 +126,41 @@ export const make = (config: RunConfig, questions: ReadonlyArray<RunState.Questi
           parent: command.parent.id,
           failures: command.failures,
           critique: " It never searches.\n",
-          candidates: Array.from({ length: command.count - missing }, () => ({
-            text: `text ${texts++}`,
-            rationale: "to try it"
-          })),
+          candidates: [
+            ...Array.from({ length: command.count - missing }, () => ({
+              text: `text ${texts++}`,
+              rationale: "to try it"
+            })),
+            ...command.archived.map(({ text }) => ({ text, rationale: "to try it again" }))
+          ],
           rejected: Array.from({ length: missing }, () => ({ text: "", reason: "empty" }))
         }
       }
       case "Verify": {
-        const { candidates, parent, questions, round, step } = command
-        const names = [...candidates.map((_, index) => String(index)), ...(parent === null ? [] : ["parent"])]
-        const attempts = names.map((name) =>
-          questions.map((_, index) => roll("verification", `verify/${step}/${round}/${name}/${index}/0`, luck))
+        const { asked, candidates, look, parent, questions, round, step, trying } = command
+        const names = [...trying.map(String), ...(parent === null ? [] : ["parent"])]
+        const attempts = new Map(
+          names.map((name) => [
+            name,
+            questions.map((_, index) =>
+              roll("verification", `verify/${step}/${round}/${name}/${asked + index}/0`, luck)
+            )
+          ])
         )
-        const answered = [...questions.keys()].filter((index) => !attempts.some((own) => own[index]?.failed))
-        const scores = attempts.map((own) => answered.map((index) => own[index]?.reward ?? 0))
-        const all = attempts.flat()
+        const all = [...attempts.values()].flat()
+        const answered = [...questions.keys()].filter((index) =>
+          [...attempts.values()].every((own) => own[index]?.failed === false)
+        )
+        const scores = (name: string) =>
+          attempts.has(name) ? answered.map((index) => attempts.get(name)?.[index]?.reward ?? 0) : []
         return {
           _tag: "CandidatesVerified",
           step,
           round,
+          ...(look === null ? {} : { look }),
           questions: questions.filter((_, index) => answered.includes(index)),
-          candidates: scores.slice(0, candidates.length),
-          parent: parent === null ? null : (scores[candidates.length] ?? []),
+          candidates: candidates.map((_, place) => scores(String(place))),
+          parent: parent === null ? null : scores("parent"),
           rollouts: all.length,
           tokens: all.reduce((total, { tokens }) => total + tokens, 0),
           ...failures(all)

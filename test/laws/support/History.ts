@@ -15,6 +15,7 @@ export interface Remembered {
   readonly question: string
   readonly step: number
   readonly reward: number
+  readonly source: string
 }
 
 /** All that happened so far, in plain words. */
@@ -33,6 +34,8 @@ export interface History {
   /** Mean on the verification questions, of those that were verified. */
   readonly verified: Map<string, number>
   owed: ReadonlyArray<string>
+  /** Who left, with which weight, in order of leaving. */
+  left: ReadonlyArray<{ readonly id: string; readonly weight: number }>
   /** Who was alive when the latest step was rolled out. */
   present: ReadonlyArray<string>
   remembered: ReadonlyArray<Remembered>
@@ -49,6 +52,7 @@ export const nothing = (): History => ({
   reset: 0,
   verified: new Map(),
   owed: [],
+  left: [],
   present: [],
   remembered: [],
   validated: []

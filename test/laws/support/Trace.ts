@@ -84,7 +84,7 @@ const decisions = (event: RunEvent): ReadonlyArray<string> => {
     case "CandidatesProposed":
       return [`propose for ${event.parent}`]
     case "CandidatesVerified":
-      return [`verify ${event.candidates.length} on ${event.questions.length}`]
+      return [`verify ${event.candidates.filter((scores) => scores.length > 0).length} on ${event.questions.length}`]
     case "PopulationRefilled":
       return [
         ["enter", ...event.accepted.map(({ instruction }) => instruction.text)].join(" "),
@@ -114,7 +114,9 @@ const answer = (command: Command, script: Script, proposals?: Array<ReadonlyArra
       return {
         _tag: "RolloutsCollected",
         step: command.plan.step,
-        groups: groups(command.plan.step, script.rewards[command.plan.step - 1] ?? {})
+        groups: command.plan.assignment.some(isOnTrial)
+          ? contest(command, script)
+          : groups(command.plan.step, script.rewards[command.plan.step - 1] ?? {})
       }
     case "PlanTraining":
       return { _tag: "TrainingPlanned", step: command.step, batchHash: "", miniBatches: 0 }
@@ -128,10 +130,12 @@ const answer = (command: Command, script: Script, proposals?: Array<ReadonlyArra
         parent: command.parent.id,
         failures: command.failures,
         critique: "",
-        candidates: (proposals === undefined
-          ? Array.from({ length: command.count }, (_, index) => `${command.step}.${index}`)
-          : (proposals.shift() ?? [])
-        ).map((text) => ({ text, rationale: "" })),
+        candidates: [
+          ...(proposals === undefined
+            ? Array.from({ length: command.count }, (_, index) => `${command.step}.${index}`)
+            : (proposals.shift() ?? [])),
+          ...command.archived.map(({ text }) => text)
+        ].map((text) => ({ text, rationale: "" })),
         rejected: []
       }
     case "Verify": {
@@ -140,8 +144,9 @@ const answer = (command: Command, script: Script, proposals?: Array<ReadonlyArra
         _tag: "CandidatesVerified",
         step: command.step,
         round: command.round,
+        ...(command.look === null ? {} : { look: command.look }),
         questions: command.questions,
-        candidates: command.candidates.map(({ text }) => score(text)),
+        candidates: command.candidates.map(({ text }, place) => (command.trying.includes(place) ? score(text) : [])),
         parent: command.parent === null ? null : score("parent"),
         rollouts: 0,
         tokens: 0
@@ -168,6 +173,28 @@ export const instructions = (size: number): Arr.NonEmptyReadonlyArray<Instructio
     origin: index === 0 ? "seed" : "variant",
     bornAt: 0
   }))
+
+const isOnTrial = (id: string): boolean => id.startsWith("candidate-")
+
+/** The planned groups of a step with a trial, one trajectory each, with the scores of the script. */
+const contest = (
+  { instructions, plan }: Extract<Command, { readonly _tag: "Collect" }>,
+  script: Script
+): ReadonlyArray<Group.Group> =>
+  plan.questions.map((questionId, index) => {
+    const id = plan.assignment[index] ?? RunState.instructionId(0)
+    const text = instructions.find((known) => known.id === id)?.text ?? ""
+    return {
+      instructionId: id,
+      questionId,
+      dataSource: "nq",
+      promptTokens: 1,
+      rewards: [script.scores?.[isOnTrial(id) ? text : "parent"] ?? 1],
+      trajectories: [Trajectory.TrajectoryId.make(`train/${plan.step}/${index}/0`)],
+      toolCalls: [1],
+      responseTokens: [1]
+    }
+  })
 
 const groups = (step: number, rewards: Rewards): ReadonlyArray<Group.Group> =>
   Object.entries(rewards)

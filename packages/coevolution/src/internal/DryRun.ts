@@ -90,22 +90,30 @@ export const scripted = ({ config }: Setting, there: HeldOut): Environment => {
           // One reflected question, so that the fewest are excluded from verification.
           failures: command.failures.slice(0, 1),
           critique: "",
-          candidates: Arr.makeBy(command.count, (index) => ({
-            text: `candidate ${command.step}.${command.round}.${index}`,
-            rationale: ""
-          })),
+          candidates: [
+            ...Arr.makeBy(command.count + (command.mate === null ? 0 : command.crossover), (index) => ({
+              text: `candidate ${command.step}.${command.round}.${index}`,
+              rationale: ""
+            })),
+            ...command.archived.map(({ text }) => ({ text, rationale: "" }))
+          ],
           rejected: []
         }
       case "Verify": {
-        const scores = (reward: number) => command.questions.map(() => reward)
+        // Where candidates may leave early, they win and lose by turns, so that all questions are asked.
+        const scores = (reward: number) =>
+          command.questions.map((_, index) =>
+            command.look !== null && (command.asked + index) % 2 === 1 ? 1 - reward : reward
+          )
         return {
           _tag: "CandidatesVerified",
           step: command.step,
           round: command.round,
+          ...(command.look === null ? {} : { look: command.look }),
           questions: command.questions,
-          candidates: command.candidates.map(() => scores(1)),
+          candidates: command.candidates.map((_, place) => (command.trying.includes(place) ? scores(1) : [])),
           parent: command.parent === null ? null : scores(0),
-          rollouts: (command.candidates.length + (command.parent === null ? 0 : 1)) * command.questions.length,
+          rollouts: (command.trying.length + (command.parent === null ? 0 : 1)) * command.questions.length,
           tokens: 0
         }
       }
@@ -138,7 +146,8 @@ const rewardsOf = (state: RunState) => {
   const known = new Map(
     state.instructions.map(({ id }, place) => [id, [0.3 + (0.1 * place) / (place + 1)] as const] as const)
   )
-  return (id: Instruction.InstructionId): Group.Group["rewards"] => known.get(id) ?? [0]
+  // Whoever is not born yet is on trial.
+  return (id: Instruction.InstructionId): Group.Group["rewards"] => known.get(id) ?? [1]
 }
 
 /** One trajectory for each question: to check many new ids takes longer than all the rest. */

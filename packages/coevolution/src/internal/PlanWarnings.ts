@@ -1,5 +1,6 @@
 import { Array as Arr, Option } from "effect"
 import type { RunConfig } from "../Config.ts"
+import * as Schedule from "../Schedule.ts"
 import type { Move } from "./DryRun.ts"
 import { halfWidth } from "./Resolution.ts"
 
@@ -19,6 +20,7 @@ export const warnings = (config: RunConfig, { decisions, learningRates }: Played
     evolutionAtEnd(decisions, config),
     unprunedParents(decisions, config),
     tooFewQuestions(decisions, config),
+    longTrials(config),
     endlessWarmup(learningRates)
   ].filter((warning) => warning !== null)
 
@@ -95,6 +97,18 @@ const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: R
   return fewest < verification.samples
     ? `verification.samples is ${verification.samples}, but the replay buffer has only ${fewest} questions to verify with ` +
         `(${count(buffer.capacitySteps, "step")} of it are kept).`
+    : null
+}
+
+const longTrials = (config: RunConfig): string | null => {
+  const { population, proposer, schedule, train, verification } = config
+  if (!Schedule.reuses(config) || schedule.evolveEvery === 0 || population.size === population.parents) return null
+  const contestants = proposer.candidates + proposer.crossover + population.archive + 1
+  const steps = Math.ceil(verification.samples / Math.max(1, Math.floor(train.batchSize / contestants)))
+  return steps >= schedule.evolveEvery
+    ? `verification.samples is ${verification.samples}, and a step of ${train.batchSize} questions tries ${contestants} ` +
+        `contestants on ${Math.floor(train.batchSize / contestants)} of them: a trial takes up to ${count(steps, "step")}, ` +
+        `and evolutions that are due meanwhile (schedule.evolveEvery is ${schedule.evolveEvery}) are left out.`
     : null
 }
 

@@ -1,13 +1,14 @@
 import { Group, Instruction } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import { Option } from "effect"
+import { Array as Arr, Option } from "effect"
 import { apply } from "../Apply.ts"
 import type { RunConfig } from "../Config.ts"
 import { bestInstruction, type Setting } from "../Next.ts"
 import * as Policies from "../Policies.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import { type RunState, unstarted } from "../RunState.ts"
+import * as Trial from "../Trial.ts"
 import { begun, type Environment, play } from "./DryRun.ts"
 import { effectiveGroups, kish, minimumGroups } from "./Evidence.ts"
 
@@ -25,6 +26,8 @@ export interface Log {
   /** By `step.round`. */
   readonly proposals: ReadonlyMap<string, Event<"CandidatesProposed">>
   readonly verifications: ReadonlyMap<string, Event<"CandidatesVerified">>
+  /** The looks of trials that took several, by `step.round.look`. */
+  readonly looks: ReadonlyMap<string, Event<"CandidatesVerified">>
   readonly refills: ReadonlyMap<number, Event<"PopulationRefilled">>
   /** Groups of each instruction at a step, and the sum of their mean rewards. */
   readonly sums: ReadonlyMap<
@@ -82,7 +85,12 @@ export const index = (
     rewards: byStep(of("RolloutsCollected").map(withoutTrajectories)),
     validations: byStep(of("Validated")),
     proposals: byRound(of("CandidatesProposed")),
-    verifications: byRound(of("CandidatesVerified")),
+    verifications: new Map(
+      Object.entries(Arr.groupBy(of("CandidatesVerified"), ({ round, step }) => `${step}.${round}`)).map(
+        ([key, looks]) => [key, Trial.merge(looks)]
+      )
+    ),
+    looks: new Map(of("CandidatesVerified").map((event) => [lookOf(event), event])),
     refills: byStep(of("PopulationRefilled")),
     sums: new Map(of("RolloutsCollected").map(({ groups, step }) => [step, sums(groups)])),
     evolutions: new Set([...of("EvolutionSkipped"), ...of("PopulationRefilled")].map(({ step }) => step)),
@@ -224,7 +232,7 @@ const buffers = (config: RunConfig, events: ReadonlyArray<RunEvent>): Log["buffe
   let state = unstarted
   for (const event of events) {
     state = apply(setting, state, event)
-    if (event._tag === "CandidatesProposed") found.set(event.step, state.buffer)
+    if (event._tag === "CandidatesProposed") found.set(state.step, state.buffer)
   }
   return found
 }
@@ -235,7 +243,7 @@ const environment =
   (command, state) => {
     switch (command._tag) {
       case "Record":
-        return command.event._tag === "PopulationRefilled" ? asInLog(log, command.event) : command.event
+        return recorded(log, command.event)
       case "Initialise":
         return log.initial
       case "Collect":
@@ -288,6 +296,15 @@ const environment =
         return { _tag: "Evaluated", policy: command.policy, instruction: command.instruction.id, groups: [] }
     }
   }
+
+/** A decision of the loop, with what the log knows of it. */
+const recorded = (log: Log, event: RunEvent): RunEvent => {
+  if (event._tag === "PopulationRefilled") return asInLog(log, event)
+  // What candidates on trial earned in the groups of a step.
+  return event._tag === "CandidatesVerified" ? (log.looks.get(lookOf(event)) ?? event) : event
+}
+
+const lookOf = ({ look, round, step }: Event<"CandidatesVerified">): string => `${step}.${round}.${look ?? 0}`
 
 /** Newcomers that the log let in at that step are those of the log; others never lived there and get names of their own. */
 const asInLog = (log: Log, event: Event<"PopulationRefilled">): Event<"PopulationRefilled"> => {

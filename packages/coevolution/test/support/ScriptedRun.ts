@@ -1,5 +1,6 @@
 import { Presets, type RunConfig, type RunData, run, type RunEvent, type RunState } from "@inspo/coevolution"
 import { WorldQuestion } from "@inspo/datasets"
+import { Engine } from "@inspo/engine"
 import type { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { layerHistory, layerParaphrase, layerRandom, layerRuleBased, type Proposer } from "@inspo/reflection"
@@ -38,8 +39,19 @@ export const config: RunConfig = {
   evaluation: { ...Presets.quick.evaluation, questions: 4 }
 }
 
+/** Verification of {@link config} in which candidates may leave after every question. */
+export const stopping: RunConfig["verification"] = { ...config.verification, stop: 0.5, race: true, lookEvery: 1 }
+
+/** {@link config} with candidates that are tried in the groups of two steps. */
+export const reusing: RunConfig = {
+  ...config,
+  proposer: { ...config.proposer, candidates: 3 },
+  verification: { ...stopping, reuse: true },
+  train: { ...config.train, batchSize: 8 }
+}
+
 const proposers = {
-  rules: layerRuleBased,
+  reflection: layerRuleBased,
   random: layerRandom,
   paraphrase: layerParaphrase,
   history: layerHistory
@@ -47,9 +59,13 @@ const proposers = {
 
 /**
  * The world of {@link config} as data and as services, with a policy that obeys some clauses more than others. `meddle` may
- * make the search fail.
+ * make the search fail, and `changed` makes the engine another one.
  */
-export const make = (settings: RunConfig, meddle: (search: Search.Interface) => Search.Interface = identity) =>
+export const make = (
+  settings: RunConfig,
+  meddle: (search: Search.Interface) => Search.Interface = identity,
+  changed: (engine: Engine.Interface) => Engine.Interface = identity
+) =>
   Effect.gen(function* () {
     const { counts, mix, seed, sizes } = settings.data.world
     const world = yield* WorldQuestion.generate({ seed: seed ?? settings.seed, sizes, mix, counts })
@@ -59,7 +75,10 @@ export const make = (settings: RunConfig, meddle: (search: Search.Interface) => 
       )
     )
     const data: RunData = { ...world.questions, fingerprint: "scripted-world" }
-    const engine = ScriptedEngine.layer((prompt, { seed }) => script(answers, prompt, seed), { concurrency: 64 })
+    const engine = Layer.succeed(
+      Engine,
+      changed(ScriptedEngine.make((prompt, { seed }) => script(answers, prompt, seed), { concurrency: 64 }))
+    )
     const search = Layer.effect(Search, Effect.map(Search, meddle)).pipe(Layer.provide(layerBm25(world.passages)))
     const environment = Layer.mergeAll(search, layerExactMatch, engine)
     const services = Layer.mergeAll(
@@ -74,6 +93,7 @@ export const make = (settings: RunConfig, meddle: (search: Search.Interface) => 
 export interface Replaced {
   readonly proposer?: Layer.Layer<Proposer>
   readonly meddle?: (search: Search.Interface) => Search.Interface
+  readonly engine?: (engine: Engine.Interface) => Engine.Interface
 }
 
 /** Runs to the end on `journal`, giving the committed events in order and the last state. */
@@ -81,10 +101,10 @@ export const runOn = (
   settings: RunConfig,
   journal: Layer.Layer<Journal>,
   onEvent: (event: RunEvent, state: RunState.RunState) => Effect.Effect<void> = () => Effect.void,
-  { meddle, proposer }: Replaced = {}
+  { engine, meddle, proposer }: Replaced = {}
 ) =>
   Effect.gen(function* () {
-    const { data, services } = yield* make(settings, meddle)
+    const { data, services } = yield* make(settings, meddle, engine)
     return yield* run({ config: settings, data, code: "test", onEvent }).pipe(
       Effect.provide(Layer.mergeAll(services, journal, proposer ?? proposers[settings.proposer.kind]))
     )

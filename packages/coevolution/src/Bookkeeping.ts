@@ -1,0 +1,119 @@
+import { Journal, type JournalError } from "@inspo/journal"
+import { Array as Arr, Clock, Effect, Ref, Schema } from "effect"
+import type { BudgetConfig } from "./Config.ts"
+import * as Ledger from "./Ledger.ts"
+
+/** The run came to a limit of its budget before the next piece of work; everything until then is saved. */
+export class BudgetReached extends Schema.TaggedError<BudgetReached>()("BudgetReached", {
+  cap: Ledger.Cap,
+  limit: Schema.Finite,
+  spent: Schema.Finite,
+  phase: Ledger.Phase
+}) {
+  override get message() {
+    const { cap, limit, phase, spent } = this
+    return (
+      `budget: ${decimal(spent)} of ${decimal(limit)} ${names[cap]} (budget.${cap}) are spent, and the next work of the ` +
+      `phase ${phase} needs more. Raise budget.${cap} and resume the run; nothing is lost`
+    )
+  }
+}
+
+/** A piece of work that is about to be paid for. `key` names it within its phase, the same whenever it is redone. */
+export interface Work {
+  readonly key: string
+  /** The most it can cost. */
+  readonly most: Ledger.Amounts
+}
+
+/**
+ * Books what a run pays for in the journal's ledger: reserved before, settled after. Work that was reserved by an earlier
+ * attempt is booked as redone and counts like any other.
+ */
+export interface Bookkeeping {
+  /**
+   * Does pieces of work together, and books for each what `cost` says of the result, in their order. Fails with
+   * `BudgetReached`, before anything is done, when they do not fit the budget.
+   */
+  readonly pay: <A, E, R>(
+    phase: Ledger.Phase,
+    need: Ledger.Need,
+    works: ReadonlyArray<Work>,
+    doing: Effect.Effect<A, E, R>,
+    cost: (result: A) => ReadonlyArray<Ledger.Amounts>
+  ) => Effect.Effect<A, E | BudgetReached | JournalError, R>
+  /** Fails with `BudgetReached` when work that needs so much may not begin. */
+  readonly check: (phase: Ledger.Phase, need: Ledger.Need) => Effect.Effect<void, BudgetReached>
+  /** Books the seconds that the work takes, whether it succeeds or not. */
+  readonly timed: <A, E, R>(phase: Ledger.Phase, doing: Effect.Effect<A, E, R>) => Effect.Effect<A, E | JournalError, R>
+}
+
+/** Keeps the books of one session on top of those of earlier ones. */
+export const make = Effect.fnUntraced(function* (
+  budget: BudgetConfig
+): Effect.fn.Return<Bookkeeping, JournalError, Journal> {
+  const journal = yield* Journal
+  const spent = yield* Ref.make(Ledger.summarize(yield* journal.ledger).total)
+  /** When the work that is being timed began; its seconds are not booked yet. */
+  const since = yield* Ref.make<number | null>(null)
+
+  const unbooked = Effect.gen(function* () {
+    const began = yield* Ref.get(since)
+    return began === null ? 0 : ((yield* Clock.currentTimeMillis) - began) / 1000
+  })
+
+  const check = Effect.fnUntraced(function* (phase: Ledger.Phase, need: Ledger.Need) {
+    const now = Ledger.add(yield* Ref.get(spent), { ...Ledger.nothing, seconds: yield* unbooked })
+    const reached = Ledger.reached(budget, now, need)
+    if (reached !== null) return yield* new BudgetReached({ ...reached, phase })
+  })
+
+  const pay: Bookkeeping["pay"] = Effect.fnUntraced(function* (phase, need, works, doing, cost) {
+    if (works.length === 0) return yield* doing
+    yield* check(phase, need)
+    const ids = yield* journal.reserve(works.map(({ key, most }) => ({ ...most, phase, key })))
+    const reserved = sum(works.map(({ most }) => most))
+    yield* Ref.update(spent, (before) => Ledger.add(before, reserved))
+    const result = yield* doing
+    const costs = cost(result)
+    yield* journal.settle(Arr.zipWith(ids, costs, (id, amounts) => ({ ...amounts, id })))
+    yield* Ref.update(spent, (before) => Ledger.add(before, subtract(sum(costs), reserved)))
+    return result
+  })
+
+  const book = Effect.fnUntraced(function* (phase: Ledger.Phase) {
+    const seconds = yield* unbooked
+    yield* Ref.set(since, null)
+    yield* Ref.update(spent, (before) => Ledger.add(before, { ...Ledger.nothing, seconds }))
+    yield* journal.charge({ ...Ledger.nothing, seconds, phase, redone: false })
+  })
+
+  return {
+    pay,
+    check,
+    timed: (phase, doing) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.set(since, now)).pipe(
+        Effect.andThen(doing),
+        Effect.onExit(() => book(phase))
+      )
+  }
+})
+
+const sum = (amounts: ReadonlyArray<Ledger.Amounts>): Ledger.Amounts => amounts.reduce(Ledger.add, Ledger.nothing)
+
+const subtract = (a: Ledger.Amounts, b: Ledger.Amounts): Ledger.Amounts => ({
+  rollouts: a.rollouts - b.rollouts,
+  tokens: a.tokens - b.tokens,
+  calls: a.calls - b.calls,
+  usd: a.usd - b.usd,
+  seconds: a.seconds - b.seconds
+})
+
+const names: Readonly<Record<Ledger.Cap, string>> = {
+  usd: "US dollars",
+  rollouts: "rollouts",
+  tokens: "tokens",
+  minutes: "minutes"
+}
+
+const decimal = (value: number): string => (Math.round(100 * value) / 100).toLocaleString("en-US")

@@ -1,0 +1,240 @@
+import type { Instruction } from "@inspo/domain"
+import { Engine, EngineError } from "@inspo/engine"
+import { Journal } from "@inspo/journal"
+import { Proposer } from "@inspo/reflection"
+import { Rollout, RolloutError } from "@inspo/rollout"
+import { Effect, Layer, Predicate, Ref, Schema } from "effect"
+import { Digest } from "effect/crypto"
+import { apply } from "./Apply.ts"
+import type { RunConfig } from "./Config.ts"
+import type { Entry } from "./EventLog.ts"
+import { next } from "./Next.ts"
+import * as Perform from "./Perform.ts"
+import { makeSetting } from "./Run.ts"
+import type { RunData } from "./RunData.ts"
+import { RunEvent } from "./RunEvent.ts"
+import { type RunState, unstarted } from "./RunState.ts"
+import * as StateHash from "./StateHash.ts"
+
+/** What playing a run again came to. */
+export interface Replayed {
+  /** Events that came out as they were committed. */
+  readonly events: number
+  /** State hashes that came out as they were committed, and events with none or with one of another version. */
+  readonly hashes: { readonly equal: number; readonly other: number }
+  readonly state: RunState
+  readonly stateHash: string
+  /** The first thing that came out differently. */
+  readonly difference: Difference | null
+}
+
+/** Where a replay left the record. `path` leads to the value that differs; `state` stands for the hash of the whole state. */
+export interface Difference {
+  readonly sequence: number
+  readonly event: RunEvent["_tag"]
+  readonly step: number
+  readonly path: string
+  readonly recorded: string
+  readonly replayed: string
+}
+
+/**
+ * Plays a run again from its journal alone: decisions by `next`, rollouts, batches and scores from the records, what an
+ * engine or an optimizer answered from the events. Each event and each state hash is compared with the one committed, up
+ * to the first that differs. Nothing is asked of an engine, an optimizer or a tool, and nothing is written.
+ */
+export const replay = Effect.fn("Replay.replay")(function* (options: {
+  readonly config: RunConfig
+  readonly data: RunData
+  readonly entries: ReadonlyArray<Entry>
+}) {
+  const { data, entries } = options
+  // What was paid for is not paid again.
+  const config = { ...options.config, budget: { usd: null, rollouts: null, tokens: null, minutes: null } }
+  const setting = makeSetting(config, data)
+  const current = yield* Ref.make<RunEvent | null>(null)
+  const { perform } = yield* Perform.make(config, data).pipe(
+    Effect.provide(Layer.mergeAll(layerRecorded(current), layerReadOnly, Digest.layerWebCrypto))
+  )
+  const [first] = entries
+  const inherited = first?.event._tag === "RunStarted" ? (first.event.forkedFrom?.events ?? 1) : 1
+
+  let state = unstarted
+  let stateHash = yield* StateHash.of(state)
+  const hashes = { equal: 0, other: 0 }
+  const report = (events: number, difference: Difference | null): Replayed => ({
+    events,
+    hashes,
+    state,
+    stateHash,
+    difference
+  })
+
+  for (const [sequence, { event, state: committed }] of entries.entries()) {
+    const difference = (found: Found): Difference => ({
+      sequence,
+      event: event._tag,
+      step: "step" in event ? event.step : state.step,
+      ...found
+    })
+    if (sequence >= inherited) {
+      const command = next(setting, state)
+      if (command === null)
+        return report(sequence, difference({ path: "", recorded: event._tag, replayed: "the end of the run" }))
+      yield* Ref.set(current, event)
+      const produced = yield* Effect.result(
+        Effect.gen(function* () {
+          return yield* throughJson(yield* perform(command, state))
+        })
+      )
+      if (produced._tag === "Failure")
+        return report(sequence, difference({ path: "", recorded: event._tag, replayed: produced.failure.message }))
+      const found = firstDifference(yield* throughJson(event), produced.success, "")
+      if (found !== null) return report(sequence, difference(found))
+    }
+    state = apply(setting, state, event)
+    stateHash = yield* StateHash.of(state)
+    if (committed !== null && StateHash.differ(committed, stateHash))
+      return report(sequence, difference({ path: "state", recorded: committed, replayed: stateHash }))
+    if (committed === stateHash) hashes.equal += 1
+    else hashes.other += 1
+  }
+  return report(entries.length, null)
+})
+
+type Found = Pick<Difference, "path" | "recorded" | "replayed">
+
+const encode = Schema.encodeEffect(RunEvent)
+
+/** An event as it would be stored. */
+const throughJson = (event: RunEvent): Effect.Effect<unknown, Schema.SchemaError> =>
+  Effect.map(encode(event), (encoded): unknown => JSON.parse(JSON.stringify(encoded)))
+
+const firstDifference = (recorded: unknown, replayed: unknown, path: string): Found | null => {
+  if (Predicate.isObjectKeyword(recorded) && Predicate.isObjectKeyword(replayed)) {
+    const keys = new Set([...Object.keys(recorded), ...Object.keys(replayed)])
+    for (const key of keys) {
+      const found = firstDifference(
+        Reflect.get(recorded, key),
+        Reflect.get(replayed, key),
+        path === "" ? key : `${path}.${key}`
+      )
+      if (found !== null) return found
+    }
+    return null
+  }
+  return recorded === replayed ? null : { path, recorded: show(recorded), replayed: show(replayed) }
+}
+
+const show = (value: unknown): string => {
+  const text = value === undefined ? "nothing" : JSON.stringify(value)
+  return text.length > 200 ? `${text.slice(0, 200)} …` : text
+}
+
+/** What outside services answered, taken from the event that is being replayed; all else is refused. */
+const layerRecorded = (current: Ref.Ref<RunEvent | null>) =>
+  Layer.mergeAll(
+    Layer.effect(Engine, recordedEngine(current)),
+    Layer.succeed(Proposer, recordedProposer(current)),
+    Layer.succeed(
+      Rollout,
+      Rollout.of({
+        collect: (episodes) =>
+          episodes.length === 0
+            ? Effect.succeed([])
+            : Effect.fail(new RolloutError({ reason: `the journal holds no trajectory ${episodes[0]?.id ?? ""}` }))
+      })
+    )
+  )
+
+const recordedEngine = Effect.fnUntraced(function* (current: Ref.Ref<RunEvent | null>) {
+  const trained = yield* Ref.make<{ readonly event: RunEvent | null; readonly updates: number }>({
+    event: null,
+    updates: 0
+  })
+  const refuse = (operation: EngineError["operation"]) =>
+    Effect.fail(new EngineError({ operation, reason: "the journal holds no answer to this" }))
+
+  const train = Effect.gen(function* () {
+    const event = yield* Ref.get(current)
+    const { updates } = yield* Ref.updateAndGet(trained, (before) => ({
+      event,
+      updates: before.event === event ? before.updates + 1 : 1
+    }))
+    const metrics = event?._tag === "StepTrained" ? event.metrics[updates - 1] : undefined
+    return metrics ?? (yield* refuse("train"))
+  })
+
+  return Engine.of({
+    profile: {
+      name: "recorded",
+      model: "recorded",
+      parameters: 0,
+      contextLength: Number.MAX_SAFE_INTEGER,
+      concurrency: 1,
+      deterministic: true,
+      fingerprint: "recorded"
+    },
+    tokenizer: { vocabularySize: 0, endOfSequence: 0, encode: () => [], decode: () => "", prompt: () => [] },
+    sample: () => refuse("sample"),
+    train: () => train,
+    score: () => refuse("score"),
+    save: () =>
+      Effect.flatMap(Ref.get(current), (event) =>
+        event?._tag === "CheckpointSaved" ? Effect.succeed(event.checkpoint) : refuse("save")
+      ),
+    restore: () => Effect.void,
+    remove: () => Effect.void
+  })
+})
+
+const recordedProposer = (current: Ref.Ref<RunEvent | null>): Proposer["Service"] => {
+  const answer = Effect.map(Ref.get(current), (event) => {
+    const spent = { calls: 0, tokens: 0, usd: 0 }
+    const written = (text: string): Instruction.Candidate => ({ text, rationale: "" })
+    if (event?._tag === "CandidatesProposed")
+      return {
+        critique: event.critique,
+        candidates: [...event.candidates, ...event.rejected.map(({ text }) => written(text))],
+        spent
+      }
+    if (event?._tag === "PopulationInitialised")
+      return {
+        critique: "",
+        candidates: event.instructions.filter(({ origin }) => origin === "variant").map(({ text }) => written(text)),
+        spent
+      }
+    return { critique: "", candidates: [], spent }
+  })
+  return Proposer.of({ propose: () => answer, initial: () => answer })
+}
+
+/** The records of a journal, each batch read once although a step needs it twice; what a replay would write goes nowhere. */
+const layerReadOnly = Layer.effect(
+  Journal,
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const last = yield* Ref.make<ReadonlyMap<string, Schema.Json>>(new Map())
+    return Journal.of({
+      ...journal,
+      getRecords: Effect.fnUntraced(function* (kind, keys) {
+        const known = yield* Ref.get(last)
+        const wanted = keys.map((key) => `${kind} ${key}`)
+        if (wanted.every((name) => known.has(name)))
+          return new Map(keys.flatMap((key, index) => entry(key, known.get(wanted[index] ?? ""))))
+        const found = yield* journal.getRecords(kind, keys)
+        yield* Ref.set(last, new Map([...found].map(([key, value]) => [`${kind} ${key}`, value])))
+        return found
+      }),
+      append: () => Effect.void,
+      putRecords: () => Effect.void,
+      charge: () => Effect.void,
+      reserve: (entries) => Effect.succeed(entries.map((_, index) => index)),
+      settle: () => Effect.void,
+      ledger: Effect.succeed([])
+    })
+  })
+)
+
+const entry = (key: string, value: Schema.Json | undefined): ReadonlyArray<readonly [string, Schema.Json]> =>
+  value === undefined ? [] : [[key, value]]

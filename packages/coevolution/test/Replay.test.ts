@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import { EventLog, Replay, type RunConfig, StateHash } from "@inspo/coevolution"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Effect, Layer, Schema } from "effect"
+import { config, make, runOn } from "./support/ScriptedRun.ts"
+
+/** A finished run on a journal of its own, with what a replay needs. */
+const record = (settings: RunConfig) =>
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const state = yield* runOn(settings, Layer.succeed(Journal, journal))
+    const { data } = yield* make(settings)
+    return { journal, state, run: { config: settings, data, entries: yield* EventLog.readEntries(journal) } }
+  })
+
+const short: RunConfig = { ...config, schedule: { ...config.schedule, steps: 5 } }
+
+const withKl: RunConfig = {
+  ...short,
+  train: { ...config.train, kl: "advantages", klCoefficient: 0.01 },
+  evaluation: { ...config.evaluation, every: 3, validation: 2 }
+}
+
+describe("a replay", () => {
+  it.effect.each([
+    ["as it is", short],
+    ["with a KL term and validation", withKl],
+    ["with one instruction", { ...short, population: { ...short.population, size: 1 } }]
+  ] as const)("of a run agrees with every event and every state: %s", ([, settings]) =>
+    Effect.gen(function* () {
+      const { run, state } = yield* record(settings)
+      const replayed = yield* Replay.replay(run)
+      assert.strictEqual(replayed.difference, null)
+      assert.strictEqual(replayed.events, run.entries.length)
+      assert.deepStrictEqual(replayed.hashes, { equal: run.entries.length, other: 0 })
+      assert.strictEqual(replayed.stateHash, yield* StateHash.of(state))
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect.prop(
+    "shows the first event that was decided otherwise, and what differs in it",
+    [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 }))],
+    ([step]) =>
+      Effect.gen(function* () {
+        const { run } = yield* record(short)
+        const place = run.entries.findIndex(({ event }) => event._tag === "StepPlanned" && event.step === step + 1)
+        const entries = run.entries.map(({ event, state }, index) => ({
+          event: index === place && event._tag === "StepPlanned" ? { ...event, learningRate: 0.5 } : event,
+          state
+        }))
+        const { difference, events } = yield* Replay.replay({ ...run, entries })
+        assert.strictEqual(events, place)
+        assert.strictEqual(difference?.sequence, place)
+        assert.strictEqual(difference?.path, "learningRate")
+        assert.strictEqual(difference?.recorded, "0.5")
+      }).pipe(Effect.provide(layerMemory, { local: true })),
+    { arbitrary: { runs: 3 } }
+  )
+
+  it.effect("shows a state that came out otherwise, and none of another version", () =>
+    Effect.gen(function* () {
+      const { run } = yield* record(short)
+      const altered = (state: string) => run.entries.map((entry, index) => (index === 5 ? { ...entry, state } : entry))
+      const { difference } = yield* Replay.replay({ ...run, entries: altered(`${StateHash.version}:0`) })
+      assert.strictEqual(difference?.sequence, 5)
+      assert.strictEqual(difference?.path, "state")
+      const other = yield* Replay.replay({ ...run, entries: altered("0:0") })
+      assert.strictEqual(other.difference, null)
+      assert.strictEqual(other.hashes.other, 1)
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("finds a rollout that is not on record", () =>
+    Effect.gen(function* () {
+      const { journal, run } = yield* record(short)
+      const forgetful = Journal.of({ ...journal, getRecords: () => Effect.succeed(new Map()) })
+      const { difference } = yield* Replay.replay(run).pipe(Effect.provideService(Journal, forgetful))
+      assert.strictEqual(difference?.event, "RolloutsCollected")
+      assert.include(difference?.replayed ?? "", "holds no trajectory")
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+})

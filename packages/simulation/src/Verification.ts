@@ -1,0 +1,84 @@
+/** Verifies candidates of known worth, and tells which verdicts were right and what they took. */
+import { Array as Arr, Effect, Random } from "effect"
+import { drawSync } from "@inspo/domain/RandomStream"
+import type { Verification } from "@inspo/verification"
+
+/** Contestants whose expected rewards, in [0, 1], are known. */
+export interface Contest {
+  readonly parent: number
+  readonly candidates: ReadonlyArray<number>
+  /**
+   * ρ, in [0, 1]: how much the question decides. With this probability a question is as hard for all trajectories of all
+   * contestants, and answered by those whose worth reaches its difficulty; else each trajectory is a draw of its own.
+   */
+  readonly correlation: number
+  /** Trajectories of each contestant on each question. Their mean is its score. */
+  readonly groupSize: number
+  /** |D_B|. */
+  readonly questions: number
+  /** Questions between two looks. */
+  readonly lookEvery: number
+  /** Places that candidates can take. */
+  readonly places: number
+}
+
+/** The verdicts, in the order of the candidates, and the trajectories that were rolled out for them. */
+export interface Outcome {
+  readonly accepted: ReadonlyArray<boolean>
+  readonly rollouts: number
+}
+
+/** One round of verification. Equal arguments give equal outcomes, and equal seeds the same questions to every policy. */
+export const simulate = (contest: Contest, policy: Verification.Policy, seed: number): Outcome => {
+  const answers = scores(contest, seed)
+  const parent = answers[0] ?? []
+  const candidates = answers.slice(1)
+  const { parent: isRerun } = policy.plan({ candidates: candidates.length, questions: contest.questions })
+  let seen: ReadonlyArray<ReadonlyArray<number>> = candidates.map(() => [])
+  let trying: ReadonlyArray<number> = [...candidates.keys()]
+  let asked = 0
+  let rollouts = 0
+  while (trying.length > 0 && asked < contest.questions) {
+    const now = Math.min(contest.questions, asked + contest.lookEvery)
+    rollouts += (now - asked) * contest.groupSize * (trying.length + (isRerun ? 1 : 0))
+    seen = seen.map((own, place) => (trying.includes(place) ? (candidates[place] ?? []).slice(0, now) : own))
+    asked = now
+    trying = policy.undecided({
+      candidates: seen,
+      parent: isRerun ? parent.slice(0, asked) : null,
+      left: contest.questions - asked,
+      places: contest.places
+    })
+  }
+  const verdicts = policy.judge({
+    candidates: seen,
+    parent: isRerun ? parent.slice(0, asked) : null,
+    storedParentMean: contest.parent
+  })
+  return { accepted: verdicts.map(({ accepted }) => accepted), rollouts }
+}
+
+/** The scores of the parent, then of each candidate, on all questions. */
+const scores = (
+  { candidates, correlation, groupSize, parent, questions }: Contest,
+  seed: number
+): ReadonlyArray<ReadonlyArray<number>> => {
+  const worth = [parent, ...candidates]
+  const byQuestion = drawSync(
+    seed,
+    ["verification"],
+    Effect.map(Random.Random, (random) =>
+      Arr.makeBy(questions, () => {
+        const isShared = random.nextDoubleUnsafe() < correlation
+        const difficulty = random.nextDoubleUnsafe()
+        return worth.map((mean) => {
+          let successes = 0
+          for (let one = 0; one < groupSize; one++)
+            if ((isShared ? difficulty : random.nextDoubleUnsafe()) < mean) successes++
+          return successes / groupSize
+        })
+      })
+    )
+  )
+  return worth.map((_, contestant) => byQuestion.map((row) => row[contestant] ?? 0))
+}
