@@ -15,7 +15,7 @@ export const introduction = (
   columns: number
 ): ReadonlyArray<string> => {
   const { config, loaded, profile } = run
-  const { population, proposer, rollout, schedule, train } = config
+  const { population, rollout, schedule, train } = config
   const planned = plannedByPurpose(config)
   const { data, passages } = loaded
   return [
@@ -38,7 +38,12 @@ export const introduction = (
           : ", one instruction"),
       columns
     ),
-    ...entry("optimizer", optimizers[proposer.kind], columns),
+    ...(train.fromStep === null
+      ? entry("training", "none: instructions are optimised, the policy stays as it is", columns)
+      : train.demonstrations === null
+        ? []
+        : entry("training", "supervised, on demonstrations", columns)),
+    ...entry("optimizer", optimizer(config), columns),
     ...entry(
       "rollouts",
       `${count(planned.train)} training, ${count(planned.verification)} verification (when every evolution takes ` +
@@ -50,8 +55,13 @@ export const introduction = (
   ]
 }
 
-const optimizers: Readonly<Record<RunConfig["proposer"]["kind"], string>> = {
-  rules: "rules over a clause bank, offline (no language model)",
+const optimizer = ({ optimizer: { model, provider }, proposer: { kind } }: RunConfig): string =>
+  provider === "offline" || kind === "random"
+    ? offline[kind]
+    : `${kind} by ${model ?? "a language model"} (${provider})`
+
+const offline: Readonly<Record<RunConfig["proposer"]["kind"], string>> = {
+  reflection: "rules over a clause bank, offline (no language model)",
   random: "random clauses of the bank",
   paraphrase: "the parent in other words of the bank",
   history: "clauses of the better-scored instructions"

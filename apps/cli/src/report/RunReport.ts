@@ -107,6 +107,7 @@ export const markdown = (report: RunReport): string => {
 
 /** What each file of a run directory holds. */
 export const files: ReadonlyArray<readonly [name: string, content: string]> = [
+  ["report.html", "this report with figures, as one file to send"],
   ["report.md", "this report with all settings"],
   ["best_instruction.txt", "the instruction to use from now on"],
   ["candidates.json", "every instruction that was proposed, and its fate"],
@@ -157,6 +158,9 @@ const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<stri
   const { baseline } = summary
   const words = unknownWords !== null && summary.evaluation.every(({ em }) => em < 0.1) ? explain(unknownWords) : null
   return [
+    ...(summary.measure === "em"
+      ? []
+      : [`What is called EM here is the mean of the reward ${summary.measure}, which the config asks for.`]),
     ...training(summary, config),
     ...(baseline === null
       ? []

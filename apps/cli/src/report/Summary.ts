@@ -10,7 +10,7 @@ const Share = Schema.Finite
 const Interval = Schema.Tuple([Share, Share])
 const Count = Schema.Int
 
-/** Exact match and executed searches per question of one policy under one instruction, on the test questions. */
+/** Mean reward, exact match by default, and executed searches per question of one policy under one instruction, on the test questions. */
 export const Cell = Schema.Struct({
   policy: Schema.Literals(["before", "after"]),
   instruction: Schema.Literals(["seed", "best"]),
@@ -48,6 +48,8 @@ export const Summary = Schema.Struct({
   failed: Schema.optionalKey(Schema.Struct({ train: Count, verification: Count, evaluation: Count })),
   seedInstruction: Schema.Struct({ id: Instruction.InstructionId, text: Schema.String }),
   bestInstruction: Schema.Struct({ id: Instruction.InstructionId, text: Schema.String, generation: Count }),
+  /** The reward that `em` is the mean of: exact match (`em`) unless `reward.kind` names another. */
+  measure: Schema.String,
   evaluation: Schema.Array(Cell),
   /** Mean reward on the validation questions, where the config asks for it. */
   validation: Schema.Array(Schema.Struct({ step: Count, mean: Share, n: Count })),
@@ -86,6 +88,7 @@ export const summarize = (run: {
     ...(Object.values(state.failed).some((failed) => failed > 0) ? { failed: state.failed } : {}),
     seedInstruction: { id: seed.id, text: seed.text },
     bestInstruction: { id: best.id, text: best.text, generation: best.generation },
+    measure: config.reward.kind,
     evaluation: (["before", "after"] as const).flatMap((policy) =>
       (
         [

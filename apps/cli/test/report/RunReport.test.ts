@@ -30,6 +30,7 @@ const summary: Summary = {
     cell("after", "best", 0.5)
   ],
   baseline: { method: "static", source: "run", rollouts: 5040, em: 0.42, ci95: [0.38, 0.46] },
+  measure: "em",
   validation: [],
   checkpoint: { step: 60, rule: "last" },
   collapse: null,

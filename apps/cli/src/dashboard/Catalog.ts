@@ -1,0 +1,117 @@
+import { RunCatalog, CatalogError, type RunPlace, type RunSource } from "@inspo/dashboard/RunCatalog"
+import { type Context, Effect, FileSystem, Layer, Option, Path } from "effect"
+import { loadData } from "../config/Data.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { layerJournal } from "../runDirectory/JournalLayer.ts"
+import { runNotes } from "../runDirectory/Notes.ts"
+import { readConfig } from "../runDirectory/Read.ts"
+
+/** The runs in and below directories: each that holds a config is one. */
+export const layer = (
+  directories: ReadonlyArray<string>
+): Layer.Layer<RunCatalog, never, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(
+    RunCatalog,
+    Effect.gen(function* () {
+      const services = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+      return RunCatalog.of({
+        find: Effect.provideContext(find(directories), services),
+        open: (place) => Effect.provideContext(open(place, services), services)
+      })
+    })
+  )
+
+/** How deep below a given directory a run may lie: `runs/NAME` and its `baseline`. */
+const depth = 2
+
+const find = Effect.fnUntraced(function* (directories: ReadonlyArray<string>) {
+  const path = yield* Path.Path
+  const found = yield* Effect.forEach(directories, (directory) => below(path.resolve(directory), depth))
+  // A stable sort leaves the baseline of a run behind it.
+  const latest = found.flat().sort((a, b) => b.created - a.created)
+  const taken = new Set<string>()
+  return latest.flatMap(({ directory }): ReadonlyArray<RunPlace> => {
+    if (taken.has(directory)) return []
+    taken.add(directory)
+    const name = nameOf(path, directory)
+    const slug = name.replaceAll(/[^\w.-]+/gu, "_")
+    let id = slug
+    for (let number = 2; taken.has(id); number++) id = `${slug}-${number}`
+    taken.add(id)
+    return [{ id, name, directory }]
+  })
+})
+
+/** The name of a run directory; that of a baseline tells whose it is. */
+const nameOf = (path: Path.Path, directory: string): string => {
+  const name = path.basename(directory)
+  return name === "baseline" ? `${path.basename(path.dirname(directory))}/baseline` : name
+}
+
+/** A run directory; a baseline counts as created with its run. */
+interface Found {
+  readonly directory: string
+  readonly created: number
+}
+
+const below = (
+  directory: string,
+  levels: number
+): Effect.Effect<ReadonlyArray<Found>, never, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const created = yield* modified(filesOf(directory).config)
+    const own = created === null ? [] : [{ directory, created }]
+    if (levels === 0) return own
+    const entries = yield* Effect.orElseSucceed(fs.readDirectory(directory), () => [])
+    const children = yield* Effect.forEach(
+      entries.filter((entry) => created === null || entry === "baseline"),
+      (entry) => below(`${directory}/${entry}`, levels - 1),
+      { concurrency: 8 }
+    )
+    return [...own, ...children.flat().map((child) => (created === null ? child : { ...child, created }))]
+  })
+
+const open = Effect.fnUntraced(
+  function* ({ directory }: RunPlace, services: Context.Context<FileSystem.FileSystem | Path.Path>) {
+    const config = yield* readConfig(directory)
+    const files = filesOf(directory)
+    const questions = yield* Effect.cached(
+      loadData(config).pipe(
+        Effect.map(
+          ({ data }) =>
+            new Map([...data.train, ...data.validation, ...data.test].map((question) => [question.id, question]))
+        ),
+        Effect.orElseSucceed(() => new Map())
+      )
+    )
+    return {
+      config,
+      journal: layerJournal(directory, config, "read-only"),
+      questions: Effect.provideContext(questions, services),
+      notes: Effect.provideContext(runNotes(directory), services),
+      lastWritten: Effect.provideContext(
+        Effect.map(
+          Effect.forEach([files.journal, `${files.journal}-wal`, files.outcome, files.timings], modified),
+          latest
+        ),
+        services
+      )
+    } satisfies RunSource
+  },
+  Effect.mapError(({ message }) => new CatalogError({ problem: message }))
+)
+
+const latest = (times: ReadonlyArray<number | null>): number | null => {
+  const known = times.filter((time) => time !== null)
+  return known.length === 0 ? null : Math.max(...known)
+}
+
+/** When a file was last changed, in milliseconds since 1970; null when there is none. */
+const modified = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* Effect.match(fs.stat(file), {
+    onFailure: () => null,
+    onSuccess: ({ mtime }) => Option.match(mtime, { onNone: () => null, onSome: (date) => date.getTime() })
+  })
+})

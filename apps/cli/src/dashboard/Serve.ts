@@ -1,0 +1,52 @@
+import { Assets, Server } from "@inspo/dashboard"
+import { Console, Effect, FileSystem, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { CommandFailure, UsageError } from "../Failure.ts"
+import { type Address, admission, listen } from "../server/Listen.ts"
+import * as Catalog from "./Catalog.ts"
+
+export interface ServeInput extends Address {
+  readonly directories: ReadonlyArray<string>
+  readonly json: boolean
+}
+
+/** Serves the dashboard until it is interrupted. One line tells where it is. */
+export const serve = Effect.fn("Dashboard.serve")(function* (input: ServeInput) {
+  const url = yield* start(input)
+  yield* Console.log(input.json ? JSON.stringify({ url }) : `Dashboard of ${input.directories.join(", ")} at ${url}`)
+  return yield* Effect.never
+}, Effect.scoped)
+
+/** Serves the dashboard while the scope lives, and returns its URL. */
+export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeInput, "json">) {
+  const fs = yield* FileSystem.FileSystem
+  const { directories, host } = input
+  const missing = yield* Effect.findFirst(directories, (directory) =>
+    Effect.map(
+      Effect.orElseSucceed(fs.exists(directory), () => false),
+      (exists) => !exists
+    )
+  )
+  if (missing._tag === "Some")
+    return yield* new UsageError({
+      problem:
+        `There is no directory ${missing.value} to look for runs in. Check the path, or make a run first with ` +
+        "`inspo run`."
+    })
+  const password = yield* admission(input)
+  yield* Assets.ensure(Console.error("Building the page of the dashboard, once …")).pipe(
+    Effect.mapError(({ message }) => new CommandFailure({ problem: `${message}.` }))
+  )
+  return yield* listen(
+    "dashboard",
+    input,
+    HttpRouter.serve(
+      Server.layer({
+        assets: Assets.folder,
+        hosts: [host],
+        ...(password === undefined ? {} : { password })
+      }).pipe(Layer.provide(Catalog.layer(directories))),
+      { disableLogger: true, disableListenLog: true }
+    )
+  )
+})

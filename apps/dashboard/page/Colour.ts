@@ -1,0 +1,16 @@
+/** Colours of things that have no colour of their own. */
+import type { CSSProperties } from "react"
+
+/**
+ * The hue of an instruction, by its number in order of birth: neighbours are far apart on the circle. The seed is grey.
+ * Used with the class `ink`, which knows how light a colour has to be in the present theme.
+ */
+export const instructionStyle = (id: string | null): CSSProperties & Record<"--hue" | "--chroma", string> => {
+  const number = id === null ? Number.NaN : Number.parseInt(id.replace(/\D+/gu, ""), 10)
+  return Number.isNaN(number) || number === 0
+    ? { "--hue": "0", "--chroma": "0.01" }
+    : { "--hue": String((number * 137.508 + 140) % 360), "--chroma": "0.13" }
+}
+
+/** Colours of curves that are drawn over each other, as CSS variables of the page. */
+export const curveColour = (index: number): string => `var(--curve-${index % 8})`

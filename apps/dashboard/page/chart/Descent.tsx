@@ -1,0 +1,145 @@
+import { useMemo } from "react"
+import type { LineageView, NodeView } from "../../src/view/LineageView.ts"
+import { instructionStyle } from "../Colour.ts"
+import { percent } from "../../src/Format.ts"
+import { ticks } from "./Ticks.ts"
+import { useWidth } from "./useWidth.ts"
+
+/** Every instruction as a line from its birth to its end, branching off its parent; small rings are rejected candidates. */
+export const Descent = ({
+  lineage,
+  onSelect,
+  selected,
+  steps
+}: {
+  readonly lineage: LineageView
+  readonly steps: number
+  readonly selected: string
+  readonly onSelect: (key: string) => void
+}) => {
+  const [host, width, scale] = useWidth()
+  const rows = useMemo(() => placed(lineage.nodes), [lineage.nodes])
+  const rowOf = useMemo(() => new Map(rows.map(({ node, row }) => [node.id, row])), [rows])
+  const line = useMemo(() => ancestors(lineage.nodes, selected), [lineage.nodes, selected])
+  const frame = {
+    left: 14,
+    right: 54 * scale,
+    top: 10,
+    bottom: 24 * scale,
+    row: (rows.length > 40 ? 15 : 20) * scale
+  }
+  const height = frame.top + frame.bottom + frame.row * rows.length
+  const inner = Math.max(1, width - frame.left - frame.right)
+  const x = (step: number) => frame.left + (inner * step) / Math.max(1, steps)
+  const y = (row: number) => frame.top + frame.row * (row + 0.5)
+  const all = useMemo(() => Array.from({ length: steps + 1 }, (_, step) => step), [steps])
+  const rejected = useMemo(() => rejectedByParent(lineage.nodes), [lineage.nodes])
+  return (
+    <div ref={host} className="descent">
+      {width > 0 && (
+        <svg width={width} height={height} role="group" aria-label="Descent of the instructions over steps">
+          {ticks(all, Math.floor(inner / (60 * scale))).map((step) => (
+            <g key={step}>
+              <line className="grid" x1={x(step)} x2={x(step)} y1={frame.top} y2={height - frame.bottom} />
+              <text className="tick" x={x(step)} y={height - 6} textAnchor="middle">
+                {step}
+              </text>
+            </g>
+          ))}
+          {rows.map(({ node, row }) => {
+            const from = node.parent === null ? undefined : rowOf.get(node.parent)
+            const end = node.leftAt ?? Math.max(lineage.step, node.step)
+            const isOn = line.has(node.key)
+            return (
+              <g
+                key={node.key}
+                className={`life ink ${isOn ? "on" : ""} ${node.key === selected ? "selected" : ""}`}
+                style={instructionStyle(node.id)}
+                onClick={() => onSelect(node.key)}
+              >
+                <title>
+                  {`${node.id}, generation ${node.generation}, ${node.fate}${node.mean === null ? "" : `, mean reward ${percent(node.mean)}`}`}
+                </title>
+                <rect
+                  className="hit"
+                  x={x(node.step) - 6}
+                  y={y(row) - frame.row / 2}
+                  width={Math.max(12, x(end) - x(node.step) + 50)}
+                  height={frame.row}
+                />
+                {from !== undefined && (
+                  <path
+                    className="branch"
+                    d={`M${x(node.step)},${y(from)}C${x(node.step)},${y(row)} ${x(node.step)},${y(row)} ${x(node.step) + 5},${y(row)}`}
+                  />
+                )}
+                <line
+                  className="stem"
+                  x1={x(node.step) + (from === undefined ? 0 : 5)}
+                  x2={Math.max(x(end), x(node.step) + 6)}
+                  y1={y(row)}
+                  y2={y(row)}
+                />
+                <circle cx={x(node.step)} cy={from === undefined ? y(row) : y(from)} r={from === undefined ? 4 : 2.5} />
+                {node.leftAt !== null && <path className="end" d={`M${x(end) - 3},${y(row) - 3}l6,6m0,-6l-6,6`} />}
+                <text className="tick name" x={Math.max(x(end), x(node.step) + 6) + 7} y={y(row) + 4}>
+                  {node.id}
+                </text>
+              </g>
+            )
+          })}
+          {rejected.map(({ count, parent, step }) => {
+            const row = rowOf.get(parent)
+            return row === undefined ? null : (
+              <g key={`${parent} ${step}`} className="rejected">
+                <title>{`${count} candidates of ${parent} rejected after step ${step}`}</title>
+                <circle cx={x(step)} cy={y(row)} r={5} />
+              </g>
+            )
+          })}
+        </svg>
+      )}
+    </div>
+  )
+}
+
+/** Instructions one below the other: every child below its parent, before the parent's next child. */
+const placed = (nodes: ReadonlyArray<NodeView>): ReadonlyArray<{ readonly node: NodeView; readonly row: number }> => {
+  const living = nodes.filter(({ id }) => id !== null)
+  const known = new Set<string | null>(living.flatMap(({ id }) => (id === null ? [] : [id])))
+  const children = Map.groupBy<string | null, NodeView>(living, ({ parent }) => (known.has(parent) ? parent : null))
+  const list: Array<{ node: NodeView; row: number }> = []
+  const visit = (parent: string | null) => {
+    for (const node of children.get(parent) ?? []) {
+      if (list.length >= living.length) return
+      list.push({ node, row: list.length })
+      visit(node.id)
+    }
+  }
+  visit(null)
+  return list
+}
+
+const ancestors = (nodes: ReadonlyArray<NodeView>, key: string): ReadonlySet<string> => {
+  const line = new Set<string>()
+  let node = nodes.find((one) => one.key === key)
+  while (node !== undefined && !line.has(node.key)) {
+    line.add(node.key)
+    const { parent } = node
+    node = parent === null ? undefined : nodes.find(({ id }) => id === parent)
+  }
+  return line
+}
+
+const rejectedByParent = (nodes: ReadonlyArray<NodeView>) =>
+  [
+    ...Map.groupBy(
+      nodes.filter(({ id, parent }) => id === null && parent !== null),
+      ({ parent, step }) => `${parent} ${step}`
+    )
+  ].flatMap(([, own]) => {
+    const [first] = own
+    return first === undefined || first.parent === null
+      ? []
+      : [{ parent: first.parent, step: first.step, count: own.length }]
+  })

@@ -1,0 +1,228 @@
+import { useEffect, useMemo, useRef, useState } from "react"
+import uPlot from "uplot"
+import type { Mark } from "../../src/view/OverviewView.ts"
+import { resolveColour, useTheme } from "../Theme.ts"
+
+export interface Curve {
+  readonly label: string
+  readonly values: ReadonlyArray<number | null>
+  /** A CSS colour. */
+  readonly colour: string
+  readonly width?: number
+  readonly dashed?: boolean
+  /** Points without lines between. */
+  readonly points?: boolean
+  /** Not named beside the values, such as a band around another curve. */
+  readonly quiet?: boolean
+}
+
+export interface LineChartProps {
+  readonly title: string
+  /** What the values are, for people who do not see the chart. */
+  readonly description?: string
+  readonly steps: ReadonlyArray<number>
+  readonly curves: ReadonlyArray<Curve>
+  readonly format: (value: number | null) => string
+  /** For the values of the axis; `format` when absent. */
+  readonly axisFormat?: (value: number | null) => string
+  readonly marks?: ReadonlyArray<Mark>
+  /** Lower and upper end of the axis; by the values when absent. */
+  readonly range?: readonly [number | null, number | null]
+  readonly height?: number
+  readonly axisLabel?: string
+}
+
+/** Curves over steps. All charts of a page show the values at the same step while one of them is pointed at. */
+export const LineChart = (props: LineChartProps) => {
+  const {
+    axisLabel = "step",
+    curves,
+    description,
+    format,
+    axisFormat = format,
+    height = 190,
+    marks = none,
+    range,
+    steps,
+    title
+  } = props
+  const host = useRef<HTMLDivElement>(null)
+  const chart = useRef<uPlot>(null)
+  const [pointed, setPointed] = useState<number | null>(null)
+  const theme = useTheme()
+  const named = curves.filter(({ quiet }) => quiet !== true)
+  const layout = JSON.stringify([theme, title, height, range, curves.map((curve) => ({ ...curve, values: null }))])
+  const data = useMemo(
+    (): uPlot.AlignedData => [[...steps], ...curves.map(({ values }) => [...values])],
+    [steps, curves]
+  )
+  const latest = useRef({ data, axisFormat, marks })
+  latest.current = { data, axisFormat, marks }
+
+  useEffect(() => {
+    const element = host.current
+    if (element === null) return
+    const colours = {
+      grid: resolveColour("var(--line)"),
+      text: resolveColour("var(--muted)"),
+      prune: resolveColour("var(--prune)"),
+      evolve: resolveColour("var(--evolve)"),
+      skip: resolveColour("var(--line-strong)")
+    }
+    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+    const font = `${Math.round(rem * 0.75)}px ${getComputedStyle(document.body).fontFamily}`
+    const axis = { stroke: colours.text, font, ticks: { show: false }, grid: { stroke: colours.grid, width: 1 } }
+    const made = new uPlot(
+      {
+        width: Math.max(120, element.clientWidth),
+        height: Math.round((height * rem) / 16),
+        padding: [Math.round(rem * 0.9), Math.round(rem * 0.7), 0, 0],
+        cursor: {
+          sync: { key: "steps", setSeries: false },
+          y: false,
+          points: { size: 7 },
+          drag: { x: false, y: false }
+        },
+        legend: { show: false },
+        scales: {
+          x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) },
+          y: {
+            range: (_, low, high) => {
+              const room = (high - low) * 0.08 || Math.abs(high) * 0.1 || 1
+              return [range?.[0] ?? low - room, range?.[1] ?? high + room]
+            }
+          }
+        },
+        axes: [
+          {
+            ...axis,
+            grid: { show: false },
+            size: Math.round(rem * 1.6),
+            space: rem * 3.5,
+            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+          },
+          {
+            ...axis,
+            size: Math.round(rem * 3.2),
+            space: rem * 2.2,
+            values: (_, values) => values.map((value) => latest.current.axisFormat(value))
+          }
+        ],
+        series: [
+          {},
+          ...curves.map(({ colour, dashed, label, points, width = 2 }): uPlot.Series => {
+            const stroke = resolveColour(colour)
+            return {
+              label,
+              stroke,
+              width: points === true ? 0 : width,
+              spanGaps: true,
+              ...(dashed === true ? { dash: [4, 4] } : {}),
+              points: { show: points === true || steps.length === 1, size: 6, fill: stroke, stroke }
+            }
+          })
+        ],
+        hooks: {
+          drawClear: [(plot) => drawMarks(plot, latest.current.marks, colours, rem)],
+          setCursor: [({ cursor }) => setPointed(cursor.idx ?? null)]
+        }
+      },
+      latest.current.data,
+      element
+    )
+    chart.current = made
+    const observer = new ResizeObserver(() =>
+      made.setSize({ width: Math.max(120, element.clientWidth), height: made.height })
+    )
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      made.destroy()
+      chart.current = null
+    }
+    // Colours, fonts and the kinds of curves decide the chart; the values are given to it below.
+  }, [layout])
+
+  useEffect(() => chart.current?.setData(data), [data])
+
+  const at = pointed ?? steps.length - 1
+  return (
+    <figure className="chart">
+      <figcaption className={named.length > 2 ? "many" : ""}>
+        <span className="chart-title">{title}</span>
+        <span className="chart-values">
+          {steps.length > 0 && (
+            <span className="muted">
+              {axisLabel} {steps[at] ?? "–"}
+            </span>
+          )}
+          {named.map(({ colour, label, values }) => (
+            <span key={label}>
+              {named.length > 1 && <i className="swatch" style={{ background: colour }} />}
+              {named.length > 1 && <span className="muted">{label} </span>}
+              <b>{format(values[at] ?? null)}</b>
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      <div ref={host} role="img" aria-label={spoken(description ?? title, props)} className="chart-canvas" />
+    </figure>
+  )
+}
+
+const none: ReadonlyArray<Mark> = []
+
+/** Lines where the population was pruned and renewed, behind the curves; where they are many, prunings are ticks alone. */
+const drawMarks = (
+  plot: uPlot,
+  marks: ReadonlyArray<Mark>,
+  colours: Readonly<Record<Mark["kind"], string>>,
+  rem: number
+) => {
+  const { ctx } = plot
+  const { height, left, top, width } = plot.bbox
+  const pixel = devicePixelRatio
+  const isDense = width / Math.max(1, marks.length) < rem * pixel
+  const size = rem * (isDense ? 0.16 : 0.28) * pixel
+  ctx.save()
+  for (const { kind, step } of marks) {
+    const x = Math.round(plot.valToPos(step, "x", true)) + 0.5
+    if (x < left || x > left + width) continue
+    ctx.strokeStyle = colours[kind]
+    ctx.fillStyle = colours[kind]
+    ctx.globalAlpha = isDense ? 0.3 : 0.5
+    ctx.lineWidth = pixel
+    ctx.setLineDash(kind === "evolve" ? [] : [3 * pixel, 3 * pixel])
+    ctx.beginPath()
+    if (kind === "evolve" || !isDense) {
+      ctx.moveTo(x, top)
+      ctx.lineTo(x, top + height)
+    }
+    ctx.stroke()
+    ctx.globalAlpha = 1
+    ctx.beginPath()
+    if (kind === "evolve") ctx.arc(x, top - size, size, 0, 2 * Math.PI)
+    else {
+      ctx.moveTo(x - size, top - 1.9 * size)
+      ctx.lineTo(x + size, top - 1.9 * size)
+      ctx.lineTo(x, top)
+    }
+    if (kind !== "skip") ctx.fill()
+  }
+  ctx.restore()
+}
+
+const spoken = (what: string, { axisLabel = "step", curves, format, steps }: LineChartProps): string => {
+  if (steps.length === 0) return `${what}: no values yet`
+  const told = curves
+    .filter(({ quiet }) => quiet !== true)
+    .map(({ label, values }) => {
+      const known = values.flatMap((value) => (value === null ? [] : [value]))
+      const [first] = known
+      const last = known.at(-1)
+      return first === undefined || last === undefined
+        ? `${label}: no values`
+        : `${label} from ${format(first)} to ${format(last)}, lowest ${format(Math.min(...known))}, highest ${format(Math.max(...known))}`
+    })
+  return `${what} from ${axisLabel} ${steps[0]} to ${steps.at(-1)}. ${told.join(". ")}.`
+}

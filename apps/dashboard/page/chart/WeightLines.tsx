@@ -1,0 +1,82 @@
+import { useMemo } from "react"
+import type { PopulationView } from "../../src/view/PopulationView.ts"
+import { instructionStyle } from "../Colour.ts"
+import { ticks } from "./Ticks.ts"
+import { useWidth } from "./useWidth.ts"
+
+/** The weight of every instruction while it lived. */
+export const WeightLines = ({
+  onPick,
+  picked,
+  population
+}: {
+  readonly population: PopulationView
+  readonly picked: string | null
+  readonly onPick: (id: string | null) => void
+}) => {
+  const [host, width, scale] = useWidth()
+  const { lives, steps } = population
+  const frame = { left: 46 * scale, right: 8, top: 14 * scale, bottom: 24 * scale, height: 320 * scale }
+  const inner = Math.max(1, width - frame.left - frame.right)
+  const highest = useMemo(
+    () =>
+      Math.max(0.1, ...lives.flatMap(({ weights }) => weights.flatMap((weight) => (weight === null ? [] : [weight])))),
+    [lives]
+  )
+  const top = Math.min(1, Math.ceil(highest * 10) / 10)
+  const x = (index: number) => frame.left + (inner * (index + 0.5)) / Math.max(1, steps.length)
+  const y = (weight: number) => frame.top + (frame.height - frame.top - frame.bottom) * (1 - weight / top)
+  return (
+    <figure className="chart">
+      <figcaption>
+        <span className="chart-title">Weight: mean reward over the window</span>
+      </figcaption>
+      <div ref={host}>
+        {width > 0 && (
+          <svg
+            width={width}
+            height={frame.height}
+            role="img"
+            aria-label={`Weights of ${lives.length} instructions over ${steps.length} steps; the table below holds the last of each`}
+          >
+            {[0, 0.25, 0.5, 0.75, 1].map((part) => (
+              <g key={part}>
+                <line className="grid" x1={frame.left} x2={width - frame.right} y1={y(part * top)} y2={y(part * top)} />
+                <text className="tick" x={frame.left - 8} y={y(part * top) + 4} textAnchor="end">
+                  {Math.round(100 * part * top)} %
+                </text>
+              </g>
+            ))}
+            {lives.map(({ from, id, weights }) => {
+              const points = weights.flatMap((weight, offset) =>
+                weight === null ? [] : [{ x: x(from + offset), y: y(weight) }]
+              )
+              const [only] = points
+              return (
+                <g
+                  key={id}
+                  className={`weight ink ${picked === null ? "" : picked === id ? "picked" : "dimmed"}`}
+                  style={instructionStyle(id)}
+                  onPointerEnter={() => onPick(id)}
+                  onPointerLeave={() => onPick(null)}
+                >
+                  <title>{id}</title>
+                  {points.length === 1 && only !== undefined ? (
+                    <circle cx={only.x} cy={only.y} r={3} />
+                  ) : (
+                    <polyline points={points.map((point) => `${point.x},${point.y}`).join(" ")} />
+                  )}
+                </g>
+              )
+            })}
+            {ticks(steps, Math.floor(inner / (56 * scale))).map((index) => (
+              <text key={index} className="tick" x={x(index)} y={frame.height - 6 * scale} textAnchor="middle">
+                {steps[index]}
+              </text>
+            ))}
+          </svg>
+        )}
+      </div>
+    </figure>
+  )
+}

@@ -1,0 +1,20 @@
+import { useEffect, useRef } from "react"
+
+/** Keys of a view, while nothing is being typed. */
+export const useKeys = (keys: Readonly<Record<string, () => void>>): void => {
+  const latest = useRef(keys)
+  latest.current = keys
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      const { target } = event
+      if (target instanceof HTMLElement && ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName)) return
+      const action = latest.current[event.key]
+      if (action === undefined) return
+      event.preventDefault()
+      action()
+    }
+    window.addEventListener("keydown", onKey)
+    return () => window.removeEventListener("keydown", onKey)
+  }, [])
+}

@@ -1,0 +1,216 @@
+import { useMemo } from "react"
+import type { ComparisonView, ContestantView } from "../../src/view/ComparisonView.ts"
+import type { RunView } from "../../src/view/RunView.ts"
+import { LineChart } from "../chart/LineChart.tsx"
+import { curveColour } from "../Colour.ts"
+import { compact, percent, points } from "../../src/Format.ts"
+import { versionOf } from "../Live.ts"
+import { Card, Empty, IntervalBar, Loading, Problem, Status } from "../part/Parts.tsx"
+import { go, type Route, withQuery } from "../Route.ts"
+import { makeView } from "../View.ts"
+
+const useComparison = makeView((client, runs: string) => client.compare({ query: { runs } }))
+
+/** Runs side by side. */
+export const Compare = ({
+  route,
+  run,
+  runs
+}: {
+  readonly run: RunView
+  readonly runs: ReadonlyArray<RunView>
+  readonly route: Route
+}) => {
+  const readable = runs.filter(({ problem }) => problem === null)
+  const others =
+    route.query.get("with")?.split(",") ??
+    readable
+      .filter(({ id }) => id !== run.id)
+      .slice(0, 3)
+      .map(({ id }) => id)
+  const chosen = [run.id, ...others.filter((id) => id !== run.id && readable.some((known) => known.id === id))]
+  const version = readable
+    .filter(({ id }) => chosen.includes(id))
+    .map(versionOf)
+    .join()
+  const { data, problem } = useComparison(chosen.join(","), version)
+  const toggle = (id: string) => {
+    const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]
+    go(withQuery(route, { with: next.filter((one) => one !== run.id).join(",") || "none" }), "replace")
+  }
+  return (
+    <>
+      <h1 className="hidden">Compare {run.name} with other runs</h1>
+      <Card title="Runs to compare">
+        {readable.length < 2 ? (
+          <Empty title="There is only one run here">
+            Start the dashboard on a directory with several, as in <code>inspo dashboard runs</code>.
+          </Empty>
+        ) : (
+          <div className="choices">
+            {readable.map(({ id, name, status }) => (
+              <label key={id} className="check">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(id)}
+                  disabled={id === run.id}
+                  onChange={() => toggle(id)}
+                />
+                {chosen.includes(id) && (
+                  <i className="swatch" style={{ background: curveColour(chosen.indexOf(id)) }} aria-hidden="true" />
+                )}
+                {name} <Status status={status} />
+              </label>
+            ))}
+          </div>
+        )}
+      </Card>
+      {problem !== null && <Problem>{problem}</Problem>}
+      {data === null ? <Loading /> : <Comparison comparison={data} />}
+    </>
+  )
+}
+
+const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => {
+  const { runs, settings } = comparison
+  const { curves, steps } = useMemo(() => aligned(runs), [runs])
+  return (
+    <>
+      <Card>
+        <LineChart
+          title="Training reward, mean of 5 steps"
+          steps={steps}
+          curves={curves}
+          format={(value) => percent(value, 0)}
+          range={[0, null]}
+          height={260}
+        />
+      </Card>
+      <Card title="Test questions, after training, best instruction">
+        <div className="scroll">
+          <table className="table result">
+            <thead>
+              <tr>
+                <th scope="col">Run</th>
+                <th scope="col" className="num">
+                  EM
+                </th>
+                <th scope="col">95 % interval</th>
+                <th scope="col" className="num">
+                  n
+                </th>
+                <th scope="col" className="num">
+                  Paired difference
+                </th>
+                <th scope="col" className="num">
+                  Baseline
+                </th>
+                <th scope="col" className="num">
+                  Rollouts
+                </th>
+                <th scope="col" className="num">
+                  Tokens
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {runs.map((contestant, index) => (
+                <Row key={contestant.run.id} contestant={contestant} index={index} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Card>
+      {runs.length > 1 && (
+        <Card title="Settings that differ">
+          {settings.length === 0 ? (
+            <p className="muted">All settings are equal.</p>
+          ) : (
+            <div className="scroll">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th scope="col">Setting</th>
+                    {runs.map(({ run }) => (
+                      <th key={run.id} scope="col" className="num">
+                        {run.name}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {settings.map(({ name, values }) => (
+                    <tr key={name}>
+                      <th scope="row" className="mono">
+                        {name}
+                      </th>
+                      {values.map((value, index) => (
+                        <td key={index} className="num" dir="auto">
+                          {value ?? "–"}
+                        </td>
+                      ))}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )}
+        </Card>
+      )}
+    </>
+  )
+}
+
+const Row = ({ contestant, index }: { readonly contestant: ContestantView; readonly index: number }) => {
+  const { baseline, cells, difference, run } = contestant
+  const after = cells.filter(({ policy }) => policy === "after")
+  const cell = after.find(({ role }) => role === "best") ?? after[0]
+  return (
+    <tr>
+      <th scope="row">
+        <i className="swatch" style={{ background: curveColour(index) }} aria-hidden="true" />
+        {run.name}
+      </th>
+      <td className="num strong">{percent(cell?.mean)}</td>
+      <td>
+        {cell === undefined ? (
+          <span className="muted">not evaluated</span>
+        ) : (
+          <IntervalBar mean={cell.mean} ci95={cell.ci95} />
+        )}
+      </td>
+      <td className="num">{cell?.n ?? "–"}</td>
+      <td className="num">
+        {difference === null
+          ? index === 0
+            ? "–"
+            : "other questions"
+          : `${points(difference.mean)} [${points(difference.ci95[0])}, ${points(difference.ci95[1])}]`}
+      </td>
+      <td className="num">{percent(baseline?.em)}</td>
+      <td className="num">{compact(run.rollouts)}</td>
+      <td className="num">{compact(run.tokens)}</td>
+    </tr>
+  )
+}
+
+/** Curves of runs of different lengths over the steps of all of them. */
+const aligned = (runs: ReadonlyArray<ContestantView>) => {
+  const steps = [...new Set(runs.flatMap((one) => one.steps))].sort((a, b) => a - b)
+  return {
+    steps,
+    curves: runs.map(({ reward, run, steps: own }, index) => {
+      const at = new Map(own.map((step, position) => [step, position]))
+      return {
+        label: run.name,
+        colour: curveColour(index),
+        values: steps.map((step) => {
+          const position = at.get(step)
+          if (position === undefined) return null
+          const near = reward.slice(Math.max(0, position - 4), position + 1).filter((value) => value !== null)
+          return near.length === 0 ? null : near.reduce((sum, value) => sum + value, 0) / near.length
+        })
+      }
+    })
+  }
+}

@@ -1,0 +1,76 @@
+import type { RunView } from "../../src/view/RunView.ts"
+import { compact, percent } from "../../src/Format.ts"
+import { ago } from "../Ago.ts"
+import { Empty, Sparkline, Status } from "../part/Parts.tsx"
+import { href } from "../Route.ts"
+
+/** All runs, the latest first. */
+export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
+  runs.length === 0 ? (
+    <Empty title="No runs yet">
+      Start one with <code>npx pnpm@12 start</code>: it appears here with its first step.
+    </Empty>
+  ) : (
+    <>
+      <div className="page-head">
+        <h1>Runs</h1>
+        {runs.length > 1 && (
+          <a className="button" href={href(runs[0]?.id ?? null, "compare")}>
+            Compare
+          </a>
+        )}
+      </div>
+      <div className="scroll">
+        <table className="table rows">
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">State</th>
+              <th scope="col" className="num">
+                Step
+              </th>
+              <th scope="col">Training reward</th>
+              <th scope="col" className="num">
+                EM
+              </th>
+              <th scope="col" className="num">
+                Rollouts
+              </th>
+              <th scope="col" className="num">
+                Written
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {runs.map((run) => (
+              <tr key={run.id}>
+                <th scope="row">
+                  <a href={href(run.id)}>{run.name}</a>
+                  {run.problem !== null && <span className="problem-line">{run.problem}</span>}
+                </th>
+                <td>
+                  <Status status={run.status} />
+                </td>
+                <td className="num">
+                  {run.step}
+                  <span className="muted"> / {run.steps ?? "–"}</span>
+                </td>
+                <td>
+                  <span className="with-spark">
+                    <Sparkline
+                      values={run.course}
+                      label={`Training reward of ${run.name}, now ${percent(run.reward)}`}
+                    />
+                    <span className="num">{percent(run.reward)}</span>
+                  </span>
+                </td>
+                <td className="num strong">{percent(run.em)}</td>
+                <td className="num">{compact(run.rollouts)}</td>
+                <td className="num muted">{run.lastWritten === null ? "–" : ago(run.lastWritten)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )

@@ -1,0 +1,74 @@
+/** What the page asks the server: one document per view, and a stream of what changed. */
+import { Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ComparisonView } from "./view/ComparisonView.ts"
+import { CostView } from "./view/CostView.ts"
+import { LineageView } from "./view/LineageView.ts"
+import { OverviewView } from "./view/OverviewView.ts"
+import { PopulationView } from "./view/PopulationView.ts"
+import { RunId, RunView } from "./view/RunView.ts"
+import { TrajectoryPage, TrajectoryQuery, TrajectoryView } from "./view/TrajectoryView.ts"
+
+/** A run that has news, or `null` when runs came or went, or when only the connection is to be kept alive. */
+export const Change = Schema.Union([
+  Schema.TaggedStruct("Run", { run: RunView }),
+  Schema.TaggedStruct("Runs", {}),
+  Schema.TaggedStruct("Beat", {})
+])
+export type Change = typeof Change.Type
+
+/** There is no such run, or nothing in it by that name. */
+export class NotFound extends Schema.TaggedError<NotFound>()(
+  "NotFound",
+  { what: Schema.String },
+  { httpApiStatus: 404 }
+) {
+  override get message() {
+    return `dashboard: there is no ${this.what}; open the list of runs to see what there is`
+  }
+}
+
+/** The run is there and cannot be read. */
+export class Unreadable extends Schema.TaggedError<Unreadable>()(
+  "Unreadable",
+  { problem: Schema.String },
+  { httpApiStatus: 500 }
+) {
+  override get message() {
+    return this.problem
+  }
+}
+
+const run = { run: RunId }
+const error = [NotFound, Unreadable]
+
+export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("runs", "/runs", { success: Schema.Array(RunView) }),
+    HttpApiEndpoint.get("overview", "/runs/:run/overview", { params: run, success: OverviewView, error }),
+    HttpApiEndpoint.get("population", "/runs/:run/population", { params: run, success: PopulationView, error }),
+    HttpApiEndpoint.get("lineage", "/runs/:run/lineage", { params: run, success: LineageView, error }),
+    HttpApiEndpoint.get("cost", "/runs/:run/cost", { params: run, success: CostView, error }),
+    HttpApiEndpoint.get("trajectories", "/runs/:run/trajectories", {
+      params: run,
+      query: TrajectoryQuery.fields,
+      success: TrajectoryPage,
+      error
+    }),
+    HttpApiEndpoint.get("trajectory", "/runs/:run/trajectory", {
+      params: run,
+      query: { id: Schema.NonEmptyString },
+      success: TrajectoryView,
+      error
+    }),
+    HttpApiEndpoint.get("compare", "/compare", {
+      /** Ids of runs with commas between. */
+      query: { runs: Schema.String },
+      success: ComparisonView,
+      error
+    }),
+    HttpApiEndpoint.get("changes", "/changes", { success: HttpApiSchema.StreamSse({ data: Change }) })
+  )
+  .prefix("/api") {}
+
+export class Api extends HttpApi.make("dashboard").add(RunsGroup) {}

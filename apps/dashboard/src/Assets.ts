@@ -1,0 +1,64 @@
+import { fileURLToPath } from "node:url"
+import { Effect, FileSystem, Option, Schema } from "effect"
+
+/** The page could not be built. */
+export class AssetsError extends Schema.TaggedError<AssetsError>()("AssetsError", { reason: Schema.String }) {
+  override get message() {
+    return `dashboard: the page cannot be built: ${this.reason}. Install the packages anew and try again`
+  }
+}
+
+/** Folder of the built page. A published package brings it along. */
+export const folder = fileURLToPath(new URL("../dist/page", import.meta.url))
+
+/**
+ * Builds the page where it is missing or older than its sources; `onBuild` is told before. Without sources, as in a
+ * published package, there is nothing to build.
+ */
+export const ensure = Effect.fn("Assets.ensure")(function* (onBuild: Effect.Effect<void>) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* Effect.orDie(fs.exists(sources)))) return
+  const changed = yield* Effect.orElseSucceed(latestChange([sources, shared]), () => Infinity)
+  const built = yield* Effect.orElseSucceed(modified(`${folder}/index.html`), () => 0)
+  if (built > changed) return
+  yield* onBuild
+  yield* build
+})
+
+/** Builds the page, in about a second. */
+export const build = Effect.tryPromise({
+  try: async () => {
+    const vite = await import("vite")
+    await vite.build({
+      configFile: false,
+      root: sources,
+      base: "./",
+      logLevel: "error",
+      // Whatever the environment of this process says, such as that of a test.
+      define: { "process.env.NODE_ENV": JSON.stringify("production") },
+      oxc: { jsx: { runtime: "automatic", development: false } },
+      build: { outDir: folder, emptyOutDir: true, chunkSizeWarningLimit: 2000, modulePreload: { polyfill: false } }
+    })
+  },
+  catch: (cause) => new AssetsError({ reason: cause instanceof Error ? cause.message : String(cause) })
+}).pipe(Effect.withSpan("Assets.build"))
+
+const sources = fileURLToPath(new URL("../page", import.meta.url))
+
+/** What the page shares with the server. */
+const shared = fileURLToPath(new URL(".", import.meta.url))
+
+/** When any file of the folders was last changed, in milliseconds since 1970. */
+const latestChange = Effect.fnUntraced(function* (folders: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const files = yield* Effect.forEach(folders, (folder) =>
+    Effect.map(fs.readDirectory(folder, { recursive: true }), (names) => names.map((name) => `${folder}/${name}`))
+  )
+  return Math.max(...(yield* Effect.forEach(files.flat(), modified, { concurrency: 16 })))
+})
+
+const modified = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { mtime } = yield* fs.stat(file)
+  return Option.match(mtime, { onNone: () => 0, onSome: (date) => date.getTime() })
+})

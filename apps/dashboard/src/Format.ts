@@ -1,0 +1,48 @@
+/** Numbers for people. */
+
+/** A share in [0, 1]: `52.5 %`; a dash when it is not known. */
+export const percent = (value: number | null | undefined, digits = 1): string =>
+  value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`
+
+/** A difference of shares in points: `+12.5`. */
+export const points = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`
+
+/** A whole number with groups of three digits. */
+export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
+
+/** A large number in few letters: `1.24 M`. */
+export const compact = (value: number): string => {
+  if (Math.abs(value) < 10_000) return count(value)
+  const [scale, unit] = Math.abs(value) < 1e6 ? [1e3, "k"] : Math.abs(value) < 1e9 ? [1e6, "M"] : [1e9, "G"]
+  return `${Number((value / scale).toPrecision(3))} ${unit}`
+}
+
+/** A measured value of any size. */
+export const quantity = (value: number | null | undefined): string => {
+  if (value === null || value === undefined) return "–"
+  if (value === 0) return "0"
+  const size = Math.abs(value)
+  if (size >= 10_000) return compact(value)
+  if (size >= 100) return value.toFixed(0)
+  if (size >= 1) return value.toFixed(2)
+  return size >= 0.001 ? value.toFixed(4) : value.toExponential(1)
+}
+
+/** A value on an axis: no digits that say nothing. */
+export const axis = (value: number | null): string =>
+  value === null ? "–" : Math.abs(value) >= 10_000 ? compact(value) : String(Number(value.toPrecision(3)))
+
+/** One thing or several: `1 call`, `2 calls`. */
+export const plural = (value: number, word: string): string => `${count(value)} ${word}${value === 1 ? "" : "s"}`
+
+/** `48 s`, `3 min 05 s`, `2 h 07 min`. */
+export const duration = (seconds: number): string => {
+  const whole = Math.max(0, Math.round(seconds))
+  const two = (value: number) => String(value).padStart(2, "0")
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`
+  return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
+}
+
+/** US dollars. */
+export const dollars = (value: number): string => `$${value.toFixed(value !== 0 && value < 1 ? 4 : 2)}`

@@ -1,0 +1,56 @@
+import { Effect, Schedule, Stream } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api, type Change } from "./Api.ts"
+import { comparison } from "./projection/Comparison.ts"
+import { cost } from "./projection/Cost.ts"
+import { lineage } from "./projection/Lineage.ts"
+import { overview } from "./projection/Overview.ts"
+import { population } from "./projection/Population.ts"
+import { Runs, unreadable } from "./Runs.ts"
+import { Trajectories } from "./Trajectories.ts"
+
+/** Answers every question of the {@link Api} from the runs that are followed. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "runs",
+  Effect.fn(function* (handlers) {
+    const runs = yield* Runs
+    const trajectories = yield* Trajectories
+    return handlers.handleAll({
+      runs: () => runs.list,
+      overview: Effect.fnUntraced(function* ({ params }) {
+        const { record, source, view } = yield* runs.read(params.run)
+        return overview(view, record, yield* source.notes)
+      }),
+      population: ({ params }) => Effect.map(runs.read(params.run), ({ record }) => population(record)),
+      lineage: ({ params }) => Effect.map(runs.read(params.run), ({ record }) => lineage(record)),
+      cost: Effect.fnUntraced(function* ({ params }) {
+        const run = yield* runs.read(params.run)
+        const ledger = yield* Effect.scoped(
+          Effect.flatMap(runs.journal(run), (journal) => Effect.mapError(journal.ledger, unreadable))
+        )
+        return cost(run.record, ledger, yield* run.source.notes)
+      }),
+      trajectories: ({ params, query }) => trajectories.page(params.run, query),
+      trajectory: ({ params, query }) => trajectories.one(params.run, query.id),
+      compare: Effect.fnUntraced(function* ({ query }) {
+        const ids = query.runs.split(",").filter((id) => id !== "")
+        const found = yield* Effect.forEach(ids.slice(0, mostCompared), runs.read)
+        return comparison(
+          yield* Effect.forEach(found, ({ record, source, view }) =>
+            Effect.map(source.notes, (notes) => ({ run: view, record, notes }))
+          )
+        )
+      }),
+      changes: () => Effect.succeed(Stream.merge(runs.changes, beats))
+    })
+  })
+)
+
+/** Most runs side by side. */
+const mostCompared = 12
+
+/** Opens the stream at once, keeps idle connections open, and tells the page when the server is gone. */
+const beats: Stream.Stream<Change> = Stream.make<[Change]>({ _tag: "Beat" }).pipe(
+  Stream.concat(Stream.fromSchedule(Schedule.spaced("15 seconds")).pipe(Stream.map((): Change => ({ _tag: "Beat" }))))
+)

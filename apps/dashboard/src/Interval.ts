@@ -1,0 +1,41 @@
+/** A closed interval of a share in [0, 1]. */
+export type Interval = readonly [low: number, high: number]
+
+/** The 97.5 % quantile of the standard normal distribution. */
+const z95 = 1.959963984540054
+
+/**
+ * The 95 % score interval of a binomial share (Wilson, 1927): `successes` of `trials` independent questions. Without
+ * trials nothing is known, and the interval is [0, 1].
+ *
+ * @example
+ * ```ts
+ * import { wilson } from "@inspo/dashboard/Interval"
+ *
+ * wilson(8, 10) // ≈ [0.490, 0.943]
+ * ```
+ */
+export const wilson = (successes: number, trials: number): Interval => {
+  if (trials === 0) return [0, 1]
+  const share = successes / trials
+  const square = z95 * z95
+  const scale = 1 + square / trials
+  const middle = share + square / (2 * trials)
+  const half = z95 * Math.sqrt((share * (1 - share)) / trials + square / (4 * trials * trials))
+  return [
+    successes === 0 ? 0 : Math.max(0, (middle - half) / scale),
+    successes === trials ? 1 : Math.min(1, (middle + half) / scale)
+  ]
+}
+
+/** The mean of independent differences with its 95 % interval by the normal distribution; null for fewer than two. */
+export const meanDifference = (
+  differences: ReadonlyArray<number>
+): { readonly mean: number; readonly ci95: Interval; readonly n: number } | null => {
+  const n = differences.length
+  if (n < 2) return null
+  const mean = differences.reduce((sum, difference) => sum + difference, 0) / n
+  const variance = differences.reduce((sum, difference) => sum + (difference - mean) ** 2, 0) / (n - 1)
+  const half = z95 * Math.sqrt(variance / n)
+  return { mean, ci95: [mean - half, mean + half], n }
+}

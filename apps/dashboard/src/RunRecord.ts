@@ -1,0 +1,123 @@
+/** What the dashboard remembers of a run: a fold of its events that every view is drawn from. */
+import { apply } from "@inspo/coevolution/Apply"
+import type { RunConfig } from "@inspo/coevolution/Config"
+import type { Setting } from "@inspo/coevolution/Next"
+import * as Policies from "@inspo/coevolution/Policies"
+import { type MetricsRow, metricsRow } from "@inspo/coevolution/Projection"
+import type { RunEvent } from "@inspo/coevolution/RunEvent"
+import * as RunState from "@inspo/coevolution/RunState"
+import type { Group, Trajectory } from "@inspo/domain"
+import type { Purpose } from "./view/TrajectoryView.ts"
+
+/** The events of an evolution and of a pruning: few and small, whatever the length of the run. */
+export type LifeEvent = Extract<
+  RunEvent,
+  {
+    readonly _tag:
+      | "PopulationInitialised"
+      | "Pruned"
+      | "CandidatesProposed"
+      | "CandidatesVerified"
+      | "PopulationRefilled"
+      | "EvolutionSkipped"
+  }
+>
+
+/** The groups of one event, with the trajectories that failed. */
+export interface Batch {
+  readonly purpose: Purpose
+  readonly step: number
+  readonly groups: ReadonlyArray<Group.Group>
+  readonly failed: ReadonlyArray<Trajectory.TrajectoryId>
+}
+
+export interface RunRecord {
+  readonly setting: Setting
+  /** Events folded so far: the sequence number of the next one. */
+  readonly sequence: number
+  readonly state: RunState.RunState
+  readonly rows: ReadonlyArray<MetricsRow>
+  readonly lives: ReadonlyArray<LifeEvent>
+  readonly batches: ReadonlyArray<Batch>
+  readonly validated: ReadonlyArray<Extract<RunEvent, { readonly _tag: "Validated" }>>
+  readonly plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | null
+  readonly collected: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }> | null
+}
+
+/** The record of a run without events. */
+export const empty = (config: RunConfig): RunRecord => ({
+  // Folding looks at config and policies alone; questions are for deciding.
+  setting: { config, policies: Policies.fromConfig(config), questions: [] },
+  sequence: 0,
+  state: RunState.unstarted,
+  rows: [],
+  lives: [],
+  batches: [],
+  validated: [],
+  plan: null,
+  collected: null
+})
+
+/** The record after further events, oldest first. */
+export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): RunRecord => {
+  const rows = [...record.rows]
+  const lives = [...record.lives]
+  const batches = [...record.batches]
+  const validated = [...record.validated]
+  let { collected, plan, state } = record
+  for (const event of events) {
+    state = apply(record.setting, state, event)
+    switch (event._tag) {
+      case "StepPlanned":
+        plan = event
+        break
+      case "RolloutsCollected":
+        collected = event
+        batches.push(batch("train", event.step, event))
+        break
+      case "StepTrained":
+        if (plan !== null && collected !== null) rows.push(metricsRow(plan, collected, event.metrics, state))
+        break
+      case "Validated":
+        validated.push(event)
+        batches.push(batch("validate", event.step, event))
+        break
+      case "Evaluated":
+        batches.push(batch("evaluate", state.step, event))
+        break
+      case "PopulationInitialised":
+      case "Pruned":
+      case "CandidatesProposed":
+      case "CandidatesVerified":
+      case "PopulationRefilled":
+      case "EvolutionSkipped":
+        lives.push(event)
+        break
+      default:
+        break
+    }
+  }
+  return {
+    setting: record.setting,
+    sequence: record.sequence + events.length,
+    state,
+    rows,
+    lives,
+    batches,
+    validated,
+    plan,
+    collected
+  }
+}
+
+const batch = (
+  purpose: Purpose,
+  step: number,
+  {
+    failed,
+    groups
+  }: {
+    readonly groups: ReadonlyArray<Group.Group>
+    readonly failed?: { readonly trajectories: ReadonlyArray<Trajectory.TrajectoryId> }
+  }
+): Batch => ({ purpose, step, groups, failed: failed?.trajectories ?? [] })

@@ -1,0 +1,190 @@
+import * as EventLog from "@inspo/coevolution/EventLog"
+import { Journal, type JournalError } from "@inspo/journal"
+import {
+  Clock,
+  Context,
+  type Duration,
+  Effect,
+  Layer,
+  PubSub,
+  RcMap,
+  Ref,
+  Schedule,
+  type Scope,
+  Semaphore,
+  Stream
+} from "effect"
+import { type Change, NotFound, Unreadable } from "./Api.ts"
+import * as Run from "./projection/Run.ts"
+import { RunCatalog, type RunPlace, type RunSource } from "./RunCatalog.ts"
+import * as RunRecord from "./RunRecord.ts"
+import type { RunView } from "./view/RunView.ts"
+
+/** The runs of a catalog, each folded once and then followed by sequence, with news as they come. */
+export class Runs extends Context.Service<Runs, Runs.Interface>()("@inspo/dashboard/Runs") {}
+
+export declare namespace Runs {
+  export interface Interface {
+    /** All runs as they stand, the latest first. */
+    readonly list: Effect.Effect<ReadonlyArray<RunView>>
+    /** One run, folded up to now. */
+    readonly read: (id: string) => Effect.Effect<ReadRun, NotFound | Unreadable>
+    /** The journal of a run, open while the scope lives. */
+    readonly journal: (run: ReadRun) => Effect.Effect<Journal["Service"], Unreadable, Scope.Scope>
+    /** What happens from now on. */
+    readonly changes: Stream.Stream<Change>
+  }
+}
+
+export interface ReadRun {
+  readonly place: RunPlace
+  readonly source: RunSource
+  readonly view: RunView
+  readonly record: RunRecord.RunRecord
+}
+
+/** How often running journals are looked at, and how often directories are searched for new runs. */
+export interface Options {
+  readonly poll: Duration.Input
+  readonly search: Duration.Input
+}
+
+/** Follows all runs while the layer lives. */
+export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
+  Layer.effect(
+    Runs,
+    Effect.gen(function* () {
+      const catalog = yield* RunCatalog
+      const entries = yield* Ref.make<ReadonlyMap<string, Entry>>(new Map())
+      const news = yield* PubSub.sliding<Change>(256)
+      const journals = yield* RcMap.make({
+        lookup: (source: RunSource) =>
+          Effect.map(Layer.build(source.journal), (context) => Context.get(context, Journal)),
+        idleTimeToLive: "20 seconds"
+      })
+
+      /** Takes in the runs that are new and drops those that are gone. */
+      const search = Effect.gen(function* () {
+        const places = yield* catalog.find
+        const known = yield* Ref.get(entries)
+        const next = yield* Effect.forEach(places, (place) =>
+          Effect.gen(function* () {
+            const entry = known.get(place.id)
+            return [place.id, entry?.place.directory === place.directory ? entry : yield* makeEntry(place)] as const
+          })
+        )
+        yield* Ref.set(entries, new Map(next))
+        if (known.size !== next.length || next.some(([id, entry]) => known.get(id) !== entry))
+          yield* PubSub.publish(news, { _tag: "Runs" })
+      })
+
+      const open = Effect.fnUntraced(function* (entry: Entry) {
+        const opened = yield* Ref.get(entry.read)
+        if (opened !== null) return opened
+        const source = yield* catalog.open(entry.place)
+        return { source, record: RunRecord.empty(source.config), lastWritten: null }
+      })
+
+      /** Folds what is new in a run, and tells it. */
+      const refresh = Effect.fn("Runs.refresh")(function* (entry: Entry) {
+        const { place } = entry
+        const read = yield* open(entry)
+        const lastWritten = yield* read.source.lastWritten
+        const isFirst = read.record.sequence === 0
+        const unchanged = !isFirst && lastWritten !== null && lastWritten === read.lastWritten
+        const events = unchanged
+          ? []
+          : yield* Effect.scoped(
+              Effect.flatMap(RcMap.get(journals, read.source), (journal) =>
+                EventLog.readFrom(journal, read.record.sequence)
+              )
+            ).pipe(
+              // What could not be opened is tried anew the next time.
+              Effect.tapError(() => RcMap.invalidate(journals, read.source)),
+              // A run that is about to begin has a directory before it has a journal.
+              Effect.catchIf(
+                ({ reason }) => isFirst && reason === "missing",
+                () => Effect.succeed([])
+              )
+            )
+        const record = events.length === 0 ? read.record : RunRecord.observe(read.record, events)
+        yield* Ref.set(entry.read, { source: read.source, record, lastWritten })
+        const view = Run.run(place, record, lastWritten, yield* Clock.currentTimeMillis)
+        const before = yield* Ref.getAndSet(entry.view, view)
+        const isNews =
+          events.length > 0 ||
+          before.status !== view.status ||
+          // A finished run still gets its baseline and its report.
+          (view.status === "finished" && before.lastWritten !== lastWritten)
+        if (isNews) yield* PubSub.publish(news, { _tag: "Run", run: view })
+      })
+
+      /** The same, one at a time; a run that cannot be read is told as one. */
+      const follow = (entry: Entry) =>
+        refresh(entry).pipe(
+          Effect.catch(({ message }) =>
+            Effect.gen(function* () {
+              const before = yield* Ref.getAndSet(entry.view, Run.unread(entry.place, message))
+              if (before.problem !== message)
+                yield* PubSub.publish(news, { _tag: "Run", run: Run.unread(entry.place, message) })
+            })
+          ),
+          Semaphore.withPermit(entry.turn)
+        )
+
+      const poll = Effect.gen(function* () {
+        for (const entry of (yield* Ref.get(entries)).values()) yield* follow(entry)
+      })
+
+      yield* search
+      // The latest run is the one that is looked at first.
+      const [latest] = (yield* Ref.get(entries)).values()
+      if (latest !== undefined) yield* follow(latest)
+      yield* Effect.forkScoped(Effect.repeat(search, Schedule.spaced(options.search)))
+      yield* Effect.forkScoped(Effect.repeat(poll, Schedule.spaced(options.poll)))
+
+      const read = Effect.fn("Runs.read")(function* (id: string) {
+        const entry = (yield* Ref.get(entries)).get(id)
+        if (entry === undefined) return yield* new NotFound({ what: `run ${id}` })
+        if ((yield* Ref.get(entry.read)) === null) yield* follow(entry)
+        const found = yield* Ref.get(entry.read)
+        const view = yield* Ref.get(entry.view)
+        if (found === null || view.problem !== null)
+          return yield* new Unreadable({ problem: view.problem ?? `the run ${id} cannot be read` })
+        return { place: entry.place, source: found.source, record: found.record, view }
+      })
+
+      return Runs.of({
+        list: Effect.flatMap(Ref.get(entries), (known) =>
+          Effect.forEach([...known.values()], ({ view }) => Ref.get(view))
+        ),
+        read,
+        journal: ({ source }) => Effect.mapError(RcMap.get(journals, source), unreadable),
+        changes: Stream.fromPubSub(news)
+      })
+    })
+  )
+
+export const unreadable = ({ message }: JournalError): Unreadable => new Unreadable({ problem: message })
+
+interface Entry {
+  readonly place: RunPlace
+  readonly turn: Semaphore.Semaphore
+  readonly view: Ref.Ref<RunView>
+  /** Null until it was read for the first time. */
+  readonly read: Ref.Ref<{
+    readonly source: RunSource
+    readonly record: RunRecord.RunRecord
+    readonly lastWritten: number | null
+  } | null>
+}
+
+const makeEntry = Effect.fnUntraced(function* (place: RunPlace) {
+  const entry: Entry = {
+    place,
+    turn: yield* Semaphore.make(1),
+    view: yield* Ref.make(Run.unread(place, null)),
+    read: yield* Ref.make<Entry["read"] extends Ref.Ref<infer A> ? A : never>(null)
+  }
+  return entry
+})

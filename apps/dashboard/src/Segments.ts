@@ -1,0 +1,39 @@
+/** The parts of what a policy wrote. */
+
+/** `kind` is the tag around a part in lower case, such as `think` or `search`, or `plain` outside of any. */
+export interface Segment {
+  readonly kind: string
+  readonly text: string
+}
+
+/**
+ * Cuts a text at its outermost tags. A tag that is never closed reaches to the end. The texts of all segments in order are
+ * the text without its outermost tags.
+ *
+ * @example
+ * ```ts
+ * import { segments } from "@inspo/dashboard/Segments"
+ *
+ * segments("<think>Who?</think><search>mayor of Ard</search>")
+ * // [{ kind: "think", text: "Who?" }, { kind: "search", text: "mayor of Ard" }]
+ * ```
+ */
+export const segments = (text: string): ReadonlyArray<Segment> => {
+  const found: Array<Segment> = []
+  const add = (kind: string, part: string) => {
+    if (part !== "" && (kind !== "plain" || part.trim() !== "")) found.push({ kind, text: part })
+  }
+  let rest = text
+  for (;;) {
+    const opening = /<([a-z][\w-]{0,30})>/iu.exec(rest)
+    const [tag, name] = opening ?? []
+    if (opening === null || tag === undefined || name === undefined) break
+    const from = opening.index + tag.length
+    const end = rest.indexOf(`</${name}>`, from)
+    add("plain", rest.slice(0, opening.index))
+    add(name.toLowerCase(), end < 0 ? rest.slice(from) : rest.slice(from, end))
+    rest = end < 0 ? "" : rest.slice(end + name.length + 3)
+  }
+  add("plain", rest)
+  return found
+}

@@ -1,0 +1,188 @@
+import { Trajectory } from "@inspo/domain"
+import type { Journal } from "@inspo/journal"
+import * as FailureMode from "@inspo/reflection/FailureMode"
+import { Array as Arr, Context, Effect, FiberMap, Layer, Option, Schema, Struct } from "effect"
+import { NotFound, Unreadable } from "./Api.ts"
+import * as Projection from "./projection/Trajectories.ts"
+import { type ReadRun, Runs, unreadable } from "./Runs.ts"
+import type { TrajectoryPage, TrajectoryQuery, TrajectoryRow, TrajectoryView } from "./view/TrajectoryView.ts"
+
+/**
+ * The trajectories of runs: listed from what the events tell, in pages; their texts read from the journal when they are
+ * shown. Failure modes are read off the transcripts of wrong trajectories in the background, from the first look on.
+ */
+export class Trajectories extends Context.Service<Trajectories, Trajectories.Interface>()(
+  "@inspo/dashboard/Trajectories"
+) {}
+
+export declare namespace Trajectories {
+  export interface Interface {
+    readonly page: (id: string, query: TrajectoryQuery) => Effect.Effect<TrajectoryPage, NotFound | Unreadable>
+    readonly one: (id: string, trajectory: string) => Effect.Effect<TrajectoryView, NotFound | Unreadable>
+  }
+}
+
+export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
+  Trajectories,
+  Effect.gen(function* () {
+    const runs = yield* Runs
+    const shelves = new Map<string, Shelf>()
+    const diagnosing = yield* FiberMap.make<string>()
+
+    /** What is remembered of a run between requests. */
+    const shelfOf = Effect.fnUntraced(function* ({ place, record, source }: ReadRun) {
+      const known = shelves.get(place.directory)
+      const questions = known?.questions ?? (yield* source.questions)
+      const shelf: Shelf = {
+        sequence: record.sequence,
+        index: known?.sequence === record.sequence ? known.index : Projection.index(record.batches),
+        modes: known?.modes ?? new Map(),
+        questions
+      }
+      shelves.set(place.directory, shelf)
+      return shelf
+    })
+
+    /** Reads the wrong trajectories that were not read yet, a few at a time, so that requests get their turn. */
+    const diagnose = Effect.fn("Trajectories.diagnose")(function* (run: ReadRun, shelf: Shelf) {
+      const open = shelf.index.rows.filter((row) => Projection.isFailure(row) && !shelf.modes.has(row.id))
+      if (open.length === 0) return
+      const journal = yield* runs.journal(run)
+      for (const rows of Arr.chunksOf(open.toReversed(), diagnosedAtOnce)) {
+        const traces = yield* readTraces(journal, rows)
+        const found = rows.map(({ id }) => {
+          const trace = traces.get(id)
+          return [id, trace === undefined ? [] : modesOf(trace, shelf)] as const
+        })
+        for (const [id, modes] of found) shelf.modes.set(id, modes)
+        yield* Effect.sleep(pause)
+      }
+    }, Effect.scoped)
+
+    const page = Effect.fn("Trajectories.page")(function* (id: string, query: TrajectoryQuery) {
+      const run = yield* runs.read(id)
+      const shelf = yield* shelfOf(run)
+      yield* FiberMap.run(diagnosing, run.place.directory, Effect.ignore(diagnose(run, shelf)), { onlyIfMissing: true })
+      const { modes } = shelf
+      const selected = Projection.select(shelf.index, query, {
+        modes,
+        text: (question) => shelf.questions.get(question)?.question
+      })
+      const offset = query.offset ?? 0
+      const rows = selected.slice(offset, offset + (query.limit ?? defaultLimit))
+      const traces = yield* Effect.scoped(Effect.flatMap(runs.journal(run), (journal) => readTraces(journal, rows)))
+      const failures = shelf.index.rows.filter(Projection.isFailure)
+      return {
+        total: selected.length,
+        all: shelf.index.rows.length,
+        offset,
+        rows: rows.map((row) => {
+          const trace = traces.get(row.id)
+          return {
+            ...row,
+            text: clip(row.question === null ? null : (shelf.questions.get(row.question)?.question ?? null)),
+            answer: clip(trace?.answer ?? null),
+            modes: Projection.isFailure(row) && trace !== undefined ? modesOf(trace, shelf) : []
+          }
+        }),
+        sources: shelf.index.sources,
+        instructions: shelf.index.instructions,
+        diagnosed: { done: modes.size, of: failures.length },
+        modes: Projection.countModes(selected, modes)
+      }
+    })
+
+    const one = Effect.fn("Trajectories.one")(function* (id: string, trajectory: string) {
+      const run = yield* runs.read(id)
+      const shelf = yield* shelfOf(run)
+      const journal = yield* runs.journal(run)
+      const stored = yield* Effect.mapError(journal.getRecord("trajectory", trajectory), unreadable)
+      if (Option.isNone(stored)) return yield* new NotFound({ what: `trajectory ${trajectory} in ${id}` })
+      const trace = yield* Effect.mapError(
+        decodeTrace(stored.value),
+        ({ message }) => new Unreadable({ problem: `the trajectory ${trajectory} cannot be read: ${message}` })
+      )
+      const question = shelf.questions.get(trace.questionId)
+      const row = shelf.index.rows.find((one) => one.id === trace.id)
+      const { failure, ...summary } = trace
+      return {
+        ...summary,
+        failure: failure ?? null,
+        purpose: trace.id.split("/")[0] ?? "",
+        step: row?.step ?? 0,
+        source: question?.dataSource ?? row?.source ?? null,
+        text: question?.question ?? null,
+        goldenAnswers: question?.goldenAnswers ?? [],
+        instruction: run.record.state.instructions.find((known) => known.id === trace.instructionId)?.text ?? null,
+        modes: trace.reward < 0.5 && !Trajectory.isFailed(trace) ? modesOf(trace, shelf) : []
+      }
+    }, Effect.scoped)
+
+    return Trajectories.of({ page, one })
+  })
+)
+
+const defaultLimit = 50
+
+/** Wrong trajectories read at once, and the pause after them, which leaves most of the time to requests. */
+const diagnosedAtOnce = 10
+const pause = "12 millis"
+
+interface Shelf {
+  readonly sequence: number
+  readonly index: Projection.TrajectoryIndex
+  /** Grows in the background: copying tens of thousands of entries for each few would not stay fast. */
+  readonly modes: Map<Trajectory.TrajectoryId, ReadonlyArray<FailureMode.FailureMode>>
+  readonly questions: ReadonlyMap<
+    string,
+    {
+      readonly question: string
+      readonly goldenAnswers: Arr.NonEmptyReadonlyArray<string>
+      readonly dataSource: string
+    }
+  >
+}
+
+/** A stored trajectory without its tokens. */
+const Trace = Schema.Struct({
+  ...Trajectory.TrajectorySummary.fields,
+  ...Struct.pick(Trajectory.Trajectory.fields, ["transcript", "failure"])
+})
+type Trace = typeof Trace.Type
+const decodeTrace = Schema.decodeUnknownEffect(Trace)
+const decodeTraceOption = Schema.decodeUnknownOption(Trace)
+
+/** The traces of rows that can be read. */
+const readTraces = Effect.fnUntraced(function* (journal: Journal["Service"], rows: ReadonlyArray<TrajectoryRow>) {
+  const records = yield* Effect.mapError(
+    journal.getRecords(
+      "trajectory",
+      rows.map(({ id }) => id)
+    ),
+    unreadable
+  )
+  return new Map<string, Trace>(
+    [...records].flatMap(([key, value]) =>
+      Option.match(decodeTraceOption(value), { onNone: () => [], onSome: (trace) => [[key, trace] as const] })
+    )
+  )
+})
+
+const modesOf = (trace: Trace, { questions }: Shelf): ReadonlyArray<FailureMode.FailureMode> => {
+  const question = questions.get(trace.questionId)
+  return FailureMode.diagnose({
+    trajectoryId: trace.id,
+    question: question?.question ?? "",
+    goldenAnswers: question?.goldenAnswers ?? [""],
+    transcript: trace.transcript,
+    answer: trace.answer,
+    finishReason: trace.finishReason,
+    reward: trace.reward
+  })
+}
+
+/** Longest text of a line. */
+const longest = 240
+
+const clip = (text: string | null): string | null =>
+  text === null || text.length <= longest ? text : `${text.slice(0, longest - 1)}…`

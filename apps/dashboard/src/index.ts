@@ -1,0 +1,8 @@
+export * from "./Api.ts"
+export * as Assets from "./Assets.ts"
+export * from "./RunCatalog.ts"
+export * as Server from "./Server.ts"
+export * as Figure from "./report/Figure.ts"
+export * as MarkdownReport from "./report/Markdown.ts"
+export * as Report from "./report/Report.ts"
+export * as RunRecord from "./RunRecord.ts"

@@ -1,0 +1,59 @@
+import { Group } from "@inspo/domain"
+import { meanDifference } from "../Interval.ts"
+import type { RunNotes } from "../RunCatalog.ts"
+import type { RunRecord } from "../RunRecord.ts"
+import type { ComparisonView, DifferenceView } from "../view/ComparisonView.ts"
+import type { RunView } from "../view/RunView.ts"
+import { bestInstruction, cells } from "./Overview.ts"
+import { settings } from "./Settings.ts"
+
+/** A run to compare. */
+export interface Contestant {
+  readonly run: RunView
+  readonly record: RunRecord
+  readonly notes: RunNotes
+}
+
+/** Runs side by side; differences are to the first. */
+export const comparison = (contestants: ReadonlyArray<Contestant>): ComparisonView => {
+  const [first] = contestants
+  return {
+    runs: contestants.map(({ notes, record, run }, index) => ({
+      run,
+      steps: record.rows.map(({ step }) => step ?? 0),
+      reward: record.rows.map((row) => row["reward/mean"] ?? null),
+      cells: cells(record),
+      baseline: notes.baseline,
+      difference: index === 0 || first === undefined ? null : difference(first.record, record),
+      best: bestInstruction(record)?.text ?? null
+    })),
+    settings: differingSettings(contestants)
+  }
+}
+
+/** Paired by question; null where the answered questions are not the same. */
+const difference = (from: RunRecord, to: RunRecord): DifferenceView | null => {
+  const before = finalScores(from)
+  const after = finalScores(to)
+  if (before.size !== after.size) return null
+  const differences = [...after].flatMap(([question, score]) => {
+    const other = before.get(question)
+    return other === undefined ? [] : [score - other]
+  })
+  return differences.length === after.size ? meanDifference(differences) : null
+}
+
+/** Mean reward by question after training, under the best instruction. */
+const finalScores = (record: RunRecord): ReadonlyMap<string, number> => {
+  const best = bestInstruction(record)?.id
+  const found = record.state.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === best)
+  return new Map(found?.groups.map((group) => [group.questionId, Group.meanReward(group)]))
+}
+
+const differingSettings = (contestants: ReadonlyArray<Contestant>): ComparisonView["settings"] => {
+  const all = contestants.map(({ record }) => settings(record.setting.config))
+  const names = new Set(all.flatMap((one) => Object.keys(one)))
+  return [...names]
+    .map((name) => ({ name, values: all.map((one) => one[name] ?? null) }))
+    .filter(({ values }) => new Set(values).size > 1)
+}

@@ -1,0 +1,72 @@
+import * as Projection from "@inspo/coevolution/Projection"
+import type { LifeEvent, RunRecord } from "../RunRecord.ts"
+import type { EvolutionView, LineageView } from "../view/LineageView.ts"
+import { bestInstruction } from "./Overview.ts"
+import { evidenceOf } from "./Population.ts"
+
+export const lineage = (record: RunRecord): LineageView => {
+  const { lives, rows, state } = record
+  const evidence = evidenceOf(record)
+  const found = evolutions(lives)
+  const born = new Map(state.instructions.map(({ bornAt, id }) => [id, bornAt]))
+  const rationales = new Map(
+    lives.flatMap((event) =>
+      event._tag === "CandidatesProposed"
+        ? event.candidates.map(({ rationale, text }) => [`${event.step} ${text}`, rationale] as const)
+        : []
+    )
+  )
+  return {
+    step: state.step,
+    best: bestInstruction(record)?.id ?? null,
+    evolutions: found,
+    nodes: Projection.candidates(lives).map((candidate, index) => {
+      const { fate, generation, id, leftAt, parent, reason, step, text, verification } = candidate
+      const seen = id === null ? undefined : evidence.get(id)
+      // Of the rounds of one step the critique tells which one it was.
+      const evolution = found.findIndex(
+        (one) => one.step === step && one.parent === parent && one.critique === candidate.critique
+      )
+      return {
+        key: id ?? `candidate-${index}`,
+        id,
+        text,
+        parent,
+        generation,
+        step: (id === null ? undefined : born.get(id)) ?? step,
+        fate,
+        leftAt,
+        reason,
+        rationale: rationales.get(`${step} ${text}`) ?? null,
+        verification,
+        weight:
+          id === null
+            ? null
+            : (rows.findLast((row) => row[`inspo/weight/${id}`] !== undefined)?.[`inspo/weight/${id}`] ?? null),
+        groups: seen?.groups ?? 0,
+        mean: seen?.mean ?? null,
+        evolution: evolution < 0 ? null : evolution
+      }
+    })
+  }
+}
+
+/** The rounds in which something was proposed, with what verification spent on them until the next round. */
+const evolutions = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<EvolutionView> => {
+  const rounds: Array<EvolutionView> = []
+  for (const event of events) {
+    if (event._tag === "CandidatesProposed") {
+      const { candidates, critique, failures, parent, rejected, round, step } = event
+      const counts = { candidates: candidates.length, rejected: rejected.length, questions: null, rollouts: null }
+      rounds.push({ step, round, parent, critique, failures, ...counts })
+    }
+    const last = rounds.at(-1)
+    if (event._tag === "CandidatesVerified" && last !== undefined)
+      rounds[rounds.length - 1] = {
+        ...last,
+        questions: (last.questions ?? 0) + event.questions.length,
+        rollouts: (last.rollouts ?? 0) + event.rollouts
+      }
+  }
+  return rounds
+}

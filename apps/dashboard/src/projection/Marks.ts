@@ -1,0 +1,28 @@
+import type { LifeEvent } from "../RunRecord.ts"
+import type { Mark } from "../view/OverviewView.ts"
+
+/** The decisions about the population, in order, each in one line. */
+export const marks = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<Mark> =>
+  events.flatMap((event): ReadonlyArray<Mark> => {
+    switch (event._tag) {
+      case "Pruned":
+        return event.pruned.length === 0
+          ? []
+          : [{ step: event.step, kind: "prune", text: `pruned ${event.pruned.map(({ id }) => id).join(", ")}` }]
+      case "PopulationRefilled":
+        return [
+          {
+            step: event.step,
+            kind: "evolve",
+            text:
+              event.accepted.length === 0
+                ? `no candidate of ${event.parents.join(", ")} passed verification`
+                : `${event.parents.join(", ")} → ${event.accepted.map(({ instruction }) => instruction.id).join(", ")}`
+          }
+        ]
+      case "EvolutionSkipped":
+        return [{ step: event.step, kind: "skip", text: `not evolved: ${event.reason}` }]
+      default:
+        return []
+    }
+  })

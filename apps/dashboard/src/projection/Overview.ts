@@ -1,0 +1,79 @@
+import type { MetricsRow } from "@inspo/coevolution/Projection"
+import type { Instruction } from "@inspo/domain"
+import { Option } from "effect"
+import type { RunNotes } from "../RunCatalog.ts"
+import type { RunRecord } from "../RunRecord.ts"
+import type { CellView, InstructionView, OverviewView } from "../view/OverviewView.ts"
+import type { RunView } from "../view/RunView.ts"
+import { marks } from "./Marks.ts"
+import { bySource, mean, share } from "./Scores.ts"
+import { settings } from "./Settings.ts"
+
+export const overview = (run: RunView, record: RunRecord, notes: RunNotes): OverviewView => {
+  const { lives, rows, setting, state, validated } = record
+  return {
+    run,
+    settings: settings(setting.config),
+    steps: rows.map(({ step }) => step ?? 0),
+    series: series(rows),
+    marks: marks(lives),
+    validations: validated.map(({ groups, instruction, step }) => ({
+      step,
+      instruction,
+      ...share(groups),
+      sources: bySource(groups)
+    })),
+    cells: cells(record),
+    baseline: notes.baseline,
+    seed: instructionView(record, state.instructions[0]),
+    best: instructionView(record, bestInstruction(record)),
+    wallSeconds: notes.wallSeconds
+  }
+}
+
+/** The metrics of all steps by name, without those of single instructions. */
+export const series = (rows: ReadonlyArray<MetricsRow>): OverviewView["series"] => {
+  const names = new Set(rows.flatMap((row) => Object.keys(row)))
+  names.delete("step")
+  return Object.fromEntries(
+    [...names]
+      .filter((name) => !/^inspo\/(?:weight|prob)\//u.test(name))
+      .map((name) => [name, rows.map((row) => row[name] ?? null)])
+  )
+}
+
+/** The cells of the final table that are done, in its order. */
+export const cells = ({ state }: RunRecord): ReadonlyArray<CellView> => {
+  const seed = state.instructions[0]
+  return (["before", "after"] as const).flatMap((policy) =>
+    state.evaluations
+      .filter((entry) => entry.policy === policy)
+      .sort((a, b) => Number(b.instruction === seed?.id) - Number(a.instruction === seed?.id))
+      .map(({ groups, instruction }) => ({
+        policy,
+        role: instruction === seed?.id ? ("seed" as const) : ("best" as const),
+        instruction,
+        ...share(groups),
+        toolCalls: mean(groups.flatMap(({ toolCalls }) => toolCalls)) ?? 0,
+        sources: bySource(groups)
+      }))
+  )
+}
+
+/** The instruction to use as things stand: that of the end, or the best one alive. */
+export const bestInstruction = ({ setting, state }: RunRecord): Instruction.Instruction | undefined => {
+  const { phase } = state
+  return phase._tag === "Finished"
+    ? state.instructions.find(({ id }) => id === phase.best)
+    : Option.getOrUndefined(setting.policies.weighting.best(state.population))?.instruction
+}
+
+const instructionView = (
+  { state }: RunRecord,
+  instruction: Instruction.Instruction | undefined
+): InstructionView | null => {
+  if (instruction === undefined) return null
+  const { generation, id, text } = instruction
+  const member = state.population.members.find((one) => one.instruction.id === id)
+  return { id, text, generation, weight: member?.weight ?? null }
+}

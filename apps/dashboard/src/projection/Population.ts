@@ -1,0 +1,58 @@
+import * as Projection from "@inspo/coevolution/Projection"
+import type { Instruction } from "@inspo/domain"
+import { Group } from "@inspo/domain"
+import type { RunRecord } from "../RunRecord.ts"
+import type { LifeView, PopulationView } from "../view/PopulationView.ts"
+import { marks } from "./Marks.ts"
+
+export const population = (record: RunRecord): PopulationView => {
+  const { lives, rows, state } = record
+  const steps = rows.map(({ step }) => step ?? 0)
+  const evidence = evidenceOf(record)
+  const candidates = new Map(
+    Projection.candidates(lives).flatMap((candidate) => (candidate.id === null ? [] : [[candidate.id, candidate]]))
+  )
+  return {
+    steps,
+    lives: state.instructions.map(({ bornAt, generation, id, text }): LifeView => {
+      const candidate = candidates.get(id)
+      const from = steps.findIndex((step) => step > bornAt)
+      const leftAt = candidate?.leftAt ?? null
+      // A life without a step yet has no curve.
+      const own = from < 0 ? [] : rows.slice(from).filter(({ step }) => leftAt === null || (step ?? 0) <= leftAt)
+      const { groups, mean } = evidence.get(id) ?? { groups: 0, mean: null }
+      return {
+        id,
+        text,
+        generation,
+        bornAt,
+        leftAt,
+        fate: candidate?.fate ?? "alive",
+        reason: candidate?.reason ?? null,
+        from: Math.max(0, from),
+        weights: own.map((row) => row[`inspo/weight/${id}`] ?? null),
+        probabilities: own.map((row) => row[`inspo/prob/${id}`] ?? null),
+        groups,
+        mean
+      }
+    }),
+    marks: marks(lives)
+  }
+}
+
+/** Training groups and their mean reward by instruction, over the whole run. */
+export const evidenceOf = ({
+  batches
+}: RunRecord): ReadonlyMap<Instruction.InstructionId, { readonly groups: number; readonly mean: number | null }> => {
+  const sums = new Map<Instruction.InstructionId, { groups: number; total: number }>()
+  for (const { groups, purpose } of batches) {
+    if (purpose !== "train") continue
+    for (const group of groups) {
+      const sum = sums.get(group.instructionId) ?? { groups: 0, total: 0 }
+      sums.set(group.instructionId, { groups: sum.groups + 1, total: sum.total + Group.meanReward(group) })
+    }
+  }
+  return new Map(
+    [...sums].map(([id, { groups, total }]) => [id, { groups, mean: groups === 0 ? null : total / groups }])
+  )
+}

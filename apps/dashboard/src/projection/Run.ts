@@ -1,0 +1,74 @@
+import type { RunPlace } from "../RunCatalog.ts"
+import type { RunRecord } from "../RunRecord.ts"
+import type { RunStatus, RunView } from "../view/RunView.ts"
+import { share } from "./Scores.ts"
+
+/** A run is `running` while something was written within this time, in milliseconds. */
+export const patience = 180_000
+
+/** Points of the small curve. */
+const coursePoints = 60
+
+/** A run of which nothing is known but where it is. */
+export const unread = (place: RunPlace, problem: string | null): RunView => ({
+  ...place,
+  status: problem === null ? "loading" : "unreadable",
+  problem,
+  sequence: 0,
+  seed: null,
+  step: 0,
+  steps: null,
+  alive: 0,
+  born: 0,
+  reward: null,
+  course: [],
+  em: null,
+  rollouts: 0,
+  tokens: 0,
+  lastWritten: null
+})
+
+/** How a run stands at the time `now`, in milliseconds since 1970. */
+export const run = (place: RunPlace, record: RunRecord, lastWritten: number | null, now: number): RunView => {
+  const { setting, state } = record
+  const { rollouts, tokens } = state.spent
+  return {
+    ...place,
+    status: status(record, lastWritten, now),
+    problem: null,
+    sequence: record.sequence,
+    seed: setting.config.seed,
+    step: state.step,
+    steps: setting.config.schedule.steps,
+    alive: state.population.members.length,
+    born: state.instructions.length,
+    reward: state.rewards.at(-1)?.mean ?? null,
+    course: thinned(state.rewards.map(({ mean }) => mean)),
+    em: result(record),
+    rollouts: rollouts.train + rollouts.verification + rollouts.evaluation,
+    tokens: tokens.train + tokens.verification + tokens.evaluation,
+    lastWritten
+  }
+}
+
+const status = ({ rows, state }: RunRecord, lastWritten: number | null, now: number): RunStatus => {
+  if (state.phase._tag === "Finished") return "finished"
+  if (lastWritten === null || now - lastWritten > patience) return "quiet"
+  return rows.length === 0 ? "waiting" : "running"
+}
+
+const result = ({ state }: RunRecord): number | null => {
+  const { phase } = state
+  if (phase._tag !== "Finished") return null
+  const found = state.evaluations.find(({ instruction, policy }) => policy === "after" && instruction === phase.best)
+  return found === undefined || found.groups.length === 0 ? null : share(found.groups).mean
+}
+
+/** At most `coursePoints` of the values: means of equal stretches. */
+const thinned = (values: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const stretch = Math.max(1, Math.ceil(values.length / coursePoints))
+  return Array.from({ length: Math.ceil(values.length / stretch) }, (_, index) => {
+    const own = values.slice(index * stretch, (index + 1) * stretch)
+    return own.reduce((sum, value) => sum + value, 0) / own.length
+  })
+}

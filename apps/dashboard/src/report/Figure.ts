@@ -1,0 +1,243 @@
+/** Drawings of a report, as SVG that needs neither script nor network. */
+import { createElement as h, Fragment, type ReactElement } from "react"
+import { renderToStaticMarkup } from "react-dom/server"
+import { axis as axisText } from "../Format.ts"
+import type { Mark } from "../view/OverviewView.ts"
+import type { PopulationView } from "../view/PopulationView.ts"
+import { svgStyle } from "./Style.ts"
+
+/** Values over steps; null where there is none. */
+export interface Line {
+  readonly label: string
+  readonly values: ReadonlyArray<number | null>
+  /** Lower and upper ends around the values, drawn as an area; those of a 95 % interval, as a rule. */
+  readonly band?: ReadonlyArray<readonly [low: number, high: number] | null>
+  /** One of the colours of the report's style: `accent`, `faint`, or `c0` to `c7`. */
+  readonly tone: string
+}
+
+/** Curves over steps with the decisions about the population behind them. */
+export interface Figure {
+  readonly title: string
+  readonly steps: ReadonlyArray<number>
+  readonly curves: ReadonlyArray<Line>
+  readonly marks?: ReadonlyArray<Mark>
+  readonly format?: (value: number) => string
+  readonly fromZero?: boolean
+}
+
+const size = { width: 460, height: 190, left: 46, right: 10, top: 14, bottom: 24 }
+const inner = { width: size.width - size.left - size.right, height: size.height - size.top - size.bottom }
+
+/** The figure with its title and the names of its curves, for a page with the report's {@link style}. */
+export const lines = (figure: Figure): ReactElement =>
+  h(
+    "figure",
+    { key: figure.title },
+    h(
+      "figcaption",
+      null,
+      h("b", null, figure.title),
+      figure.curves.length > 1
+        ? figure.curves.map(({ label, tone }) => h("span", { key: label, className: `key ${tone}` }, label))
+        : null
+    ),
+    drawing(figure)
+  )
+
+/** The figure as an SVG file of its own, names of the curves included. */
+export const svg = (figure: Figure): string =>
+  `${renderToStaticMarkup(drawing(figure, { xmlns: "http://www.w3.org/2000/svg", style: svgStyle }))}\n`
+
+const drawing = (
+  { curves, format = axisText, fromZero = false, marks = [], steps, title }: Figure,
+  alone?: { readonly xmlns: string; readonly style: string }
+): ReactElement => {
+  const known = curves.flatMap(({ band = [], values }) => [...values, ...band.flatMap((ends) => ends ?? [])])
+  const [low, high] = range(
+    known.filter((value) => value !== null),
+    fromZero
+  )
+  const first = steps[0] ?? 0
+  const last = steps.at(-1) ?? 1
+  const x = (step: number) => round(size.left + (inner.width * (step - first)) / Math.max(1, last - first))
+  const y = (value: number) => round(size.top + inner.height * (1 - (value - low) / (high - low)))
+  const legend = alone === undefined ? 0 : 18
+  return h(
+    "svg",
+    {
+      xmlns: alone?.xmlns,
+      viewBox: `0 ${-legend} ${size.width} ${size.height + legend}`,
+      role: "img",
+      "aria-label": title
+    },
+    alone === undefined
+      ? null
+      : h(
+          Fragment,
+          null,
+          h("style", { dangerouslySetInnerHTML: { __html: alone.style } }),
+          h("text", { x: 4, y: -4, className: "title" }, title),
+          curves.map(({ label, tone }, index) =>
+            h(
+              "text",
+              {
+                key: label,
+                className: `name ${tone}`,
+                x: size.width - size.right,
+                y: 14 * index - 4,
+                textAnchor: "end"
+              },
+              label
+            )
+          )
+        ),
+    shown(marks, first, last).map(({ kind, step }, index) =>
+      h("line", {
+        key: index,
+        className: `mark ${kind}`,
+        x1: x(step),
+        x2: x(step),
+        y1: size.top,
+        y2: size.top + inner.height
+      })
+    ),
+    scale(low, high).map((value) =>
+      h(
+        "g",
+        { key: value },
+        h("line", { className: "grid", x1: size.left, x2: size.width - size.right, y1: y(value), y2: y(value) }),
+        h("text", { x: size.left - 6, y: y(value) + 4, textAnchor: "end" }, format(value))
+      )
+    ),
+    scale(first, last)
+      .filter((step) => Number.isInteger(step))
+      .map((step) => h("text", { key: `step ${step}`, x: x(step), y: size.height - 6, textAnchor: "middle" }, step)),
+    curves.map(({ band, label, tone }) =>
+      band === undefined
+        ? null
+        : h("polygon", { key: label, className: `band ${tone}`, points: area(band, steps, x, y) })
+    ),
+    curves.map(({ label, tone, values }) =>
+      h("polyline", {
+        key: label,
+        className: `curve ${tone}`,
+        points: values
+          .flatMap((value, index) => (value === null ? [] : [`${x(steps[index] ?? 0)},${y(value)}`]))
+          .join(" ")
+      })
+    )
+  )
+}
+
+const area = (
+  band: NonNullable<Line["band"]>,
+  steps: ReadonlyArray<number>,
+  x: (step: number) => number,
+  y: (value: number) => number
+): string => {
+  const known = band.flatMap((ends, index) => (ends === null ? [] : [{ at: x(steps[index] ?? 0), ends }]))
+  const upper = known.map(({ at, ends }) => `${at},${y(ends[1])}`)
+  const lower = known.map(({ at, ends }) => `${at},${y(ends[0])}`)
+  return [...upper, ...lower.toReversed()].join(" ")
+}
+
+/** Probabilities stacked to one, a band for each instruction; `hue` colours it. */
+export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => number): ReactElement => {
+  const width = 940
+  const across = width - size.left - size.right
+  const step = across / Math.max(1, steps.length)
+  const base = steps.map(() => 0)
+  const y = (share: number) => round(size.top + inner.height * (1 - share))
+  const shapes = lives.map(({ from, id, probabilities }) => {
+    const upper: Array<string> = []
+    const lower: Array<string> = []
+    for (const [offset, probability] of probabilities.entries()) {
+      const index = from + offset
+      const low = base[index] ?? 0
+      const high = low + (probability ?? 0)
+      base[index] = high
+      const left = round(size.left + step * index)
+      const right = round(size.left + step * (index + 1))
+      upper.push(`${left},${y(high)}`, `${right},${y(high)}`)
+      lower.unshift(`${right},${y(low)}`, `${left},${y(low)}`)
+    }
+    return h(
+      "polygon",
+      { key: id, points: [...upper, ...lower].join(" "), fill: `hsl(${hue(id)} 45% 60%)` },
+      h("title", null, id)
+    )
+  })
+  return h(
+    "figure",
+    { className: "wide" },
+    h("figcaption", null, h("b", null, "Probability of being drawn, by instruction")),
+    h(
+      "svg",
+      {
+        viewBox: `0 0 ${width} ${size.height}`,
+        role: "img",
+        "aria-label": "Probability of being drawn, by instruction"
+      },
+      [0, 0.5, 1].map((share) =>
+        h("text", { key: share, x: size.left - 6, y: y(share) + 4, textAnchor: "end" }, `${100 * share} %`)
+      ),
+      shapes,
+      scale(steps[0] ?? 0, steps.at(-1) ?? 1)
+        .filter((one) => Number.isInteger(one))
+        .map((one) =>
+          h(
+            "text",
+            {
+              key: `step ${one}`,
+              x: size.left + step * (one - (steps[0] ?? 0) + 0.5),
+              y: size.height - 6,
+              textAnchor: "middle"
+            },
+            one
+          )
+        )
+    )
+  )
+}
+
+/** A share with its interval on a scale from 0 to 1. */
+export const interval = (mean: number, [low, high]: readonly [number, number]): ReactElement =>
+  h(
+    "svg",
+    { className: "interval", viewBox: "0 0 200 14", "aria-hidden": true },
+    h("line", { className: "grid", x1: 0, x2: 200, y1: 7, y2: 7 }),
+    h("rect", { className: "range", x: 200 * low, width: Math.max(1, 200 * (high - low)), y: 4, height: 6, rx: 3 }),
+    h("rect", { className: "mean", x: 200 * mean - 1.5, width: 3, y: 0, height: 14, rx: 1 })
+  )
+
+/** The decisions within the steps of a figure; where they are many, evolutions alone. */
+const shown = (marks: ReadonlyArray<Mark>, first: number, last: number): ReadonlyArray<Mark> => {
+  const within = marks.filter(({ step }) => step >= first && step <= last)
+  return within.length > mostMarks ? within.filter(({ kind }) => kind === "evolve") : within
+}
+
+const mostMarks = 40
+
+/** The lowest and highest value with some room, never equal. */
+const range = (values: ReadonlyArray<number>, fromZero: boolean): readonly [number, number] => {
+  if (values.length === 0) return [0, 1]
+  const low = fromZero ? 0 : Math.min(...values)
+  const high = Math.max(...values)
+  const room = (high - low) * 0.08 || Math.abs(high) * 0.1 || 1
+  return [fromZero ? 0 : low - room, high + room]
+}
+
+/** Round values between two ends, about five of them. */
+const scale = (low: number, high: number): ReadonlyArray<number> => {
+  const rough = Math.max((high - low) / 5, Number.MIN_VALUE)
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const distance = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough) ?? 10)
+  const first = Math.ceil(low / distance)
+  const last = Math.floor(high / distance)
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) =>
+    Number(((first + index) * distance).toPrecision(12))
+  )
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10

@@ -1,0 +1,27 @@
+/** Runs side by side. */
+import { Schema } from "effect"
+import { BaselineView, CellView, Interval } from "./OverviewView.ts"
+import { RunView } from "./RunView.ts"
+
+/** The difference to the first run in EM after training under the best instruction, paired by question. */
+export const DifferenceView = Schema.Struct({ mean: Schema.Finite, ci95: Interval, n: Schema.Int })
+export interface DifferenceView extends Schema.Schema.Type<typeof DifferenceView> {}
+
+export const ContestantView = Schema.Struct({
+  run: RunView,
+  steps: Schema.Array(Schema.Int),
+  reward: Schema.Array(Schema.NullOr(Schema.Finite)),
+  cells: Schema.Array(CellView),
+  baseline: Schema.NullOr(BaselineView),
+  /** Null for the first run, and where the two were not asked the same questions. */
+  difference: Schema.NullOr(DifferenceView),
+  best: Schema.NullOr(Schema.String)
+})
+export interface ContestantView extends Schema.Schema.Type<typeof ContestantView> {}
+
+/** `settings` holds those that are not equal in all runs; `values` is parallel to `runs`, null where a run has none. */
+export const ComparisonView = Schema.Struct({
+  runs: Schema.Array(ContestantView),
+  settings: Schema.Array(Schema.Struct({ name: Schema.String, values: Schema.Array(Schema.NullOr(Schema.String)) }))
+})
+export interface ComparisonView extends Schema.Schema.Type<typeof ComparisonView> {}

@@ -1,0 +1,54 @@
+/** Every instruction and candidate, where it came from, and what was seen of it. */
+import { Instruction, Trajectory } from "@inspo/domain"
+import { Schema } from "effect"
+import { Fate } from "./PopulationView.ts"
+
+/** Mean reward of a candidate on its verification questions, beside its parent's on the same ones. */
+export const VerificationView = Schema.Struct({
+  mean: Schema.Finite,
+  parentMean: Schema.NullOr(Schema.Finite),
+  questions: Schema.Int
+})
+
+/** An instruction, or a candidate that never became one (`id` is null). `evolution` points into `evolutions`. */
+export const NodeView = Schema.Struct({
+  key: Schema.NonEmptyString,
+  id: Schema.NullOr(Instruction.InstructionId),
+  text: Schema.String,
+  parent: Schema.NullOr(Instruction.InstructionId),
+  generation: Schema.NullOr(Schema.Int),
+  step: Schema.Int,
+  fate: Fate,
+  leftAt: Schema.NullOr(Schema.Int),
+  reason: Schema.NullOr(Schema.String),
+  rationale: Schema.NullOr(Schema.String),
+  verification: Schema.NullOr(VerificationView),
+  weight: Schema.NullOr(Schema.Finite),
+  groups: Schema.Int,
+  mean: Schema.NullOr(Schema.Finite),
+  evolution: Schema.NullOr(Schema.Int)
+})
+export interface NodeView extends Schema.Schema.Type<typeof NodeView> {}
+
+/** One round of an evolution: what the optimizer was shown and what it said. */
+export const EvolutionView = Schema.Struct({
+  step: Schema.Int,
+  round: Schema.Int,
+  parent: Instruction.InstructionId,
+  critique: Schema.String,
+  failures: Schema.Array(Trajectory.TrajectoryId),
+  candidates: Schema.Int,
+  rejected: Schema.Int,
+  questions: Schema.NullOr(Schema.Int),
+  rollouts: Schema.NullOr(Schema.Int)
+})
+export interface EvolutionView extends Schema.Schema.Type<typeof EvolutionView> {}
+
+export const LineageView = Schema.Struct({
+  /** The last step of the run so far. */
+  step: Schema.Int,
+  best: Schema.NullOr(Instruction.InstructionId),
+  nodes: Schema.Array(NodeView),
+  evolutions: Schema.Array(EvolutionView)
+})
+export interface LineageView extends Schema.Schema.Type<typeof LineageView> {}

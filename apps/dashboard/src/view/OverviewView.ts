@@ -1,0 +1,68 @@
+/** What a run does and what it comes to: the curves of the paper's Figure 2 and the final table. */
+import { Instruction } from "@inspo/domain"
+import { Schema } from "effect"
+import { RunView } from "./RunView.ts"
+
+/** A closed interval of 95 % confidence. */
+export const Interval = Schema.Tuple([Schema.Finite, Schema.Finite])
+export type Interval = typeof Interval.Type
+
+/** A mean over questions, in [0, 1], with its interval. */
+export const Share = Schema.Struct({ n: Schema.Int, mean: Schema.Finite, ci95: Interval })
+export interface Share extends Schema.Schema.Type<typeof Share> {}
+
+/** A decision to draw over the curves. */
+export const Mark = Schema.Struct({
+  step: Schema.Int,
+  kind: Schema.Literals(["prune", "evolve", "skip"]),
+  text: Schema.String
+})
+export interface Mark extends Schema.Schema.Type<typeof Mark> {}
+
+/** A look at the validation questions. */
+export const ValidationView = Schema.Struct({
+  ...Share.fields,
+  step: Schema.Int,
+  instruction: Instruction.InstructionId,
+  sources: Schema.Record(Schema.String, Share)
+})
+export interface ValidationView extends Schema.Schema.Type<typeof ValidationView> {}
+
+/** One cell of the final table. */
+export const CellView = Schema.Struct({
+  ...Share.fields,
+  policy: Schema.Literals(["before", "after"]),
+  role: Schema.Literals(["seed", "best"]),
+  instruction: Instruction.InstructionId,
+  toolCalls: Schema.Finite,
+  sources: Schema.Record(Schema.String, Share)
+})
+export interface CellView extends Schema.Schema.Type<typeof CellView> {}
+
+/** The static-instruction arm at the same budget. */
+export const BaselineView = Schema.Struct({ em: Schema.Finite, ci95: Interval, rollouts: Schema.Int })
+export interface BaselineView extends Schema.Schema.Type<typeof BaselineView> {}
+
+export const InstructionView = Schema.Struct({
+  id: Instruction.InstructionId,
+  text: Schema.String,
+  generation: Schema.Int,
+  weight: Schema.NullOr(Schema.Finite)
+})
+export interface InstructionView extends Schema.Schema.Type<typeof InstructionView> {}
+
+/** `series[name][i]` belongs to `steps[i]`, by the names of `metrics.jsonl`; null where a step has no such value. */
+export const OverviewView = Schema.Struct({
+  run: RunView,
+  settings: Schema.Record(Schema.String, Schema.String),
+  steps: Schema.Array(Schema.Int),
+  series: Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.Finite))),
+  marks: Schema.Array(Mark),
+  validations: Schema.Array(ValidationView),
+  cells: Schema.Array(CellView),
+  baseline: Schema.NullOr(BaselineView),
+  seed: Schema.NullOr(InstructionView),
+  best: Schema.NullOr(InstructionView),
+  wallSeconds: Schema.NullOr(Schema.Finite)
+})
+export interface OverviewView extends Schema.Schema.Type<typeof OverviewView> {}

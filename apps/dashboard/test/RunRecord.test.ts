@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { fold } from "@inspo/coevolution"
+import { metrics } from "@inspo/coevolution/Projection"
+import { Schema } from "effect"
+import * as RunRecord from "../src/RunRecord.ts"
+import { config, events } from "./support/Log.ts"
+
+const whole = RunRecord.observe(RunRecord.empty(config), events)
+const Cuts = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: events.length })))
+
+describe("RunRecord", () => {
+  it("folds to the state and the metrics of the run itself", () => {
+    assert.deepStrictEqual(whole.state, fold(whole.setting, events))
+    assert.deepStrictEqual(whole.rows, metrics(whole.setting, events))
+    assert.strictEqual(whole.sequence, events.length)
+  })
+
+  it.prop("is the same however the events arrive", [Cuts], ([cuts]) => {
+    const places = [0, ...[...cuts].sort((a, b) => a - b), events.length]
+    const record = places
+      .slice(1)
+      .reduce(
+        (known, end, index) => RunRecord.observe(known, events.slice(places[index], end)),
+        RunRecord.empty(config)
+      )
+    assert.deepStrictEqual(record, { ...whole, setting: record.setting })
+  })
+
+  it("leaves what it was made from as it was", () => {
+    const half = RunRecord.observe(RunRecord.empty(config), events.slice(0, 40))
+    const rows = half.rows.length
+    RunRecord.observe(half, events.slice(40))
+    assert.strictEqual(half.rows.length, rows)
+    assert.strictEqual(half.sequence, 40)
+  })
+})

@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import type { RunEvent } from "@inspo/coevolution"
+import { RunEvent as RunEventSchema } from "@inspo/coevolution/RunEvent"
+import { Journal, JournalError } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Effect, Layer, ManagedRuntime, Redacted, Schema } from "effect"
+import { HttpRouter } from "effect/http"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { CatalogError, RunCatalog, type RunSource } from "../src/RunCatalog.ts"
+import * as Server from "../src/Server.ts"
+import { config, events } from "./support/Log.ts"
+
+const encode = Schema.encodeSync(RunEventSchema)
+const assets = mkdtempSync(join(tmpdir(), "inspo-assets-"))
+const memory = ManagedRuntime.make(layerMemory)
+
+/** Appends events to the journal that the run `good` is read from, with a record for each trajectory. */
+const append = (some: ReadonlyArray<RunEvent>) =>
+  memory.runPromise(
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      yield* journal.append(
+        some.map((event) => ({ type: event._tag, step: "step" in event ? event.step : 0, payload: encode(event) }))
+      )
+    })
+  )
+
+const source = (journal: RunSource["journal"]): RunSource => ({
+  config,
+  journal,
+  questions: Effect.succeed(new Map()),
+  notes: Effect.succeed({ baseline: null, wallSeconds: null }),
+  lastWritten: Effect.succeed(null)
+})
+
+const broken = new JournalError({ reason: "corrupt", file: "x", sequence: 3, detail: "the event is missing" })
+
+const catalog = Layer.succeed(RunCatalog)(
+  RunCatalog.of({
+    find: Effect.succeed(
+      ["good", "broken", "strange"].map((id) => ({ id, name: `${id} run`, directory: `/runs/${id}` }))
+    ),
+    open: ({ id }) =>
+      id === "strange"
+        ? Effect.fail(new CatalogError({ problem: "config.json is not the config of a run" }))
+        : Effect.succeed(
+            source(
+              id === "broken" ? Layer.effect(Journal, Effect.fail(broken)) : Layer.effectContext(memory.contextEffect)
+            )
+          )
+  })
+)
+
+const serve = (options: Partial<Server.Options> = {}) =>
+  HttpRouter.toWebHandler(
+    Server.layer({ assets, poll: "10 millis", search: "1 second", ...options }).pipe(
+      Layer.provide(catalog),
+      Layer.provide(NodeHttpServer.layerHttpServices)
+    ),
+    { disableLogger: true }
+  )
+
+const server = serve()
+
+const ask = (path: string, headers: Readonly<Record<string, string>> = {}, of = server): Promise<Response> =>
+  of.handler(new Request(`http://localhost:1234${path}`, { headers: { host: "localhost:1234", ...headers } }))
+
+const json = async (path: string): Promise<any> => (await ask(path)).json()
+
+beforeAll(() => writeFileSync(join(assets, "index.html"), "<!doctype html><p>page</p>"))
+
+afterAll(async () => {
+  await server.dispose()
+  await memory.dispose()
+  rmSync(assets, { recursive: true, force: true })
+})
+
+describe("the server of the dashboard", () => {
+  it("follows a journal by sequence and tells what is new", async () => {
+    await append(events.slice(0, 30))
+    const { steps } = await json("/api/runs/good/overview")
+    const changes = (await ask("/api/changes")).body?.getReader()
+    await append(events.slice(30))
+    const decoder = new TextDecoder()
+    let told = ""
+    while (!told.includes('"sequence":' + events.length)) told += decoder.decode((await changes?.read())?.value)
+    await changes?.cancel()
+    const after = await json("/api/runs/good/overview")
+    assert.isAbove(after.steps.length, steps.length)
+    assert.strictEqual(after.steps.length, config.schedule.steps)
+    assert.strictEqual(after.run.status, "finished")
+  })
+
+  it("lists all runs, and says what is wrong with one without hiding the others", async () => {
+    await ask("/api/runs/broken/overview")
+    await ask("/api/runs/strange/overview")
+    const runs = await json("/api/runs")
+    assert.deepStrictEqual(
+      runs.map(({ id, status }: { id: string; status: string }) => [id, status]),
+      [
+        ["good", "finished"],
+        ["broken", "unreadable"],
+        ["strange", "unreadable"]
+      ]
+    )
+    const refused = await ask("/api/runs/broken/overview")
+    assert.strictEqual(refused.status, 500)
+    assert.include(await refused.text(), "the event is missing")
+  })
+
+  it("answers what is not there with 404", async () => {
+    for (const path of ["/api/runs/nobody/overview", "/api/runs/good/trajectory?id=train/9/9/9", "/nothing.js"])
+      assert.strictEqual((await ask(path)).status, 404, path)
+    assert.strictEqual((await ask("/api/runs/good/trajectories?limit=100000")).status, 400)
+  })
+
+  it("gives every trajectory on exactly one page", async () => {
+    const ids: Array<string> = []
+    const first = await json("/api/runs/good/trajectories?limit=7")
+    for (let offset = 0; offset < first.total; offset += 7) {
+      const { rows } = await json(`/api/runs/good/trajectories?limit=7&offset=${offset}`)
+      ids.push(...rows.map(({ id, step }: { id: string; step: number }) => `${step} ${id}`))
+    }
+    const whole = await json(`/api/runs/good/trajectories?limit=200`)
+    assert.strictEqual(ids.length, first.all)
+    assert.deepStrictEqual(
+      ids.slice(0, 200),
+      whole.rows.map(({ id, step }: { id: string; step: number }) => `${step} ${id}`)
+    )
+  })
+
+  it("forbids loading from elsewhere in every answer, and answers to its own names alone", async () => {
+    for (const path of ["/", "/api/runs", "/api/runs/nobody/overview", "/nothing"]) {
+      const answer = await ask(path)
+      assert.match(answer.headers.get("content-security-policy") ?? "", /default-src 'none'.*frame-ancestors 'none'/u)
+      const foreign = await ask(path, { host: "rebound.example:1234" })
+      assert.strictEqual(foreign.status, 403, path)
+      assert.notInclude(await foreign.text(), "good")
+    }
+    for (const host of ["127.0.0.1:80", "[::1]:80", "localhost"])
+      assert.strictEqual((await ask("/", { host })).status, 200, host)
+  })
+
+  it("asks for the password where there is one", async () => {
+    const guarded = serve({ password: Redacted.make("open sesame"), hosts: ["lab.example"] })
+    const bring = (password: string) => ({
+      host: "lab.example:8088",
+      authorization: `Basic ${Buffer.from(`anyone:${password}`).toString("base64")}`
+    })
+    assert.strictEqual((await ask("/api/runs", bring("open sesame"), guarded)).status, 200)
+    for (const headers of [
+      bring("open"),
+      bring(""),
+      { host: "lab.example", authorization: "Bearer open sesame" },
+      {}
+    ]) {
+      const refused = await ask("/api/runs", headers, guarded)
+      assert.strictEqual(refused.status, 401)
+      assert.include(refused.headers.get("www-authenticate") ?? "", "Basic")
+    }
+    await guarded.dispose()
+  })
+})

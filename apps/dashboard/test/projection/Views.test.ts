@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RunEvent } from "@inspo/coevolution"
+import { Schema } from "effect"
+import { comparison } from "../../src/projection/Comparison.ts"
+import { cost } from "../../src/projection/Cost.ts"
+import { lineage } from "../../src/projection/Lineage.ts"
+import { overview } from "../../src/projection/Overview.ts"
+import { population } from "../../src/projection/Population.ts"
+import { patience, run, unread } from "../../src/projection/Run.ts"
+import * as RunRecord from "../../src/RunRecord.ts"
+import { ComparisonView } from "../../src/view/ComparisonView.ts"
+import { CostView } from "../../src/view/CostView.ts"
+import { LineageView } from "../../src/view/LineageView.ts"
+import { OverviewView } from "../../src/view/OverviewView.ts"
+import { PopulationView } from "../../src/view/PopulationView.ts"
+import { RunView } from "../../src/view/RunView.ts"
+import { config, events } from "../support/Log.ts"
+
+const place = { id: "run", name: "run", directory: "/runs/run" }
+const notes = { baseline: null, wallSeconds: null }
+const at = (end: number) => RunRecord.observe(RunRecord.empty(config), events.slice(0, end))
+const End = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: events.length }))
+const whole = at(events.length)
+
+const told = <Tag extends RunEvent["_tag"]>(tag: Tag): ReadonlyArray<Extract<RunEvent, { readonly _tag: Tag }>> =>
+  events.filter((event): event is Extract<RunEvent, { readonly _tag: Tag }> => event._tag === tag)
+
+describe("views", () => {
+  it.prop("can be made and sent wherever a run stands", [End], ([end]) => {
+    const record = at(end)
+    const card = run(place, record, 0, 0)
+    for (const [schema, value] of [
+      [RunView, card],
+      [OverviewView, overview(card, record, notes)],
+      [PopulationView, population(record)],
+      [LineageView, lineage(record)],
+      [CostView, cost(record, [], notes)],
+      [ComparisonView, comparison([{ run: card, record, notes }])]
+    ] as const) {
+      const codec = Schema.toCodecJson(schema)
+      const sent: unknown = JSON.parse(JSON.stringify(Schema.encodeUnknownSync(codec)(value)))
+      assert.deepStrictEqual<unknown>(Schema.decodeUnknownSync(codec)(sent), value)
+    }
+  })
+
+  it.prop("say running only while something is written", [End], ([end]) => {
+    const record = at(end)
+    const status = (silence: number) => run(place, record, 0, silence).status
+    const finished = record.state.phase._tag === "Finished"
+    assert.strictEqual(status(patience + 1), finished ? "finished" : "quiet")
+    assert.strictEqual(status(0), finished ? "finished" : record.rows.length === 0 ? "waiting" : "running")
+    assert.strictEqual(unread(place, "no config").status, "unreadable")
+  })
+})
+
+describe("population", () => {
+  const { lives, steps } = population(whole)
+
+  it("gives each step probabilities that sum to one", () => {
+    for (const index of steps.keys()) {
+      const sum = lives.reduce((total, { from, probabilities }) => total + (probabilities[index - from] ?? 0), 0)
+      assert.closeTo(sum, 1, 1e-9)
+    }
+  })
+
+  it("counts every group once", () => {
+    const groups = told("RolloutsCollected").reduce((sum, event) => sum + event.groups.length, 0)
+    assert.strictEqual(
+      lives.reduce((sum, life) => sum + life.groups, 0),
+      groups
+    )
+  })
+
+  it("draws a life from the step after its birth until it left", () => {
+    for (const { bornAt, from, leftAt, probabilities } of lives) {
+      const end = leftAt ?? steps.length
+      assert.strictEqual(probabilities.length, end - bornAt)
+      if (end > bornAt) assert.strictEqual(steps[from], bornAt + 1)
+      assert.isTrue(probabilities.every((probability) => probability !== null))
+    }
+  })
+})
+
+describe("lineage", () => {
+  const { best, evolutions, nodes } = lineage(whole)
+
+  it("hangs every node on one that is there and is older", () => {
+    for (const { key, parent, step } of nodes) {
+      if (parent === null) continue
+      const found = nodes.find(({ id }) => id === parent)
+      assert.isDefined(found, key)
+      assert.isAtMost(found?.step ?? Infinity, step)
+    }
+    assert.isTrue(nodes.some(({ id }) => id === best))
+    assert.strictEqual(new Set(nodes.map(({ key }) => key)).size, nodes.length)
+  })
+
+  it("tells of every candidate and every rollout of verification", () => {
+    const candidates = told("CandidatesProposed").reduce((sum, event) => sum + event.candidates.length, 0)
+    assert.strictEqual(nodes.filter(({ evolution }) => evolution !== null).length, candidates)
+    assert.strictEqual(
+      evolutions.reduce((sum, { rollouts }) => sum + (rollouts ?? 0), 0),
+      whole.state.spent.rollouts.verification
+    )
+  })
+})
+
+describe("comparison", () => {
+  it("finds no difference between a run and itself, and the settings that differ", () => {
+    const other = RunRecord.observe(RunRecord.empty({ ...config, seed: 2 }), events)
+    const card = run(place, whole, 0, 0)
+    const { runs, settings } = comparison([
+      { run: card, record: whole, notes },
+      { run: card, record: other, notes }
+    ])
+    assert.isNull(runs[0]?.difference)
+    assert.deepStrictEqual(settings, [{ name: "seed", values: ["1", "2"] }])
+  })
+})

@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RunEvent } from "@inspo/coevolution"
+import { Schema, Struct } from "effect"
+import * as Markdown from "../../src/report/Markdown.ts"
+import * as Report from "../../src/report/Report.ts"
+import * as RunRecord from "../../src/RunRecord.ts"
+import { config, events } from "../support/Log.ts"
+
+const End = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: events.length }))
+const hostile = [
+  "<script>alert(1)</script>",
+  '"><img src=x onerror=alert(1)>',
+  "</style><b>",
+  "javascript:alert(1) &lt; &amp; '",
+  "<!-- ",
+  "\u202E\u0000 ]]>"
+]
+
+const recordOf = (all: ReadonlyArray<RunEvent>) => RunRecord.observe(RunRecord.empty(config), all)
+
+const html = (record: RunRecord.RunRecord, name = "run") =>
+  Report.html({
+    name,
+    directory: "runs/run",
+    record,
+    ledger: [],
+    notes: { baseline: null, wallSeconds: 12 },
+    commands: ["inspo run"]
+  })
+
+/** A run whose models wrote `text` wherever they could. */
+const saying = (text: string): ReadonlyArray<RunEvent> =>
+  events.map((event) => {
+    switch (event._tag) {
+      case "CandidatesProposed":
+        return {
+          ...event,
+          critique: text,
+          candidates: event.candidates.map((candidate) => ({ text: `${candidate.text} ${text}`, rationale: text }))
+        }
+      case "PopulationRefilled":
+        return {
+          ...event,
+          accepted: event.accepted.map((entry) => ({
+            ...entry,
+            instruction: { ...entry.instruction, text: `${entry.instruction.text} ${text}` }
+          }))
+        }
+      default:
+        return event
+    }
+  })
+
+/** How many elements of each name a document has, less those that a difference of words is made of. */
+const elements = (document: string): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const [, name = ""] of document.matchAll(/<([a-z!][\w-]*)/giu)) counts[name] = (counts[name] ?? 0) + 1
+  return Struct.omit(counts, ["ins", "del", "span"])
+}
+
+describe("Report.html", () => {
+  it.prop(
+    "can be written wherever a run stands, with equal bytes for equal runs",
+    [End],
+    ([end]) => {
+      assert.strictEqual(html(recordOf(events.slice(0, end))), html(recordOf(events.slice(0, end))))
+    },
+    { arbitrary: { runs: 20 } }
+  )
+
+  it("asks for nothing from elsewhere and runs nothing", () => {
+    const document = html(recordOf(events))
+    assert.notMatch(document, /<script|<link|<iframe|<img|\ssrc=|href=|url\(|@import|https?:|\son\w+=/iu)
+    assert.include(document, "default-src &#x27;none&#x27;")
+  })
+
+  it.each(hostile)("has the elements of a harmless run when its models write %j", (text) => {
+    assert.deepStrictEqual(
+      elements(html(recordOf(saying(text)), text)),
+      elements(html(recordOf(saying("words")), "run"))
+    )
+  })
+
+  it("stays below 3 MB when every text is a book", () => {
+    assert.isAtMost(Buffer.byteLength(html(recordOf(saying("word ".repeat(40_000))))), 3_000_000)
+  })
+})
+
+describe("MarkdownReport", () => {
+  it.each(hostile)("lets no text such as %j be Markdown or HTML", (text) => {
+    const document = Markdown.descent(recordOf(saying(text))).join("\n")
+    assert.isAbove(document.length, 0)
+    assert.notMatch(document, /<(?!\/?$)/u)
+  })
+
+  it("covers every step once", () => {
+    const rows = Markdown.course(recordOf(events)).filter((line) => /^\| \d/u.test(line))
+    const steps = rows.flatMap((line) => {
+      const [, first = 0, last = first] = /^\| (\d+)(?: – (\d+))?/u.exec(line) ?? []
+      return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index)
+    })
+    assert.deepStrictEqual(
+      steps,
+      Array.from({ length: config.schedule.steps }, (_, index) => index + 1)
+    )
+  })
+})

@@ -1,0 +1,14 @@
+import { Presets, type RunConfig } from "@inspo/coevolution"
+import { syntheticLog } from "../../../../packages/coevolution/test/support/SyntheticLog.ts"
+
+/** A run of 20 steps with four prunings and an evolution every five. */
+export const config: RunConfig = {
+  ...Presets.paper,
+  schedule: { ...Presets.paper.schedule, steps: 20, pruneEvery: 4, evolveEvery: 5, evolveUntil: 20 },
+  verification: { ...Presets.paper.verification, samples: 8, rounds: 2 },
+  rollout: { ...Presets.paper.rollout, groupSize: 2 },
+  train: { ...Presets.paper.train, batchSize: 9, miniBatchSize: 9 },
+  evaluation: { ...Presets.paper.evaluation, every: 5, validation: 3, questions: 4 }
+}
+
+export const events = syntheticLog(config, 30)

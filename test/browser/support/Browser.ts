@@ -1,0 +1,148 @@
+import { existsSync } from "node:fs"
+import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { type Browser, chromium, type Page } from "playwright-core"
+import { assert } from "vitest"
+import { inspoServer } from "../../cli/Inspo.ts"
+
+const executablePath = process.env["INSPO_CHROMIUM"] ?? "/usr/bin/chromium"
+
+/** Why no browser can be driven here, or null. */
+export const unavailable: string | null =
+  process.env["INSPO_BROWSER"] === undefined
+    ? "set INSPO_BROWSER=1 to run it"
+    : existsSync(executablePath)
+      ? null
+      : `there is no ${executablePath}; install Debian's chromium or name another in INSPO_CHROMIUM`
+
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath, args: ["--no-sandbox"] })
+
+/** A started dashboard over a directory of runs. */
+export interface Dashboard {
+  readonly url: string
+  readonly port: number
+  readonly stop: () => Promise<void>
+}
+
+export const dashboard = async (directory: string, port = 0): Promise<Dashboard> => {
+  const { child, ready } = await inspoServer(["dashboard", directory, "--port", String(port), "--json"], {
+    cwd: directory
+  })
+  const { url } = JSON.parse(ready)
+  return {
+    url,
+    port: Number(new URL(url).port),
+    stop: () =>
+      new Promise((resolve) => {
+        child.on("close", () => resolve())
+        child.kill("SIGKILL")
+      })
+  }
+}
+
+/** A page with everything it did that it must not: errors it told of, and requests to elsewhere. */
+export interface Watched {
+  readonly page: Page
+  readonly errors: Array<string>
+  readonly foreign: Array<string>
+}
+
+export const open = async (
+  browser: Browser,
+  url: string,
+  options: { readonly width?: number; readonly height?: number; readonly theme?: "light" | "dark" } = {}
+): Promise<Watched> => {
+  const { height = 900, theme = "light", width = 1280 } = options
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme })
+  const errors: Array<string> = []
+  const foreign: Array<string> = []
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()))
+  page.on("pageerror", ({ message }) => errors.push(message))
+  page.on("dialog", (dialog) => {
+    errors.push(`dialog ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on("request", (request) => {
+    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith("data:"))
+      foreign.push(request.url())
+  })
+  await page.goto(url)
+  return { page, errors, foreign }
+}
+
+export const views = ["overview", "population", "lineage", "trajectories", "cost", "compare"] as const
+
+/** What each view shows once it is there. */
+export const landmark: Readonly<Record<(typeof views)[number], string>> = {
+  overview: ".figure-2 canvas",
+  population: ".ribbon",
+  lineage: ".life",
+  trajectories: ".line",
+  cost: ".share-bar",
+  compare: ".chart canvas"
+}
+
+export const show = async (page: Page, run: string, view: (typeof views)[number]) => {
+  await page.evaluate(`location.hash = "#/${run}/${view}"`)
+  await page.waitForSelector(landmark[view], { timeout: 15_000 })
+}
+
+/** Waits for an expression of the page's script; Playwright's own way evaluates inside the page, which its policy forbids. */
+export const until = async (page: Page, expression: string): Promise<void> => {
+  const limit = performance.now() + 30_000
+  while (!(await page.evaluate(expression))) {
+    if (performance.now() > limit) throw new Error(`it never came true that ${expression}`)
+    await page.waitForTimeout(25)
+  }
+}
+
+const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** The serious and critical findings of axe, each in one line. */
+export const axe = async (page: Page): Promise<ReadonlyArray<string>> => {
+  // Evaluated rather than added as a script, which the page's own policy forbids.
+  await page.evaluate(axeSource)
+  return page.evaluate(`
+    axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+      violations
+        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ help, id, nodes }) => id + ": " + help + ": " + nodes.slice(0, 3).map(({ html }) => html).join(" "))
+    )
+  `)
+}
+
+/** Pixels by which a page is wider than its window. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
+/** Milliseconds from `act` until `done` holds, measured inside the page. Both are expressions of the page's own script. */
+export const latency = (page: Page, act: string, done: string): Promise<number> =>
+  page.evaluate(
+    `new Promise((resolve, reject) => {
+      const from = performance.now()
+      ${act}
+      const look = () => {
+        if (${done}) return requestAnimationFrame(() => resolve(performance.now() - from))
+        if (performance.now() - from > 10000) return reject(new Error("nothing happened after " + ${JSON.stringify(act)}))
+        requestAnimationFrame(look)
+      }
+      look()
+    })`
+  )
+
+/** How many times slower this machine works because others use it too: 1 when it is idle. */
+export const slowdown = (): number => {
+  const before = process.cpuUsage()
+  const from = performance.now()
+  while (performance.now() - from < 400) Math.sqrt(performance.now())
+  const { system, user } = process.cpuUsage(before)
+  return Math.max(1, (1000 * (performance.now() - from)) / (system + user))
+}
+
+export const median = (values: ReadonlyArray<number>): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+export const assertClean = ({ errors, foreign }: Watched): void => {
+  assert.deepStrictEqual(errors, [])
+  assert.deepStrictEqual(foreign, [])
+}

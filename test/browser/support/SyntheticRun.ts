@@ -1,0 +1,202 @@
+import { mkdir, writeFile } from "node:fs/promises"
+import { Presets, RunConfig, type RunEvent } from "@inspo/coevolution"
+import { RunEvent as RunEventSchema } from "@inspo/coevolution/RunEvent"
+import { type Group, Question, Trajectory } from "@inspo/domain"
+import { Journal } from "@inspo/journal"
+import { layer } from "@inspo/journal/sqlite"
+import { Array as Arr, Effect, ManagedRuntime, Schema } from "effect"
+import { chance, syntheticLog } from "../../../packages/coevolution/test/support/SyntheticLog.ts"
+
+/** How large a run is, and what its policy and its optimizer write. */
+export interface Shape {
+  readonly steps: number
+  readonly questionsPerStep: number
+  readonly groupSize: number
+  /** Tokens of a response as they are stored. */
+  readonly tokens: number
+  /** Put into every text that a model or a user writes. */
+  readonly text?: string
+}
+
+/** A run directory whose events are written bit by bit: what is not written yet is still to happen. */
+export interface SyntheticRun {
+  readonly directory: string
+  readonly events: number
+  /** Appends events up to the `end`-th, with the trajectories they tell of. */
+  readonly write: (end: number) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const questions = 400
+
+const encode = Schema.encodeSync(RunEventSchema)
+
+/** Plays a run at no cost, through the pure loop, and writes it through the journal. */
+export const syntheticRun = async (directory: string, shape: Shape): Promise<SyntheticRun> => {
+  await mkdir(directory, { recursive: true })
+  const config = configOf(directory, shape)
+  await writeFile(`${directory}/config.json`, JSON.stringify(Schema.encodeSync(RunConfig)(config)))
+  await writeFile(`${directory}/questions.jsonl`, questionRows(shape))
+  const events = syntheticLog(config, questions).map(elaborator(shape))
+  const runtime = ManagedRuntime.make(layer({ file: `${directory}/journal.sqlite`, mode: "create" }))
+  let written = 0
+  const write = (end: number) =>
+    runtime.runPromise(
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        for (const event of events.slice(written, end)) {
+          const rows = trajectoriesOf(event, shape)
+          const step = "step" in event ? event.step : shape.steps
+          yield* journal.putRecords("trajectory", step, rows)
+          yield* journal.append([{ type: event._tag, step, payload: encode(event) }])
+          written++
+        }
+      })
+    )
+  return { directory, events: events.length, write, close: () => runtime.dispose() }
+}
+
+/** The position behind the event that ends the step. */
+export const endOfStep = (events: number, steps: number, step: number): number => Math.round((events * step) / steps)
+
+const configOf = (directory: string, { groupSize, questionsPerStep, steps, text = "" }: Shape): RunConfig => ({
+  ...Presets.paper,
+  data: { ...Presets.paper.data, questions: `${directory}/questions.jsonl` },
+  instruction: { seed: `Answer the question. ${text}`, seeds: [] },
+  schedule: { ...Presets.paper.schedule, steps, pruneEvery: 5, evolveEvery: 15, evolveUntil: steps },
+  population: { ...Presets.paper.population, size: 7 },
+  halving: { ...Presets.paper.halving, minimumGroups: 1 },
+  verification: { ...Presets.paper.verification, samples: 40, rounds: 1, baseline: "rerun" },
+  rollout: { ...Presets.paper.rollout, groupSize },
+  train: { ...Presets.paper.train, batchSize: questionsPerStep, miniBatchSize: questionsPerStep },
+  evaluation: { ...Presets.paper.evaluation, every: Math.max(1, Math.floor(steps / 6)) }
+})
+
+const questionRows = ({ text = "" }: Shape): string =>
+  Array.from({ length: questions }, (_, index) =>
+    JSON.stringify({
+      id: `q${index}`,
+      question: `Who is the mayor of town ${index}? ${text}`,
+      golden_answers: [`Person ${index}`],
+      data_source: index % 3 === 0 ? "hard" : "easy",
+      metadata: { split: index % 10 === 9 ? "test" : "train" }
+    })
+  ).join("\n")
+
+/** Gives the groups of an event all their trajectories, and its texts something to say. */
+const elaborator = (shape: Shape) => {
+  const { text = "" } = shape
+  /** The last training trajectory of each question, by which a failure of it is known. */
+  const latest = new Map<string, Trajectory.TrajectoryId>()
+  const wording = (candidate: string) => `Answer the question. Search first, in ${candidate} short steps. ${text}`
+  const alone = { ...shape, groupSize: 1 }
+
+  return (event: RunEvent): RunEvent => {
+    switch (event._tag) {
+      case "RolloutsCollected": {
+        const groups = event.groups.map((group, index) => whole(`train/${event.step}/${index}`, group, shape))
+        for (const group of groups) latest.set(group.questionId, group.trajectories[0])
+        return { ...event, groups }
+      }
+      case "Validated":
+        return {
+          ...event,
+          groups: event.groups.map((group, index) => answered(whole(`validate/${event.step}/${index}`, group, alone)))
+        }
+      case "Evaluated":
+        return {
+          ...event,
+          groups: event.groups.map((group, index) =>
+            answered(whole(`evaluate/${event.policy}/${event.instruction}/${index}`, group, alone))
+          )
+        }
+      case "StepTrained": {
+        const wave = chance(`update ${event.step}`)
+        return {
+          ...event,
+          metrics: [{ loss: wave - 0.5, kl: 0.01 * wave, clipFraction: 0.1 * wave, gradientNorm: wave, tokens: 1000 }]
+        }
+      }
+      case "CandidatesProposed":
+        return {
+          ...event,
+          failures: event.failures.map((id) => latest.get(id) ?? id),
+          critique: `The policy answers before it has searched. ${text}`,
+          candidates: event.candidates.map((candidate) => ({
+            text: wording(candidate.text),
+            rationale: `adds "Search first". ${text}`
+          }))
+        }
+      case "PopulationRefilled":
+        return {
+          ...event,
+          accepted: event.accepted.map((entry) => ({
+            ...entry,
+            instruction: { ...entry.instruction, text: wording(entry.instruction.text) }
+          }))
+        }
+      default:
+        return event
+    }
+  }
+}
+
+const whole = (name: string, group: Group.Group, { groupSize, tokens }: Shape): Group.Group => ({
+  ...group,
+  dataSource: Number(group.questionId.slice(1)) % 3 === 0 ? "hard" : "easy",
+  promptTokens: 60,
+  rewards: Arr.makeBy(groupSize, (sample) => group.rewards[sample] ?? group.rewards[0]),
+  trajectories: Arr.makeBy(groupSize, (sample) => Trajectory.TrajectoryId.make(`${name}/${sample}`)),
+  toolCalls: Arr.makeBy(groupSize, (sample) => Math.floor(3 * chance(`${name}/${sample} calls`))),
+  responseTokens: Arr.makeBy(groupSize, (sample) => Math.round(tokens * (0.5 + chance(`${name}/${sample} length`))))
+})
+
+/** A group of a question that nobody trains on, right or wrong by its name. */
+const answered = (group: Group.Group): Group.Group => ({
+  ...group,
+  questionId: Question.QuestionId.make(`q${9 + 10 * Math.floor(40 * chance(group.trajectories[0]))}`),
+  rewards: [chance(`${group.trajectories[0]} reward`) < 0.6 ? 1 : 0]
+})
+
+/** The records of an event's trajectories. */
+const trajectoriesOf = (event: RunEvent, { text = "", tokens }: Shape) => {
+  const groups =
+    event._tag === "RolloutsCollected" || event._tag === "Validated" || event._tag === "Evaluated" ? event.groups : []
+  return groups.flatMap((group) =>
+    group.trajectories.map((id, sample) => {
+      const reward = group.rewards[sample] ?? 0
+      const answer = reward > 0 ? `Person ${group.questionId.slice(1)}` : `nobody ${text}`
+      return {
+        key: id,
+        value: {
+          id,
+          instructionId: group.instructionId,
+          questionId: group.questionId,
+          reward,
+          answer,
+          toolCalls: group.toolCalls[sample] ?? 0,
+          turns: 2,
+          finishReason: "answered",
+          promptTokens: 60,
+          responseTokens: group.responseTokens[sample] ?? 0,
+          prompt: Array.from({ length: 60 }, (_, index) => index),
+          response: Array.from({ length: tokens }, (_, index) => index),
+          logprobs: Array.from({ length: tokens }, (_, index) => -index / 7),
+          mask: Array.from({ length: tokens }, () => 1),
+          transcript: [
+            {
+              text: `<think>Who is it? ${text}</think><search>mayor of town ${group.questionId.slice(1)} ${text}</search>`,
+              action: { kind: "search", content: `mayor of town ${group.questionId.slice(1)}` },
+              observation: `<information>Town ${group.questionId}: Person ${group.questionId.slice(1)} is its mayor. ${text}</information>`
+            },
+            {
+              text: `<think>It is said above. ${text}</think><answer>${answer}</answer>`,
+              action: { kind: "answer", content: answer },
+              observation: null
+            }
+          ]
+        }
+      }
+    })
+  )
+}
