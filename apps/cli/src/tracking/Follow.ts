@@ -1,0 +1,84 @@
+import { basename, resolve } from "node:path"
+import { makeSetting, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import * as Ledger from "@inspo/coevolution/Ledger"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { Journal } from "@inspo/journal"
+import { Attach, Point, Tracker } from "@inspo/tracking"
+import * as Gauges from "@inspo/tracking/Gauges"
+import * as Mlflow from "@inspo/tracking/Mlflow"
+import * as Prometheus from "@inspo/tracking/Prometheus"
+import * as TensorBoard from "@inspo/tracking/TensorBoard"
+import { Console, Effect, type FileSystem, Option, type Path, type Scope } from "effect"
+import { FetchHttpClient, HttpRouter } from "effect/http"
+import type { LoadedData } from "../config/Data.ts"
+import { listen } from "../server/Listen.ts"
+import type { OnEvent } from "../run/Session.ts"
+import type { Reporter } from "../terminal/Reporter.ts"
+import { settingsOf } from "./Settings.ts"
+import * as Telemetry from "./Telemetry.ts"
+import type { Tracker as Asked, Tracking } from "./Trackers.ts"
+
+export interface FollowOptions {
+  readonly directory: string
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+  readonly past: ReadonlyArray<RunEvent>
+  readonly tracking: Tracking
+  readonly reporter: Reporter
+}
+
+/** Tells trackers of a run while the scope lives. None of them can fail or delay it. */
+export const follow = Effect.fn("Tracking.follow")(function* (
+  options: FollowOptions
+): Effect.fn.Return<OnEvent, never, Scope.Scope | Journal | FileSystem.FileSystem | Path.Path> {
+  const { config, directory, loaded, past, reporter, tracking } = options
+  const journal = yield* Journal
+  const shared = {
+    run: { name: basename(resolve(directory)), settings: settingsOf(config) },
+    past: Point.history(makeSetting(config, loaded.data), past),
+    // A reporter that prints nothing would swallow it.
+    warn: (message: string) => (reporter.live ? reporter.lines([message]) : Console.error(message))
+  }
+  const wanted = [
+    ...tracking.trackers.map((asked) => trackerOf(asked, options)),
+    ...((yield* Telemetry.isWanted) ? [{ name: "OTLP", make: Gauges.make }] : [])
+  ]
+  const logs = yield* Effect.forEach(wanted, (tracker) => Attach.attach({ ...shared, ...tracker }))
+  const tell = (point: Point.Point) => Effect.forEach(logs, (log) => log(point), { discard: true })
+
+  return Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
+    const point = Point.ofEvent(event, state)
+    if (point !== null) yield* tell(point)
+    if (event._tag === "StepTrained")
+      yield* Effect.matchEffect(journal.ledger, {
+        onSuccess: (totals) => tell(Point.ofSpending(event.step, Ledger.summarize(totals).total)),
+        // A journal that cannot be read fails the run by itself.
+        onFailure: () => Effect.void
+      })
+  })
+})
+
+type Opening = Pick<Attach.Options<FileSystem.FileSystem | Path.Path | Scope.Scope>, "name" | "make">
+
+const trackerOf = (asked: Asked, { directory, reporter, tracking: { naming } }: FollowOptions): Opening => {
+  switch (asked._tag) {
+    case "TensorBoard":
+      return { name: "TensorBoard", make: TensorBoard.make({ directory: `${directory}/tensorboard`, naming }) }
+    case "Mlflow": {
+      const { experiment, token, url } = asked
+      const options = { url, experiment, naming, file: `${directory}/mlflow-run`, ...(token === null ? {} : { token }) }
+      return { name: "MLflow", make: Effect.provide(Mlflow.make(options), FetchHttpClient.layer) }
+    }
+    case "Prometheus":
+      return { name: "Prometheus", make: Effect.andThen(serve(asked, reporter), Gauges.make) }
+  }
+}
+
+const serve = Effect.fnUntraced(function* ({ host, port }: Extract<Asked, { _tag: "Prometheus" }>, reporter: Reporter) {
+  const url = yield* listen(
+    "Prometheus endpoint",
+    { host, port, apiKeyEnv: Option.none() },
+    HttpRouter.serve(Prometheus.layerRoute, { disableLogger: true, disableListenLog: true })
+  ).pipe(Effect.mapError(({ message }) => new Tracker.TrackerError({ tracker: "Prometheus", reason: message })))
+  yield* reporter.lines([`Metrics for Prometheus at ${url}/metrics`])
+})

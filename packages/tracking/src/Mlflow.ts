@@ -1,0 +1,123 @@
+import { Array as Arr, Clock, Effect, FileSystem, Layer, Path, Ref, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import * as Client from "./internal/mlflowClient.ts"
+import { type Naming, nameOf, type Point } from "./Point.ts"
+import { type Interface, type Outcome, type Run, Tracker, type TrackerError } from "./Tracker.ts"
+
+export interface Options extends Client.Server {
+  /** Name of the experiment, made when it is missing. */
+  readonly experiment: string
+  /** File that remembers the id of the run, so that a resume goes on in it. */
+  readonly file: string
+  readonly naming: Naming
+}
+
+/**
+ * Sends metrics and settings to an MLflow tracking server over its REST API 2.0 (`experiments/get-by-name` and `create`,
+ * `runs/create`, `log-batch` and `update`). A session that resumes a run goes on in the same run of MLflow.
+ *
+ * @example
+ * ```ts
+ * import { NodeServices } from "@effect/platform-node"
+ * import { layer } from "@inspo/tracking/Mlflow"
+ * import { Layer } from "effect"
+ * import { FetchHttpClient } from "effect/http"
+ *
+ * const tracker = layer({
+ *   url: "http://127.0.0.1:5000",
+ *   experiment: "inspo",
+ *   file: "runs/mine/mlflow-run",
+ *   naming: "inspo"
+ * }).pipe(Layer.provide([FetchHttpClient.layer, NodeServices.layer]))
+ * ```
+ */
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<Interface, TrackerError, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient> {
+  const { experiment, file, naming } = options
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const call = yield* Client.make(options)
+  const runId = yield* Ref.make("")
+
+  const experimentId = Effect.gen(function* () {
+    const found = yield* call("GET", "experiments/get-by-name", { experiment_name: experiment })
+    if (found.status !== 404) return (yield* foundExperiment(found)).experiment.experiment_id
+    return (yield* createdExperiment(yield* call("POST", "experiments/create", { name: experiment }))).experiment_id
+  })
+  const logBatch = (batch: Readonly<Record<string, unknown>>) =>
+    Effect.gen(function* () {
+      yield* done(yield* call("POST", "runs/log-batch", { run_id: yield* Ref.get(runId), ...batch }))
+    })
+  const logPoints = Effect.fnUntraced(function* (points: ReadonlyArray<Point>) {
+    const timestamp = yield* Clock.currentTimeMillis
+    const metrics = points.flatMap(({ samples, step }) =>
+      samples.map((sample) => ({ key: allowed(nameOf(sample, naming)), value: sample.value, timestamp, step }))
+    )
+    yield* Effect.forEach(Arr.chunksOf(metrics, mostMetrics), (part) => logBatch({ metrics: part }), { discard: true })
+  })
+
+  const create = Effect.fnUntraced(function* (run: Run, past: ReadonlyArray<Point>) {
+    const created = yield* createdRun(
+      yield* call("POST", "runs/create", {
+        experiment_id: yield* experimentId,
+        run_name: run.name,
+        start_time: yield* Clock.currentTimeMillis,
+        tags: [
+          { key: "mlflow.runName", value: run.name },
+          { key: "mlflow.source.name", value: "inspo" }
+        ]
+      })
+    )
+    yield* Ref.set(runId, created.run.info.run_id)
+    const params = Object.entries(run.settings).map(([name, value]) => ({
+      key: allowed(name),
+      value: value.slice(0, longestParameter)
+    }))
+    yield* Effect.forEach(Arr.chunksOf(params, mostParameters), (part) => logBatch({ params: part }), { discard: true })
+    yield* logPoints(past)
+    // Last, so that a session that was cut off here starts over.
+    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    yield* fs.writeFileString(file, `${created.run.info.run_id}\n`)
+  })
+  const begin = Effect.fnUntraced(
+    function* (run: Run, past: ReadonlyArray<Point>) {
+      const known = (yield* fs.exists(file)) ? (yield* fs.readFileString(file)).trim() : ""
+      if (known === "") return yield* create(run, past)
+      yield* done(yield* call("POST", "runs/update", { run_id: known, status: "RUNNING" }))
+      yield* Ref.set(runId, known)
+    },
+    Effect.catchTag("PlatformError", ({ reason }) =>
+      Effect.fail(Client.refusal(`${file} cannot be read or written (${reason._tag}); check its folder`))
+    )
+  )
+  const end = Effect.fnUntraced(function* (outcome: Outcome) {
+    const end_time = yield* Clock.currentTimeMillis
+    const run_id = yield* Ref.get(runId)
+    yield* done(yield* call("POST", "runs/update", { run_id, status: statuses[outcome], end_time }))
+  })
+  return { begin, log: (point) => logPoints([point]), end }
+})
+
+/** The tracker of {@link make}. */
+export const layer = (
+  options: Options
+): Layer.Layer<Tracker, TrackerError, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient> =>
+  Layer.effect(Tracker, make(options))
+
+/** What one request may hold. */
+const mostMetrics = 1000
+const mostParameters = 100
+const longestParameter = 500
+
+const statuses = { finished: "FINISHED", failed: "FAILED", stopped: "KILLED" } as const
+
+/** MLflow takes letters, digits, and `_ - . / ` and spaces in names. */
+const allowed = (name: string): string => name.replaceAll(/[^\w\-. /]/gu, "_")
+
+const foundExperiment = Client.expect(Schema.Struct({ experiment: Schema.Struct({ experiment_id: Schema.String }) }))
+const createdExperiment = Client.expect(Schema.Struct({ experiment_id: Schema.String }))
+const createdRun = Client.expect(
+  Schema.Struct({ run: Schema.Struct({ info: Schema.Struct({ run_id: Schema.String }) }) })
+)
+const done = Client.expect(Schema.Unknown)

@@ -1,0 +1,178 @@
+import { apply, type RunEvent, RunState as State, type Setting } from "@inspo/coevolution"
+import type { Amounts } from "@inspo/coevolution/Ledger"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { Group } from "@inspo/domain"
+import { Struct } from "effect"
+import { catalogue, type MetricName } from "./Catalogue.ts"
+
+/** The value of one metric; `label` is null where the catalogue names none. */
+export interface Sample {
+  readonly name: MetricName
+  readonly label: string | null
+  readonly value: number
+}
+
+/** What is known of a step at one moment. A labelled metric is told whole: labels that are missing have no value any more. */
+export interface Point {
+  readonly step: number
+  readonly samples: ReadonlyArray<Sample>
+}
+
+/** How metrics are called: by the names of the catalogue, or by verl's where it has one. */
+export type Naming = "inspo" | "verl"
+
+/**
+ * What an event tells trackers, `state` being the one it led to; null for most events. A function of the journal alone.
+ *
+ * @example
+ * ```ts
+ * import { Point } from "@inspo/tracking"
+ *
+ * const point = Point.ofEvent({ _tag: "Pruned", step: 5, pruned: [], kept: [] }, state)
+ * // { step: 5, samples: [{ name: "inspo/pruned", label: null, value: 0 }] }
+ * ```
+ */
+export const ofEvent = (event: RunEvent, state: RunState): Point | null => {
+  switch (event._tag) {
+    case "StepPlanned":
+      return {
+        step: event.step,
+        samples: [one("lr", event.learningRate), ...each("inspo/prob", Object.entries(event.probabilities))]
+      }
+    case "RolloutsCollected":
+      return {
+        step: event.step,
+        samples: [
+          ...(event.groups.length === 0 ? [] : ofGroups(event.groups)),
+          one("rollouts/failed", event.failed?.trajectories.length ?? 0)
+        ]
+      }
+    case "StepTrained":
+      return {
+        step: event.step,
+        samples: [
+          ...(event.metrics.length === 0
+            ? []
+            : [
+                one("loss", mean(event.metrics.map(({ loss }) => loss))),
+                one("kl", mean(event.metrics.map(({ kl }) => kl))),
+                one("clipfrac", mean(event.metrics.map(({ clipFraction }) => clipFraction))),
+                one("grad_norm", mean(event.metrics.map(({ gradientNorm }) => gradientNorm)))
+              ]),
+          ...ofState(state)
+        ]
+      }
+    case "Validated":
+      return {
+        step: event.step,
+        samples:
+          event.groups.length === 0
+            ? []
+            : [one("val/em/mean", meanReward(event.groups)), ...bySource("val/em", event.groups)]
+      }
+    case "Pruned":
+      return { step: event.step, samples: [one("inspo/pruned", event.pruned.length), population(state)] }
+    case "CandidatesProposed":
+      return { step: event.step, samples: [one("inspo/proposed", event.candidates.length)] }
+    case "PopulationRefilled":
+      return { step: event.step, samples: [one("inspo/accepted", event.accepted.length), population(state)] }
+    case "Evaluated":
+      return {
+        step: state.step,
+        samples: state.evaluations.flatMap(({ groups, instruction, policy }) =>
+          policy === event.policy && groups.length > 0
+            ? [{ name: `test/em/${policy}`, label: instruction, value: meanReward(groups) }]
+            : []
+        )
+      }
+    default:
+      return null
+  }
+}
+
+/** What the events of a run told until now, in their order. */
+export const history = (setting: Setting, events: ReadonlyArray<RunEvent>): ReadonlyArray<Point> => {
+  const points: Array<Point> = []
+  let state = State.unstarted
+  for (const event of events) {
+    state = apply(setting, state, event)
+    const point = ofEvent(event, state)
+    if (point !== null) points.push(point)
+  }
+  return points
+}
+
+/** What the ledger tells trackers after a step. */
+export const ofSpending = (step: number, { calls, rollouts, seconds, tokens, usd }: Amounts): Point => ({
+  step,
+  samples: [
+    one("budget/rollouts", rollouts),
+    one("budget/tokens", tokens),
+    one("budget/calls", calls),
+    one("budget/usd", usd),
+    one("budget/minutes", seconds / 60)
+  ]
+})
+
+/** The names of all metrics, in the order of the catalogue. */
+export const names: ReadonlyArray<MetricName> = Struct.keys(catalogue)
+
+/** The whole name of a sample's metric, label included. */
+export const nameOf = ({ label, name }: Pick<Sample, "name" | "label">, naming: Naming): string => {
+  const { verl } = catalogue[name]
+  if (naming === "verl" && verl !== null) return verl.replace("{}", label ?? "")
+  return label === null ? name : `${name}/${label}`
+}
+
+const one = (name: MetricName, value: number): Sample => ({ name, label: null, value })
+
+const each = (name: MetricName, values: Iterable<readonly [label: string, value: number]>): ReadonlyArray<Sample> =>
+  Array.from(values, ([label, value]) => ({ name, label, value }))
+
+const ofGroups = (groups: ReadonlyArray<Group.Group>): ReadonlyArray<Sample> => {
+  const rewards = groups.flatMap((group) => group.rewards)
+  return [
+    one("reward/mean", mean(rewards)),
+    one("reward/std", deviation(rewards)),
+    ...bySource("reward", groups),
+    one("groups/mixed", mean(groups.map((group) => (new Set(group.rewards).size > 1 ? 1 : 0)))),
+    one("tool_calls/mean", mean(groups.flatMap(({ toolCalls }) => toolCalls))),
+    one("prompt_length/mean", mean(groups.map(({ promptTokens }) => promptTokens))),
+    one("response_length/mean", mean(groups.flatMap(({ responseTokens }) => responseTokens)))
+  ]
+}
+
+const ofState = (state: RunState): ReadonlyArray<Sample> => [
+  one("rollouts/train", state.spent.rollouts.train),
+  one("rollouts/verification", state.spent.rollouts.verification),
+  one("tokens/train", state.spent.tokens.train),
+  one("tokens/verification", state.spent.tokens.verification),
+  population(state),
+  ...each(
+    "inspo/weight",
+    state.population.members.flatMap(({ instruction, weight }) =>
+      weight === null ? [] : [[instruction.id, weight] as const]
+    )
+  )
+]
+
+const population = ({ population }: RunState): Sample => one("inspo/population", population.members.length)
+
+/** Mean over all trajectories of each data source, in the order of their names. */
+const bySource = (name: MetricName, groups: ReadonlyArray<Group.Group>): ReadonlyArray<Sample> =>
+  each(
+    name,
+    [...Map.groupBy(groups, ({ dataSource }) => dataSource)]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([source, own]) => [source, mean(own.flatMap(({ rewards }) => rewards))] as const)
+  )
+
+/** Mean over questions, each of which has one trajectory here. */
+const meanReward = (groups: ReadonlyArray<Group.Group>): number => mean(groups.map(Group.meanReward))
+
+const mean = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+const deviation = (values: ReadonlyArray<number>): number => {
+  const center = mean(values)
+  return Math.sqrt(mean(values.map((value) => (value - center) ** 2)))
+}

@@ -1,0 +1,105 @@
+import { Array as Arr, Clock, Effect, FileSystem, Layer, Path, type PlatformError, Ref } from "effect"
+import * as Event from "./internal/tensorBoardEvent.ts"
+import { tfRecord } from "./internal/tfRecord.ts"
+import { type Naming, nameOf, type Point } from "./Point.ts"
+import { type Interface, type Run, Tracker, TrackerError } from "./Tracker.ts"
+
+export interface Options {
+  /** Folder of the event files, made when it is missing: what `tensorboard --logdir` is given. */
+  readonly directory: string
+  readonly naming: Naming
+}
+
+/**
+ * Writes TensorBoard event files: scalars by step and the settings as text. W&B reads them too (`wandb sync DIR`). A session
+ * that resumes a run adds a file to those of the sessions before; where there is none, it holds their steps too.
+ *
+ * The format is that of TensorFlow's `Event` messages in TFRecord frames.
+ *
+ * @example
+ * ```ts
+ * import { NodeServices } from "@effect/platform-node"
+ * import { layer } from "@inspo/tracking/TensorBoard"
+ * import { Layer } from "effect"
+ *
+ * const tracker = layer({ directory: "runs/mine/tensorboard", naming: "inspo" }).pipe(Layer.provide(NodeServices.layer))
+ * ```
+ */
+export const make = Effect.fnUntraced(function* ({
+  directory,
+  naming
+}: Options): Effect.fn.Return<Interface, never, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const file = yield* Ref.make("")
+
+  const append = (messages: ReadonlyArray<Uint8Array>) =>
+    Effect.flatMap(Ref.get(file), (name) => fs.writeFile(name, concatenate(messages.map(tfRecord)), { flag: "a" }))
+
+  const begin = Effect.fnUntraced(function* (run: Run, past: ReadonlyArray<Point>) {
+    yield* fs.makeDirectory(directory, { recursive: true })
+    const isFirst = !(yield* fs.readDirectory(directory)).some((name) => name.startsWith(prefix))
+    const millis = yield* Clock.currentTimeMillis
+    const seconds = millis / 1000
+    yield* Ref.set(file, path.join(directory, `${prefix}${seconds.toFixed(3)}.inspo`))
+    yield* append([
+      Event.fileVersion(seconds),
+      ...(isFirst
+        ? [
+            Event.text(seconds, "settings", settingsTable(run)),
+            ...past.map((point) => messageOf(point, naming, seconds))
+          ]
+        : [])
+    ])
+  })
+  const log = Effect.fnUntraced(function* (point: Point) {
+    yield* append([messageOf(point, naming, (yield* Clock.currentTimeMillis) / 1000)])
+  })
+  const orRefuse = <A>(work: Effect.Effect<A, PlatformError.PlatformError>): Effect.Effect<A, TrackerError> =>
+    Effect.mapError(
+      work,
+      ({ reason }) =>
+        new TrackerError({
+          tracker: "TensorBoard",
+          reason: `${directory} cannot be written (${reason._tag}); check that the folder may be written and the disk is not full`
+        })
+    )
+  return {
+    begin: (run, past) => orRefuse(begin(run, past)),
+    log: (point) => orRefuse(log(point)),
+    end: () => Effect.void
+  }
+})
+
+/** The tracker of {@link make}. */
+export const layer = (options: Options): Layer.Layer<Tracker, never, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(Tracker, make(options))
+
+/** TensorBoard reads every file whose name holds `tfevents`. */
+const prefix = "events.out.tfevents."
+
+const messageOf = ({ samples, step }: Point, naming: Naming, seconds: number): Uint8Array =>
+  Event.scalars(
+    seconds,
+    step,
+    samples.map((sample) => ({ tag: nameOf(sample, naming), value: sample.value }))
+  )
+
+const settingsTable = ({ settings }: Run): string =>
+  [
+    "| setting | value |",
+    "|---|---|",
+    ...Object.entries(settings).map(
+      ([name, value]) => `| ${name} | ${value.replaceAll("|", "\\|").replaceAll("\n", " ")} |`
+    )
+  ].join("\n")
+
+const concatenate = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const whole = new Uint8Array(Arr.reduce(parts, 0, (length, part) => length + part.length))
+  let offset = 0
+  for (const part of parts) {
+    whole.set(part, offset)
+    offset += part.length
+  }
+  return whole
+}

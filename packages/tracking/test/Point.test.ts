@@ -1,0 +1,151 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type RunEvent, RunState } from "@inspo/coevolution"
+import * as Ledger from "@inspo/coevolution/Ledger"
+import { type Group, Instruction, Question, Trajectory } from "@inspo/domain"
+import { catalogue, Point } from "@inspo/tracking"
+
+const id = (name: string) => Instruction.InstructionId.make(name)
+
+/** A group with these rewards, the k-th trajectory with k tool calls and 10 + k response tokens. */
+const group = (dataSource: string, rewards: readonly [number, ...Array<number>]): Group.Group => {
+  const [, ...others] = rewards.map((_, index) => index)
+  return {
+    instructionId: id("i0"),
+    questionId: Question.QuestionId.make(`${dataSource}-q`),
+    dataSource,
+    promptTokens: 100,
+    rewards,
+    trajectories: [Trajectory.TrajectoryId.make("t0"), ...others.map((k) => Trajectory.TrajectoryId.make(`t${k}`))],
+    toolCalls: [0, ...others],
+    responseTokens: [10, ...others.map((k) => 10 + k)]
+  }
+}
+
+const told = (event: RunEvent, state = RunState.unstarted, naming: Point.Naming = "inspo") =>
+  Object.fromEntries(
+    (Point.ofEvent(event, state)?.samples ?? []).map((sample) => [Point.nameOf(sample, naming), sample.value])
+  )
+
+const collected = {
+  _tag: "RolloutsCollected",
+  step: 3,
+  groups: [group("b", [1, 0]), group("a", [1, 1])],
+  failed: { trajectories: [Trajectory.TrajectoryId.make("t9")], tokens: 4 }
+} as const satisfies RunEvent
+const trained: RunEvent = {
+  _tag: "StepTrained",
+  step: 3,
+  metrics: [
+    { loss: 1, kl: 0.1, clipFraction: 0, gradientNorm: 2, tokens: 5 },
+    { loss: 3, kl: 0.3, clipFraction: 1, gradientNorm: 4, tokens: 5 }
+  ]
+}
+
+describe("ofEvent", () => {
+  it("tells of rollouts by hand-made numbers", () => {
+    assert.deepStrictEqual(told(collected), {
+      "reward/mean": 0.75,
+      "reward/std": Math.sqrt(3) / 4,
+      "reward/a": 1,
+      "reward/b": 0.5,
+      "groups/mixed": 0.5,
+      "tool_calls/mean": 0.5,
+      "prompt_length/mean": 100,
+      "response_length/mean": 10.5,
+      "rollouts/failed": 1
+    })
+    assert.deepStrictEqual(told({ _tag: "RolloutsCollected", step: 3, groups: [] }), { "rollouts/failed": 0 })
+  })
+
+  it("tells of plan, update, pruning and evolution", () => {
+    assert.deepStrictEqual(
+      told({
+        _tag: "StepPlanned",
+        step: 1,
+        questions: [],
+        assignment: [],
+        probabilities: { i0: 0.25, i1: 0.75 },
+        learningRate: 0.1
+      }),
+      { lr: 0.1, "inspo/prob/i0": 0.25, "inspo/prob/i1": 0.75 }
+    )
+    const state = {
+      ...RunState.unstarted,
+      spent: {
+        rollouts: { train: 8, verification: 4, evaluation: 0 },
+        tokens: { train: 80, verification: 40, evaluation: 0 }
+      }
+    }
+    assert.deepStrictEqual(told(trained, state), {
+      loss: 2,
+      kl: 0.2,
+      clipfrac: 0.5,
+      grad_norm: 3,
+      "rollouts/train": 8,
+      "rollouts/verification": 4,
+      "tokens/train": 80,
+      "tokens/verification": 40,
+      "inspo/population": 0
+    })
+    assert.notProperty(told({ _tag: "StepTrained", step: 1, metrics: [] }), "loss")
+    assert.deepStrictEqual(
+      told({ _tag: "Pruned", step: 5, pruned: [{ id: id("i1"), weight: 0, reason: "bottom-half" }], kept: [id("i0")] }),
+      {
+        "inspo/pruned": 1,
+        "inspo/population": 0
+      }
+    )
+    assert.deepStrictEqual(
+      told({ _tag: "PopulationRefilled", step: 5, parents: [], replaced: [], accepted: [], shortfall: 2 }),
+      {
+        "inspo/accepted": 0,
+        "inspo/population": 0
+      }
+    )
+    assert.deepStrictEqual(told({ _tag: "Validated", step: 5, instruction: id("i0"), groups: collected.groups }), {
+      "val/em/mean": 0.75,
+      "val/em/a": 1,
+      "val/em/b": 0.5
+    })
+    const evaluated = { _tag: "Evaluated", policy: "after", instruction: id("i0"), groups: collected.groups } as const
+    assert.deepStrictEqual(told(evaluated, { ...RunState.unstarted, evaluations: [evaluated] }), {
+      "test/em/after/i0": 0.75
+    })
+    assert.isNull(Point.ofEvent({ _tag: "RunFinished", best: id("i0") }, RunState.unstarted))
+  })
+
+  it("tells each metric after the event that the catalogue names", () => {
+    for (const event of [collected, trained])
+      for (const { name } of Point.ofEvent(event, RunState.unstarted)?.samples ?? [])
+        assert.strictEqual(catalogue[name].event, event._tag)
+  })
+})
+
+describe("ofSpending", () => {
+  it("tells what was spent, in the units of the budget", () => {
+    const { samples, step } = Point.ofSpending(4, { ...Ledger.nothing, rollouts: 3, seconds: 90, usd: 0.5 })
+    assert.strictEqual(step, 4)
+    assert.deepStrictEqual(Object.fromEntries(samples.map(({ name, value }) => [name, value])), {
+      "budget/rollouts": 3,
+      "budget/tokens": 0,
+      "budget/calls": 0,
+      "budget/usd": 0.5,
+      "budget/minutes": 1.5
+    })
+  })
+})
+
+describe("nameOf", () => {
+  it("takes verl's names where verl has one, and never one for two metrics", () => {
+    assert.strictEqual(told(trained, RunState.unstarted, "verl")["actor/kl_loss"], 0.2)
+    assert.strictEqual(told(collected, RunState.unstarted, "verl")["critic/score/mean"], 0.75)
+    assert.strictEqual(Point.nameOf({ name: "val/em", label: "nq" }, "verl"), "val-core/nq/reward/mean@1")
+    assert.strictEqual(Point.nameOf({ name: "inspo/weight", label: "i3" }, "verl"), "inspo/weight/i3")
+    for (const naming of ["inspo", "verl"] as const) {
+      const names = Point.names.map((name) =>
+        Point.nameOf({ name, label: catalogue[name].label === null ? null : "x" }, naming)
+      )
+      assert.strictEqual(new Set(names).size, names.length)
+    }
+  })
+})
