@@ -60,7 +60,7 @@ describe("a run", { timeout: patience }, () => {
     assert.include(await readdir(join(cwd, "runs/whole/checkpoints")), "step-000000.safetensors")
 
     const shown = await inspo(["show", "runs/stopped", "--json"], { cwd })
-    assert.strictEqual(shown.stdout, resumed.stdout)
+    assert.deepInclude(JSON.parse(shown.stdout), JSON.parse(resumed.stdout))
     const evaluated = await inspo(["eval", "runs/whole", "--questions", "3", "--json"], { cwd })
     assert.include(evaluated.stdout, '"n":3')
 

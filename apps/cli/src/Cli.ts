@@ -1,11 +1,19 @@
-import { Cause, Console, Effect, Layer, Logger } from "effect"
+import { Cause, Console, Effect, Layer, Logger, Predicate } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { bench } from "./commands/bench.ts"
+import { dashboard } from "./commands/dashboard.ts"
 import { data } from "./commands/data.ts"
+import { diff } from "./commands/diff.ts"
 import { doctor } from "./commands/doctor.ts"
 import { engine } from "./commands/engine.ts"
 import { evaluate } from "./commands/eval.ts"
+import { exportRun } from "./commands/export.ts"
+import { fork } from "./commands/fork.ts"
+import { init } from "./commands/init.ts"
+import { lineage } from "./commands/lineage.ts"
 import { plan } from "./commands/plan.ts"
+import { replay } from "./commands/replay.ts"
+import { report } from "./commands/report.ts"
 import { resume } from "./commands/resume.ts"
 import { retriever } from "./commands/retriever.ts"
 import { run } from "./commands/run.ts"
@@ -13,10 +21,32 @@ import { score } from "./commands/score.ts"
 import { show } from "./commands/show.ts"
 import { whatif } from "./commands/whatif.ts"
 import { CommandFailure, UsageError } from "./Failure.ts"
+import * as Telemetry from "./tracking/Telemetry.ts"
 
 export const inspo = Command.make("inspo").pipe(
   Command.withDescription("Co-evolve the instruction of an agent with the reinforcement learning of its policy"),
-  Command.withSubcommands([plan, run, resume, show, whatif, evaluate, score, bench, doctor, data, retriever, engine])
+  Command.withSubcommands([
+    init,
+    plan,
+    run,
+    resume,
+    replay,
+    fork,
+    lineage,
+    exportRun,
+    show,
+    report,
+    diff,
+    whatif,
+    evaluate,
+    score,
+    bench,
+    dashboard,
+    doctor,
+    data,
+    retriever,
+    engine
+  ])
 )
 
 /** The whole program: what goes wrong is told in one paragraph on standard error. */
@@ -27,7 +57,12 @@ export const main = Effect.suspend(() => Command.run(inspo, { version: "0.0.0" }
   ),
   Effect.catchCause((cause) => Effect.failCause(explain(cause))),
   Effect.tapError((error) => Console.error(`inspo: ${error.message}`)),
-  Effect.provide(Layer.mergeAll(presenter(), Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])))
+  Effect.provide(
+    Layer.provideMerge(
+      Telemetry.layer,
+      Layer.mergeAll(presenter(), Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))
+    )
+  )
 )
 
 /** Help is printed where it was asked for; {@link main} tells what is wrong with a command. */
@@ -47,7 +82,11 @@ function explain<E>(cause: Cause.Cause<E>): Cause.Cause<UsageError | CommandFail
   const error = Cause.squash(cause)
   if (error instanceof UsageError || error instanceof CommandFailure) return Cause.fail(error)
   const message = error instanceof Error ? error.message : String(error)
-  return Cause.fail(new CommandFailure({ problem: sentence(message.replaceAll(/\s+/gu, " ").trim()) }))
+  const problem = sentence(message.replaceAll(/\s+/gu, " ").trim())
+  // Named by its tag, so that a start does not load what defines it.
+  return Cause.fail(
+    Predicate.isTagged(error, "ConfigError") ? new UsageError({ problem }) : new CommandFailure({ problem })
+  )
 }
 
 function sentence(text: string): string {

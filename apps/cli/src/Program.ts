@@ -3,4 +3,12 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { main } from "./Cli.ts"
 
+// The first signal stops a run cleanly, the second one at once: what is committed cannot be lost.
+let asked = false
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    if (asked) process.exit(130)
+    asked = true
+  })
+
 main.pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)

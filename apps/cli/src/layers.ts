@@ -1,6 +1,5 @@
 import type { RunConfig } from "@inspo/coevolution"
 import type { Question } from "@inspo/domain"
-import * as Proposer from "@inspo/reflection"
 import { SearchError } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
@@ -10,28 +9,36 @@ import * as Rollout from "@inspo/rollout"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as Secret from "./config/Secret.ts"
+import { layerProposer } from "./optimizer/Optimizer.ts"
 
-/** The services of a run on the embedded engine; a new engine at the weights it ships with for every layer built. */
+/** The services of a run; a new engine at the weights it ships with for every layer built. */
 export const layerServices = (config: RunConfig, passages: ReadonlyArray<Question.Passage>, checkpoints: string) =>
+  Layer.merge(layerRollout(config, passages, checkpoints), layerProposer(config))
+
+/** What answering questions takes: the engine and its environment. */
+export const layerRollout = (config: RunConfig, passages: ReadonlyArray<Question.Passage>, checkpoints: string) =>
   Rollout.layer({ ...config.rollout, topK: config.retrieval.topK }).pipe(
     Layer.provide(search(config, passages)),
     Layer.provide(reward(config)),
-    Layer.provideMerge(layerEngine(config, checkpoints)),
-    Layer.merge(proposers[config.proposer.kind])
+    Layer.provideMerge(layerEngine(config, checkpoints))
   )
 
-const proposers = {
-  rules: Proposer.layerRuleBased,
-  random: Proposer.layerRandom,
-  paraphrase: Proposer.layerParaphrase,
-  history: Proposer.layerHistory
-}
-
-const reward = ({ reward }: RunConfig) => {
+const reward = ({ judge, reward }: RunConfig) => {
   const { command, commandTimeout, kind, scope } = reward
+  if (kind === "judge") return Layer.unwrap(Effect.promise(() => judged(reward, judge)))
   if (kind !== "command") return layerReward(Rewards.builtIn[kind](reward))
   const [program = "", ...args] = command
   return CommandReward.layer({ command: [program, ...args], timeout: `${commandTimeout} seconds`, scope })
+}
+
+const judged = async ({ criteria, scope }: RunConfig["reward"], { concurrency, ...model }: RunConfig["judge"]) => {
+  const [JudgeReward, LanguageModelLayer] = await Promise.all([
+    import("@inspo/reward/JudgeReward"),
+    import("./optimizer/LanguageModelLayer.ts")
+  ])
+  return JudgeReward.layer({ scope, concurrency, ...(criteria === null ? {} : { criteria }) }).pipe(
+    Layer.provide(LanguageModelLayer.layer("judge", model))
+  )
 }
 
 const search = ({ retrieval }: RunConfig, passages: ReadonlyArray<Question.Passage>) => {

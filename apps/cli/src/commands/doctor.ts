@@ -7,4 +7,7 @@ export const doctor = Command.make("doctor", { json: flags.json }, (input) =>
     () => import("../doctor/Doctor.ts"),
     ({ diagnose }) => diagnose(input)
   )
-).pipe(Command.withDescription("Check that everything a run needs works on this machine"))
+).pipe(
+  Command.withDescription("Check that everything a run needs works on this machine"),
+  Command.withExamples([{ command: "inspo doctor --json", description: "One JSON document, for a bug report" }])
+)

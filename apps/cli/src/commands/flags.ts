@@ -7,13 +7,14 @@ export const json = Flag.Boolean("json").pipe(
 
 export const quiet = Flag.Boolean("quiet").pipe(Flag.withDescription("Print no progress"), Flag.withDefault(false))
 
-export const preset = Flag.String("preset").pipe(
+export const presetName = Flag.String("preset").pipe(
   Flag.withMetavar("NAME"),
   Flag.withDescription(
     "Settings to start from: quick, paper, robust, or an ablation of quick (an unknown name lists all)"
-  ),
-  Flag.withDefault("quick")
+  )
 )
+
+export const preset = presetName.pipe(Flag.withDefault("quick"))
 
 export const set = Flag.String("set").pipe(
   Flag.withMetavar("KEY=VALUE"),
@@ -51,3 +52,18 @@ export const address = (port: number, header: string) => ({
     Flag.optional
   )
 })
+
+/** Who is told what a run measures while it lasts. */
+export const tracking = {
+  track: Flag.String("track").pipe(
+    Flag.withMetavar("TRACKER"),
+    Flag.withDescription(
+      "Tell a tracker what the run measures: tensorboard, mlflow[=URL] or prometheus[=PORT]; may be repeated"
+    ),
+    Flag.atLeast(0)
+  ),
+  trackNames: Flag.Literals("track-names", ["inspo", "verl"]).pipe(
+    Flag.withDescription("By which names: those of metrics.jsonl, or verl's where it has one"),
+    Flag.withDefault("inspo")
+  )
+}

@@ -10,6 +10,10 @@ export const resume = Command.make(
       Flag.withDescription("Compare with the static instruction at the same budget; --no-baseline leaves it out"),
       Flag.withDefault(true)
     ),
+    set: flags.set.pipe(
+      Flag.withDescription("Raise a limit of the budget, such as budget.rollouts=20000; nothing else")
+    ),
+    ...flags.tracking,
     json: flags.json,
     quiet: flags.quiet
   },

@@ -9,7 +9,10 @@ export const run = Command.make(
     file: Argument.String("config").pipe(Argument.withDescription("YAML file with settings"), Argument.optional),
     preset: flags.preset,
     method: Flag.Literals("method", Method.literals).pipe(
-      Flag.withDescription("Co-evolution, or GRPO under one instruction: with tools (grpo-static) or without (grpo)"),
+      Flag.withDescription(
+        "Co-evolution, GRPO under one instruction with tools (grpo-static) or without (grpo), rejection sampling, or " +
+          "supervised learning without tools (sft) or with them (sft-tool)"
+      ),
       Flag.withDefault("inspo")
     ),
     set: flags.set,
@@ -19,6 +22,11 @@ export const run = Command.make(
       Flag.withDescription("Compare with the static instruction at the same budget; --no-baseline leaves it out"),
       Flag.withDefault(true)
     ),
+    dashboard: Flag.Boolean("dashboard").pipe(
+      Flag.withDescription("Show the run in a browser while it goes on; prints the address"),
+      Flag.withDefault(false)
+    ),
+    ...flags.tracking,
     json: flags.json,
     quiet: flags.quiet
   },

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import type { RunConfig, RunData } from "@inspo/coevolution"
 import { type DatasetError, Sample, SearchR1, WorldQuestion } from "@inspo/datasets"
 import type { Question } from "@inspo/domain"
+import { Demonstration } from "@inspo/rollout"
 import { Effect, Struct } from "effect"
 import { UsageError } from "../Failure.ts"
 
@@ -16,7 +17,30 @@ export interface LoadedData {
 /** Reads the user's files, or generates the world, as the config says. Equal configs and files give equal data. */
 export const loadData = Effect.fn("Data.load")(function* (config: RunConfig) {
   const { corpus, questions } = config.data
-  return questions === null ? yield* generated(config) : yield* files(config, questions, corpus)
+  const loaded = questions === null ? yield* generated(config) : yield* files(config, questions, corpus)
+  return config.train.demonstrations === null
+    ? loaded
+    : { ...loaded, data: { ...loaded.data, demonstrations: yield* demonstrations(config, loaded) } }
+})
+
+/** One for each training question; that all questions say what supports them is the user's part. */
+const demonstrations = Effect.fnUntraced(function* ({ train }: RunConfig, { data, passages }: LoadedData) {
+  const titles = new Map(passages.map(({ id, title }) => [id, title]))
+  return new Map(
+    yield* Effect.forEach(data.train, (question) =>
+      train.demonstrations === "answers"
+        ? Effect.succeed([question.id, Demonstration.answers(question)] as const)
+        : Effect.mapBoth(Effect.fromOption(Demonstration.searches(question, titles)), {
+            onSuccess: (demonstration) => [question.id, demonstration] as const,
+            onFailure: () =>
+              new UsageError({
+                problem:
+                  `train.demonstrations is searches, and the question ${question.id} names no supporting passages with a ` +
+                  "title in the corpus. Expected supportIds in every row; add them, or set it to answers."
+              })
+          })
+    )
+  )
 })
 
 const generated = Effect.fnUntraced(function* ({ data, seed }: RunConfig) {

@@ -18,7 +18,7 @@ export interface Input {
 
 /** The complete config of a command line, with paths of data and model made absolute. */
 export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) {
-  const base = yield* byName(input.preset)
+  const base = yield* presetByName(input.preset)
   const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
   const sets = yield* orUsage(Result.all(input.set.map(parseSet)))
   const seed: ReadonlyArray<Override> = Option.match(input.seed, {
@@ -45,7 +45,8 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
 export const orUsage = <A>(result: Result.Result<A, ConfigError>): Effect.Effect<A, UsageError> =>
   Effect.mapError(Effect.fromResult(result), ({ message }) => new UsageError({ problem: message }))
 
-const byName = (name: string): Effect.Effect<RunConfig, UsageError> => {
+/** The config of a preset; an unknown name is told with the one that was probably meant. */
+export const presetByName = (name: string): Effect.Effect<RunConfig, UsageError> => {
   const names = Object.keys(Presets.byName)
   const hint = Option.match(nearest(name, names), { onNone: () => "", onSome: (meant) => ` Did you mean ${meant}?` })
   return Effect.mapError(

@@ -106,6 +106,10 @@ export const merge = (under: unknown, over: unknown): unknown =>
 export const leafPaths = (tree: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<string> =>
   isRecord(tree) ? Object.entries(tree).flatMap(([key, value]) => leafPaths(value, [...path, key])) : [path.join(".")]
 
+/** The value at a dotted name; undefined where there is none. */
+export const valueAt = (tree: unknown, name: string): unknown =>
+  name.split(".").reduce((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), tree)
+
 const decode = (value: unknown) =>
   Schema.decodeUnknownResult(RunConfig, { onExcessProperty: "error", reportInput: true })(value)
 

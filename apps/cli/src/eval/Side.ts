@@ -7,7 +7,7 @@ import { loadData, type LoadedData } from "../config/Data.ts"
 import { fromInput, orUsage } from "../config/Input.ts"
 import { parseSet, resolve } from "../config/Resolve.ts"
 import { CommandFailure } from "../Failure.ts"
-import { layerServices } from "../layers.ts"
+import { layerRollout } from "../layers.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
@@ -76,7 +76,7 @@ export const answer = Effect.fn("Side.answer")(function* (
     return Arr.zipWith(asked.questions, trajectories, (question, trajectory) =>
       outcome(question, Trajectory.summary(trajectory))
     )
-  }).pipe(Effect.provide(layerServices(config, asked.passages, checkpoints)))
+  }).pipe(Effect.provide(layerRollout(config, asked.passages, checkpoints)))
 }, Effect.scoped)
 
 const shipped = Effect.fnUntraced(function* ({ policy, preset, set }: Wanted) {

@@ -26,9 +26,16 @@ export const staticConfig = (config: RunConfig, rollouts: number): RunConfig => 
     evolveEvery: 0,
     evolveUntil: 0
   },
-  train: { ...config.train, fromStep: 1, untilStep: null },
+  train: { ...config.train, fromStep: config.train.fromStep === null ? null : 1, untilStep: null },
+  // It proposes nothing, and so needs no language model and no key.
+  optimizer: { ...config.optimizer, provider: "offline" },
+  // Beside a run in a database it keeps a file of its own.
+  journal: { ...config.journal, url: null },
   control: { permuteCredit: false }
 })
+
+/** Whether there is a static arm to compare with: under one instruction it is the run itself, and a frozen policy has none. */
+export const isCompared = ({ population, train }: RunConfig): boolean => population.size > 1 && train.fromStep !== null
 
 /**
  * What decides the result of a static arm: checkpoint, data, config and code, as one SHA-256. Paths, worker counts and

@@ -11,6 +11,9 @@ import { nothing, readOutcome, writeOutcome } from "../runDirectory/Outcome.ts"
 import { appendTiming, timing, wallSeconds } from "../runDirectory/Timings.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
+import type { FollowOptions } from "../tracking/Follow.ts"
+import * as Telemetry from "../tracking/Telemetry.ts"
+import type { Tracking } from "../tracking/Trackers.ts"
 import { baseline } from "./Baseline.ts"
 import { programName } from "./ProgramName.ts"
 import { session } from "./Session.ts"
@@ -25,6 +28,7 @@ export interface CompleteOptions {
   readonly launchedAt: number
   readonly withBaseline: boolean
   readonly json: boolean
+  readonly tracking: Tracking
   readonly reporter: Reporter
   /** What the run is about to do, in lines. */
   readonly introduce: (profile: EngineProfile, past: ReadonlyArray<RunEvent>) => ReadonlyArray<string>
@@ -46,7 +50,12 @@ export const complete = Effect.fn("Complete.complete")(function* (options: Compl
       follow: Effect.fnUntraced(function* (profile, past) {
         yield* reporter.lines(options.introduce(profile, past))
         const onEvent = yield* watch(reporter, config, past)
-        return (event, state) => Effect.andThen(Ref.set(begun, true), onEvent(event, state))
+        const track = yield* tracked({ ...options, past })
+        return Effect.fnUntraced(function* (event, state) {
+          yield* Ref.set(begun, true)
+          yield* onEvent(event, state)
+          yield* track(event, state)
+        })
       })
     })
     const before = yield* readOutcome(directory)
@@ -76,6 +85,8 @@ export const complete = Effect.fn("Complete.complete")(function* (options: Compl
     const files = filesOf(directory)
     yield* replaceFile(files.bestInstruction, `${summary.bestInstruction.text}\n`)
     yield* replaceFile(files.report, RunReport.markdown(report))
+    const { htmlReport } = yield* Effect.promise(() => import("../report/HtmlReport.ts"))
+    yield* replaceFile(files.htmlReport, yield* htmlReport(directory, program))
     yield* reporter.lines(RunReport.text(report, reporter.columns))
     return yield* options.json ? Console.log(encodeJson(summary)) : Effect.void
   }).pipe(
@@ -87,6 +98,13 @@ export const complete = Effect.fn("Complete.complete")(function* (options: Compl
       ])
     )
   )
+})
+
+/** Tells the trackers that are asked for; where none is, their code is not loaded. */
+const tracked = Effect.fnUntraced(function* (options: FollowOptions) {
+  if (options.tracking.trackers.length === 0 && !(yield* Telemetry.isWanted)) return () => Effect.void
+  const { follow } = yield* Effect.promise(() => import("../tracking/Follow.ts"))
+  return yield* follow(options)
 })
 
 /** Books the end of this session and sums up the seconds of all of them. */

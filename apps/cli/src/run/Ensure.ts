@@ -29,7 +29,8 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
   const exists = yield* fs.exists(files.journal)
   if (exists) {
     const known = yield* readRun(directory)
-    if ((yield* encodeConfig(known.config)) !== wanted)
+    // What a run may spend does not decide what it finds.
+    if ((yield* encodeConfig({ ...known.config, budget: config.budget })) !== wanted)
       return yield* new CommandFailure({
         problem: `${directory} holds a run with other settings. Choose another --out, or remove that directory.`
       })

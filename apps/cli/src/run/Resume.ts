@@ -1,18 +1,25 @@
 import type { RunConfig } from "@inspo/coevolution"
-import { Clock, Effect, FileSystem } from "effect"
+import { Clock, Effect, FileSystem, Result } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
-import { CommandFailure } from "../Failure.ts"
+import { orUsage } from "../config/Input.ts"
+import { parseSet, resolve } from "../config/Resolve.ts"
+import { CommandFailure, UsageError } from "../Failure.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
 import { readRun } from "../runDirectory/Read.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
+import * as Trackers from "../tracking/Trackers.ts"
+import { isCompared } from "./Baseline.ts"
 import { complete } from "./Complete.ts"
+import { encodeConfig } from "./Ensure.ts"
 import { show } from "./Show.ts"
 
-export interface ResumeInput {
+export interface ResumeInput extends Trackers.TrackingInput {
   readonly directory: string
   readonly baseline: boolean
+  readonly set: ReadonlyArray<string>
   readonly json: boolean
   readonly quiet: boolean
 }
@@ -20,8 +27,10 @@ export interface ResumeInput {
 /** Continues a run from its last committed event. One that is finished only tells its result again. */
 export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) {
   const launchedAt = yield* Clock.currentTimeMillis
-  const { config, events } = yield* readRun(input.directory)
-  if (yield* isReported(input, config)) return yield* show(input)
+  const tracking = yield* Trackers.fromInput(input)
+  const { begun: hasJournal, config: recorded, events } = yield* readRun(input.directory)
+  if (yield* isReported(input, recorded)) return yield* show(input)
+  const config = yield* withBudget(recorded, input)
   const begun = events.find((event) => event._tag === "RunStarted")
   const loaded = yield* loadData(config)
   const code = yield* codeHash()
@@ -37,17 +46,32 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   const steps = events.filter(({ _tag }) => _tag === "StepTrained").length
   return yield* complete({
     directory: input.directory,
-    mode: "open",
+    mode: hasJournal ? "open" : "create",
     config,
     loaded,
     code,
     launchedAt,
-    withBaseline: input.baseline,
+    withBaseline: input.baseline && isCompared(config),
     json: input.json,
+    tracking,
     reporter,
     introduce: () => [`Continuing ${input.directory} after step ${steps} of ${config.schedule.steps}`],
     abandon: Effect.void
   })
+})
+
+/** The config with the limits that the command line asks for; all else decides results and stays. */
+const withBudget = Effect.fnUntraced(function* (config: RunConfig, { directory, set }: ResumeInput) {
+  if (set.length === 0) return config
+  const overrides = yield* orUsage(Result.all(set.map(parseSet)))
+  const other = overrides.flatMap((override) => Object.keys(override)).find((key) => key !== "budget")
+  if (other !== undefined)
+    return yield* new UsageError({
+      problem: `--set names ${other}, expected budget.usd, .rollouts, .tokens or .minutes: what else a run is asked to do stays as it began. Use \`fork\` to change it.`
+    })
+  const raised = yield* orUsage(resolve(config, overrides))
+  yield* replaceFile(filesOf(directory).config, `${yield* encodeConfig(raised)}\n`)
+  return raised
 })
 
 /** Whether nothing is left to do but to tell the result once more. */

@@ -1,14 +1,23 @@
-import { EventLog, makeSetting, Projection, run, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import {
+  EventLog,
+  fold,
+  makeSetting,
+  Projection,
+  run,
+  type RunConfig,
+  type RunEvent,
+  StateHash
+} from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
-import * as sqlite from "@inspo/journal/sqlite"
-import { Clock, Effect, type FileSystem, Layer, Ref, type Scope } from "effect"
-import { UsageError } from "../Failure.ts"
+import { Clock, Effect, FileSystem, Layer, type Path, Ref, Schedule, type Scope } from "effect"
+import { CommandFailure, UsageError } from "../Failure.ts"
 import type { LoadedData } from "../config/Data.ts"
 import { layerServices } from "../layers.ts"
 import { measure, type UnknownWords } from "../report/UnknownWords.ts"
 import { filesOf } from "../runDirectory/Files.ts"
+import { layerJournal } from "../runDirectory/JournalLayer.ts"
 import { appendTiming, timing } from "../runDirectory/Timings.ts"
 import { traces } from "../runDirectory/Traces.ts"
 import { appendFile, jsonLines, replaceFile } from "../runDirectory/Write.ts"
@@ -22,7 +31,10 @@ export interface SessionOptions {
   /** When the process began, in milliseconds since 1970. */
   readonly launchedAt: number
   /** Called once the engine is ready, with the events of earlier sessions; what it returns is told every new event. */
-  readonly follow: (profile: EngineProfile, past: ReadonlyArray<RunEvent>) => Effect.Effect<OnEvent, never, Scope.Scope>
+  readonly follow: (
+    profile: EngineProfile,
+    past: ReadonlyArray<RunEvent>
+  ) => Effect.Effect<OnEvent, never, Journal | FileSystem.FileSystem | Path.Path | Scope.Scope>
 }
 
 /** Told of an event after it was committed, with the state it led to. */
@@ -47,7 +59,9 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
   return yield* Effect.gen(function* () {
     const engine = yield* Engine
     const journal = yield* Journal
-    const past = yield* EventLog.read(journal)
+    const entries = yield* EventLog.readEntries(journal)
+    const past = entries.map(({ event }) => event)
+    yield* assertSameState(fold(setting, past), entries.at(-1)?.state ?? null)
     const events = yield* Ref.make(past)
     yield* replaceFile(files.metrics, jsonLines(Projection.metrics(setting, past)))
     const onEvent = yield* options.follow(engine.profile, past)
@@ -74,7 +88,10 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
       data: loaded.data,
       code: options.code,
       onEvent: (event, state) => Effect.orDie(Effect.provideContext(record(event, state), services))
-    }).pipe(Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new UsageError({ problem: message }))))
+    }).pipe(
+      Effect.raceFirst(stopRequested(files.stop)),
+      Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new UsageError({ problem: message })))
+    )
     const all = yield* Ref.get(events)
     yield* replaceFile(files.metrics, jsonLines(Projection.metrics(setting, all)))
     yield* replaceFile(files.candidates, `${JSON.stringify(Projection.candidates(all), null, 2)}\n`)
@@ -86,9 +103,28 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
     Effect.scoped,
     Effect.provide(
       Layer.merge(
-        sqlite.layer({ file: files.journal, mode: options.mode }),
+        layerJournal(directory, config, options.mode),
         layerServices(config, loaded.passages, files.checkpoints)
       )
     )
   )
 })
+
+/** A run goes on only from the state that was committed, never from what a changed program makes of its events. */
+const assertSameState = Effect.fnUntraced(function* (state: RunState, committed: string | null) {
+  const found = yield* StateHash.of(state)
+  if (committed !== null && StateHash.differ(committed, found))
+    return yield* new CommandFailure({
+      problem:
+        "This version of the program makes another state of the journal's events than the one that wrote them. Resume the " +
+        "run with that version, or see with `inspo replay` where they part and go on from there with `inspo fork`."
+    })
+})
+
+/** Interrupts when somebody makes the file, and takes it away. */
+const stopRequested = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.exists(file).pipe(Effect.repeat({ until: (there) => there, schedule: Schedule.spaced("250 millis") }))
+  yield* fs.remove(file)
+  return yield* Effect.interrupt
+}, Effect.orDie)

@@ -1,23 +1,26 @@
 import { fold, makeSetting } from "@inspo/coevolution"
-import { Console, Effect } from "effect"
+import * as Ledger from "@inspo/coevolution/Ledger"
+import { Console, Effect, Schema, Struct } from "effect"
 import { loadData } from "../config/Data.ts"
+import { costLines } from "../report/CostReport.ts"
 import * as RunReport from "../report/RunReport.ts"
-import { encodeJson, summarize } from "../report/Summary.ts"
+import { Summary, summarize } from "../report/Summary.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
-import { readRun } from "../runDirectory/Read.ts"
+import { readRun, withJournal } from "../runDirectory/Read.ts"
 import { wallSeconds } from "../runDirectory/Timings.ts"
 import { announce } from "../terminal/Announcement.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { paragraph } from "../terminal/Text.ts"
 import { programName } from "./ProgramName.ts"
 
-/** Tells what happened in a run: the report of a finished one, else where it stands. */
+/** Tells what happened in a run and what it cost: the report of a finished one, else where it stands. */
 export const show = Effect.fn("Show.show")(function* (input: { readonly directory: string; readonly json: boolean }) {
   const { directory } = input
-  const { config, events } = yield* readRun(directory)
+  const { begun, config, events } = yield* readRun(directory)
   const { data } = yield* loadData(config)
   const state = fold(makeSetting(config, data), events)
   const outcome = yield* readOutcome(directory)
+  const ledger = Ledger.summarize(begun ? yield* withJournal(directory, config, (journal) => journal.ledger) : [])
   const summary = summarize({
     runDir: directory,
     config,
@@ -25,22 +28,52 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
     baseline: outcome.baseline,
     wallSeconds: yield* wallSeconds(directory)
   })
-  const program = yield* programName
-  const reporter = yield* Reporter.make(input.json ? "json" : "normal")
+  if (input.json)
+    return yield* Console.log(
+      summary === null
+        ? encodeUnfinished({
+            runDir: directory,
+            seed: config.seed,
+            steps: state.step,
+            rollouts: state.spent.rollouts,
+            ledger,
+            finished: false
+          })
+        : encodeFinished({ ...summary, ledger })
+    )
 
-  if (summary === null) {
-    const unfinished = { runDir: directory, seed: config.seed, steps: state.step, rollouts: state.spent.rollouts }
-    if (input.json) return yield* Console.log(JSON.stringify({ ...unfinished, finished: false }))
-    return yield* reporter.lines([
-      ...events.flatMap((event) => announce(event, null, reporter.columns)),
-      ...paragraph(`The run stands after step ${state.step} of ${config.schedule.steps}.`, "", reporter.columns),
-      `Continue with: ${program} resume ${directory}`
-    ])
-  }
-  if (input.json) return yield* Console.log(encodeJson(summary))
-  const report = { summary, config, instructions: state.instructions, unknownWords: outcome.unknownWords, program }
-  return yield* reporter.lines([
-    ...events.flatMap((event) => announce(event, null, reporter.columns)),
-    ...RunReport.text(report, reporter.columns)
-  ])
+  const program = yield* programName
+  const reporter = yield* Reporter.make("normal")
+  const cost = costLines(ledger)
+  yield* reporter.lines(events.flatMap((event) => announce(event, null, reporter.columns)))
+  return yield* reporter.lines(
+    summary === null
+      ? [
+          ...paragraph(`The run stands after step ${state.step} of ${config.schedule.steps}.`, "", reporter.columns),
+          `Continue with: ${program} resume ${directory}`,
+          ...(cost.length === 0 ? [] : ["", ...cost])
+        ]
+      : [
+          ...(cost.length === 0 ? [] : ["", ...cost]),
+          ...RunReport.text(
+            { summary, config, instructions: state.instructions, unknownWords: outcome.unknownWords, program },
+            reporter.columns
+          )
+        ]
+  )
 })
+
+/** What `show --json` prints of a finished run: the document of the run itself, and its ledger. */
+const encodeFinished = Schema.encodeSync(
+  Schema.fromJsonString(Schema.Struct({ ...Summary.fields, ledger: Ledger.Summary }))
+)
+
+const encodeUnfinished = Schema.encodeSync(
+  Schema.fromJsonString(
+    Schema.Struct({
+      ...Struct.pick(Summary.fields, ["runDir", "seed", "steps", "rollouts"]),
+      ledger: Ledger.Summary,
+      finished: Schema.Literal(false)
+    })
+  )
+)

@@ -7,12 +7,15 @@ import { claim, claimNumbered } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
+import * as Trackers from "../tracking/Trackers.ts"
+import { isCompared } from "./Baseline.ts"
 import { complete } from "./Complete.ts"
 import { encodeConfig } from "./Ensure.ts"
 
-export interface StartInput extends Input {
+export interface StartInput extends Input, Trackers.TrackingInput {
   readonly out: Option.Option<string>
   readonly baseline: boolean
+  readonly dashboard: boolean
   readonly json: boolean
   readonly quiet: boolean
 }
@@ -21,6 +24,7 @@ export interface StartInput extends Input {
 export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   const launchedAt = yield* Clock.currentTimeMillis
   const config = yield* fromInput(input)
+  const tracking = yield* Trackers.fromInput(input)
   const loaded = yield* loadData(config)
   const code = yield* codeHash()
   const name = input.method === undefined || input.method === "inspo" ? input.preset : `${input.preset}-${input.method}`
@@ -30,6 +34,11 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     onSome: (out) => claim(out)
   })
   yield* replaceFile(filesOf(directory).config, `${yield* encodeConfig(config)}\n`)
+  if (input.dashboard) {
+    const { start } = yield* Effect.promise(() => import("../dashboard/Serve.ts"))
+    const url = yield* start({ directories: [directory], host: "127.0.0.1", port: 0, apiKeyEnv: Option.none() })
+    yield* reporter.lines([`Dashboard, until the run ends: ${url}`, ""])
+  }
   yield* complete({
     directory,
     mode: "create",
@@ -37,11 +46,11 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     loaded,
     code,
     launchedAt,
-    // Under one instruction the static baseline is the run itself.
-    withBaseline: input.baseline && config.population.size > 1,
+    withBaseline: input.baseline && isCompared(config),
     json: input.json,
+    tracking,
     reporter,
     introduce: (profile) => introduction({ directory, config, loaded, profile }, reporter.columns),
     abandon: discard
   })
-})
+}, Effect.scoped)

@@ -1,8 +1,8 @@
 import type { RunConfig } from "@inspo/coevolution/Config"
 import * as WhatIf from "@inspo/coevolution/WhatIf"
-import { Array as Arr, Console, Effect, Predicate, Result } from "effect"
+import { Array as Arr, Console, Effect, Result } from "effect"
 import { orUsage } from "../config/Input.ts"
-import { leafPaths, parseSet, resolve } from "../config/Resolve.ts"
+import { leafPaths, parseSet, resolve, valueAt } from "../config/Resolve.ts"
 import { UsageError } from "../Failure.ts"
 import { answerLines, type Asked, gridLines } from "../report/WhatIfReport.ts"
 import { readRun } from "../runDirectory/Read.ts"
@@ -61,9 +61,6 @@ const settingsOf = Effect.fnUntraced(function* (base: RunConfig, set: ReadonlyAr
     })
   return { config, settings: Object.fromEntries(names.map((name) => [name, valueAt(config, name)])) }
 })
-
-const valueAt = (tree: unknown, name: string): unknown =>
-  name.split(".").reduce((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), tree)
 
 /** The values of each `KEY=V1,V2`, as settings of one value each. */
 const axes = (grid: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, UsageError> =>

@@ -9,6 +9,9 @@ export const filesOf = (directory: string) => ({
   bestInstruction: `${directory}/best_instruction.txt`,
   outcome: `${directory}/outcome.json`,
   report: `${directory}/report.md`,
+  htmlReport: `${directory}/report.html`,
   checkpoints: `${directory}/checkpoints`,
-  baseline: `${directory}/baseline`
+  baseline: `${directory}/baseline`,
+  /** Made by who wants the run to stop. */
+  stop: `${directory}/stop`
 })

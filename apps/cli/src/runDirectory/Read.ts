@@ -1,27 +1,40 @@
-import { Journal } from "@inspo/journal"
-import * as sqlite from "@inspo/journal/sqlite"
 import { RunConfig } from "@inspo/coevolution/Config"
 import * as EventLog from "@inspo/coevolution/EventLog"
+import * as Migrations from "@inspo/coevolution/Migrations"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
+import { Journal, type JournalError } from "@inspo/journal"
 import { Effect, FileSystem, Schema } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
+import { layerJournal } from "./JournalLayer.ts"
 
 /** What a run directory holds: the config and every event so far. */
 export interface StoredRun {
   readonly directory: string
   readonly config: RunConfig
   readonly events: ReadonlyArray<RunEvent>
+  /** Whether there is a journal: a run that died early may have none. */
+  readonly begun: boolean
 }
 
-/** Reads a run without disturbing it. */
+/** Reads a run without disturbing it. One of an earlier version is read as it would be written today. */
 export const readRun = Effect.fn("RunDirectory.read")(function* (directory: string) {
   const config = yield* readConfig(directory)
-  const events = yield* Effect.flatMap(Journal, EventLog.read).pipe(
-    Effect.provide(sqlite.layer({ file: filesOf(directory).journal, mode: "read-only" }))
+  const events = yield* withJournal(directory, config, EventLog.read).pipe(
+    Effect.catchIf(isMissing, () => Effect.succeed(null))
   )
-  return { directory, config, events } satisfies StoredRun
+  return { directory, config, events: events ?? [], begun: events !== null } satisfies StoredRun
 })
+
+/** Uses the journal of a run for reading. */
+export const withJournal = <A, E, R>(
+  directory: string,
+  config: RunConfig,
+  use: (journal: Journal["Service"]) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | JournalError, R> =>
+  Effect.provide(Journal.use(use), layerJournal(directory, config, "read-only"), { local: true })
+
+const isMissing = (error: JournalError): boolean => error.reason === "missing"
 
 /** The resolved config of a run. */
 export const readConfig = Effect.fnUntraced(function* (directory: string) {
@@ -43,4 +56,7 @@ export const readConfig = Effect.fnUntraced(function* (directory: string) {
   )
 })
 
-const decodeConfig = Schema.decodeEffect(Schema.fromJsonString(RunConfig))
+const decodeConfig = (text: string) =>
+  Effect.flatMap(decodeJson(text), (stored) => decode(Migrations.completeConfig(stored)))
+const decodeJson = Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))
+const decode = Schema.decodeUnknownEffect(RunConfig)

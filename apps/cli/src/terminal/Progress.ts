@@ -77,10 +77,10 @@ export const plannedByPurpose = (config: RunConfig) => {
   const { schedule, train, rollout, verification, proposer, evaluation, population } = config
   const evolutions = Schedule.evolutions(config).length
   const rerun = verification.baseline === "rerun" ? 1 : 0
-  const looks = evaluation.every > 0 ? Math.ceil(schedule.steps / evaluation.every) : 0
+  const looks = Schedule.validations(config).length
   return {
     train: schedule.steps * train.batchSize * rollout.groupSize,
-    verification: evolutions * (proposer.candidates + rerun) * verification.samples,
+    verification: Schedule.reuses(config) ? 0 : evolutions * (proposer.candidates + rerun) * verification.samples,
     evaluation: (population.size > 1 ? 4 : 2) * evaluation.questions + looks * evaluation.validation
   }
 }

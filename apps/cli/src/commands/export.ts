@@ -1,0 +1,23 @@
+import { Argument, Command, Flag } from "effect/cli"
+import * as flags from "./flags.ts"
+import { handler } from "./handler.ts"
+
+export const exportRun = Command.make(
+  "export",
+  {
+    directory: Argument.String("dir").pipe(Argument.withDescription("Directory of a finished run")),
+    out: Flag.String("out").pipe(
+      Flag.withMetavar("DIR"),
+      Flag.withDescription("New or empty directory for what is deployed")
+    ),
+    json: flags.json
+  },
+  (input) =>
+    handler(
+      () => import("../run/Export.ts"),
+      ({ exportRun }) => exportRun(input)
+    )
+).pipe(
+  Command.withDescription("Write policy, tokenizer and best instruction of a finished run for deployment"),
+  Command.withExamples([{ command: "inspo export runs/mine --out deploy", description: "A folder to serve from" }])
+)

@@ -1,0 +1,35 @@
+import type { RunConfig } from "@inspo/coevolution/Config"
+import { Document, isMap, isScalar, type YAMLMap } from "yaml"
+import { wrap } from "../terminal/Text.ts"
+import { configKeys } from "./ConfigKeys.ts"
+
+/**
+ * A config as a YAML file that explains itself: each key under a comment with its meaning and what it takes. `schema` is
+ * the file with the JSON Schema, for editors.
+ */
+export const configTemplate = (config: RunConfig, introduction: string, schema: string): string => {
+  const document = new Document(config)
+  document.commentBefore = [` yaml-language-server: $schema=${schema}`, ...comment(introduction, 0)].join("\n")
+  if (isMap(document.contents)) explain(document.contents, [])
+  return document.toString({ lineWidth: columns, commentString: (text) => text.replaceAll(/^/gmu, "#") })
+}
+
+/** Puts the comments before the keys of a mapping and of those in it. */
+const explain = (mapping: YAMLMap, path: ReadonlyArray<string>): void => {
+  for (const [index, { key, value }] of mapping.items.entries()) {
+    if (!isScalar(key)) continue
+    const own = [...path, String(key.value)]
+    const known = configKeys.find((one) => one.path === own.join("."))
+    if (known !== undefined) {
+      const text = known.isSection ? known.meaning : `${known.meaning} (${known.takes})`
+      key.commentBefore = comment(text, path.length).join("\n")
+      key.spaceBefore = path.length === 0 && index > 0
+    }
+    if (isMap(value)) explain(value, own)
+  }
+}
+
+const columns = 100
+
+const comment = (text: string, depth: number): ReadonlyArray<string> =>
+  wrap(text, columns - 2 - 2 * depth).map((line) => ` ${line}`)

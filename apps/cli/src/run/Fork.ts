@@ -1,0 +1,252 @@
+import { basename, resolve as absolute } from "node:path"
+import {
+  apply,
+  EventLog,
+  fold,
+  makeSetting,
+  type RunConfig,
+  type RunEvent,
+  type RunEvents,
+  RunState
+} from "@inspo/coevolution"
+import { Journal } from "@inspo/journal"
+import { Array as Arr, Console, Effect, Equal, FileSystem, Result } from "effect"
+import { Digest } from "effect/crypto"
+import { type LoadedData, loadData } from "../config/Data.ts"
+import { orUsage } from "../config/Input.ts"
+import { parseSet, resolve } from "../config/Resolve.ts"
+import { CommandFailure, UsageError } from "../Failure.ts"
+import { claim } from "../runDirectory/Claim.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { layerJournal } from "../runDirectory/JournalLayer.ts"
+import { readConfig } from "../runDirectory/Read.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { paragraph } from "../terminal/Text.ts"
+import { encodeConfig } from "./Ensure.ts"
+import { programName } from "./ProgramName.ts"
+
+export interface ForkInput {
+  readonly directory: string
+  /** The last step that the branch shares with the run. */
+  readonly at: number
+  readonly set: ReadonlyArray<string>
+  readonly out: string
+  readonly json: boolean
+}
+
+/**
+ * Makes a branch of a run: its events, records and checkpoints up to the end of a step, under settings of its own from
+ * there on. The run itself is only read, so it may be running, or damaged after that step. `resume` continues the branch.
+ */
+export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
+  const { at, directory, out } = input
+  const parent = yield* readConfig(directory)
+  const overrides = yield* orUsage(Result.all(input.set.map(parseSet)))
+  const config = yield* orUsage(resolve(withWorld(parent), overrides))
+  if (config.schedule.steps < at)
+    return yield* new UsageError({
+      problem: `schedule.steps is ${config.schedule.steps}, expected at least the step of the fork, ${at}.`
+    })
+  const loaded = yield* loadData(config)
+  const branch = yield* Effect.flatMap(Journal, (journal) => history(journal, input, { parent, config, loaded })).pipe(
+    Effect.provide(layerJournal(directory, parent, "read-only"), { local: true })
+  )
+  const { directory: target, discard } = yield* claim(out)
+  yield* write(branch, { input, parent, config, target }).pipe(Effect.onError(() => discard))
+
+  if (input.json)
+    return yield* Console.log(
+      JSON.stringify({
+        runDir: target,
+        from: directory,
+        step: at,
+        events: branch.events.length,
+        records: branch.records.length
+      })
+    )
+  const reporter = yield* Reporter.make("normal")
+  const program = yield* programName
+  yield* reporter.lines([
+    ...paragraph(
+      `${target} shares ${branch.events.length} events and ${branch.records.length} records of ${directory}, up to step ${at}.`,
+      "",
+      reporter.columns
+    ),
+    `Continue with: ${program} resume ${target}`
+  ])
+})
+
+/** A branch keeps the world of its run, also under another seed. */
+const withWorld = ({ data, seed, ...config }: RunConfig): RunConfig => ({
+  ...config,
+  seed,
+  data: { ...data, world: { ...data.world, seed: data.world.seed ?? seed } }
+})
+
+interface Branch {
+  readonly events: Arr.NonEmptyReadonlyArray<RunEvent>
+  readonly records: ReadonlyArray<{ readonly kind: string; readonly key: string; readonly step: number }>
+  readonly checkpoints: ReadonlyArray<string>
+  readonly loaded: LoadedData
+}
+
+/** What a branch takes over. */
+const history = Effect.fnUntraced(function* (
+  journal: Journal["Service"],
+  { at, directory }: ForkInput,
+  { config, loaded, parent }: { readonly parent: RunConfig; readonly config: RunConfig; readonly loaded: LoadedData }
+) {
+  const { damage, entries } = yield* EventLog.readIntact(journal)
+  const events = entries.map(({ event }) => event)
+  const [started] = events
+  if (started?._tag !== "RunStarted")
+    return yield* damage ?? new CommandFailure({ problem: `The run in ${directory} has not begun.` })
+  if (started.data !== loaded.data.fingerprint)
+    return yield* new UsageError({
+      problem: `The data are not those of ${directory}. A branch keeps the data of its run: leave data.* as it is and restore its files.`
+    })
+  const end = endOfStep(events, at)
+  if (end === null) {
+    const steps = events.filter(({ _tag }) => _tag === "StepTrained").length
+    return yield* (
+      damage ?? new UsageError({ problem: `--at is ${at}, expected 0 to ${steps}, the last step of ${directory}.` })
+    )
+  }
+
+  const available = yield* availableCheckpoints(directory, parent, fold(makeSetting(parent, loaded.data), events))
+  const shared = events
+    .slice(1, end)
+    .filter((event) => event._tag !== "CheckpointSaved" || available.some((one) => Equal.equals(one, event.checkpoint)))
+  const saved = shared.flatMap((event) => (event._tag === "CheckpointSaved" ? [event] : []))
+  if (!saved.some(({ step }) => step === 0))
+    return yield* new CommandFailure({
+      problem: `The first checkpoint of ${directory} is gone, without which no run can end.`
+    })
+  if (!saved.some(({ step }) => step === at) && !Equal.equals(trainingOf(config), trainingOf(parent)))
+    return yield* new UsageError({
+      problem:
+        `The checkpoint of step ${at} is not kept, and its updates cannot be repeated under other settings of train.*. Fork at ` +
+        `${saved.map(({ step }) => step).join(" or ")}, or leave train.* as it is.`
+    })
+
+  const forkedFrom: typeof RunEvents.Fork.Type = {
+    run: basename(absolute(directory)),
+    step: at,
+    events: shared.length + 1,
+    checkpoints: saved.map(({ step }) => step),
+    head: yield* historyHash(shared)
+  }
+  const kinds = yield* journal.recordKinds
+  const records = yield* Effect.forEach(kinds, (kind) =>
+    Effect.map(journal.listKeys(kind), (keys) =>
+      keys
+        .filter(({ key, step }) => step <= at && !key.startsWith("evaluate/"))
+        .map(({ key, step }) => ({ kind, key, step }))
+    )
+  )
+  return {
+    events: [{ ...started, config, forkedFrom }, ...shared],
+    records: records.flat(),
+    checkpoints: saved.map(({ checkpoint }) => checkpoint.uri),
+    loaded
+  } satisfies Branch
+})
+
+/** How many events lie before what follows a step, its checkpoint included; null when the run did not get there. */
+const endOfStep = (events: ReadonlyArray<RunEvent>, step: number): number | null => {
+  const following = events.findIndex(
+    (event) =>
+      (event._tag === "StepPlanned" && event.step > step) || event._tag === "Evaluated" || event._tag === "RunFinished"
+  )
+  const end = following < 0 ? events.length : following
+  const reached = step === 0 ? 0 : events.findIndex((event) => event._tag === "StepTrained" && event.step === step)
+  return reached < 0 || reached >= end || end < 2 ? null : end
+}
+
+/** Checkpoints of a run that can still be loaded. */
+const availableCheckpoints = Effect.fnUntraced(function* (
+  directory: string,
+  config: RunConfig,
+  { checkpoints }: RunState.RunState
+) {
+  const fs = yield* FileSystem.FileSystem
+  const saved = checkpoints.map(({ checkpoint }) => checkpoint)
+  return config.engine.url === null
+    ? yield* Effect.filter(saved, ({ uri }) => fs.exists(`${filesOf(directory).checkpoints}/${uri}`))
+    : saved
+})
+
+/** What decides which batches a step trains on. */
+const trainingOf = ({ rollout, seed, train }: RunConfig) => ({ train, seed, groupSize: rollout.groupSize })
+
+/** Identifies what branches share: the events after the first. */
+export const historyHash = Effect.fnUntraced(function* (events: ReadonlyArray<RunEvent>) {
+  const bytes = new TextEncoder().encode(JSON.stringify(events))
+  return yield* Digest.Digest.use((digest) => digest.digestHex(Digest.sha256, bytes)).pipe(
+    Effect.provide(Digest.layerWebCrypto)
+  )
+})
+
+/** Records at a time: so many trajectories fit in memory. */
+const recordsAtOnce = 500
+
+/** The config comes last: a directory without one is no run. */
+const write = Effect.fnUntraced(function* (
+  branch: Branch,
+  {
+    config,
+    input,
+    parent,
+    target
+  }: {
+    readonly input: ForkInput
+    readonly parent: RunConfig
+    readonly config: RunConfig
+    readonly target: string
+  }
+) {
+  const fs = yield* FileSystem.FileSystem
+  const files = filesOf(target)
+  if (config.engine.url === null) {
+    yield* fs.makeDirectory(files.checkpoints, { recursive: true })
+    yield* Effect.forEach(branch.checkpoints, (uri) =>
+      fs.copyFile(`${filesOf(input.directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)
+    )
+  }
+  const source = layerJournal(input.directory, parent, "read-only")
+  yield* Effect.gen(function* () {
+    const journal = yield* Journal
+    yield* Effect.flatMap(Journal, (from) => copyRecords(from, journal, branch.records)).pipe(
+      Effect.provide(source, { local: true })
+    )
+    const setting = makeSetting(config, branch.loaded.data)
+    let state = RunState.unstarted
+    const events = yield* Effect.forEach(branch.events, (event) => {
+      state = apply(setting, state, event)
+      return EventLog.encode(event, state)
+    })
+    yield* journal.append(events)
+  }).pipe(Effect.provide(layerJournal(target, config, "create"), { local: true }))
+  yield* replaceFile(files.config, `${yield* encodeConfig(config)}\n`)
+})
+
+const copyRecords = Effect.fnUntraced(function* (
+  from: Journal["Service"],
+  to: Journal["Service"],
+  records: Branch["records"]
+) {
+  for (const [kind, ofKind] of Map.groupBy(records, ({ kind }) => kind))
+    for (const [step, ofStep] of Map.groupBy(ofKind, ({ step }) => step))
+      for (const some of Arr.chunksOf(ofStep, recordsAtOnce)) {
+        const values = yield* from.getRecords(
+          kind,
+          some.map(({ key }) => key)
+        )
+        yield* to.putRecords(
+          kind,
+          step,
+          [...values].map(([key, value]) => ({ key, value }))
+        )
+      }
+})

@@ -1,0 +1,63 @@
+import { EventLog, Replay } from "@inspo/coevolution"
+import { Journal } from "@inspo/journal"
+import { Clock, Console, Effect } from "effect"
+import { loadData } from "../config/Data.ts"
+import { CommandFailure } from "../Failure.ts"
+import { layerJournal } from "../runDirectory/JournalLayer.ts"
+import { readConfig } from "../runDirectory/Read.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { paragraph } from "../terminal/Text.ts"
+
+export interface ReplayInput {
+  readonly directory: string
+  readonly json: boolean
+}
+
+/**
+ * Plays a run again from its journal, without an engine, an optimizer or a tool, and compares every event and every state
+ * with those committed. Exit code 1 at the first difference.
+ */
+export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }: ReplayInput) {
+  const began = yield* Clock.currentTimeMillis
+  const config = yield* readConfig(directory)
+  const { data } = yield* loadData(config)
+  const replayed = yield* Effect.gen(function* () {
+    const entries = yield* EventLog.readEntries(yield* Journal)
+    return yield* Replay.replay({ config, data, entries })
+  }).pipe(Effect.provide(layerJournal(directory, config, "read-only"), { local: true }))
+  const seconds = ((yield* Clock.currentTimeMillis) - began) / 1000
+  const { difference, events, hashes, state, stateHash } = replayed
+
+  if (json)
+    yield* Console.log(
+      JSON.stringify({
+        runDir: directory,
+        ok: difference === null,
+        events,
+        steps: state.step,
+        hashes,
+        stateHash,
+        difference,
+        seconds
+      })
+    )
+  else {
+    const reporter = yield* Reporter.make("normal")
+    const unchecked = hashes.other === 0 ? "" : `, ${hashes.other} carry no state hash of this version`
+    yield* reporter.lines([
+      ...paragraph(
+        `${events} events of ${state.step} steps came out as they were committed in ${seconds.toFixed(1)} s: ` +
+          `${hashes.equal} state hashes are equal${unchecked}.`,
+        "",
+        reporter.columns
+      ),
+      `State ${stateHash}`
+    ])
+  }
+  if (difference !== null)
+    return yield* new CommandFailure({
+      problem:
+        `Event ${difference.sequence} (${difference.event}, step ${difference.step}) comes out differently` +
+        `${difference.path === "" ? "" : ` in ${difference.path}`}: recorded ${difference.recorded}, replayed ${difference.replayed}.`
+    })
+})

@@ -1,0 +1,33 @@
+import { basename, resolve } from "node:path"
+import type { RunConfig } from "@inspo/coevolution"
+import { type Journal, JournalError, type Mode } from "@inspo/journal"
+import * as sqlite from "@inspo/journal/sqlite"
+import { Effect, Layer } from "effect"
+import * as Secret from "../config/Secret.ts"
+import { filesOf } from "./Files.ts"
+
+/** The journal of a run: a file in its directory, or the database that the config names. */
+export const layerJournal = (
+  directory: string,
+  { journal }: Pick<RunConfig, "journal">,
+  mode: Mode
+): Layer.Layer<Journal, JournalError> => {
+  const { leaseSeconds, passwordEnv, url } = journal
+  if (url === null) return sqlite.layer({ file: filesOf(directory).journal, mode })
+  return Layer.unwrap(
+    Effect.gen(function* () {
+      const password = passwordEnv === null ? undefined : yield* secret(passwordEnv)
+      const postgres = yield* Effect.promise(() => import("@inspo/journal/postgres"))
+      const run = journal.run ?? basename(resolve(directory))
+      return postgres.layer({ url, password, run, mode, lease: `${leaseSeconds} seconds` })
+    })
+  )
+}
+
+const secret = (variable: string) =>
+  Secret.fromEnvironment(
+    variable,
+    "journal.passwordEnv",
+    "the password of the database",
+    (detail) => new JournalError({ reason: "invalid", file: "journal.url", sequence: null, detail })
+  )

@@ -1,0 +1,130 @@
+import { createServer, type Server } from "node:http"
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assertToldInOneParagraph, endAll, inspo, patience, sets } from "./Inspo.ts"
+import { tinyRun, writeTinyModel } from "./TinyModel.ts"
+
+let cwd = ""
+let server: Server
+const asked: Array<string> = []
+
+const key = "a-key-that-must-not-be-seen"
+const candidates = ["one", "two"].map(
+  (word, index) =>
+    `<ins_${index + 1}>In ${word} word. Put a query between <search> and </search>. Put the answer between <answer> and ` +
+    `</answer>.</ins_${index + 1}>`
+)
+
+/** A language model that calls every answer a quarter right, and has two ideas about every instruction. */
+const reply = (prompt: string) =>
+  JSON.stringify({
+    id: "1",
+    object: "chat.completion",
+    created: 0,
+    model: "scripted",
+    choices: [
+      {
+        index: 0,
+        finish_reason: "stop",
+        message: {
+          role: "assistant",
+          content: prompt.includes("ins_") ? `It is too long. ${candidates.join(" ")}` : "Hardly. <score>0.25</score>"
+        }
+      }
+    ],
+    usage: { prompt_tokens: 70, completion_tokens: 30, total_tokens: 100 }
+  })
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-judge-"))
+  await Effect.runPromise(writeTinyModel(join(cwd, "model")))
+  server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()))
+    request.on("end", () => {
+      asked.push(body)
+      response.setHeader("content-type", "application/json").end(reply(body))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+})
+
+afterAll(async () => {
+  endAll()
+  server.close()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+const url = () => {
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/v1`
+}
+
+describe("an optimizer", { timeout: patience }, () => {
+  it("writes the candidates of a run, and its key is nowhere", async () => {
+    process.env["INSPO_TEST_KEY"] = key
+    asked.length = 0
+    const settings = sets(
+      "optimizer.provider=openai-compatible",
+      "optimizer.model=scripted",
+      `optimizer.url=${url()}`,
+      "optimizer.apiKeyEnv=INSPO_TEST_KEY",
+      "optimizer.prices=[{ model: scripted, input: 1000, output: 1000 }]"
+    )
+    const finished = await inspo(["run", "--no-baseline", "--out", "optimized", ...tinyRun, ...settings], { cwd })
+    assert.strictEqual(finished.code, 0, finished.stderr)
+    assert.isNotEmpty(asked)
+    const directory = join(cwd, "optimized")
+    assert.include(await readFile(join(directory, "candidates.json"), "utf8"), "In one word.")
+    const shown = await inspo(["show", "optimized"], { cwd })
+    assert.strictEqual(shown.code, 0, shown.stderr)
+    for (const output of [finished.stdout, finished.stderr, shown.stdout]) assert.notInclude(output, key)
+    for (const file of await readdir(directory, { recursive: true, withFileTypes: true }))
+      if (file.isFile())
+        assert.isFalse((await readFile(join(file.parentPath, file.name))).includes(key), `${file.name} holds the key`)
+  })
+})
+
+describe("reward.kind=judge", { timeout: patience }, () => {
+  it("rewards a run with the verdicts of a language model, on answers alone", async () => {
+    asked.length = 0
+    const settings = sets(
+      "reward.kind=judge",
+      "judge.provider=openai-compatible",
+      "judge.model=judge",
+      `judge.url=${url()}`,
+      // Supervised turns, since the tiny policy itself hardly ever answers.
+      "train.demonstrations=answers",
+      "train.advantage=reward",
+      "train.klCoefficient=0",
+      "schedule.steps=1",
+      "schedule.pruneEvery=0",
+      "schedule.evolveEvery=0",
+      "population.size=1",
+      "evaluation.questions=0"
+    )
+    const finished = await inspo(["run", "--quiet", "--out", "judged", ...tinyRun, ...settings], { cwd })
+    assert.strictEqual(finished.code, 0, finished.stderr)
+    const traces = (await readFile(join(cwd, "judged", "traces.jsonl"), "utf8")).trim().split("\n")
+    assert.isNotEmpty(traces)
+    for (const trace of traces) assert.strictEqual(JSON.parse(trace).reward, 0.25)
+    assert.strictEqual(asked.length, traces.length)
+    for (const body of asked) assert.notInclude(body, "Put the final answer between")
+  })
+
+  it.each([
+    ["no provider", sets("reward.kind=judge"), 2, "judge.provider is null"],
+    [
+      "a missing key",
+      sets("reward.kind=judge", "judge.provider=anthropic", "judge.model=m", "judge.apiKeyEnv=NO_SUCH_KEY"),
+      2,
+      "NO_SUCH_KEY"
+    ]
+  ] as const)("tells %s in one paragraph", async (_, settings, code, part) => {
+    const finished = await inspo(["run", "--out", "refused", ...tinyRun, ...settings], { cwd })
+    assertToldInOneParagraph(finished, code, part)
+  })
+})

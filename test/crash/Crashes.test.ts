@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { goOn, start, Tally } from "./support/Chain.ts"
+import * as Kills from "./support/Kills.ts"
+import { interrupted, outcomeOf, type Outcome } from "./support/Outcome.ts"
+import { endAll, inspo } from "./support/Program.ts"
+
+/** How often a run is killed: a few times here, `INSPO_CRASHES` as often as wanted. */
+const crashes = Number(process.env["INSPO_CRASHES"] ?? 4)
+/** Kills that one run has to survive. */
+const perRun = 6
+/** Runs at a time: one waits for its disk while the other computes. */
+const concurrency = 2
+
+let cwd = ""
+let undisturbed: Outcome
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-crash-"))
+  const whole = await inspo(start("undisturbed"), cwd)
+  assert.strictEqual(whole.code, 0, whole.stderr)
+  undisturbed = await outcomeOf(join(cwd, "undisturbed"))
+}, 120_000)
+
+afterAll(async () => {
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+describe("a run that is killed at any moment", () => {
+  it("ends as if it had not been", { timeout: 900_000 }, async () => {
+    const seed = Kills.seedOfThisRun()
+    const tally = new Tally()
+    let planned = 0
+    let runs = 0
+    const worker = async () => {
+      while (planned < crashes) {
+        const run = runs++
+        const name = `killed-${run}`
+        let left = Math.min(perRun, Math.ceil(crashes / concurrency), crashes - planned)
+        planned += left
+        for (let attempt = 0; ; attempt++) {
+          const kill = left > 0 ? Kills.draw(seed, run, attempt) : undefined
+          const ended = await goOn(cwd, name, { kill })
+          const told = `seed ${seed}, run ${run}, attempt ${attempt}, kill ${JSON.stringify(kill)}`
+          if (ended.killed) {
+            left -= 1
+            tally.add(Kills.moment(kill, await interrupted(join(cwd, name))))
+          } else {
+            assert.strictEqual(ended.code, 0, `${told}: ${ended.stderr}`)
+            planned -= left
+            break
+          }
+        }
+        assert.deepStrictEqual(await outcomeOf(join(cwd, name)), undisturbed, `seed ${seed}, run ${run}`)
+        await rm(join(cwd, name), { recursive: true })
+      }
+    }
+    await Promise.all(Array.from({ length: concurrency }, worker))
+    process.stdout.write(`${planned} kills in ${runs} runs: ${tally.toString()}\n`)
+    if (crashes >= 100) tally.assertAll(Kills.required)
+  })
+})

@@ -1,0 +1,172 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { gunzipSync } from "node:zlib"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as ModelFolder from "@inspo/engine-local/ModelFolder"
+import { Journal } from "@inspo/journal"
+import { Effect, Schedule } from "effect"
+import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import { exportRun } from "../../apps/cli/src/run/Export.ts"
+import { fork } from "../../apps/cli/src/run/Fork.ts"
+import { forest } from "../../apps/cli/src/run/Lineage.ts"
+import { replay } from "../../apps/cli/src/run/Replay.ts"
+import { resume } from "../../apps/cli/src/run/Resume.ts"
+import { show } from "../../apps/cli/src/run/Show.ts"
+import { layerJournal } from "../../apps/cli/src/runDirectory/JournalLayer.ts"
+import { readRun, withJournal } from "../../apps/cli/src/runDirectory/Read.ts"
+import { start } from "./support/Chain.ts"
+import { outcomeOf, type Outcome } from "./support/Outcome.ts"
+import { endAll, inspo } from "./support/Program.ts"
+
+let cwd = ""
+let whole: Outcome
+
+const at = (name: string) => join(cwd, name)
+const run = <A, E>(effect: Effect.Effect<A, E, NodeServices.NodeServices>): Promise<A> =>
+  Effect.runPromise(Effect.provide(effect, NodeServices.layer))
+const quietly = { json: true, quiet: true, baseline: false, set: [], track: [], trackNames: "inspo" as const }
+
+const branch = (name: string, step: number, ...set: ReadonlyArray<string>) =>
+  run(
+    Effect.andThen(
+      fork({ directory: at("whole"), at: step, set, out: at(name), json: true }),
+      resume({ ...quietly, directory: at(name) })
+    )
+  )
+
+beforeAll(async () => {
+  vi.spyOn(console, "log").mockImplementation(() => {})
+  vi.spyOn(console, "error").mockImplementation(() => {})
+  cwd = await mkdtemp(join(tmpdir(), "inspo-directory-"))
+  const finished = await inspo(start("whole"), cwd)
+  assert.strictEqual(finished.code, 0, finished.stderr)
+  whole = await outcomeOf(at("whole"))
+}, 120_000)
+
+afterAll(async () => {
+  vi.restoreAllMocks()
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+describe("replay", { timeout: 120_000 }, () => {
+  it("gives every event and state of a run again with all sockets blocked", async () => {
+    const blocked = new URL("support/noSockets.ts", import.meta.url)
+    const finished = await inspo(["replay", "whole", "--json"], cwd, undefined, blocked)
+    assert.strictEqual(finished.code, 0, finished.stderr)
+    const told = JSON.parse(finished.stdout)
+    assert.strictEqual(told.ok, true)
+    assert.strictEqual(told.events, whole.events.length)
+    assert.deepStrictEqual(told.hashes, { equal: whole.events.length, other: 0 })
+    assert.strictEqual(told.stateHash, whole.stateHash)
+  })
+})
+
+describe("a branch", { timeout: 120_000 }, () => {
+  it("under the settings of its run is that run again, also where checkpoints are gone", async () => {
+    await branch("same", 1)
+    const same = await outcomeOf(at("same"))
+    assert.deepStrictEqual({ ...same, events: [], traces: "" }, { ...whole, events: [], traces: "" })
+    await run(replay({ directory: at("same"), json: true }))
+  })
+
+  it("under other settings shares the steps before the fork and descends from the same instructions", async () => {
+    await branch("other", 2, "seed=9", "schedule.steps=3")
+    const [mine, others] = await Promise.all([run(readRun(at("whole"))), run(readRun(at("other")))])
+    const rows = (name: string) => readFile(join(at(name), "metrics.jsonl"), "utf8").then((text) => text.split("\n"))
+    const [before, after] = [await rows("whole"), await rows("other")]
+    assert.deepStrictEqual(after.slice(0, 2), before.slice(0, 2))
+    assert.notDeepEqual(after[2], before[2])
+    const roots = forest([
+      { run: "whole", events: mine.events },
+      { run: "other", events: others.events }
+    ])
+    assert.lengthOf(roots, 1)
+    assert.deepStrictEqual(
+      roots[0]?.fates.map(({ run }) => run),
+      ["whole", "other"]
+    )
+    await run(replay({ directory: at("other"), json: true }))
+  })
+
+  it("of a finished run takes nothing over that was evaluated after the fork", async () => {
+    await run(fork({ directory: at("whole"), at: 4, set: ["schedule.steps=5"], out: at("longer"), json: true }))
+    const { config } = await run(readRun(at("longer")))
+    const keys = await run(withJournal(at("longer"), config, (journal) => journal.listKeys("trajectory")))
+    assert.isNotEmpty(keys)
+    assert.deepStrictEqual(
+      keys.filter(({ key }) => key.startsWith("evaluate/")),
+      []
+    )
+  })
+
+  it.each([
+    ["a step that is not there", 9, ["schedule.steps=20"], "expected 0 to 4"],
+    ["other data", 2, ["data.world.seed=5"], "keeps the data"],
+    ["fewer steps", 2, ["schedule.steps=1"], "schedule.steps is 1"],
+    ["other training where the checkpoint is gone", 1, ["train.clipRatio=0.3"], "train.*"]
+  ] as const)("is refused for %s", async (_, step, set, problem) => {
+    const error = await run(
+      Effect.flip(fork({ directory: at("whole"), at: step, set, out: at("refused"), json: true }))
+    )
+    assert.include(error.message, problem)
+  })
+})
+
+describe("an export", { timeout: 120_000 }, () => {
+  it("holds the trained policy as a model and the best instruction", async () => {
+    await run(exportRun({ directory: at("whole"), out: at("deployed"), json: true }))
+    const model = await run(ModelFolder.read(join(at("deployed"), "model")))
+    assert.isAbove(model.parameters.length, 0)
+    assert.strictEqual(await readFile(join(at("deployed"), "instruction.txt"), "utf8"), whole.bestInstruction)
+  })
+})
+
+describe("a run directory of an earlier version", { timeout: 120_000 }, () => {
+  it("can be shown, told again and replayed", async () => {
+    const old = at("old")
+    await mkdir(old)
+    const fixture = (name: string) => readFile(new URL(`fixtures/before-new-keys/${name}`, import.meta.url))
+    for (const name of ["config.json", "outcome.json"]) await writeFile(join(old, name), await fixture(name))
+    await writeFile(join(old, "journal.sqlite"), gunzipSync(await fixture("journal.sqlite.gz")))
+    await writeFile(join(old, "report.md"), "")
+    await run(show({ directory: old, json: true }))
+    await run(resume({ ...quietly, directory: old }))
+    await run(replay({ directory: old, json: true }))
+  })
+})
+
+describe("a damaged journal", { timeout: 120_000 }, () => {
+  it("is told with its place, and can be branched before it", async () => {
+    const damaged = at("damaged")
+    await cp(at("whole"), damaged, { recursive: true })
+    const place = whole.events.findIndex((event) => event._tag === "StepPlanned" && event.step === 4)
+    using database = new DatabaseSync(join(damaged, "journal.sqlite"))
+    database.prepare("UPDATE events SET payload = '{}' WHERE sequence = ?").run(place)
+    const problem = await run(Effect.flip(show({ directory: damaged, json: true })))
+    assert.include(problem.message, `event ${place}`)
+    assert.include(problem.message, "inspo fork")
+    const fromIt = (step: number, out: string) =>
+      fork({ directory: damaged, at: step, set: [], out: at(out), json: true })
+    await run(fromIt(3, "rescued"))
+    assert.include((await run(Effect.flip(fromIt(4, "lost")))).message, `event ${place}`)
+  })
+})
+
+describe("a stop file", { timeout: 120_000 }, () => {
+  it("stops a run that nobody else may write to, with exit code 130", async () => {
+    const running = inspo(start("stopped"), cwd)
+    const begun = Effect.filterOrFail(readRun(at("stopped")), ({ events }) => events.length > 0)
+    const { config } = await run(Effect.retry(begun, Schedule.spaced("20 millis")))
+    const second = Effect.provide(Journal, layerJournal(at("stopped"), config, "open"), { local: true })
+    assert.include((await run(Effect.flip(second))).message, "another run is writing")
+    await writeFile(join(at("stopped"), "stop"), "")
+    const stopped = await running
+    assert.strictEqual(stopped.code, 130, stopped.stderr)
+    const { events } = await run(readRun(at("stopped")))
+    assert.isBelow(events.length, whole.events.length)
+    assert.notInclude(await readdir(at("stopped")), "stop")
+  })
+})

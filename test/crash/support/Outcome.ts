@@ -1,0 +1,56 @@
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { fold, makeSetting, next, StateHash, type RunEvent } from "@inspo/coevolution"
+import { Effect } from "effect"
+import { loadData } from "../../../apps/cli/src/config/Data.ts"
+import { readRun } from "../../../apps/cli/src/runDirectory/Read.ts"
+
+/** What must not depend on how often a run was killed. */
+export interface Outcome {
+  readonly events: ReadonlyArray<RunEvent>
+  readonly stateHash: string
+  readonly metrics: string
+  readonly candidates: string
+  readonly traces: string
+  readonly bestInstruction: string
+}
+
+/** The outcome of a finished run. */
+export const outcomeOf = async (directory: string): Promise<Outcome> => {
+  const { events, state } = await Effect.runPromise(stateOf(directory))
+  const [metrics = "", candidates = "", traces = "", bestInstruction = ""] = await Promise.all(
+    ["metrics.jsonl", "candidates.json", "traces.jsonl", "best_instruction.txt"].map((name) =>
+      readFile(join(directory, name), "utf8")
+    )
+  )
+  return {
+    // Where a checkpoint lies differs between servers, and the code may be edited while this runs.
+    events: events.map((event) => {
+      if (event._tag === "CheckpointSaved") return { ...event, checkpoint: { ...event.checkpoint, uri: "" } }
+      return event._tag === "RunStarted" ? { ...event, code: "" } : event
+    }),
+    stateHash: await Effect.runPromise(StateHash.of(state)),
+    metrics,
+    candidates,
+    traces,
+    bestInstruction
+  }
+}
+
+/** What a killed run was about to do or was doing, by its journal: the tag of the next command, or `nothing`. */
+export const interrupted = (directory: string): Promise<string> =>
+  Effect.runPromise(
+    Effect.map(stateOf(directory), ({ setting, state }) => {
+      const command = next(setting, state)
+      return command === null ? "nothing" : command._tag === "Record" ? command.event._tag : command._tag
+    }).pipe(Effect.orElseSucceed(() => "start"))
+  )
+
+const stateOf = (directory: string) =>
+  Effect.gen(function* () {
+    const { config, events } = yield* readRun(directory)
+    const { data } = yield* loadData(config)
+    const setting = makeSetting(config, data)
+    return { events, setting, state: fold(setting, events) }
+  }).pipe(Effect.provide(NodeServices.layer))
