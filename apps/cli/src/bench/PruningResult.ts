@@ -1,4 +1,5 @@
 import { count, markdownTable } from "../terminal/Text.ts"
+import { interval, points } from "./Format.ts"
 import type { Proportion } from "./Proportion.ts"
 
 /** What a rule did at the common budget. */
@@ -107,7 +108,4 @@ const section = (
   ])
 ]
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
-
-const interval = ({ ci95: [low, high] }: Proportion): string =>
-  `[${(100 * low).toFixed(1)}, ${(100 * high).toFixed(1)}]`
+const percent = (share: number): string => `${points(share)} %`

@@ -1,9 +1,11 @@
 import { Group } from "@inspo/domain"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { score } from "../report/Summary.ts"
-import { count, markdownTable } from "../terminal/Text.ts"
-import { type Arm, bestText, budget, comparisons } from "./Arm.ts"
+import { count, duration, markdownTable } from "../terminal/Text.ts"
+import { type Arm, bestText, budget } from "./Arm.ts"
+import { interval, points } from "./Format.ts"
 import { type Estimate, estimate, paired } from "./Statistics.ts"
+import type { Study } from "./Study.ts"
 
 /** What one arm reached for one seed: its trained policy with its best instruction on the test questions. */
 export interface SeedResult {
@@ -35,9 +37,22 @@ export interface Comparison {
   readonly difference: Estimate | null
 }
 
-export interface BenchResult {
-  readonly bench: "static-vs-evolved"
-  readonly scale: "full" | "smoke"
+/** How much a study spends: a look at whether everything runs, the embedded engine, or an engine of the user's. */
+export type Scale = "smoke" | "small" | "full"
+
+/** Where and how a result came about. */
+export interface Provenance {
+  readonly scale: Scale
+  /** Hash of the program's code. */
+  readonly code: string
+  readonly command: string
+  readonly hardware: string
+  /** Seconds that the command took; runs that were there already took none of them. */
+  readonly seconds: number
+}
+
+export interface StudyResult extends Provenance {
+  readonly bench: string
   readonly questions: number
   readonly arms: ReadonlyArray<ArmResult>
   readonly comparisons: ReadonlyArray<Comparison>
@@ -70,17 +85,18 @@ export const seedResult = (seed: number, stages: ReadonlyArray<RunState>): SeedR
   }
 }
 
-/** Everything the bench found, from the results by arm. */
-export const benchResult = (
-  scale: BenchResult["scale"],
+/** Everything a study found, from the results by arm. */
+export const studyResult = (
+  study: Study,
+  provenance: Provenance,
   results: ReadonlyArray<{ readonly arm: Arm; readonly seeds: ReadonlyArray<SeedResult> }>
-): BenchResult => {
+): StudyResult => {
   const emOf = (name: string) =>
     new Map(results.find(({ arm }) => arm.name === name)?.seeds.map(({ em, seed }) => [seed, em]) ?? [])
   return {
-    bench: "static-vs-evolved",
-    scale,
-    questions: results[0]?.seeds[0]?.questions ?? 0,
+    bench: study.name,
+    ...provenance,
+    questions: results.flatMap(({ seeds }) => seeds)[0]?.questions ?? 0,
     arms: results.map(({ arm, seeds }) => ({
       arm: arm.name,
       description: arm.description,
@@ -93,7 +109,7 @@ export const benchResult = (
       ),
       seeds
     })),
-    comparisons: comparisons.flatMap(([left, right]) => {
+    comparisons: study.comparisons.flatMap(([left, right]) => {
       const difference = paired(emOf(left), emOf(right))
       return difference === null ? [] : [{ left, right, difference }]
     })
@@ -101,17 +117,18 @@ export const benchResult = (
 }
 
 /** The result as a Markdown page. */
-export const markdown = (result: BenchResult): string => {
+export const markdown = (study: Study, result: StudyResult): string => {
   const sources = [...new Set(result.arms.flatMap(({ bySource }) => Object.keys(bySource)))].toSorted()
   const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
   return [
-    "# Static against evolved instructions",
+    `# ${study.title}`,
     "",
     "A test bench: its model was pre-trained to react to clauses such as those the optimizer writes. The numbers show that " +
       "the loop finds the useful ones; they do not say what large models gain.",
     "",
     `EM on ${count(result.questions)} held-out questions per seed; intervals are 95 % t-intervals over seeds.` +
       (result.scale === "smoke" ? " Smoke scale: too short to mean anything." : ""),
+    ...study.notes.flatMap((note) => ["", note]),
     "",
     ...markdownTable([
       ["arm", "seeds", "EM", "95 % interval", "tool calls", "rollouts", "tokens", "steps"],
@@ -160,10 +177,11 @@ export const markdown = (result: BenchResult): string => {
     "## Arms",
     "",
     ...result.arms.map(({ arm, description }) => `- **${arm}**: ${description}`),
+    "",
+    "## How",
+    "",
+    `- \`${result.command}\`, ${duration(result.seconds)} besides the runs that were there already`,
+    `- ${result.hardware}, code ${result.code.slice(0, 12)}`,
     ""
   ].join("\n")
 }
-
-const points = (share: number): string => (100 * share).toFixed(1)
-
-const interval = ({ ci95 }: Estimate): string => (ci95 === null ? "-" : `[${points(ci95[0])}, ${points(ci95[1])}]`)

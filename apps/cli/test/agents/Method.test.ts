@@ -25,6 +25,15 @@ describe("Method", () => {
     assert.include(instruction.seed, "</answer>")
   })
 
+  it("supervised methods learn from demonstrations that suit their tools, by likelihood alone", () => {
+    const [plain, tool, rejection] = [config("sft"), config("sft-tool"), config("rejection-sampling")]
+    assert.deepStrictEqual([plain.rollout.agent, plain.train.demonstrations], ["direct", "answers"])
+    assert.deepStrictEqual([tool.rollout.agent, tool.train.demonstrations], ["search-r1", "searches"])
+    assert.deepStrictEqual([rejection.train.demonstrations, rejection.rollout.groupSize], [null, 5])
+    for (const { train } of [plain, tool, rejection])
+      assert.deepStrictEqual([train.advantage, train.klCoefficient], ["reward", 0])
+  })
+
   it("every method works with every preset", () => {
     for (const method of Method.Method.literals)
       for (const [name, preset] of Object.entries(Presets.byName))

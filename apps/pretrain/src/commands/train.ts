@@ -6,6 +6,7 @@ import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
 import { Effect, Equal, Option } from "effect"
 import { Command, Flag } from "effect/cli"
+import { defaultRates } from "../Behaviours.ts"
 import * as Examples from "../Examples.ts"
 import * as Training from "../Training.ts"
 import { vocabulary } from "../Vocabulary.ts"
@@ -35,6 +36,10 @@ export const train = Command.make(
       Flag.withDescription("Demonstrators ignore the clauses of the instruction"),
       Flag.withDefault(false)
     ),
+    baseRate: Flag.Finite("base-rate").pipe(
+      Flag.withDescription("How often demonstrators look up one entity at a time when no clause asks for it"),
+      Flag.withDefault(defaultRates.base["one-entity-per-search"])
+    ),
     init: Flag.Directory("init", { mustExist: true }).pipe(
       Flag.withDescription("Model folder to go on from instead of random weights"),
       Flag.optional
@@ -51,7 +56,11 @@ export const train = Command.make(
       ...Examples.defaultOptions,
       seed: options.seed,
       worlds: options.worlds,
-      rates: { ...Examples.defaultOptions.rates, obedient: !options.null }
+      rates: {
+        ...defaultRates,
+        base: { ...defaultRates.base, "one-entity-per-search": options.baseRate },
+        obedient: !options.null
+      }
     })
     const trainer = yield* makeSupervisedTrainer({ config, parameters })
     const schedule = { ...Training.defaultOptions, steps: options.steps, learningRate: options.learningRate }

@@ -1,0 +1,200 @@
+import { Plan, Presets, type RunConfig } from "@inspo/coevolution"
+import { QuestionId } from "@inspo/domain/Question"
+import { Verification as Simulation } from "@inspo/simulation"
+import { Verification } from "@inspo/verification"
+import { Array as Arr, Console, Effect, FileSystem, Option } from "effect"
+import { UsageError } from "../Failure.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { proportion } from "./Proportion.ts"
+import { estimate } from "./Statistics.ts"
+import { markdown, type Overhead, type RuleResult, type VerificationResult } from "./VerificationResult.ts"
+
+export interface VerificationInput {
+  readonly simulations: number
+  readonly seed: Option.Option<number>
+  readonly out: Option.Option<string>
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+/**
+ * Simulates the verification of candidates whose true worth is known, under each rule: what it takes, how often it is
+ * wrong, and what it adds to a whole run.
+ */
+export const bench = Effect.fn("Verification.bench")(function* (input: VerificationInput) {
+  if (input.simulations < 1)
+    return yield* new UsageError({ problem: `--simulations is ${input.simulations}, expected 1 or more.` })
+  const fs = yield* FileSystem.FileSystem
+  const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  const seed = Option.getOrElse(input.seed, () => 1)
+  const out = Option.getOrElse(input.out, () => "runs/bench-verification")
+
+  const results = yield* Effect.forEach(worlds, (world) =>
+    Effect.gen(function* () {
+      const { description, differences } = world
+      yield* reporter.lines([description])
+      const outcomes = yield* Effect.forEach(rules, (rule) =>
+        Effect.map(simulations(rule, world, input.simulations, seed), (own) => ({ rule, own }))
+      )
+      const full = meanRollouts(outcomes[0]?.own ?? [])
+      return {
+        description,
+        differences,
+        rules: outcomes.map(({ own, rule }) => summary(rule.name, differences, own, full))
+      }
+    })
+  )
+
+  const result: VerificationResult = {
+    bench: "verification",
+    seed,
+    simulations: input.simulations,
+    parent,
+    correlation,
+    lookEvery,
+    worlds: results,
+    overheads: [
+      overhead("paper", Presets.paper),
+      overhead("robust", Presets.robust),
+      overhead("robust", withoutReuse(Presets.robust))
+    ]
+  }
+  yield* fs.makeDirectory(out, { recursive: true })
+  yield* replaceFile(`${out}/result.json`, `${JSON.stringify(result, null, 2)}\n`)
+  yield* replaceFile(`${out}/result.md`, markdown(result))
+  yield* reporter.lines(["", markdown(result), `Everything lies in ${out}`])
+  return yield* input.json ? Console.log(JSON.stringify(result)) : Effect.void
+})
+
+/** The worth of the parent, about that of a trained policy in the paper. */
+const parent = 0.35
+/** How much a question decides, as in the simulation of pruning. */
+const correlation = 0.3
+const lookEvery = Presets.robust.verification.lookEvery
+const allPlaces = Presets.robust.population.size - Presets.robust.population.parents
+
+const spread = [-0.2, -0.1, -0.05, 0, 0.05, 0.1]
+const close = [-0.05, -0.028, -0.01, 0.01, 0.028, 0.05]
+
+const worlds: ReadonlyArray<World> = [
+  { description: "Six candidates, from far worse to better", differences: spread, places: allPlaces },
+  { description: "The same six for one place", differences: spread, places: 1 },
+  { description: "Six candidates, all close to the parent", differences: close, places: allPlaces },
+  { description: "Six clones of the parent", differences: [0, 0, 0, 0, 0, 0], places: allPlaces }
+]
+
+interface World {
+  readonly description: string
+  readonly differences: ReadonlyArray<number>
+  readonly places: number
+}
+
+interface Rule {
+  readonly name: string
+  readonly policy: Verification.Policy
+  readonly questions: number
+  readonly groupSize: number
+}
+
+const options = { rounds: 1, fill: false }
+const { samples } = Presets.robust.verification
+const contestants = Presets.robust.proposer.candidates + 1
+const risks = [0.05, 0.01]
+
+const rules: ReadonlyArray<Rule> = [
+  { name: `all ${samples} questions`, policy: Verification.robust(options), questions: samples, groupSize: 1 },
+  ...risks.map((stop) => ({
+    name: `early stops, risk ${stop}`,
+    policy: Verification.robust({ ...options, stop }),
+    questions: samples,
+    groupSize: 1
+  })),
+  {
+    name: `early stops, risk 0.05, race`,
+    policy: Verification.robust({ ...options, stop: 0.05, race: true }),
+    questions: samples,
+    groupSize: 1
+  },
+  {
+    name: "the groups of one reused step",
+    policy: Verification.robust(options),
+    questions: Math.floor(Presets.robust.train.batchSize / contestants),
+    groupSize: Presets.robust.rollout.groupSize
+  }
+]
+
+const simulations = (
+  { groupSize, policy, questions }: Rule,
+  { differences, places }: World,
+  count: number,
+  seed: number
+) =>
+  Effect.forEach(Arr.range(seed, seed + count - 1), (each) =>
+    Effect.andThen(
+      Effect.yieldNow,
+      Effect.sync(() =>
+        Simulation.simulate(
+          {
+            parent,
+            candidates: differences.map((difference) => parent + difference),
+            correlation,
+            groupSize,
+            questions,
+            lookEvery,
+            places
+          },
+          policy,
+          each
+        )
+      )
+    )
+  )
+
+const meanRollouts = (outcomes: ReadonlyArray<Simulation.Outcome>): number =>
+  outcomes.reduce((sum, { rollouts }) => sum + rollouts, 0) / outcomes.length
+
+const summary = (
+  rule: string,
+  differences: ReadonlyArray<number>,
+  outcomes: ReadonlyArray<Simulation.Outcome>,
+  full: number
+): RuleResult => {
+  const verdicts = outcomes.flatMap(({ accepted }) => Arr.zip(differences, accepted))
+  const different = verdicts.filter(([difference]) => difference !== 0)
+  const clones = verdicts.filter(([difference]) => difference === 0)
+  return {
+    rule,
+    rollouts: estimate(outcomes.map(({ rollouts }) => rollouts)),
+    saved: 1 - meanRollouts(outcomes) / full,
+    wrong:
+      different.length === 0
+        ? null
+        : proportion(
+            different.filter(([difference, accepted]) => accepted !== difference > 0).length,
+            different.length
+          ),
+    clonesAccepted:
+      clones.length === 0 ? null : proportion(clones.filter(([, accepted]) => accepted).length, clones.length)
+  }
+}
+
+const withoutReuse = (config: RunConfig): RunConfig => ({
+  ...config,
+  verification: { ...config.verification, reuse: false }
+})
+
+const overhead = (preset: string, config: RunConfig): Overhead => {
+  const train = Arr.makeBy(2 * config.train.batchSize, (index) => ({
+    id: QuestionId.make(`q${index}`),
+    dataSource: "world"
+  }))
+  const { bounds, rollouts } = Plan.forecast(config, { train, validation: 100, test: 500 })
+  return {
+    preset,
+    reuse: config.verification.reuse,
+    train: rollouts.train,
+    expected: bounds.verification.expected,
+    most: bounds.verification.max
+  }
+}

@@ -1,0 +1,95 @@
+import { count, markdownTable } from "../terminal/Text.ts"
+import { interval, points } from "./Format.ts"
+import type { Proportion } from "./Proportion.ts"
+import type { Estimate } from "./Statistics.ts"
+
+/** What one way of verifying did in one world. */
+export interface RuleResult {
+  readonly rule: string
+  /** Trajectories per simulation. */
+  readonly rollouts: Estimate | null
+  /** Share of the rollouts of the first rule that were saved, on average. */
+  readonly saved: number
+  /** Verdicts on candidates that are truly better or worse than the parent, and were taken for the opposite. */
+  readonly wrong: Proportion | null
+  /** Candidates worth as much as the parent that were accepted. */
+  readonly clonesAccepted: Proportion | null
+}
+
+export interface WorldResult {
+  readonly description: string
+  /** Difference of each candidate to the parent, in expected reward. */
+  readonly differences: ReadonlyArray<number>
+  readonly rules: ReadonlyArray<RuleResult>
+}
+
+/** What verification adds to the rollouts of a whole run, as planned. */
+export interface Overhead {
+  readonly preset: string
+  readonly reuse: boolean
+  /** Rollouts of training, and those of verification besides, as expected and at most. */
+  readonly train: number
+  readonly expected: number
+  readonly most: number
+}
+
+export interface VerificationResult {
+  readonly bench: "verification"
+  readonly seed: number
+  readonly simulations: number
+  readonly parent: number
+  readonly correlation: number
+  readonly lookEvery: number
+  readonly worlds: ReadonlyArray<WorldResult>
+  readonly overheads: ReadonlyArray<Overhead>
+}
+
+/** The result as a Markdown page. */
+export const markdown = (result: VerificationResult): string =>
+  [
+    "# Verification in a world that stands still",
+    "",
+    `A parent worth ${result.parent}, rewards of 0 or 1, a correlation of ${result.correlation} between contestants on a ` +
+      `question, ${count(result.simulations)} simulations, a look every ${result.lookEvery} questions. Intervals are 95 % ` +
+      "intervals over simulations. In a real run nobody knows what candidates are worth, and these numbers do not carry over.",
+    ...result.worlds.flatMap(({ description, differences, rules }) => [
+      "",
+      `## ${description}`,
+      "",
+      `Differences to the parent: ${differences.map(signed).join(", ")}.`,
+      "",
+      ...markdownTable([
+        ["rule", "rollouts", "saved", "wrong verdicts", "95 % interval", "clones accepted", "95 % interval"],
+        ...rules.map(({ clonesAccepted, rollouts, rule, saved, wrong }) => [
+          rule,
+          rollouts === null ? "-" : count(rollouts.mean),
+          percent(saved),
+          ...cells(wrong),
+          ...cells(clonesAccepted)
+        ])
+      ])
+    ]),
+    "",
+    "## What it adds to a run",
+    "",
+    ...markdownTable([
+      ["preset", "verification.reuse", "training", "verification, expected", "share", "at most", "share"],
+      ...result.overheads.map(({ expected, most, preset, reuse, train }) => [
+        preset,
+        String(reuse),
+        count(train),
+        count(expected),
+        percent(expected / train),
+        count(most),
+        percent(most / train)
+      ])
+    ]),
+    ""
+  ].join("\n")
+
+const cells = (proportion: Proportion | null): ReadonlyArray<string> =>
+  proportion === null ? ["-", "-"] : [percent(proportion.share), interval(proportion)]
+
+const signed = (value: number): string => (value > 0 ? `+${value}` : String(value))
+
+const percent = (share: number): string => `${points(share)} %`

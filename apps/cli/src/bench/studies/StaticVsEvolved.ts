@@ -1,0 +1,106 @@
+import { fileURLToPath } from "node:url"
+import type { RunConfig } from "@inspo/coevolution"
+import { ClauseBank } from "@inspo/reflection"
+import { staticConfig } from "../../run/Baseline.ts"
+import { type Arm, bestText, budget, single, withBudgetOf } from "../Arm.ts"
+import type { Study } from "../Study.ts"
+import { evolved, randomProposer, staticArm } from "./Arms.ts"
+
+/** The seed instruction with one useful wording for every behaviour that matters. */
+export const handWritten = (seed: string): string =>
+  [seed, ...ClauseBank.clauses.flatMap(({ direction, texts }) => (direction === 1 ? [texts[0]] : []))].join(" ")
+
+const staticEqualTokens: Arm = {
+  name: "static-equal-tokens",
+  description: "the seed instruction alone, equal tokens",
+  needs: ["evolved", "static"],
+  stages: [
+    ({ config, results }) => {
+      const { spent } = results("static")
+      const tokensPerRollout = spent.tokens.train / Math.max(1, spent.rollouts.train)
+      return staticConfig(config, Math.round(budget(results("evolved").spent.tokens) / Math.max(1, tokensPerRollout)))
+    }
+  ]
+}
+
+const handWrittenArm: Arm = withBudgetOf(
+  "evolved",
+  "hand-written",
+  "a hand-written good instruction, equal rollouts",
+  (config, rollouts) => ({
+    ...staticConfig(config, rollouts),
+    instruction: { seed: handWritten(config.instruction.seed), seeds: [] }
+  })
+)
+
+const instructionFirst: Arm = {
+  name: "instruction-first",
+  description: "the instruction evolves under the frozen policy, then the policy trains with the best one",
+  needs: ["evolved"],
+  stages: [
+    ({ config }) => {
+      const steps = Math.max(1, Math.min(config.schedule.steps, config.schedule.evolveUntil + config.population.window))
+      return {
+        ...config,
+        schedule: { ...config.schedule, steps },
+        train: { ...config.train, fromStep: null },
+        evaluation: { ...config.evaluation, questions: 0 }
+      }
+    },
+    ({ config, earlier, results }) => {
+      const first = earlier[0]
+      const rest = budget(results("evolved").spent.rollouts) - (first === undefined ? 0 : budget(first.spent.rollouts))
+      return {
+        ...staticConfig(config, rest),
+        instruction: { seed: (first && bestText(first)) ?? config.instruction.seed, seeds: [] }
+      }
+    }
+  ]
+}
+
+const permutedCredit: Arm = single(
+  "permuted-credit",
+  "control: credit and verification scores permuted, policy rewards true",
+  (config) => ({ ...config, control: { permuteCredit: true } })
+)
+
+/** The checkpoint that was trained to ignore instructions. */
+const nullModel = fileURLToPath(new URL("model-null", import.meta.resolve("@inspo/engine-local/package.json")))
+const withNullModel = (config: RunConfig): RunConfig => ({ ...config, engine: { ...config.engine, model: nullModel } })
+
+const nullEvolved: Arm = single("null-evolved", "control: a policy that ignores clauses, evolved", withNullModel)
+
+const nullStatic: Arm = withBudgetOf(
+  "null-evolved",
+  "null-static",
+  "control: a policy that ignores clauses, static, equal rollouts",
+  (config, rollouts) => withNullModel(staticConfig(config, rollouts))
+)
+
+/** Does co-evolution beat the static instruction at an equal budget, and would it if it should not? */
+export const staticVsEvolved: Study = {
+  name: "static-vs-evolved",
+  title: "Static against evolved instructions",
+  arms: [
+    evolved,
+    staticArm,
+    staticEqualTokens,
+    handWrittenArm,
+    instructionFirst,
+    randomProposer,
+    permutedCredit,
+    nullEvolved,
+    nullStatic
+  ],
+  main: ["evolved", "static"],
+  comparisons: [
+    ["evolved", "static"],
+    ["evolved", "static-equal-tokens"],
+    ["evolved", "hand-written"],
+    ["evolved", "instruction-first"],
+    ["evolved", "random-proposer"],
+    ["evolved", "permuted-credit"],
+    ["null-evolved", "null-static"]
+  ],
+  notes: []
+}

@@ -1,0 +1,69 @@
+import type { RunConfig } from "@inspo/coevolution"
+import { Result } from "effect"
+import * as Method from "../../agents/Method.ts"
+import { resolve } from "../../config/Resolve.ts"
+import { staticConfig } from "../../run/Baseline.ts"
+import { type Arm, single, withBudgetOf } from "../Arm.ts"
+import type { Study } from "../Study.ts"
+import { evolved, staticArm } from "./Arms.ts"
+
+/** A config bent to another training method. */
+const withMethod = (config: RunConfig, method: Method.Method): RunConfig =>
+  Result.getOrThrow(resolve(config, [Method.override(method)]))
+
+/** The initial policy as an agent, without any training: a run has a step, so it answers one training question. */
+const untrained = (name: string, description: string, config: (config: RunConfig) => RunConfig): Arm =>
+  single(name, description, (base) => {
+    const { population, rollout, schedule, train, ...rest } = config(base)
+    return {
+      ...rest,
+      population: { ...population, size: 1, initial: null, parents: 1 },
+      schedule: { ...schedule, steps: 1, pruneEvery: 0, evolveEvery: 0 },
+      rollout: { ...rollout, groupSize: 1 },
+      train: { ...train, fromStep: null, untilStep: null, batchSize: 1, miniBatchSize: 1 }
+    }
+  })
+
+const withAgent = (agent: RunConfig["rollout"]["agent"]) => (config: RunConfig) => ({
+  ...config,
+  rollout: { ...config.rollout, agent }
+})
+
+const trained = (method: Method.Method, name: string, description: string): Arm =>
+  withBudgetOf("evolved", name, description, (config, rollouts) => staticConfig(withMethod(config, method), rollouts))
+
+/** Supervised learning sees one demonstration where the others roll out a group: as many updates, fewer trajectories. */
+const supervised = (method: Method.Method, name: string, description: string): Arm =>
+  withBudgetOf("evolved", name, description, (config, rollouts) =>
+    staticConfig(withMethod(config, method), Math.ceil(rollouts / config.rollout.groupSize))
+  )
+
+/** The methods of the paper's Table 1. */
+export const table1: Study = {
+  name: "table1",
+  title: "The methods of the paper's Table 1",
+  arms: [
+    evolved,
+    staticArm,
+    untrained("direct", "the initial policy answers at once", (config) => withMethod(config, "grpo")),
+    supervised("sft", "sft", "supervised on golden answers, without tools"),
+    trained("grpo", "grpo", "GRPO without tools, equal rollouts"),
+    untrained("rag", "the initial policy, shown what a search for the question finds", withAgent("rag")),
+    untrained("ircot", "the initial policy, a search for every sentence of its thought", withAgent("ircot")),
+    untrained("search-o1", "the initial policy, shown its own condensation of what it finds", withAgent("search-o1")),
+    supervised("sft-tool", "sft-tool", "supervised on demonstrations that search for every supporting passage"),
+    trained("rejection-sampling", "rejection-sampling", "the policy learns its own rewarded rollouts, equal rollouts")
+  ],
+  main: ["evolved", "static"],
+  comparisons: [
+    ["evolved", "static"],
+    ["evolved", "sft-tool"],
+    ["evolved", "rejection-sampling"],
+    ["evolved", "grpo"],
+    ["static", "grpo"]
+  ],
+  notes: [
+    "`evolved` is INSPO, `static` is GRPO with tools under one instruction, as Search-R1 trains. The demonstrations of " +
+      "`sft-tool` know the supporting passages of every training question, which the others have to find out."
+  ]
+}

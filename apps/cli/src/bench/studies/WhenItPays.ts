@@ -1,0 +1,59 @@
+import type { RunConfig } from "@inspo/coevolution"
+import { staticConfig } from "../../run/Baseline.ts"
+import { type Arm, single, withBudgetOf } from "../Arm.ts"
+import type { Study } from "../Study.ts"
+
+/** How often the initial policy looks up one entity at a time when no clause asks for it; the shipped one does at 0.05. */
+const baseRates = [0.02, 0.05, 0.15, 0.3, 0.6]
+
+/** The share of the usual steps that the policy trains for. */
+const budgets = [1 / 3, 1]
+
+const shippedRate = 0.05
+
+/** Where `pretrain base-rates` writes the checkpoints of the other rates, from the directory that the study runs in. */
+const modelOf = (rate: number): string => `runs/base-rates/${rate}`
+
+const configured =
+  (rate: number, budget: number) =>
+  (config: RunConfig): RunConfig => {
+    const scaled = (steps: number) => Math.max(1, Math.round(steps * budget))
+    const { evolveUntil, steps } = config.schedule
+    return {
+      ...config,
+      schedule: { ...config.schedule, steps: scaled(steps), evolveUntil: scaled(evolveUntil) },
+      engine: { ...config.engine, model: rate === shippedRate ? config.engine.model : modelOf(rate) }
+    }
+  }
+
+const pairs = baseRates.flatMap((rate) =>
+  budgets.map((budget): readonly [Arm, Arm] => {
+    const at = `${rate}${budget === 1 ? "" : `-budget-${budget.toFixed(2)}`}`
+    const what = `base rate ${rate}, ${budget === 1 ? "all" : "a third of the"} steps`
+    // The shipped policy under the whole budget is what other studies run.
+    const shared = rate === shippedRate && budget === 1
+    const own = shared ? "evolved" : `evolved-at-${at}`
+    return [
+      single(own, `${what}: policy and instruction evolve together`, configured(rate, budget)),
+      withBudgetOf(
+        own,
+        shared ? "static" : `static-at-${at}`,
+        `${what}: the seed instruction alone, equal rollouts`,
+        (config, rollouts) => staticConfig(configured(rate, budget)(config), rollouts)
+      )
+    ]
+  })
+)
+
+/** Where is co-evolution worth it: the gain by the base rate of the useful behaviour and by the budget of training. */
+export const whenItPays: Study = {
+  name: "when-it-pays",
+  title: "When co-evolution pays",
+  arms: pairs.flat(),
+  main: [],
+  comparisons: pairs.map(([evolved, fixed]) => [evolved.name, fixed.name] as const),
+  notes: [
+    "The base rate is how often the initial policy looks up one entity at a time when its instruction does not ask for it. " +
+      "Each rate has a checkpoint of its own, made from the shipped one by `pnpm --filter @inspo/pretrain base-rates`."
+  ]
+}
