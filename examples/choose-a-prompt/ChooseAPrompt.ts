@@ -1,0 +1,84 @@
+import { Instruction, Question } from "@inspo/domain"
+import { InstructionWeight, Population } from "@inspo/population"
+import { Sampler } from "@inspo/sampler"
+import { SuccessiveHalving } from "@inspo/successive-halving"
+import { Array as Arr, Effect } from "effect"
+
+/** `converse` holds one conversation under a prompt and says what it was worth, from 0 to 1. */
+export interface Options<E> {
+  readonly prompts: ReadonlyArray<string>
+  readonly converse: (prompt: string, conversation: readonly [step: number, index: number]) => Effect.Effect<number, E>
+  readonly steps: number
+  readonly conversationsPerStep: number
+  readonly seed: number
+}
+
+/** The prompts that were left after a step, best first, each with the mean of its latest conversations. */
+export interface Standing {
+  readonly step: number
+  readonly left: ReadonlyArray<{ readonly prompt: string; readonly weight: number }>
+}
+
+/**
+ * Chooses among prompts while they are in use: good ones get more conversations, and every five steps the worse half
+ * leaves. The last standing names the winner.
+ */
+export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
+  conversationsPerStep,
+  converse,
+  prompts,
+  seed,
+  steps
+}: Options<E>) {
+  const weighting = InstructionWeight.robust({ window: 10 })
+  const halving = SuccessiveHalving.robust({ parents: 1, minimumGroups: 10 })
+  let population = Population.make(prompts.map(instruction))
+  const standings: Array<Standing> = []
+
+  for (let step = 1; step <= steps; step++) {
+    // Which prompt answers which customer: softmax over the weights, and everybody once at first.
+    const assignment = Sampler.robust.assign({
+      seed,
+      step,
+      weights: weighting.weights(population),
+      temperature: 0.2,
+      questions: Arr.makeBy(conversationsPerStep, (index) => ({
+        id: Question.QuestionId.make(`customer ${step}/${index}`),
+        dataSource: "shop"
+      })),
+      guaranteed: step === 1 ? Population.ids(population) : []
+    })
+    const texts = new Map(Population.instructions(population).map(({ id, text }) => [id, text]))
+    const groups = yield* Effect.forEach(assignment, (instructionId, index) =>
+      Effect.map(converse(texts.get(instructionId) ?? "", [step, index]), (reward) => ({
+        instructionId,
+        rewards: Arr.of(reward)
+      }))
+    )
+    population = weighting.observe(population, step, groups)
+
+    if (step % 5 === 0) {
+      const { pruned } = halving.prune(population, weighting.weights(population))
+      population = Population.remove(
+        population,
+        pruned.map(({ id }) => id)
+      )
+    }
+    standings.push({
+      step,
+      left: weighting
+        .rank(population)
+        .map((member) => ({ prompt: member.instruction.text, weight: member.weight ?? 0 }))
+    })
+  }
+  return standings
+})
+
+const instruction = (text: string, index: number): Instruction.Instruction => ({
+  id: Instruction.InstructionId.make(`i${index}`),
+  text,
+  generation: 0,
+  parent: null,
+  origin: "variant",
+  bornAt: 0
+})

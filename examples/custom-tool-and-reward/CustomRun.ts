@@ -1,0 +1,49 @@
+import { Presets, run, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import { WorldQuestion } from "@inspo/datasets"
+import { layer as layerEngine } from "@inspo/engine-local"
+import { layer as layerJournal } from "@inspo/journal/sqlite"
+import { layerRuleBased } from "@inspo/reflection"
+import { Search } from "@inspo/retrieval"
+import { layer as layerReward } from "@inspo/reward"
+import { layer as layerRollout } from "@inspo/rollout"
+import { Effect, Layer } from "effect"
+import { join } from "node:path"
+import { directory } from "./Directory.ts"
+import { thrifty } from "./ThriftyReward.ts"
+
+/** A co-evolution small enough to try things out: 4 steps, two prunes, two evolutions, a few seconds. */
+export const config: RunConfig = Presets.tiny
+
+/** `onEvent` is told of everything that happens, once it is on disk. */
+export interface Options {
+  /** An existing folder for the journal and the checkpoints. */
+  readonly folder: string
+  readonly onEvent: (event: RunEvent) => Effect.Effect<void>
+}
+
+/** Runs Algorithm 1 on the embedded engine with a tool and a reward of our own, from wherever the journal stands. */
+export const customRun = Effect.fn("CustomRun.customRun")(function* ({ folder, onEvent }: Options) {
+  const { passages, questions } = yield* WorldQuestion.generate({ ...config.data.world, seed: config.seed })
+
+  const rollout = layerRollout({ ...config.rollout, topK: config.retrieval.topK }, { tools: [directory(passages)] })
+  const environment = Layer.mergeAll(layerReward(thrifty), layerNoSearch)
+  const engine = layerEngine({ checkpoints: join(folder, "checkpoints") })
+  const journal = layerJournal({ file: join(folder, "journal.sqlite"), mode: "create" })
+  const services = rollout.pipe(
+    Layer.provide(environment),
+    Layer.provideMerge(engine),
+    Layer.merge(Layer.merge(journal, layerRuleBased))
+  )
+
+  return yield* run({
+    config,
+    data: { ...questions, fingerprint: `world ${config.seed}` },
+    code: "custom-tool-and-reward",
+    onEvent
+  }).pipe(Effect.provide(services))
+})
+
+/** Rollouts ask for a search engine; the directory answers in its place. */
+const layerNoSearch = Layer.succeed(Search, {
+  search: (queries) => Effect.succeed(queries.map(() => []))
+})

@@ -1,0 +1,40 @@
+import { type Experience, type Question, Trajectory } from "@inspo/domain"
+import { AnswerExtraction, ExactMatch } from "@inspo/reward"
+import { Effect } from "effect"
+import type { LanguageModel } from "effect/ai"
+
+/** One answer of the agent: what it wrote, and 1 when the answer was right, else 0. */
+export interface Attempt {
+  readonly question: Question.Question
+  readonly text: string
+  readonly answer: string | null
+  readonly reward: 0 | 1
+}
+
+/** A model behind an API as an agent: its weights stay as they are, so all it can gain is a better prompt. */
+export const attempt = (model: LanguageModel.LanguageModel) => (prompt: string, question: Question.Question) =>
+  Effect.map(
+    model.generateText({
+      prompt: [
+        { role: "system", content: prompt },
+        { role: "user", content: question.question }
+      ]
+    }),
+    ({ text }): Attempt => {
+      const answer = AnswerExtraction.extractAnswer(text)
+      return { question, text, answer, reward: ExactMatch.exactMatch(answer ?? "", question.goldenAnswers) }
+    }
+  )
+
+/** A failed attempt as a proposer reads it. */
+export const failure = ({ answer, question, reward, text }: Attempt): Experience.Failure => ({
+  trajectoryId: Trajectory.TrajectoryId.make(question.id),
+  question: question.question,
+  goldenAnswers: question.goldenAnswers,
+  transcript: [
+    { text, action: { kind: answer === null ? "invalid" : "answer", content: answer ?? "" }, observation: null }
+  ],
+  answer,
+  finishReason: answer === null ? "invalid-action" : "answered",
+  reward
+})

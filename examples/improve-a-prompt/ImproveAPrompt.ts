@@ -1,0 +1,81 @@
+import type { Question } from "@inspo/domain"
+import { CandidateLint } from "@inspo/reflection"
+import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
+import { Verification } from "@inspo/verification"
+import { Effect } from "effect"
+import type { LanguageModel } from "effect/ai"
+import * as FrozenAgent from "./FrozenAgent.ts"
+
+/** `agent` answers questions, `optimizer` writes prompts; both may be the same model. */
+export interface Options {
+  readonly agent: LanguageModel.LanguageModel
+  readonly optimizer: LanguageModel.LanguageModel
+  readonly prompt: string
+  readonly training: ReadonlyArray<Question.Question>
+  readonly heldOut: ReadonlyArray<Question.Question>
+  readonly candidates: number
+}
+
+/** The better prompt, or the old one where no candidate proved better, with the judgement of each. */
+export interface Improvement {
+  readonly prompt: string
+  readonly critique: string
+  readonly candidates: ReadonlyArray<{ readonly text: string; readonly verdict: Verification.Verdict }>
+  readonly rejected: ReadonlyArray<CandidateLint.Rejection>
+}
+
+/**
+ * One round of reflection and verification: the agent fails, the optimizer reads its failures and writes candidates, and
+ * the one that does best against the old prompt, on the same unseen questions, takes its place.
+ */
+export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: Options) {
+  const { agent, heldOut, optimizer, prompt, training } = options
+  const answers = (instruction: string, questions: ReadonlyArray<Question.Question>) =>
+    Effect.forEach(questions, (question) => FrozenAgent.attempt(agent)(instruction, question), { concurrency: 4 })
+
+  const failures = (yield* answers(prompt, training)).filter(({ reward }) => reward === 0).map(FrozenAgent.failure)
+  if (failures.length === 0) return unchanged(prompt)
+
+  const rules = { seed: prompt, known: [prompt], parent: prompt, ...CandidateLint.shown(failures) }
+  const proposer = OptimizerProposer.make(optimizer, {
+    kind: "reflection",
+    price: null,
+    maxOutputTokens: 2048,
+    maxEvidenceTokens: 4096
+  })
+  const { candidates, critique } = yield* proposer.propose({
+    parent: { text: prompt },
+    failures,
+    history: [],
+    count: options.candidates,
+    seed: 1,
+    stream: ["improve", 1],
+    rules
+  })
+  // A candidate that tells the answers, or lost the tags of the protocol, is not worth a single request.
+  const { accepted, rejected } = CandidateLint.lint(candidates, rules)
+
+  // The old prompt is asked again on the same questions: a stored score would come from other, perhaps easier ones.
+  const score = (text: string) => Effect.map(answers(text, heldOut), (all) => all.map(({ reward }) => reward))
+  const rule = Verification.robust({ rounds: 1, fill: false })
+  const verdicts = rule.judge({
+    parent: yield* score(prompt),
+    candidates: yield* Effect.forEach(accepted, ({ text }) => score(text)),
+    storedParentMean: null
+  })
+  const judged = accepted.flatMap(({ text }, index) => {
+    const verdict = verdicts[index]
+    return verdict === undefined ? [] : [{ text, verdict }]
+  })
+  // `not worse` would do for a population; to replace a prompt for good it has to be better.
+  const better = judged.filter(({ verdict }) => verdict.score > 0).map(({ text, verdict }) => ({ ...verdict, text }))
+  const [best] = rule.refill({ places: 1, verified: better }).chosen
+  return { prompt: best?.text ?? prompt, critique, candidates: judged, rejected } satisfies Improvement
+})
+
+const unchanged = (prompt: string): Improvement => ({
+  prompt,
+  critique: "There was no failure to learn from.",
+  candidates: [],
+  rejected: []
+})

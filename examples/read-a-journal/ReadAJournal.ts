@@ -1,0 +1,47 @@
+import { EventLog, Ledger, Projection, type RunEvent } from "@inspo/coevolution"
+import { Group } from "@inspo/domain"
+import { Journal, type JournalError } from "@inspo/journal"
+import { Effect } from "effect"
+
+/** What a run went through, in sentences, and what it cost. Works on a run that is still going on. */
+export const story: Effect.Effect<ReadonlyArray<string>, JournalError, Journal> = Effect.gen(function* () {
+  const journal = yield* Journal
+  const events = yield* EventLog.read(journal)
+  const { total } = Ledger.summarize(yield* journal.ledger)
+  const fates = Projection.candidates(events)
+  return [
+    ...events.flatMap(sentence),
+    `${fates.length} texts were considered: ${count(fates.map(({ fate }) => fate))}.`,
+    `All in all ${total.rollouts} rollouts with ${total.tokens} tokens.`
+  ]
+})
+
+/** An event that a reader cares about as a sentence. Events carry rewards and references; texts are records beside them. */
+const sentence = (event: RunEvent): ReadonlyArray<string> => {
+  switch (event._tag) {
+    case "PopulationInitialised":
+      return [`The run began with ${event.instructions.length} instructions.`]
+    case "RolloutsCollected":
+      return [`Step ${event.step}: mean reward ${mean(event.groups.map(Group.meanReward)).toFixed(2)}.`]
+    case "Pruned":
+      return event.pruned.map(({ id, reason, weight }) => `${id} left with weight ${weight.toFixed(2)} (${reason}).`)
+    case "CandidatesProposed":
+      return [`The proposer looked at ${event.failures.length} failures of ${event.parent}. ${event.critique}`]
+    case "PopulationRefilled":
+      return event.accepted.map(({ instruction, mean, verdict }) => {
+        const { id, parent } = instruction
+        return `${id}, a child of ${parent}, entered with ${mean.toFixed(2)} on its verification set (${verdict}).`
+      })
+    case "RunFinished":
+      return [`The best instruction is ${event.best}.`]
+    default:
+      return []
+  }
+}
+
+const mean = (values: ReadonlyArray<number>): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
+
+/** How often each text occurs, as `3 pruned, 1 alive`. */
+const count = (texts: ReadonlyArray<string>): string =>
+  [...new Set(texts)].map((text) => `${texts.filter((other) => other === text).length} ${text}`).join(", ")

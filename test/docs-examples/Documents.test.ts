@@ -1,0 +1,107 @@
+import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Presets } from "@inspo/coevolution"
+import { parseFile, resolve } from "../../apps/cli/src/config/Resolve.ts"
+import { Result } from "effect"
+import { assert, describe, it } from "vitest"
+import { commandLines, fault } from "./support/CommandLine.ts"
+import { blocks, documents, read } from "./support/Documents.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+describe("the documents", () => {
+  it("show commands that exist, with flags and settings that exist", () => {
+    const wrong = blocks
+      .filter(({ language }) => language === "sh")
+      .flatMap(({ code, place }) =>
+        commandLines(code).flatMap((line) => {
+          const problem = fault(line)
+          return problem === null ? [] : [`${place}: inspo ${line.join(" ")}: ${problem}`]
+        })
+      )
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("show settings that can be run with", () => {
+    const wrong = blocks
+      .filter(({ language }) => language === "yaml")
+      .flatMap(({ code, place }) => {
+        const override = parseFile(place, code)
+        const faults = [Presets.quick, Presets.paper, Presets.robust].map((preset) =>
+          Result.flatMap(override, (known) => resolve(preset, [known]))
+        )
+        return faults.every(Result.isFailure)
+          ? faults.slice(0, 1).map(({ failure }) => `${place}: ${failure.message}`)
+          : []
+      })
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("show programs whose types hold", { timeout: 120_000 }, async () => {
+    const programs = blocks.filter(({ language }) => language === "ts")
+    // Below a node_modules that holds every package, as a user's program lies.
+    const folder = join(root, "test/node_modules/.cache/docs-examples")
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true })
+    const files = await Promise.all(
+      programs.map(async ({ code, place }) => {
+        const name = `${place.replaceAll(/[^\w]+/gu, "-")}.ts`
+        await writeFile(join(folder, name), code)
+        return name
+      })
+    )
+    const config = {
+      extends: join(root, "tsconfig.base.json"),
+      compilerOptions: {
+        composite: false,
+        incremental: false,
+        declarationMap: false,
+        noEmit: true,
+        noUnusedLocals: false,
+        typeRoots: [join(root, "node_modules/@types")]
+      },
+      files
+    }
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config))
+    const told = await new Promise<string>((done) =>
+      execFile(
+        process.execPath,
+        [join(root, "node_modules/typescript/bin/tsc"), "-p", join(folder, "tsconfig.json")],
+        (_, stdout) => done(stdout)
+      )
+    )
+    // What the packages' own sources do is not the documents' affair.
+    assert.deepStrictEqual(
+      told.split("\n").filter((line) => line.includes("docs-examples")),
+      []
+    )
+  })
+
+  it("link to files and headings that exist", () => {
+    const broken = documents.flatMap((document) =>
+      [...read(document).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)/gu)].flatMap(
+        ([link, path = "", heading]) => {
+          const target = path === "" ? document : join(dirname(document), path)
+          if (!existsSync(join(root, target))) return [`${document}: ${link}`]
+          return heading === undefined || anchors(target).has(heading) ? [] : [`${document}: ${link}`]
+        }
+      )
+    )
+    assert.deepStrictEqual(broken, [])
+  })
+})
+
+/** The names that GitHub gives to the headings of a document. */
+const anchors = (document: string): ReadonlySet<string> =>
+  new Set(
+    [...read(document).matchAll(/^#+ (.*)$/gmu)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+        .trim()
+        .replaceAll(/\s/gu, "-")
+    )
+  )

@@ -1,0 +1,69 @@
+import { Presets } from "@inspo/coevolution"
+import { inspo } from "../../../apps/cli/src/Cli.ts"
+import { parseSet, resolve } from "../../../apps/cli/src/config/Resolve.ts"
+import { Completions } from "effect/cli"
+import { Result } from "effect"
+
+const program = Completions.fromCommand(inspo)
+
+/** The words of each `inspo …` of a shell script, without the program's name. */
+export const commandLines = (script: string): ReadonlyArray<ReadonlyArray<string>> =>
+  script
+    .replaceAll(/\\\n\s*/gu, " ")
+    .split("\n")
+    .flatMap((line) => {
+      const [, rest] = /^(?:\w+=\S+ )*(?:npx pnpm@12 )?inspo(?: (.*))?$/u.exec(line.trim()) ?? []
+      const [, flags] = /^npx pnpm@12 start(?: (.*))?$/u.exec(line.trim()) ?? []
+      if (rest !== undefined) return [words(rest)]
+      return flags === undefined ? [] : [["run", "--preset", "quick", ...words(flags)]]
+    })
+
+/** What is wrong with a command line, as far as can be told without running it; null when nothing is. */
+export const fault = (line: ReadonlyArray<string>): string | null => {
+  let command = program
+  let rest = line
+  for (;;) {
+    const sub = command.subcommands.find(({ name }) => name === rest[0])
+    if (sub === undefined) break
+    command = sub
+    rest = rest.slice(1)
+  }
+  if (command.subcommands.length > 0) return `${rest[0] ?? "nothing"} is no verb of ${command.name}`
+
+  const values = new Map<string, Array<string>>()
+  const operands: Array<string> = []
+  for (let at = 0; at < rest.length; at++) {
+    const word = rest[at] ?? ""
+    if (!word.startsWith("--")) {
+      operands.push(word)
+      continue
+    }
+    const [name = "", attached] = word.slice(2).split(/=(.*)/su)
+    const flag = command.flags.find((flag) => flag.name === name || `no-${flag.name}` === name)
+    if (flag === undefined && name !== "help") return `${command.name} has no flag --${name}`
+    if (flag === undefined || flag.type._tag === "Boolean") continue
+    const value = attached ?? (flag.optionalValue === true ? "" : rest[++at])
+    if (value === undefined) return `--${name} has no value`
+    if (flag.type._tag === "Choice" && !flag.type.values.includes(value)) return `--${name} cannot be ${value}`
+    values.set(name, [...(values.get(name) ?? []), value])
+  }
+  const needed = command.arguments.filter(({ required, variadic }) => required && !variadic).length
+  const most = command.arguments.some(({ variadic }) => variadic) ? Infinity : command.arguments.length
+  if (operands.length < needed || operands.length > most)
+    return `${command.name} takes ${command.arguments.map(({ name }) => name).join(", ")}, not ${operands.join(" ")}`
+
+  const preset = values.get("preset")?.at(-1) ?? "quick"
+  const base = Presets.byName[preset]
+  if (base === undefined) return `there is no preset ${preset}`
+  // What a file or a run says is not known, and a setting may need it.
+  const settings = values.get("set") ?? []
+  const overrides = Result.all(settings.map(parseSet))
+  const config = Result.flatMap(overrides, (known) => resolve(base, known))
+  return Result.isFailure(config) && operands.length === 0 ? config.failure.message : null
+}
+
+/** Splits as a shell does, as far as documents need it: quotes; what is piped on or redirected, and comments, left out. */
+const words = (text: string): ReadonlyArray<string> =>
+  [...text.replace(/\s(?:#|<|>|\||&&)\s.*$/u, "").matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/gu)].map(([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/gu, "$1$2")
+  )

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+
+/** A fenced block of a document; `place` is its file and line. */
+export interface Block {
+  readonly place: string
+  readonly language: string
+  readonly code: string
+}
+
+/** The documents of the repository, by path. */
+export const documents: ReadonlyArray<string> = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "examples/README.md",
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => join("docs", file))
+    .sort()
+]
+
+export const read = (document: string): string => readFileSync(join(root, document), "utf8")
+
+/** The fenced blocks of a document, in order. */
+export const blocksOf = (document: string): ReadonlyArray<Block> => {
+  const text = read(document)
+  return [...text.matchAll(/^( *)```(\w+)[^\n]*\n(.*?)^ *```/gmsu)].map(
+    ({ index, 1: indent = "", 2: language = "", 3: code = "" }) => ({
+      place: `${document}:${text.slice(0, index).split("\n").length}`,
+      language,
+      code: code.replaceAll(new RegExp(`^${indent}`, "gmu"), "")
+    })
+  )
+}
+
+export const blocks: ReadonlyArray<Block> = documents.flatMap(blocksOf)

@@ -1,0 +1,217 @@
+/** The pages of docs/reference, made from the code. */
+import { readFile } from "node:fs/promises"
+import { Presets, RunEvents } from "@inspo/coevolution"
+import { catalogue, type Definition, Point } from "@inspo/tracking"
+import { Effect, Option } from "effect"
+import type { HelpDoc } from "effect/cli"
+import { configKeys, nodeOf, takes } from "../../apps/cli/src/config/ConfigKeys.ts"
+import { valueAt } from "../../apps/cli/src/config/Resolve.ts"
+import { helpDocs } from "../../apps/cli/test/support/HelpDocs.ts"
+
+/** The text of every page by its file name. */
+export const pages = Effect.gen(function* () {
+  const events = yield* Effect.promise(() =>
+    readFile(new URL("../../packages/coevolution/src/RunEvent.ts", import.meta.url), "utf8")
+  )
+  return {
+    "cli.md": cliPage(yield* helpDocs),
+    "config.md": configPage(),
+    "events.md": eventsPage(events),
+    "metrics.md": metricsPage()
+  }
+})
+
+const note = "This page is made by `node test/docs/main.ts`; a test fails when it is out of date."
+
+const configPage = (): string =>
+  page(
+    "Settings",
+    "Every key of a config, with its value in three presets; `=` is that of `quick`. Set one with `--set KEY=VALUE`, or write " +
+      "them in a YAML file: `inspo init` writes one with all of them. Files and flags are laid over the preset. " +
+      "A row, as in _row 7_, is one of [the paper's open points](../algorithm.md); Eq. are the paper's equations.",
+    ...configKeys
+      .filter(({ isSection, path }) => isSection && !path.includes("."))
+      .flatMap((section) => [`## ${section.path}`, `${section.meaning}.`, keysTable(`${section.path}.`)]),
+    "## Further keys",
+    keysTable("")
+  )
+
+/** The keys below a prefix; of the root those that are in no section. */
+const keysTable = (prefix: string): string =>
+  table(
+    ["key", "meaning", "takes", "quick", "paper", "robust"],
+    configKeys
+      .filter(({ isSection, path }) => !isSection && (prefix === "" ? !path.includes(".") : path.startsWith(prefix)))
+      .map(({ meaning, path, takes: values }) => {
+        const [quick, paper, robust] = [Presets.quick, Presets.paper, Presets.robust].map((preset) =>
+          written(valueAt(preset, path))
+        )
+        return [`\`${path}\``, meaning, values, quick ?? "", same(paper, quick), same(robust, quick)]
+      })
+  )
+
+const written = (value: unknown): string => {
+  const text = JSON.stringify(value)
+  return code(text.length <= longest ? text : `${text.slice(0, longest - 1)}…`)
+}
+
+const longest = 40
+
+const same = (value: string | undefined, quick: string | undefined): string => (value === quick ? "=" : (value ?? ""))
+
+const cliPage = (docs: Effect.Success<typeof helpDocs>): string => {
+  const [program] = docs
+  return page(
+    "Command line",
+    `${program?.doc.description ?? ""}. \`--json\` prints one JSON document on standard output; everything else goes to ` +
+      "standard error. Exit codes: 0 done, 1 failed, 2 bad usage or config, 130 interrupted with the state saved. " +
+      "`NO_COLOR` turns colours off.",
+    "Flags of every command:",
+    flagTable(program?.doc.globalFlags ?? []),
+    "Completions for your shell, once per terminal or in its start-up file:",
+    ["```sh", "source <(inspo --completions bash)   # zsh, fish and powershell too", "```"].join("\n"),
+    ...docs
+      .filter(({ path }) => path.length > 0)
+      .flatMap(({ doc, path }) => [
+        `## inspo ${path.join(" ")}`,
+        paragraphs(doc.description),
+        ...(doc.subcommands === undefined ? [["```", doc.usage, "```"].join("\n")] : []),
+        ...argumentTable(doc.args ?? []),
+        ...(doc.flags.length === 0 ? [] : [flagTable(doc.flags)]),
+        ...examples(doc.examples ?? [])
+      ])
+  )
+}
+
+/** A description as it stands: lines that are indented stay a block. */
+const paragraphs = (text: string): string =>
+  text.includes("\n  ") ? ["```text", text, "```"].join("\n") : `${text.replace(/\.$/u, "")}.`
+
+const argumentTable = (all: ReadonlyArray<HelpDoc.ArgDoc>): ReadonlyArray<string> =>
+  all.length === 0
+    ? []
+    : [
+        table(
+          ["argument", "meaning"],
+          all.map(({ description, name, required, variadic }) => [
+            `\`${name}${variadic ? "…" : ""}\`${required ? "" : " (optional)"}`,
+            Option.getOrElse(description, () => "")
+          ])
+        )
+      ]
+
+const flagTable = (all: ReadonlyArray<HelpDoc.FlagDoc>): string =>
+  table(
+    ["flag", "takes", "meaning"],
+    all.map(({ aliases, description, name, required, type }) => [
+      [`--${name}`, ...aliases].map((flag) => `\`${flag}\``).join(" "),
+      `${type === "boolean" ? "" : code(type)}${required && !isRepeated(description) ? " (required)" : ""}`,
+      Option.getOrElse(description, () => "")
+    ])
+  )
+
+/** A flag that may be given any number of times counts as required, too. */
+const isRepeated = (description: HelpDoc.FlagDoc["description"]): boolean =>
+  Option.exists(description, (text) => /may be repeated|more than once|nothing else/u.test(text))
+
+const examples = (all: ReadonlyArray<HelpDoc.ExampleDoc>): ReadonlyArray<string> =>
+  all.length === 0
+    ? []
+    : [
+        [
+          "```sh",
+          ...all.flatMap(({ command, description }) => [
+            ...(description === undefined ? [] : [`# ${description}`]),
+            command
+          ]),
+          "```"
+        ].join("\n")
+      ]
+
+/** Events by the docstrings of their Schemas and the fields that those have. */
+const eventsPage = (source: string): string => {
+  const told = new Map(
+    [...source.matchAll(/\/\*\*((?:(?!\*\/).)*)\*\/\nexport const (\w+) = Schema\.TaggedStruct/gsu)].map(
+      ([, doc = "", name = ""]) =>
+        [
+          name,
+          doc
+            .replaceAll(/^\s*\*? ?/gmu, "")
+            .replaceAll("\n", " ")
+            .trim()
+        ] as const
+    )
+  )
+  return page(
+    "Events",
+    "What can happen in a run, as its journal holds it: the state of a run is a fold of these. Each is committed before the " +
+      "next command is chosen. `metrics.jsonl`, `candidates.json` and `traces.jsonl` are functions of them.",
+    ...RunEvents.RunEvent.members.flatMap((member) => {
+      const { properties = {}, required = [] } = nodeOf(member)
+      const name = member.fields._tag.schema.literal
+      return [
+        `## ${name}`,
+        told.get(name) ?? "",
+        table(
+          ["field", "holds"],
+          Object.entries(properties)
+            .filter(([field]) => field !== "_tag")
+            .map(([field, node]) => [
+              `\`${field}\`${required.includes(field) ? "" : " (may be absent)"}`,
+              field === "config" ? "[the settings](config.md)" : takes(node)
+            ])
+        )
+      ]
+    })
+  )
+}
+
+const metricsPage = (): string =>
+  page(
+    "Metrics",
+    "What trackers are told, and when; see [trackers](../trackers.md). `{instruction}` and `{source}` stand for the id of an " +
+      "instruction and the name of a data source. With `--track-names verl` a metric goes by verl's name where it has one. " +
+      "`metrics.jsonl` holds the rows of trained steps under the same names.",
+    table(
+      ["metric", "meaning", "unit", "after", "verl"],
+      Point.names.map((name) => {
+        const { event, label, meaning, unit, verl } = definitionOf(name)
+        return [
+          `\`${name}${label === null ? "" : `/{${label}}`}\``,
+          meaning,
+          unit,
+          event ?? "StepTrained, of the ledger",
+          verl === null ? "" : `\`${verl.replace("{}", `{${label ?? ""}}`)}\``
+        ]
+      })
+    )
+  )
+
+const definitionOf = (name: (typeof Point.names)[number]): Definition => catalogue[name]
+
+/** A page; its parts stand apart. */
+const page = (title: string, ...parts: ReadonlyArray<string>): string =>
+  `${[`# ${title}`, note, ...parts].filter((part) => part !== "").join("\n\n")}\n`
+
+/** A table with padded columns, as the formatter of this repository writes them; nothing without rows. */
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const cells = [head, ...rows].map((row) => row.map(cell))
+  const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)))
+  const line = (row: ReadonlyArray<string>) =>
+    `| ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join(" | ")} |`
+  const [first = [], ...others] = cells
+  return rows.length === 0
+    ? ""
+    : [line(first), line(widths.map((width) => "-".repeat(width))), ...others.map(line)].join("\n")
+}
+
+/** A cell on one line; angle brackets outside of code are no HTML. */
+const cell = (text: string): string =>
+  text
+    .replaceAll("|", "\\|")
+    .replaceAll(/\s*\n\s*/gu, " ")
+    .split("`")
+    .map((part, index) => (index % 2 === 0 ? part.replaceAll("<", "&lt;") : part))
+    .join("`")
+
+const code = (text: string): string => `\`${text}\``

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs"
+import { isBuiltin } from "node:module"
+import { join } from "node:path"
+import { Schema } from "effect"
+import { assert, describe, it } from "vitest"
+import { codeBlocks, linesOfCode, promised } from "./support/Example.ts"
+import { dependenciesWithin, modules, nodeRange, onNode20, packages } from "./support/Workspace.ts"
+
+const BuildConfig = Schema.Struct({
+  compilerOptions: Schema.Struct({ lib: Schema.optionalKey(Schema.Array(Schema.String)) }),
+  references: Schema.Array(Schema.Struct({ path: Schema.String }))
+})
+const decodeBuildConfig = Schema.decodeSync(Schema.fromJsonString(BuildConfig))
+
+/** The packages that a source imports, types included; what stands in comments does not count. */
+const importedBy = (source: string): ReadonlyArray<string> =>
+  [...source.replaceAll(/\/\*.*?\*\//gsu, "").matchAll(/^(?:import|export)\s[^"']*?from "([^".][^"]*)"/gmu)]
+    .map(([, specifier = ""]) => specifier)
+    .map((specifier) =>
+      specifier
+        .split("/")
+        .slice(0, specifier.startsWith("@") ? 2 : 1)
+        .join("/")
+    )
+
+for (const one of packages) {
+  const { folder, manifest, name, readme } = one
+
+  describe(`packages/${name}`, () => {
+    it("says what it is, where it runs and whether importing it does anything", () => {
+      assert.isNotEmpty(manifest.description)
+      assert.strictEqual(manifest.license, "Apache-2.0")
+      assert.deepStrictEqual(manifest.engines, { node: nodeRange(name) })
+      assert.isDefined(manifest.sideEffects)
+    })
+
+    it("has a README with one example of at most 15 lines that says what it prints", () => {
+      assert.include(readme, `# ${manifest.name}\n`)
+      const [example = "", ...others] = codeBlocks(readme, "js")
+      assert.isEmpty(others)
+      assert.include(example, `from "${manifest.name}`)
+      assert.isAtMost(linesOfCode(example), 15)
+      assert.isNotEmpty(promised(example))
+    })
+
+    it("is built after what it depends on", () => {
+      const { compilerOptions, references } = decodeBuildConfig(
+        readFileSync(join(folder, "tsconfig.build.json"), "utf8")
+      )
+      assert.sameMembers(
+        references.map(({ path }) => path),
+        dependenciesWithin(manifest).map((other) => `../${other}/tsconfig.build.json`)
+      )
+      // The standard library of Node 20, so that the compiler refuses what came later.
+      if (onNode20.has(name))
+        assert.deepStrictEqual(compilerOptions.lib, ["ES2023", "ES2024.String", "ESNext.Disposable"])
+    })
+
+    it("depends on all it imports", () => {
+      const declared = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
+      const imported = modules(one).flatMap((module) =>
+        importedBy(readFileSync(join(folder, "src", `${module}.ts`), "utf8"))
+      )
+      const missing = imported.filter((other) => !isBuiltin(other) && other !== manifest.name && !declared.has(other))
+      assert.isEmpty([...new Set(missing)])
+    })
+
+    it("needs no newer Node than it promises", () => {
+      if (onNode20.has(name)) assert.isEmpty(dependenciesWithin(manifest).filter((other) => !onNode20.has(other)))
+    })
+  })
+}

@@ -1,0 +1,31 @@
+import { execFileSync, spawn } from "node:child_process"
+import { delimiter, join } from "node:path"
+
+export interface Finished {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** Runs a program to its end; `output` is what it wrote on both streams. */
+export const run = (program: string, args: ReadonlyArray<string>, cwd: string): Promise<Finished> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "pipe"] })
+    let output = ""
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    child.on("error", reject)
+    child.on("close", (code) => resolve({ code, output }))
+  })
+
+/** The first Node of a major version on the PATH, or undefined. */
+export const findNode = (major: number): string | undefined =>
+  (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .map((folder) => join(folder, "node"))
+    .find((program) => {
+      try {
+        return execFileSync(program, ["--version"], { encoding: "utf8", stdio: "pipe" }).startsWith(`v${major}.`)
+      } catch {
+        return false
+      }
+    })

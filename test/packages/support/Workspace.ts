@@ -1,0 +1,77 @@
+import { Schema } from "effect"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** The root of the repository. */
+export const root = fileURLToPath(new URL("../../..", import.meta.url))
+
+const Ranges = Schema.Record(Schema.String, Schema.String)
+
+/** What these tests read of a package.json. */
+export const Manifest = Schema.Struct({
+  name: Schema.String,
+  version: Schema.String,
+  license: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  engines: Schema.optionalKey(Ranges),
+  sideEffects: Schema.optionalKey(Schema.Union([Schema.Boolean, Schema.Array(Schema.String)])),
+  dependencies: Schema.optionalKey(Ranges),
+  devDependencies: Schema.optionalKey(Ranges),
+  peerDependencies: Schema.optionalKey(Ranges)
+})
+export interface Manifest extends Schema.Schema.Type<typeof Manifest> {}
+
+/** A package of the workspace; `name` is without the scope, `readme` empty where there is none. */
+export interface Package {
+  readonly name: string
+  readonly folder: string
+  readonly manifest: Manifest
+  readonly readme: string
+}
+
+export const readManifest = (folder: string): Manifest =>
+  Schema.decodeSync(Schema.fromJsonString(Manifest))(readFileSync(join(folder, "package.json"), "utf8"))
+
+/** Every package that is published. */
+export const packages: ReadonlyArray<Package> = readdirSync(join(root, "packages"))
+  .map((name) => ({ name, folder: join(root, "packages", name) }))
+  .filter(({ folder }) => existsSync(join(folder, "src", "index.ts")))
+  .map(({ folder, name }) => {
+    const readme = join(folder, "README.md")
+    return {
+      name,
+      folder,
+      manifest: readManifest(folder),
+      readme: existsSync(readme) ? readFileSync(readme, "utf8") : ""
+    }
+  })
+
+/** The packages that promise to work on Node 20; most others need what came with 22.19. */
+export const onNode20: ReadonlySet<string> = new Set([
+  "domain",
+  "population",
+  "sampler",
+  "successive-halving",
+  "replay-buffer",
+  "reward",
+  "reflection"
+])
+
+/** The packages that need more: the native binding of onnxruntime reads shared memory from Node 24 on. */
+const onNode24Only: ReadonlySet<string> = new Set(["engine-local"])
+
+/** The range of Node versions that a package promises. */
+export const nodeRange = (name: string): string =>
+  onNode20.has(name) ? ">=20" : onNode24Only.has(name) ? ">=24" : ">=22.19.0"
+
+/** The names of the workspace packages that a package depends on, without the scope. */
+export const dependenciesWithin = ({ dependencies = {} }: Manifest): ReadonlyArray<string> =>
+  Object.keys(dependencies).flatMap((name) => (name.startsWith("@inspo/") ? [name.slice("@inspo/".length)] : []))
+
+/** The modules of a folder below `src`, as paths without the ending. */
+export const modules = ({ folder }: Package): ReadonlyArray<string> =>
+  readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => file.slice(0, -".ts".length))
+    .sort()
