@@ -13,6 +13,7 @@ import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { duration } from "../terminal/Text.ts"
 import type { Arm } from "./Arm.ts"
+import * as Curves from "./Curves.ts"
 import { markdown, type Scale, seedResult, type SeedResult, studyResult } from "./Result.ts"
 import { parseSeeds } from "./Seeds.ts"
 import { type Study, studies } from "./Study.ts"
@@ -125,6 +126,14 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* (input: StudyIn
       yield* replaceFile(`${out}/${study.name}.md`, markdown(study, partial))
     }
   }
+  if (study.draws)
+    for (const { file, svg } of yield* Curves.figures(
+      chosen.map(({ name }) => ({
+        arm: name,
+        directories: (found.get(name) ?? []).map(({ seed }) => `${out}/${name}/seed-${seed}`)
+      }))
+    ))
+      yield* replaceFile(`${out}/${file}`, svg)
   const result = yield* resultSoFar
   yield* reporter.lines(["", markdown(study, result), `Everything lies in ${out}`])
   return yield* input.json ? Console.log(JSON.stringify(result)) : Effect.void

@@ -1,5 +1,6 @@
 import type { Arm } from "./Arm.ts"
 import { ablations } from "./studies/Ablation.ts"
+import { curves } from "./studies/Curves.ts"
 import { proposers } from "./studies/Proposers.ts"
 import { sensitivity } from "./studies/Sensitivity.ts"
 import { staticVsEvolved } from "./studies/StaticVsEvolved.ts"
@@ -19,7 +20,17 @@ export interface Study {
   readonly comparisons: ReadonlyArray<readonly [left: string, right: string]>
   /** Paragraphs for whoever reads the result. */
   readonly notes: ReadonlyArray<string>
+  /** Whether figures of the course of training belong to the result. */
+  readonly draws?: true
 }
 
 /** All studies, in the order of the command line. */
-export const studies: ReadonlyArray<Study> = [staticVsEvolved, table1, ablations, proposers, sensitivity, whenItPays]
+export const studies: ReadonlyArray<Study> = [
+  staticVsEvolved,
+  table1,
+  ablations,
+  proposers,
+  sensitivity,
+  curves,
+  whenItPays
+]

@@ -109,6 +109,7 @@ export const bench = Command.make("bench").pipe(
     study("ablation", "What is each part worth? The stage of evolution, the proposer, the population", "1-3"),
     study("proposers", "Does it pay to reflect on failures? Four proposers with one clause bank", "1-10"),
     study("sensitivity", "How much do the number of parents and the temperature of the sampler matter?", "1-3"),
+    study("curves", "How do reward, tool calls and lengths move while training goes on? Four figures", "1-3"),
     study("when-it-pays", "How does the gain depend on how rare the useful behaviour is, and on the budget?", "1-3"),
     pruning,
     verification

@@ -1,0 +1,16 @@
+import type { Study } from "../Study.ts"
+import { evolved, staticArm } from "./Arms.ts"
+
+/** The paper's Figures 2 and 5: how training goes, step by step. */
+export const curves: Study = {
+  name: "curves",
+  title: "How training goes",
+  arms: [evolved, staticArm],
+  main: [],
+  comparisons: [["evolved", "static"]],
+  notes: [
+    "The figures beside this page show the mean of the seeds at every step, in its 95 % t-interval. `static` takes more steps, " +
+      "since it spends on them what `evolved` spends on verification."
+  ],
+  draws: true
+}
