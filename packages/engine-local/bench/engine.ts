@@ -58,7 +58,9 @@ const program = Effect.gen(function* () {
     parameters: parameters.length,
     workers,
     steps: measured.length,
-    cpuSecondsPerStep: round(of(({ cpu }) => cpu)),
+    cpuSecondsPerStep: round(of(({ sampleCpu, trainCpu }) => sampleCpu + trainCpu)),
+    sampleCpuSeconds: round(of(({ sampleCpu }) => sampleCpu)),
+    trainCpuSeconds: round(of(({ trainCpu }) => trainCpu)),
     secondsPerStep: round(of(({ sample, train }) => sample + train)),
     sampleSeconds: round(of(({ sample }) => sample)),
     trainSeconds: round(of(({ train }) => train)),
@@ -79,7 +81,8 @@ interface StepTime {
   readonly sample: number
   readonly train: number
   /** Of all threads together. */
-  readonly cpu: number
+  readonly sampleCpu: number
+  readonly trainCpu: number
   readonly tokens: number
   readonly flops: number
 }
@@ -91,7 +94,7 @@ const measureSteps = Effect.gen(function* () {
     const prompts = yield* Effect.forEach(Arr.range(1, groups), () =>
       Effect.forEach(Arr.range(1, promptLength), () => Random.nextIntBetween(12, config.vocabulary - 1))
     ).pipe(Random.withSeed(`prompts/${step}`))
-    const before = process.cpuUsage()
+    const atStart = processorSeconds()
     const [sampling, results] = yield* Effect.timed(
       engine.sample(
         prompts.map((prompt, index) => {
@@ -109,6 +112,7 @@ const measureSteps = Effect.gen(function* () {
         weights: tokens.map(() => 1 / (groups * groupSize * tokens.length))
       }))
     )
+    const atTraining = processorSeconds()
     const [training] = yield* Effect.timed(
       engine.train({
         key: String(step),
@@ -117,10 +121,11 @@ const measureSteps = Effect.gen(function* () {
         optimizer: { learningRate: 1e-4, beta1: 0.9, beta2: 0.999, weightDecay: 0.01, gradientClip: 1 }
       })
     )
+    const atEnd = processorSeconds()
     if (step < warmUp) continue
-    const { user, system } = process.cpuUsage(before)
     times.push({
-      cpu: (user + system) / 1e6,
+      sampleCpu: atTraining - atStart,
+      trainCpu: atEnd - atTraining,
       sample: Duration.toSeconds(sampling),
       train: Duration.toSeconds(training),
       tokens: Num.sumAll(datums.map(({ response }) => response.length)),
@@ -153,7 +158,7 @@ const matrixProduct = Effect.fnUntraced(function* (parameters: Float32Array) {
   const graph = new Graph()
   const shape = [matrix, matrix]
   graph.output("product", linear(graph, graph.input("left", shape), graph.input("right", shape)))
-  const shared = shareProgram("matrix product", graph.build())
+  const shared = shareProgram(graph.build())
   const pool = yield* WorkerPool.make({ config, parameters, workers, rows: 0 })
   const values = new Float32Array(matrix * matrix).fill(0.5)
   const batch = { program: shared, inputs: { left: values, right: values } }
@@ -169,6 +174,12 @@ const matrixProduct = Effect.fnUntraced(function* (parameters: Float32Array) {
   const [duration] = yield* Effect.timed(run(repeats))
   return (workers * repeats * 2 * matrix ** 3) / Duration.toSeconds(duration) / 1e9
 })
+
+/** Of all threads of this process. */
+const processorSeconds = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
 
 const median = (values: ReadonlyArray<number>): number => {
   const sorted = Arr.sort(values, Num.Order)

@@ -64,7 +64,7 @@ const make = Effect.fn("LocalEngine.make")(function* (
   const pool = yield* WorkerPool.make({ config, parameters, workers, rows: Math.max(2, options.rows ?? 80) })
   const programs = Programs.make(config)
   const optimizer = AdamW.make(pool.current.length)
-  const sampler = Sampler.make({ config, pool, programs, tokenizer, prefixCache: options.prefixCache ?? true })
+  const sampler = Sampler.make({ config, pool, tokenizer, prefixCache: options.prefixCache ?? true })
   const trainer = PolicyTrainer.make({ config, pool, programs, optimizer })
   let lastTraining: { readonly key: string; readonly metrics: TrainMetrics } | undefined
   // One operation at a time, since the weights must not change under a sample.

@@ -72,6 +72,26 @@ const episode = (options: Partial<LocalEngineOptions>) =>
     return { before, metrics, continued, after, scores, hash }
   }).pipe(Effect.provide(layer(options), { local: true }))
 
+/** Sampler and trainer give the same log-probabilities. */
+const agreement = Effect.gen(function* () {
+  const engine = yield* Engine
+  const first = requests(12)
+  const { results, second, answers } = yield* nextTurn(engine, first)
+  const scores = yield* engine.score(
+    "current",
+    second.map(({ prompt }, index) => ({
+      prompt: first[index]?.prompt ?? [],
+      response: [...prompt.slice(first[index]?.prompt.length), ...(answers[index]?.sequences[0]?.tokens ?? [])]
+    }))
+  )
+  scores.forEach((logprobs, index) => {
+    const turn = results[index]?.sequences[0]?.logprobs ?? []
+    const answer = answers[index]?.sequences[0]?.logprobs ?? []
+    turn.forEach((logprob, at) => assert.closeTo(logprobs[at] ?? NaN, logprob, 1e-5))
+    answer.forEach((logprob, at) => assert.closeTo(logprobs.at(at - answer.length) ?? NaN, logprob, 1e-5))
+  })
+})
+
 describe("LocalEngine", () => {
   it.layer(layer())("conformance", (it) => {
     for (const { name, check } of laws()) it.effect(name, () => check)
@@ -107,26 +127,11 @@ describe("LocalEngine", () => {
       })
     )
 
-    it.effect("sampler and trainer agree on log-probabilities within 1e-5, over turns", () =>
-      Effect.gen(function* () {
-        const engine = yield* Engine
-        const first = requests(12)
-        const { results, second, answers } = yield* nextTurn(engine, first)
-        const scores = yield* engine.score(
-          "current",
-          second.map(({ prompt }, index) => ({
-            prompt: first[index]?.prompt ?? [],
-            response: [...prompt.slice(first[index]?.prompt.length), ...(answers[index]?.sequences[0]?.tokens ?? [])]
-          }))
-        )
-        scores.forEach((logprobs, index) => {
-          const turn = results[index]?.sequences[0]?.logprobs ?? []
-          const answer = answers[index]?.sequences[0]?.logprobs ?? []
-          turn.forEach((logprob, at) => assert.closeTo(logprobs[at] ?? NaN, logprob, 1e-5))
-          answer.forEach((logprob, at) => assert.closeTo(logprobs.at(at - answer.length) ?? NaN, logprob, 1e-5))
-        })
-      })
-    )
+    it.effect("sampler and trainer agree on log-probabilities within 1e-5, over turns", () => agreement)
+  })
+
+  it.layer(layer({}, { ...config, keyValueHeads: 2 }))("with two key-value heads", (it) => {
+    it.effect("sampler and trainer agree on log-probabilities within 1e-5, over turns", () => agreement)
   })
 
   it.layer(layer())("requests", (it) => {
@@ -140,6 +145,22 @@ describe("LocalEngine", () => {
         assert.strictEqual((yield* engine.save("twice")).hash, once.hash)
         yield* engine.train({ ...request, key: "another" })
         assert.notStrictEqual((yield* engine.save("thrice")).hash, once.hash)
+      })
+    )
+
+    it.effect("a datum given twice at half its weight trains as the datum does", () =>
+      Effect.gen(function* () {
+        const engine = yield* Engine
+        const once = training("once", yield* nextTurn(engine, requests(8)))
+        const start = yield* engine.save("start")
+        const metrics = yield* engine.train(once)
+        const trained = yield* engine.save("trained")
+        yield* engine.restore(start)
+        const halves = once.datums.map((datum) => ({ ...datum, weights: datum.weights.map((weight) => weight / 2) }))
+        const twice = yield* engine.train({ ...once, key: "twice", datums: [...halves, ...halves] })
+        assert.closeTo(twice.kl, metrics.kl, 1e-12)
+        assert.deepStrictEqual(twice, { ...metrics, kl: twice.kl, tokens: 2 * metrics.tokens })
+        assert.strictEqual((yield* engine.save("twice")).hash, trained.hash)
       })
     )
 

@@ -1,23 +1,20 @@
 import { type Graph, type Shape, sizeOf, type Tensor } from "./Graph.ts"
-import { withSize } from "./Layout.ts"
+import { repeat, reshape, withSize } from "./Layout.ts"
+
+/** What is added to a score that must not count: so low that the softmax gives exactly 0. */
+export const maskedScore = -1000
 
 /**
- * What is added to a score that must not count. Low enough that e^-50 vanishes in float32 next to any real score, high
- * enough to keep the softmax free of denormals.
+ * Float32 `[length · heads, length]`, over positions of `heads` query heads each and over key positions: 0 where a position
+ * may look, `maskedScore` at the positions after it.
  */
-export const maskedScore = -50
-
-/**
- * Float32 `[length, 1, length]`, over position, query head and key position: 0 where a position may look, `maskedScore`
- * at the positions after it.
- */
-export const causalMask = (graph: Graph, length: number): Tensor => {
-  const mask = new Float32Array(length * length)
-  for (let row = 0; row < length; row++) mask.fill(maskedScore, row * length + row + 1, (row + 1) * length)
-  return graph.constant([length, 1, length], mask)
+export const causalMask = (graph: Graph, length: number, heads: number): Tensor => {
+  const masked = graph.filled([length, length], maskedScore)
+  const above = graph.node("Trilu", [masked, graph.integers([1])], [length, length], { upper: 1 })
+  return reshape(graph, repeat(graph, above, 1, heads), [length * heads, length])
 }
 
-/** Keys and values of one span of positions, and the mask added to its scores. */
+/** Keys and values of a span of positions, and the mask added to its scores. */
 export interface Span {
   readonly keys: Tensor
   readonly values: Tensor
@@ -25,73 +22,23 @@ export interface Span {
 }
 
 /**
- * Grouped-query attention `softmax(scale · q kᵀ + mask) v` of `B` batches with `H` key-value heads, each serving `R` query
- * heads. Shapes: queries `[B, H, T · R, d]`, keys and values `[B, H, T, d]`, mask broadcast to `[B, H, T, R, T]`; the
- * result is shaped like the queries. The backward pass is FlashAttention's (Dao et al., 2022, appendix B.2).
+ * Attention `softmax(scale · q kᵀ + mask) v` of a batch of any shape `…`: queries `[…, n, d]`, keys and values `[…, m, d]`,
+ * mask broadcast to `[…, n, m]`, fastest where it is broadcast along the batch alone; the result is shaped like the
+ * queries. The backward pass is FlashAttention's (Dao et al., 2022, appendix B.2).
  */
 export const attention = (graph: Graph, queries: Tensor, { keys, values, mask }: Span, scale: number): Tensor => {
-  const length = sizeOf(keys, 2)
-  const flat = withSize(queries.shape, 3, length)
-  const perHead = [sizeOf(keys, 0), sizeOf(keys, 1), length, sizeOf(queries, 2) / length, length]
-  const scores = view(graph, matmul(graph, queries, keys, flat, { transB: 1, scale }), perHead)
-  const masked = view(graph, graph.node("Add", [scores, mask], perHead), flat)
-  const weights = graph.node("Softmax", [masked], flat, { axis: -1 })
+  const shape = withSize(queries.shape, -1, sizeOf(keys, -2))
+  // Scaled first, as in decoding: scores are large, and rounding them otherwise would set the two apart.
+  const scaled = graph.node("Mul", [queries, graph.scalar(scale)], queries.shape)
+  const scores = graph.node("Add", [matmul(graph, scaled, keys, shape, { transB: 1 }), mask], shape)
+  const weights = graph.node("Softmax", [scores], shape, { axis: -1 })
   const output = matmul(graph, weights, values, queries.shape)
   return graph.record(output, [queries, keys, values], (gradient) => {
     const dScores = scoreGradient(graph, withDrift(graph, gradient, output), values, weights)
     return [
       matmul(graph, dScores, keys, queries.shape, { scale }),
-      transposedProduct(graph, dScores, queries, scale),
+      transposedProduct(graph, dScores, scaled),
       transposedProduct(graph, weights, gradient)
-    ]
-  })
-}
-
-/**
- * Attention of `K` completions per batch to a prefix they share and to themselves. Shapes: queries
- * `[B, H, K · T · R, d]`; prefix keys and values `[B, H, P, d]`, mask broadcast to `[B, H, K · T · R, P]`; own keys and
- * values `[B, H, K, T, d]`, mask broadcast to `[B, H, K, T, R, T]`. The result is shaped like the queries, and equal to
- * `attention` over each completion behind its own copy of the prefix.
- */
-export const prefixAttention = (graph: Graph, queries: Tensor, prefix: Span, own: Span, scale: number): Tensor => {
-  const [completions, length, prefixLength] = [sizeOf(own.keys, 2), sizeOf(own.keys, 3), sizeOf(prefix.keys, 2)]
-  const [batch, heads, rows] = [sizeOf(queries, 0), sizeOf(queries, 1), sizeOf(queries, 2) / completions]
-  const together = (last: number): Shape => [batch, heads, completions * rows, last]
-  const apart = (last: number): Shape => [batch, heads, completions, rows, last]
-  const perHead = [batch, heads, completions, length, rows / length, length]
-
-  const ownQueries = view(graph, queries, apart(sizeOf(queries, 3)))
-  const prefixScores = matmul(graph, queries, prefix.keys, together(prefixLength), { transB: 1, scale })
-  const ownScores = view(graph, matmul(graph, ownQueries, own.keys, apart(length), { transB: 1, scale }), perHead)
-  const masked = [
-    graph.node("Add", [prefixScores, prefix.mask], together(prefixLength)),
-    view(graph, graph.node("Add", [ownScores, own.mask], perHead), together(length))
-  ]
-  const scores = graph.node("Concat", masked, together(prefixLength + length), { axis: -1 })
-  const weights = graph.node("Softmax", [scores], scores.shape, { axis: -1 })
-  const prefixWeights = graph.tensor(together(prefixLength))
-  const ownColumns = graph.tensor(together(length))
-  graph.emit("Split", [weights, graph.integers([prefixLength, length])], [prefixWeights, ownColumns], { axis: -1 })
-  const ownWeights = view(graph, ownColumns, apart(length))
-  const fromPrefix = matmul(graph, prefixWeights, prefix.values, queries.shape)
-  const fromOwn = view(graph, matmul(graph, ownWeights, own.values, ownQueries.shape), queries.shape)
-  const output = graph.node("Add", [fromPrefix, fromOwn], queries.shape)
-
-  return graph.record(output, [queries, prefix.keys, prefix.values, own.keys, own.values], (gradient) => {
-    const drifting = withDrift(graph, gradient, output)
-    const ownDrifting = view(graph, drifting, apart(sizeOf(drifting, 3)))
-    const dPrefix = scoreGradient(graph, drifting, prefix.values, prefixWeights)
-    const dOwn = scoreGradient(graph, ownDrifting, own.values, ownWeights)
-    const dQueries = [
-      matmul(graph, dPrefix, prefix.keys, queries.shape, { scale }),
-      view(graph, matmul(graph, dOwn, own.keys, ownQueries.shape, { scale }), queries.shape)
-    ]
-    return [
-      graph.node("Add", dQueries, queries.shape),
-      transposedProduct(graph, dPrefix, queries, scale),
-      transposedProduct(graph, prefixWeights, gradient),
-      transposedProduct(graph, dOwn, ownQueries, scale),
-      transposedProduct(graph, ownWeights, view(graph, gradient, ownQueries.shape))
     ]
   })
 }
@@ -118,9 +65,6 @@ const transposedProduct = (graph: Graph, a: Tensor, b: Tensor, scale = 1): Tenso
   const axes = [...batch.keys(), batch.length + 1, batch.length]
   return graph.node("Transpose", [product], [...batch, wide, narrow], { perm: axes })
 }
-
-/** A reshape inside an operation that records its own backward pass. */
-const view = (graph: Graph, x: Tensor, shape: Shape): Tensor => graph.node("Reshape", [x, graph.integers(shape)], shape)
 
 /** The gradient of an attention's output with one more column: minus its row sums over `gradient · output`. */
 const withDrift = (graph: Graph, gradient: Tensor, output: Tensor): Tensor => {

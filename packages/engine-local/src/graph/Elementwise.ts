@@ -4,14 +4,6 @@ import type { Graph, Tensor } from "./Graph.ts"
 export const add = (graph: Graph, a: Tensor, b: Tensor): Tensor =>
   graph.record(graph.node("Add", [a, b], a.shape), [a, b], (gradient) => [gradient, gradient])
 
-/** `max(x, 0)²`, the ReLU² of So et al. (2021). */
-export const squaredRelu = (graph: Graph, x: Tensor): Tensor => {
-  const relu = graph.node("Relu", [x], x.shape)
-  return graph.record(graph.node("Mul", [relu, relu], x.shape), [x], (gradient) => [
-    graph.node("Mul", [graph.node("Mul", [gradient, relu], x.shape), graph.scalar(2)], x.shape)
-  ])
-}
-
 /** `Σ weights · x`, a scalar; `weights` is a constant of `x`'s shape. */
 export const weightedSum = (graph: Graph, x: Tensor, weights: Tensor): Tensor => {
   const weighted = graph.node("Mul", [x, weights], x.shape)

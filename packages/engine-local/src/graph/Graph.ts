@@ -1,9 +1,12 @@
 import { encode, type Attributes, type DataType, type Initializer, type Node } from "./Onnx.ts"
 import type { ElementType, Program, TensorSpec } from "./Program.ts"
 
+/** Sizes of the axes; `unknown` is a size that a program learns when it runs. */
 export type Shape = ReadonlyArray<number>
 
-/** A value in a graph: a name with its static shape and element type. */
+export const unknown = -1
+
+/** A value in a graph: a name with its shape and element type. */
 export interface Tensor<T extends DataType = "float32"> {
   readonly name: string
   readonly shape: Shape
@@ -24,7 +27,7 @@ export const sizeOf = (tensor: Tensor<DataType>, axis: number): number => {
 }
 
 /**
- * Builds an ONNX program node by node; every shape is static.
+ * Builds an ONNX program node by node.
  *
  * Operations are functions that add nodes and, where they are differentiable, `record` how gradients pass back through
  * them. `gradients` walks the record in reverse and adds the nodes of the backward pass (reverse-mode automatic
@@ -36,8 +39,9 @@ export class Graph {
   private readonly initializers: Array<Initializer> = []
   private readonly scalars = new Map<number, Tensor>()
   private readonly lists = new Map<string, Tensor<"int64">>()
+  private readonly sizeLists = new Map<string, SizeList>()
   private readonly inputs: Array<TensorSpec> = []
-  private readonly outputs: Array<TensorSpec> = []
+  private readonly outputs: Array<{ readonly name: string; readonly tensor: Tensor<ElementType> }> = []
   private count = 0
 
   /** Declares a float32 input of the program. */
@@ -56,9 +60,7 @@ export class Graph {
 
   /** Makes `tensor` an output of the program. */
   output(name: string, tensor: Tensor<ElementType>): void {
-    const output = { name, shape: tensor.shape, type: tensor.type }
-    this.emit("Identity", [tensor], [output])
-    this.outputs.push(output)
+    this.outputs.push({ name, tensor })
   }
 
   /** A float32 constant, stored in the program. */
@@ -73,7 +75,7 @@ export class Graph {
     return memoize(this.scalars, value, () => this.constant([], Float32Array.of(value)))
   }
 
-  /** A list of integers, such as the shape or the axes that an operator takes as an input. */
+  /** A list of integers, such as the axes that an operator takes as an input. */
   integers(values: ReadonlyArray<number>): Tensor<"int64"> {
     return memoize(this.lists, values.join(), () => {
       const tensor = this.fresh([values.length], "int64")
@@ -82,9 +84,18 @@ export class Graph {
     })
   }
 
+  /** A list of sizes, such as the shape that an operator takes as an input. */
+  sizes(values: Shape): Tensor<"int64"> {
+    const list = memoize(this.sizeLists, values.join(), () => ({
+      tensor: this.fresh([values.length], "int64"),
+      data: BigInt64Array.from(values, BigInt)
+    }))
+    return list.tensor
+  }
+
   /** A tensor of equal values. */
   filled(shape: Shape, value: number): Tensor {
-    return this.node("Expand", [this.scalar(value), this.integers(shape)], shape)
+    return this.node("Expand", [this.scalar(value), this.sizes(shape)], shape)
   }
 
   /** A new float32 tensor, for `emit` to compute. */
@@ -166,7 +177,32 @@ export class Graph {
 
   /** The finished program, without the nodes, constants and inputs that no output depends on. */
   build(): Program {
-    const live = new Set(this.outputs.map(({ name }) => name))
+    const { inputs, outputs, sizeLists, ...rest } = this.finish()
+    const sizes = sizeLists.map(({ tensor, data }) => ({ ...tensor, data }))
+    const bytes = encode({ ...rest, initializers: [...rest.initializers, ...sizes], inputs, outputs })
+    return { bytes, inputs, outputs, sizes: {} }
+  }
+
+  /**
+   * As `build`, but sizes are inputs instead of constants: graphs that are alike but for their sizes give equal bytes, so
+   * that one session serves them all.
+   */
+  buildForAnySize(): Program {
+    const { inputs, outputs, sizeLists, ...rest } = this.finish()
+    const open = (values: ReadonlyArray<TensorSpec>) =>
+      values.map((value) => ({ ...value, shape: value.shape.map(() => unknown) }))
+    const lists = sizeLists.map(({ tensor }) => ({ ...tensor, type: "int64" as const }))
+    const bytes = encode({ ...rest, inputs: open([...inputs, ...lists]), outputs: open(outputs) })
+    return {
+      bytes,
+      inputs,
+      outputs,
+      sizes: Object.fromEntries(sizeLists.map(({ tensor, data }) => [tensor.name, data]))
+    }
+  }
+
+  private finish() {
+    const live = new Set(this.outputs.map(({ tensor }) => tensor.name))
     const nodes = this.nodes
       .toReversed()
       .filter(({ inputs, outputs }) => {
@@ -175,14 +211,40 @@ export class Graph {
         return needed
       })
       .toReversed()
-    const inputs = this.inputs.filter(({ name }) => live.has(name))
-    const initializers = this.initializers.filter(({ name }) => live.has(name))
-    return { bytes: encode({ nodes, initializers, inputs, outputs: this.outputs }), inputs, outputs: this.outputs }
+    return {
+      nodes: this.nameOutputs(nodes),
+      initializers: this.initializers.filter(({ name }) => live.has(name)),
+      sizeLists: Array.from(this.sizeLists.values()).filter(({ tensor }) => live.has(tensor.name)),
+      inputs: this.inputs.filter(({ name }) => live.has(name)),
+      outputs: this.outputs.map(({ name, tensor }) => ({ ...tensor, name }))
+    }
+  }
+
+  /** Has nodes write outputs under their names; copies what is no node's own or has two names. */
+  private nameOutputs(nodes: ReadonlyArray<Node>): ReadonlyArray<Node> {
+    const computed = new Set(nodes.flatMap(({ outputs }) => outputs))
+    const names = new Map<string, string>()
+    const copies: Array<Node> = []
+    for (const { name, tensor } of this.outputs) {
+      if (computed.has(tensor.name) && !names.has(tensor.name)) names.set(tensor.name, name)
+      else copies.push({ operator: "Identity", domain: "", inputs: [tensor.name], outputs: [name], attributes: {} })
+    }
+    const renamed = (name: string) => names.get(name) ?? name
+    return [...nodes, ...copies].map((node) => ({
+      ...node,
+      inputs: node.inputs.map(renamed),
+      outputs: node.outputs.map(renamed)
+    }))
   }
 
   private fresh<T extends DataType>(shape: Shape, type: T): Tensor<T> {
     return { name: `t${this.count++}`, shape, type }
   }
+}
+
+interface SizeList {
+  readonly tensor: Tensor<"int64">
+  readonly data: BigInt64Array<ArrayBuffer>
 }
 
 interface Recorded {

@@ -1,15 +1,23 @@
 import { type Graph, type Shape, sizeOf, type Tensor } from "./Graph.ts"
 
-/** The same values in the same order under another shape. */
-export const reshape = (graph: Graph, x: Tensor, shape: Shape): Tensor =>
-  graph.record(graph.node("Reshape", [x, graph.integers(shape)], shape), [x], (gradient) => [
-    graph.node("Reshape", [gradient, graph.integers(x.shape)], x.shape)
+/** The same values in the same order under another shape, of which one size may be unknown. */
+export const reshape = (graph: Graph, x: Tensor, shape: Shape): Tensor => {
+  // A reshape of a reshape is one of what that was made from.
+  const origin = reshaped.get(x) ?? x
+  if (origin.shape.join() === shape.join()) return origin
+  const result = graph.node("Reshape", [origin, graph.sizes(shape)], shape)
+  reshaped.set(result, origin)
+  return graph.record(result, [origin], (gradient) => [
+    graph.node("Reshape", [gradient, graph.sizes(origin.shape)], origin.shape)
   ])
+}
+
+const reshaped = new WeakMap<Tensor, Tensor>()
 
 /** Reorders axes: axis `i` of the result is axis `axes[i]` of `x`. */
 export const transpose = (graph: Graph, x: Tensor, axes: ReadonlyArray<number>): Tensor => {
   const shape = axes.map((axis) => sizeOf(x, axis))
-  const moved = axes.filter((axis) => sizeOf(x, axis) > 1)
+  const moved = axes.filter((axis) => sizeOf(x, axis) !== 1)
   // Moving axes of size 1 moves no data.
   if (moved.every((axis, index) => index === 0 || axis > (moved[index - 1] ?? 0))) return reshape(graph, x, shape)
   const inverse = axes.map((_, axis) => axes.indexOf(axis))
@@ -50,6 +58,15 @@ export const concatenate = (graph: Graph, a: Tensor, b: Tensor, axis: number): T
   })
 }
 
+/** `count` copies of `x` along a new axis. */
+export const repeat = (graph: Graph, x: Tensor, axis: number, count: number): Tensor => {
+  const single = reshape(graph, x, x.shape.toSpliced(axis, 0, 1))
+  const shape = withSize(single.shape, axis, count)
+  return graph.record(graph.node("Expand", [single, graph.sizes(shape)], shape), [single], (gradient) => [
+    graph.node("ReduceSum", [gradient, graph.integers([axis])], single.shape, { keepdims: 1 })
+  ])
+}
+
 /** `shape` with another size along `axis`. */
 export const withSize = (shape: Shape, axis: number, size: number): Shape => shape.with(axis, size)
 
@@ -62,4 +79,4 @@ const split = (graph: Graph, x: Tensor, axis: number, parts: ReadonlyArray<Tenso
 }
 
 const emitSplit = (graph: Graph, x: Tensor, axis: number, parts: ReadonlyArray<Tensor>): void =>
-  graph.emit("Split", [x, graph.integers(parts.map((part) => sizeOf(part, axis)))], parts, { axis })
+  graph.emit("Split", [x, graph.sizes(parts.map((part) => sizeOf(part, axis)))], parts, { axis })

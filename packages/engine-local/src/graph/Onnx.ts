@@ -81,6 +81,9 @@ const attribute = (name: string, value: Attribute) => {
 const valueInfo = ({ name, type, shape }: Value) => ({
   name,
   type: {
-    tensorType: { elemType: dataTypes[type], shape: { dim: shape.map((size) => ({ dimValue: BigInt(size) })) } }
+    tensorType: {
+      elemType: dataTypes[type],
+      shape: { dim: shape.map((size) => (size < 0 ? {} : { dimValue: BigInt(size) })) }
+    }
   }
 })

@@ -12,4 +12,6 @@ export interface Program {
   readonly bytes: Uint8Array
   readonly inputs: ReadonlyArray<TensorSpec>
   readonly outputs: ReadonlyArray<TensorSpec>
+  /** More inputs, and what they must hold: the sizes of a program whose bytes serve any. */
+  readonly sizes: Readonly<Record<string, BigInt64Array<ArrayBuffer>>>
 }

@@ -4,6 +4,3 @@ export const bucket = (length: number): number => lengths.find((limit) => length
 const lengths = [16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 256]
 
 const roundUp = (length: number, step: number): number => Math.ceil(length / step) * step
-
-/** The smallest power of two that is not below `count`. */
-export const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, count)))

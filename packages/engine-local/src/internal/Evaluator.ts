@@ -56,7 +56,7 @@ export const make = (data: WorkerData) => {
         ...Kernel.feeds(batch.program, parameters[request.policy]),
         ...Kernel.feeds(batch.program, batch.inputs)
       }
-      await kernel.run(inputs)
+      await kernel.run(batch.program, inputs)
       reply.push(Object.fromEntries(request.outputs.map((name) => [name, kernel.output(name).slice()])))
       if (lane !== undefined) {
         gradient(kernel, batch)
@@ -77,5 +77,5 @@ const integers = (batch: Batch, name: string): BigInt64Array => {
   return values
 }
 
-/** Sessions kept per worker; each holds the activations of one shape, some 20 MB when training. */
+/** Sessions kept per worker; more than one for a kind of program only where equal sizes make it simpler. */
 const mostKernels = 24

@@ -3,11 +3,11 @@ import type { TensorSpec } from "../graph/Program.ts"
 import { sessionOptions } from "../graph/Session.ts"
 import type { SharedProgram, Values } from "./Protocol.ts"
 
-/** A session with the arrays it writes its outputs into, so that a run allocates nothing. */
+/** A session with the arrays it writes its outputs into, which grow with the programs that run. */
 export interface Kernel {
-  readonly program: SharedProgram
-  readonly run: (feeds: Readonly<Record<string, Tensor>>) => Promise<void>
-  /** The array of an output; its content lasts until the next run. */
+  /** Runs a program of the session's key. */
+  readonly run: (program: SharedProgram, feeds: Readonly<Record<string, Tensor>>) => Promise<void>
+  /** The array of an output of the last run; its content lasts until the next one. */
   readonly output: (name: string) => Float32Array
   readonly release: () => Promise<void>
 }
@@ -17,23 +17,37 @@ export const make = async (
   program: SharedProgram,
   given: Readonly<Record<string, Float32Array>> = {}
 ): Promise<Kernel> => {
-  // Copied: the native binding does not read shared memory here.
-  const session = await InferenceSession.create(new Uint8Array(program.bytes).slice(), sessionOptions)
-  const arrays = new Map(
-    program.outputs.map((spec) => [spec.name, given[spec.name] ?? new Float32Array(elements(spec))] as const)
-  )
-  const fetches = Object.fromEntries(
-    program.outputs.map((spec) => [spec.name, new Tensor("float32", valueOf(arrays, spec.name), spec.shape)] as const)
-  )
+  const session = await open(program)
+  const arrays = new Map(Object.entries(given))
+  let outputs = new Map<string, Float32Array>()
+
+  const room = (spec: TensorSpec): Float32Array => {
+    const size = elements(spec)
+    const known = arrays.get(spec.name)
+    const array = known !== undefined && known.length >= size ? known : new Float32Array(size)
+    arrays.set(spec.name, array)
+    return array.subarray(0, size)
+  }
+
   return {
-    program,
-    run: async (feeds) => {
-      await session.run(feeds, fetches)
+    run: async (program, feeds) => {
+      outputs = new Map(program.outputs.map((spec) => [spec.name, room(spec)] as const))
+      const sizes = Object.entries(program.sizes).map(
+        ([name, values]) => [name, new Tensor("int64", values, [values.length])] as const
+      )
+      const fetches = program.outputs.map(
+        ({ name, shape }) => [name, new Tensor("float32", valueOf(outputs, name), shape)] as const
+      )
+      await session.run({ ...feeds, ...Object.fromEntries(sizes) }, Object.fromEntries(fetches))
     },
-    output: (name) => valueOf(arrays, name),
+    output: (name) => valueOf(outputs, name),
     release: () => session.release()
   }
 }
+
+/** A session of the program. Its bytes are copied, since the native binding does not read shared memory here. */
+export const open = (program: SharedProgram): Promise<InferenceSession> =>
+  InferenceSession.create(new Uint8Array(program.bytes).slice(), sessionOptions)
 
 /** Wraps arrays as the inputs of a program; inputs of other names are ignored. */
 export const feeds = (

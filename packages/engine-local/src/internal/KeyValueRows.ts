@@ -1,151 +1,155 @@
-import type { CacheShape, Values } from "./Protocol.ts"
+import { Tensor } from "onnxruntime-node"
+import type { CacheShape } from "./Protocol.ts"
 
 /**
- * The key-value cache of the decoding programs, for a fixed number of rows.
+ * The key-value cache of decoding and prefill programs, for a fixed number of rows; `declareCache` says how its inputs
+ * are laid out.
  *
- * Its arrays are laid out for `context` slots per row, which `resize` changes, so that short sequences are not charged
- * for long ones. Slots that no token has filled hold zeros, which makes a row's content, and so its results, a function
- * of its own tokens.
+ * Its arrays are laid out for `context` slots per row, which `fit` changes, so that short sequences are not charged
+ * for long ones. Slots that no token has filled are masked, and what they hold has no effect.
  *
- * Keys and values move out of and into rows as `[layer][keys, values][position][keyValueWidth]`.
+ * Keys and values move out of and into rows as they lie there, all slots of the row, which takes least time.
  */
 export class KeyValueRows {
   context: number
   private readonly shape: CacheShape
   private readonly width: number
-  private readonly keys: ReadonlyArray<Float32Array>
-  private readonly values: ReadonlyArray<Float32Array>
+  private readonly layers: ReadonlyArray<Layer>
+  private readonly lines: ReadonlyArray<Lines>
   private readonly mask: Float32Array
 
   constructor(shape: CacheShape, rows: number) {
+    const { heads, headWidth, context } = shape
     this.shape = shape
-    this.context = shape.context
-    this.width = shape.heads * shape.headWidth
-    const layers = () => Array.from({ length: shape.layers }, () => new Float32Array(rows * this.width * shape.context))
-    this.keys = layers()
-    this.values = layers()
-    this.mask = new Float32Array(rows * (shape.context + 1))
-  }
-
-  /** The inputs of a decoding program for the first `rows` rows at the present context, as views. */
-  inputs(rows: number): Readonly<Record<string, Values>> {
-    const size = rows * this.width * this.context
-    return {
-      mask: this.mask.subarray(0, rows * (this.context + 1)),
-      ...Object.fromEntries(this.keys.map((keys, layer) => [`keys${layer}`, keys.subarray(0, size)])),
-      ...Object.fromEntries(this.values.map((values, layer) => [`values${layer}`, values.subarray(0, size)]))
-    }
-  }
-
-  /** Gives the row the first `length` positions of `source`, and nothing after them. */
-  load(row: number, source: Float32Array, length: number): void {
-    const { context, width } = this
-    const from = row * width * context
-    const block = source.length / (2 * this.keys.length)
-    this.eachLayer((keys, values, layer) => {
-      keys.fill(0, from, from + width * context)
-      values.fill(0, from, from + width * context)
-      const sourceKeys = source.subarray(2 * layer * block, (2 * layer + 1) * block)
-      const sourceValues = source.subarray((2 * layer + 1) * block, (2 * layer + 2) * block)
-      for (let position = 0; position < length; position++) {
-        this.write(keys, values, row, position, sourceKeys, sourceValues, position * width)
+    this.context = context
+    this.width = heads * headWidth
+    this.layers = Array.from({ length: shape.layers }, () => ({
+      keys: { array: new Float32Array(rows * this.width * context), perRow: this.width, perSlot: 1, unused: 0 },
+      values: {
+        array: new Float32Array(rows * this.width * (1 + context)),
+        perRow: heads,
+        perSlot: headWidth,
+        unused: headWidth
       }
-    })
-    const maskFrom = row * (context + 1)
-    this.mask.fill(0, maskFrom, maskFrom + length)
-    this.mask.fill(this.shape.maskedScore, maskFrom + length, maskFrom + context)
-    this.mask[maskFrom + context] = 0
+    }))
+    this.lines = this.layers.flatMap(({ keys, values }) => [keys, values])
+    this.mask = new Float32Array(rows * (1 + context))
   }
 
-  /** Writes what a step gave for `row`, per layer, into the slot `position`. */
+  /** The inputs of a program for the first `rows` rows at the present context, as views. */
+  feeds(rows: number): Readonly<Record<string, Tensor>> {
+    const { context, width } = this
+    const { heads, headWidth } = this.shape
+    const view = (array: Float32Array, size: number, shape: ReadonlyArray<number>) =>
+      new Tensor("float32", array.subarray(0, rows * size), [rows, ...shape])
+    const result: Record<string, Tensor> = { mask: view(this.mask, 1 + context, [1, 1, 1 + context]) }
+    this.layers.forEach(({ keys, values }, layer) => {
+      result[`keys${layer}`] = view(keys.array, width * context, [heads, headWidth, context])
+      result[`values${layer}`] = view(values.array, width * (1 + context), [heads, 1 + context, headWidth])
+    })
+    return result
+  }
+
+  /** Gives the row the first `length` positions of what `save` gave, an empty array if it is 0, and nothing after them. */
+  load(row: number, source: Float32Array, length: number): void {
+    if (source.length === 0) this.clear(row)
+    else this.copy(row, source, (source.length / (this.layers.length * this.width) - 1) / 2)
+    const from = row * (1 + this.context)
+    this.mask.fill(0, from, from + 1 + length)
+    this.mask.fill(this.shape.maskedScore, from + 1 + length, from + 1 + this.context)
+  }
+
+  /** Writes into the slot of `position`, per layer, the keys and values number `token` of what a step gave. */
   append(
     row: number,
     position: number,
+    token: number,
     newKeys: ReadonlyArray<Float32Array>,
     newValues: ReadonlyArray<Float32Array>
   ): void {
-    this.eachLayer((keys, values, layer) => {
-      const [keysOf, valuesOf] = [newKeys[layer], newValues[layer]]
-      if (keysOf === undefined || valuesOf === undefined) return
-      this.write(keys, values, row, position, keysOf, valuesOf, row * this.width)
-    })
-    this.mask[row * (this.context + 1) + position] = 0
-  }
-
-  /** Copies the first `length` positions of the row into `target`. */
-  save(row: number, length: number, target: Float32Array): void {
     const { context, width } = this
     const { heads, headWidth } = this.shape
-    const block = length * width
-    this.eachLayer((keys, values, layer) => {
+    const from = token * width
+    this.layers.forEach(({ keys, values }, layer) => {
+      const [keysOf, valuesOf] = [newKeys[layer], newValues[layer]]
+      if (keysOf === undefined || valuesOf === undefined) return
       for (let column = 0; column < width; column++) {
-        const keyFrom = (row * width + column) * context
-        const to = 2 * layer * block + column
-        for (let position = 0; position < length; position++) {
-          target[to + position * width] = keys[keyFrom + position] ?? 0
-        }
+        keys.array[(row * width + column) * context + position] = keysOf[from + column] ?? 0
       }
       for (let head = 0; head < heads; head++) {
-        for (let position = 0; position < length; position++) {
-          const valueFrom = ((row * heads + head) * context + position) * headWidth
-          const to = (2 * layer + 1) * block + position * width + head * headWidth
-          for (let column = 0; column < headWidth; column++) target[to + column] = values[valueFrom + column] ?? 0
-        }
+        const to = ((row * heads + head) * (1 + context) + 1 + position) * headWidth
+        const first = from + head * headWidth
+        for (let column = 0; column < headWidth; column++) values.array[to + column] = valuesOf[first + column] ?? 0
       }
     })
+    this.mask[row * (1 + context) + 1 + position] = 0
   }
 
-  /** Number of elements that `save` writes for `length` positions. */
-  savedSize(length: number): number {
-    return 2 * this.keys.length * length * this.width
+  /** All slots of the row. */
+  save(row: number): Float32Array {
+    const target = new Float32Array(this.layers.length * this.width * (1 + 2 * this.context))
+    let to = 0
+    for (const { array, perRow, perSlot, unused } of this.lines) {
+      const size = perRow * (unused + perSlot * this.context)
+      target.set(array.subarray(row * size, (row + 1) * size), to)
+      to += size
+    }
+    return target
   }
 
   /** Overwrites row `to` with row `from`. */
   move(from: number, to: number): void {
-    const size = this.width * this.context
-    this.eachLayer((keys, values) => {
-      keys.copyWithin(to * size, from * size, (from + 1) * size)
-      values.copyWithin(to * size, from * size, (from + 1) * size)
-    })
-    const slots = this.context + 1
-    this.mask.copyWithin(to * slots, from * slots, (from + 1) * slots)
+    const copy = (array: Float32Array, size: number) => {
+      array.copyWithin(to * size, from * size, (from + 1) * size)
+    }
+    for (const { array, perRow, perSlot, unused } of this.lines) copy(array, perRow * (unused + perSlot * this.context))
+    copy(this.mask, 1 + this.context)
   }
 
-  /** Changes the number of slots per row, keeping the first `lengths[row]` positions of each row. */
-  resize(context: number, lengths: ReadonlyArray<number>): void {
-    const saved = lengths.map((length, row) => {
-      const target = new Float32Array(this.savedSize(length))
-      this.save(row, length, target)
-      return target
-    })
+  /** Makes room for `slots` positions per row, not much more, keeping the first `lengths[row]` positions of each row. */
+  fit(slots: number, lengths: ReadonlyArray<number>): void {
+    const context = Math.min(slotStep * Math.ceil(slots / slotStep), this.shape.context)
+    if (context === this.context) return
+    const saved = lengths.map((_, row) => this.save(row))
     this.context = context
     saved.forEach((source, row) => this.load(row, source, lengths[row] ?? 0))
   }
 
-  private write(
-    keys: Float32Array,
-    values: Float32Array,
-    row: number,
-    position: number,
-    newKeys: Float32Array,
-    newValues: Float32Array,
-    from: number
-  ): void {
-    const { context, width } = this
-    const { headWidth } = this.shape
-    const keyTo = row * width * context + position
-    const valueTo = row * width * context + position * headWidth
-    for (let column = 0; column < width; column++) {
-      keys[keyTo + column * context] = newKeys[from + column] ?? 0
-      const head = Math.floor(column / headWidth)
-      values[valueTo + head * context * headWidth + (column - head * headWidth)] = newValues[from + column] ?? 0
+  private clear(row: number): void {
+    for (const { array, perRow, perSlot, unused } of this.lines) {
+      const size = perRow * (unused + perSlot * this.context)
+      array.fill(0, row * size, (row + 1) * size)
     }
   }
 
-  private eachLayer(visit: (keys: Float32Array, values: Float32Array, layer: number) => void): void {
-    this.keys.forEach((keys, layer) => {
-      const values = this.values[layer]
-      if (values !== undefined) visit(keys, values, layer)
-    })
+  /** Copies as many slots into the row as both it and `source`, which has `slots`, hold. */
+  private copy(row: number, source: Float32Array, slots: number): void {
+    let from = 0
+    for (const { array, perRow, perSlot, unused } of this.lines) {
+      const [size, sourceSize] = [unused + perSlot * this.context, unused + perSlot * slots]
+      // Lines of equal length lie behind one another, and are copied as one.
+      const [lines, length] = size === sourceSize ? [1, perRow * size] : [perRow, Math.min(size, sourceSize)]
+      for (let line = 0; line < lines; line++) {
+        const start = from + line * sourceSize
+        array.set(source.subarray(start, start + length), row * perRow * size + line * size)
+      }
+      from += perRow * sourceSize
+    }
   }
 }
+
+interface Layer {
+  readonly keys: Lines
+  readonly values: Lines
+}
+
+/** An array of lines, `perRow` for each row: `unused` zeros, then `perSlot` elements for every slot. */
+interface Lines {
+  readonly array: Float32Array
+  readonly perRow: number
+  readonly perSlot: number
+  readonly unused: number
+}
+
+/** The number of slots is a multiple of this, itself one of 16: padding costs time, and so does changing the number. */
+const slotStep = 32

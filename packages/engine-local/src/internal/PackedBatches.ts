@@ -2,7 +2,6 @@ import { Array as Arr, Order } from "effect"
 import type { Datum, Sequence } from "@inspo/engine"
 import { packedInputs, packedValues } from "../model/PackedBatch.ts"
 import type { PackedShape } from "../model/PackedGraph.ts"
-import { bucket, powerOfTwo } from "./Buckets.ts"
 import type { CostedBatch } from "./Gradient.ts"
 import type { Programs } from "./Programs.ts"
 import type { Values } from "./Protocol.ts"
@@ -14,61 +13,49 @@ export interface PackedPlan {
 }
 
 /**
- * Packs sequences that share a prompt, at most {@link completions} at a time, into runs of about {@link rowsPerRun}
- * rows. Neighbours have responses of similar length, and shapes are rounded up to few sizes, so that little is padding
- * and few programs are needed. Sequences without a response are left out. The plan depends on
- * the sequences alone.
+ * Packs sequences that share a prompt into runs of at most {@link rowsPerRun} rows, unless one sequence alone has more.
+ * Completions of unlike lengths go apart where that saves more rows than computing the prompt again costs; prompts of
+ * like shapes go together. Sequences without a response are left out. The plan depends on the sequences alone.
  */
 export const plan = (sequences: ReadonlyArray<Sequence>): ReadonlyArray<PackedPlan> => {
-  const byPrompt = new Map<string, Array<number>>()
-  sequences.forEach(({ prompt, response }, index) => {
-    if (response.length === 0) return
-    const key = prompt.join()
-    const group = byPrompt.get(key)
-    if (group === undefined) byPrompt.set(key, [index])
-    else group.push(index)
-  })
-  const lengthOf = (index: number) => sequences[index]?.response.length ?? 0
-  const parts = Arr.fromIterable(byPrompt.values()).flatMap((group) =>
-    Arr.chunksOf(Arr.sort(group, Order.mapInput(Order.Number, lengthOf)), completions).map((members) => ({
-      members,
-      prompt: bucket((sequences[members[0]]?.prompt.length ?? 1) - 1),
-      response: bucket(Math.max(...members.map(lengthOf)))
-    }))
-  )
-  const similar = Arr.sort(
-    parts,
-    Order.combine(
-      Order.mapInput(Order.Number, (part: Part) => part.response),
-      Order.mapInput(Order.Number, (part: Part) => part.prompt)
-    )
-  )
-  const plans: Array<PackedPlan> = []
-  for (let at = 0; at < similar.length;) {
-    const first = similar[at]
-    if (first === undefined) break
-    const { response } = first
-    const members = new Array<Part>()
-    let prompt = first.prompt
-    // Sorted by response, then by prompt: the next part has the longest prompt so far.
-    for (let next: Part | undefined = first; next?.response === response; next = similar[at]) {
-      if (members.length > 0 && (members.length + 1) * (next.prompt + completions * response) > rowsPerRun) break
-      prompt = next.prompt
-      members.push(next)
-      at++
+  const withResponse = Array.from(sequences.keys()).filter((index) => (sequences[index]?.response.length ?? 0) > 0)
+  const byPrompt = Map.groupBy(withResponse, (index) => sequences[index]?.prompt.join() ?? "")
+  const parts = Arr.fromIterable(byPrompt.values()).flatMap((group) => cut(group, sequences))
+  const plans: Array<{ shape: PackedShape; readonly groups: Array<ReadonlyArray<number>> }> = []
+  for (const { members, shape } of Arr.sort(parts, similarity)) {
+    const last = plans.at(-1)
+    const joined = last === undefined ? shape : join(last.shape, shape)
+    const added = last === undefined ? Infinity : rowsOf(joined) - rowsOf(last.shape) - rowsOf(shape)
+    if (last !== undefined && rowsOf(joined) <= rowsPerRun && added <= rowsOfARun) {
+      last.shape = joined
+      last.groups.push(members)
+    } else {
+      plans.push({ shape, groups: [members] })
     }
-    const room = Math.max(1, Math.floor(rowsPerRun / (prompt + completions * response)))
-    plans.push({
-      shape: {
-        groups: Math.min(room, powerOfTwo(members.length)),
-        completions: members.every((part) => part.members.length === 1) ? 1 : completions,
-        promptLength: prompt,
-        responseLength: response
-      },
-      groups: members.map((part) => part.members)
-    })
   }
   return plans
+}
+
+/** A datum that stands for equal ones: `counts` holds how many action tokens each of its tokens stands for. */
+export interface CountedDatum extends Datum {
+  readonly counts: ReadonlyArray<number>
+}
+
+/**
+ * Joins equal datums, which a policy of low entropy samples often, into one that has their weights together. The loss is
+ * a sum of weight × term, so it stays the same.
+ */
+export const joinEqual = (datums: ReadonlyArray<Datum>): ReadonlyArray<CountedDatum> => {
+  const joined = Map.groupBy(datums, ({ prompt, response, advantages, logprobs }) =>
+    [prompt, response, advantages, logprobs].map((values) => values.join()).join(";")
+  )
+  return Array.from(joined.values()).flatMap((equal) => {
+    const [first] = equal
+    if (first === undefined) return []
+    const sum = (pick: (weight: number) => number) =>
+      first.weights.map((_, at) => equal.reduce((total, { weights }) => total + pick(weights[at] ?? 0), 0))
+    return [{ ...first, weights: sum((weight) => weight), counts: sum((weight) => (weight === 0 ? 0 : 1)) }]
+  })
 }
 
 /** The numbers per response token that training takes beside the tokens. */
@@ -83,12 +70,12 @@ export interface PolicyGradientInputs {
 /** The runs of a policy-gradient step. */
 export const trainingBatches = (
   programs: Programs,
-  datums: ReadonlyArray<Datum>,
+  datums: ReadonlyArray<CountedDatum>,
   loss: PolicyGradientInputs
 ): ReadonlyArray<CostedBatch> => {
   const { entropyCoefficient = 0 } = loss
   return plan(datums).map((packed) => {
-    const rows = (pick: (datum: Datum, index: number) => ReadonlyArray<number>) =>
+    const rows = (pick: (datum: CountedDatum, index: number) => ReadonlyArray<number>) =>
       packedValues(
         packed.shape,
         packed.groups.map((group) => group.flatMap((index) => (datums[index] ? [pick(datums[index], index)] : [])))
@@ -96,6 +83,7 @@ export const trainingBatches = (
     return {
       ...batch(programs, packed, datums, entropyCoefficient === 0 ? "grpo" : "grpo-entropy", {
         weights: rows((datum) => datum.weights),
+        counts: rows((datum) => datum.counts),
         advantages: rows((datum) => datum.advantages),
         oldLogprobs: rows((datum) => datum.logprobs),
         referenceLogprobs: rows((_, index) => loss.reference[index] ?? []),
@@ -148,17 +136,59 @@ const batch = (
     ),
     ...values
   },
-  cost: shape.groups * (shape.promptLength + shape.completions * shape.responseLength)
+  cost: rowsOf(shape)
 })
 
+/** Completions of one prompt, and the shape that holds them. */
 interface Part {
   readonly members: ReadonlyArray<number>
-  /** Slots for the prompt and for the longest response. */
-  readonly prompt: number
-  readonly response: number
+  readonly shape: PackedShape
 }
 
-const completions = 5
+/** Cuts sequences of one prompt, by length, into the parts that take fewest rows together. */
+const cut = (group: ReadonlyArray<number>, sequences: ReadonlyArray<Sequence>): ReadonlyArray<Part> => {
+  const lengthOf = (index: number) => sequences[index]?.response.length ?? 0
+  const byLength = Arr.sort(group, Order.mapInput(Order.Number, lengthOf))
+  const promptLength = slots((sequences[byLength[0] ?? 0]?.prompt.length ?? 1) - 1)
+  // best[n] are the parts of the n shortest.
+  const best: Array<{ readonly rows: number; readonly parts: ReadonlyArray<Part> }> = [{ rows: 0, parts: [] }]
+  byLength.forEach((longest, index) => {
+    const options = best.flatMap(({ rows, parts }, start) => {
+      const members = byLength.slice(start, index + 1)
+      const responseLength = slots(lengthOf(longest))
+      const shape = { groups: 1, completions: members.length, promptLength, responseLength }
+      if (members.length > 1 && rowsOf(shape) > rowsPerRun) return []
+      return [{ rows: rows + rowsOf(shape), parts: [...parts, { members, shape }] }]
+    })
+    best.push(options.reduce((least, option) => (option.rows < least.rows ? option : least)))
+  })
+  return best.at(-1)?.parts ?? []
+}
+
+/** What holds the groups of both shapes. */
+const join = (a: PackedShape, b: PackedShape): PackedShape => ({
+  groups: a.groups + b.groups,
+  completions: Math.max(a.completions, b.completions),
+  promptLength: Math.max(a.promptLength, b.promptLength),
+  responseLength: Math.max(a.responseLength, b.responseLength)
+})
+
+const rowsOf = ({ groups, completions, promptLength, responseLength }: PackedShape): number =>
+  groups * (promptLength + completions * responseLength)
+
+const similarity = Order.combineAll(
+  [
+    ({ shape }: Part) => shape.responseLength,
+    ({ shape }: Part) => shape.completions,
+    ({ shape }: Part) => shape.promptLength
+  ].map((measure) => Order.mapInput(Order.Number, measure))
+)
+
+/** Lengths are rounded up a little, so that fewer shapes occur: each takes time to build. */
+const slots = (length: number): number => 4 * Math.max(1, Math.ceil(length / 4))
 
 /** Small enough for activations to stay in the cache, large enough for the matrix products. */
 const rowsPerRun = 900
+
+/** What a run costs beside its rows, in rows. */
+const rowsOfARun = 64

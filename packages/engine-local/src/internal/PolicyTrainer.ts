@@ -68,9 +68,10 @@ export const make = (options: {
         if (reason !== undefined) return yield* new EngineError({ operation: "train", reason })
       }
       const { gradient, outputs } = yield* Effect.gen(function* () {
+        const distinct = PackedBatches.joinEqual(datums)
         const reference =
-          loss.klCoefficient === 0 ? datums.map((datum) => datum.logprobs) : yield* logprobs("reference", datums)
-        const batches = PackedBatches.trainingBatches(programs, datums, { ...loss, reference })
+          loss.klCoefficient === 0 ? distinct.map((datum) => datum.logprobs) : yield* logprobs("reference", distinct)
+        const batches = PackedBatches.trainingBatches(programs, distinct, { ...loss, reference })
         return yield* Gradient.accumulate(pool, batches, ["loss", "kl", "clipped"])
       }).pipe(Effect.mapError(({ reason }) => new EngineError({ operation: "train", reason })))
 

@@ -6,7 +6,7 @@ export interface CachedSequence {
 
 /**
  * Sequences that were decoded under the present weights, to be continued by prompts that extend them. Beyond `capacity`
- * tokens the oldest sequences go.
+ * bytes of keys and values the oldest sequences go.
  */
 export class PrefixCache {
   private readonly capacity: number
@@ -22,7 +22,7 @@ export class PrefixCache {
     const key = sequence.tokens.reduce(extendHash, 0)
     this.drop(key)
     this.sequences.set(key, sequence)
-    this.size += sequence.tokens.length
+    this.size += sequence.keyValues.byteLength
     for (const oldest of this.sequences.keys()) {
       if (this.size <= this.capacity) break
       this.drop(oldest)
@@ -47,7 +47,7 @@ export class PrefixCache {
   }
 
   private drop(key: number): void {
-    this.size -= this.sequences.get(key)?.tokens.length ?? 0
+    this.size -= this.sequences.get(key)?.keyValues.byteLength ?? 0
     this.sequences.delete(key)
   }
 }

@@ -1,24 +1,22 @@
 import type { Program } from "../graph/Program.ts"
-import { decodeGraph } from "../model/DecodeGraph.ts"
 import type { ModelConfig } from "../model/ModelConfig.ts"
 import { type PackedShape, packedGraph } from "../model/PackedGraph.ts"
 import { sequenceGraph } from "../model/SequenceGraph.ts"
 import { type SharedProgram, shareProgram } from "./Protocol.ts"
 
-/** The programs of one model, each built when its shape is first needed. */
+/** The programs of one model, each built when its shape is first needed. Those of a kind mostly share a session. */
 export interface Programs {
   readonly sequence: (rows: number, length: number, mode: "cross-entropy" | "logprob") => SharedProgram
   readonly packed: (shape: PackedShape, mode: "grpo" | "grpo-entropy" | "logprob") => SharedProgram
-  readonly decode: (rows: number, context: number) => SharedProgram
 }
 
 export const make = (config: ModelConfig): Programs => {
   const built = new Map<string, SharedProgram>()
-  const memoize = (key: string, build: () => Program): SharedProgram => {
-    const known = built.get(key)
+  const memoize = (name: string, build: () => Program): SharedProgram => {
+    const known = built.get(name)
     if (known !== undefined) return known
-    const program = shareProgram(key, build())
-    built.set(key, program)
+    const program = shareProgram(build())
+    built.set(name, program)
     return program
   }
   return {
@@ -27,7 +25,6 @@ export const make = (config: ModelConfig): Programs => {
     packed: (shape, mode) =>
       memoize(`packed/${mode}/${shape.groups}x${shape.completions}/${shape.promptLength}+${shape.responseLength}`, () =>
         packedGraph(config, { ...shape, mode })
-      ),
-    decode: (rows, context) => memoize(`decode/${rows}x${context}`, () => decodeGraph(config, { rows, context }))
+      )
   }
 }

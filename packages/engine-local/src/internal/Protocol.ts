@@ -1,4 +1,5 @@
-import type { Program, TensorSpec } from "../graph/Program.ts"
+import { createHash } from "node:crypto"
+import type { Program } from "../graph/Program.ts"
 import type { ModelConfig, Parameter } from "../model/ModelConfig.ts"
 
 /** The key-value cache of one row: `heads` of `headWidth` per position, in each layer. */
@@ -22,24 +23,26 @@ export interface WorkerData {
   /** One flat gradient array per lane; a lane is written by one worker at a time. */
   readonly lanes: ReadonlyArray<SharedArrayBuffer>
   readonly cache: CacheShape
+  readonly decode: SharedProgram
+  readonly prefill: SharedProgram
+  /** Tokens that the prefill program takes per row. */
+  readonly block: number
   /** Sequences that one worker decodes at once. */
   readonly rows: number
 }
 
 export type PolicyName = "current" | "reference"
 
-/** A program whose bytes workers share; `key` identifies it, so that each worker creates its session once. */
-export interface SharedProgram {
+/** A program whose bytes workers share; `key` identifies them, so that each worker creates one session for them. */
+export interface SharedProgram extends Omit<Program, "bytes"> {
   readonly key: string
   readonly bytes: SharedArrayBuffer
-  readonly inputs: ReadonlyArray<TensorSpec>
-  readonly outputs: ReadonlyArray<TensorSpec>
 }
 
-export const shareProgram = (key: string, program: Program): SharedProgram => {
-  const bytes = new SharedArrayBuffer(program.bytes.length)
-  new Uint8Array(bytes).set(program.bytes)
-  return { key, bytes, inputs: program.inputs, outputs: program.outputs }
+export const shareProgram = ({ bytes, ...program }: Program): SharedProgram => {
+  const shared = new SharedArrayBuffer(bytes.length)
+  new Uint8Array(shared).set(bytes)
+  return { ...program, key: createHash("sha256").update(bytes).digest("base64"), bytes: shared }
 }
 
 export type Values = Float32Array | BigInt64Array
@@ -78,19 +81,6 @@ export interface DecodeRequest {
   readonly cached: { readonly length: number; readonly keyValues: SharedArrayBuffer } | null
 }
 
-/** A decoding program for at most `rows` sequences of at most `context` positions. */
-export interface DecodeProgram {
-  readonly rows: number
-  readonly context: number
-  readonly program: SharedProgram
-}
-
-/** For every context there are programs for the same row counts, both ascending. */
-export interface SampleTask {
-  readonly programs: ReadonlyArray<DecodeProgram>
-  readonly requests: ReadonlyArray<DecodeRequest>
-}
-
 export interface DecodedSequence {
   readonly tokens: ReadonlyArray<number>
   readonly logprobs: ReadonlyArray<number>
@@ -104,7 +94,7 @@ export type SampleReply = ReadonlyArray<ReadonlyArray<DecodedSequence>>
 /** The operations of a worker. */
 export interface Tasks {
   readonly evaluate: { readonly request: EvaluateRequest; readonly reply: EvaluateReply }
-  readonly sample: { readonly request: SampleTask; readonly reply: SampleReply }
+  readonly sample: { readonly request: ReadonlyArray<DecodeRequest>; readonly reply: SampleReply }
 }
 
 /** A worker answers each task with one reply, in order. */

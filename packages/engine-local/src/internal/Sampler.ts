@@ -3,9 +3,8 @@ import { Effect, Random } from "effect"
 import type { ModelConfig } from "../model/ModelConfig.ts"
 import { deal } from "./Deal.ts"
 import { PrefixCache } from "./PrefixCache.ts"
-import type { Programs } from "./Programs.ts"
-import type { DecodedSequence, DecodeProgram, DecodeRequest } from "./Protocol.ts"
-import { contextOf, type WorkerPool } from "./WorkerPool.ts"
+import type { DecodedSequence, DecodeRequest } from "./Protocol.ts"
+import type { WorkerPool } from "./WorkerPool.ts"
 
 /** The sampling side of the engine; `forget` must follow every change of the weights. */
 export interface Sampler {
@@ -16,12 +15,11 @@ export interface Sampler {
 export const make = (options: {
   readonly config: ModelConfig
   readonly pool: WorkerPool
-  readonly programs: Programs
   readonly tokenizer: Tokenizer
   readonly prefixCache: boolean
 }): Sampler => {
-  const { config, pool, programs, tokenizer } = options
-  const prefixes = new PrefixCache(options.prefixCache ? cachedTokens : 0)
+  const { config, pool, tokenizer } = options
+  const prefixes = new PrefixCache(options.prefixCache ? cachedBytes : 0)
 
   /** Cuts a request into parts of at most `most` samples, so that several workers can share it. */
   const split = (index: number, request: SampleRequest, stop: ReadonlyArray<number>, most: number): Array<Part> => {
@@ -50,15 +48,6 @@ export const make = (options: {
     })
   }
 
-  /** The programs that `parts` can need on one worker. */
-  const programsFor = (parts: ReadonlyArray<Part>): ReadonlyArray<DecodeProgram> => {
-    const sequences = parts.reduce((total, { decode }) => total + decode.samples, 0)
-    const longest = parts.reduce((most, { decode }) => Math.max(most, decode.prompt.length + decode.maxTokens), 0)
-    return upTo(contexts(contextOf(config)), longest).flatMap((context) =>
-      upTo(rowCounts(pool.rows), sequences).map((rows) => ({ rows, context, program: programs.decode(rows, context) }))
-    )
-  }
-
   const remember = (prompt: ReadonlyArray<number>, { tokens, keyValues }: DecodedSequence): void => {
     if (options.prefixCache) prefixes.add({ tokens: [...prompt, ...tokens.slice(0, -1)], keyValues })
   }
@@ -80,7 +69,11 @@ export const make = (options: {
       const shares = deal(costs, pool.workers).map((indices) => indices.flatMap((at) => parts[at] ?? []))
       const replies = yield* Effect.forEach(
         shares,
-        (share) => pool.run("sample", { programs: programsFor(share), requests: share.map(({ decode }) => decode) }),
+        (share) =>
+          pool.run(
+            "sample",
+            share.map(({ decode }) => decode)
+          ),
         { concurrency: "unbounded" }
       ).pipe(Effect.mapError(({ reason }) => new EngineError({ operation: "sample", reason })))
 
@@ -114,8 +107,8 @@ const toSampled = ({ tokens, logprobs, stopped }: DecodedSequence): SampledSeque
   stopReason: stopped ? "stop" : "length"
 })
 
-/** Some 600 bytes each for the shipped model. */
-const cachedTokens = 200_000
+/** Some 600 per token for the shipped model. */
+const cachedBytes = 128e6
 
 /** `count` rows of uniform draws; sample number `i` of a request has a stream of its own. */
 const draws = (seed: string, first: number, count: number, length: number): Float64Array => {
@@ -125,24 +118,6 @@ const draws = (seed: string, first: number, count: number, length: number): Floa
     for (let at = 0; at < length; at++) result[sample * length + at] = stream.nextDoubleUnsafe()
   }
   return result
-}
-
-/**
- * Row counts and contexts of the decoding programs. A row gives the same bits in all of them, given that a program has
- * at least two rows (one would be a matrix-vector product, which sums in another order) and a context that is a
- * multiple of 16 (the width of the widest vector registers, so that padding sums to nothing).
- */
-const rowCounts = (rows: number): ReadonlyArray<number> => [...[2, 4, 8, 16, 32, 48, 64].filter((n) => n < rows), rows]
-
-const contexts = (context: number): ReadonlyArray<number> => [
-  ...Array.from({ length: Math.ceil(context / 64) - 1 }, (_, index) => 64 * (index + 1)),
-  context
-]
-
-/** The ascending `sizes` up to the first that is not below `needed`, or all. */
-const upTo = (sizes: ReadonlyArray<number>, needed: number): ReadonlyArray<number> => {
-  const enough = sizes.findIndex((size) => size >= needed)
-  return enough < 0 ? sizes : sizes.slice(0, enough + 1)
 }
 
 const stopToken = Effect.fnUntraced(function* (

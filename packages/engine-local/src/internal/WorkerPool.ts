@@ -2,8 +2,11 @@ import { availableParallelism } from "node:os"
 import { Worker } from "node:worker_threads"
 import { Cause, Effect, Queue, Schema, type Scope } from "effect"
 import { maskedScore } from "../graph/Attention.ts"
+import { unknown } from "../graph/Graph.ts"
+import { decodeGraph } from "../model/DecodeGraph.ts"
 import { headWidth, type ModelConfig, parameterCount, parameterLayout } from "../model/ModelConfig.ts"
-import type { ReplyMessage, Tasks, WorkerData } from "./Protocol.ts"
+import { prefillBlock, prefillGraph } from "../model/PrefillGraph.ts"
+import { type ReplyMessage, shareProgram, type Tasks, type WorkerData } from "./Protocol.ts"
 
 /** A worker threw or died. A dead worker fails every later task of its pool too. */
 export class WorkerFailure extends Schema.TaggedError<WorkerFailure>()("WorkerFailure", { reason: Schema.String }) {}
@@ -55,6 +58,9 @@ export const make = Effect.fnUntraced(function* (options: {
       context: contextOf(options.config),
       maskedScore
     },
+    decode: shareProgram(decodeGraph(options.config, anySize)),
+    prefill: shareProgram(prefillGraph(options.config, anySize)),
+    block: prefillBlock,
     rows: options.rows
   }
   const current = new Float32Array(data.policies.current)
@@ -94,6 +100,8 @@ export const make = Effect.fnUntraced(function* (options: {
       )
   }
 })
+
+const anySize = { rows: unknown, context: unknown }
 
 const post = <K extends keyof Tasks>(
   worker: Worker,

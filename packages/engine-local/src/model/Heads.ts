@@ -1,4 +1,4 @@
-import type { Graph, Shape, Tensor } from "../graph/Graph.ts"
+import { type Graph, type Shape, type Tensor, unknown } from "../graph/Graph.ts"
 import { reshape, transpose } from "../graph/Layout.ts"
 import { headWidth, type ModelConfig } from "./ModelConfig.ts"
 
@@ -36,4 +36,6 @@ export const joinQueryHeads = (graph: Graph, heads: Tensor, outer: Shape, config
 /** The axes of `outer` but the first. */
 const inner = (outer: Shape): Shape => [...outer.keys()].slice(1)
 
-const product = (shape: Shape): number => shape.reduce((total, size) => total * size, 1)
+/** Of sizes one of which may be unknown. */
+const product = (shape: Shape): number =>
+  shape.includes(unknown) ? unknown : shape.reduce((total, size) => total * size, 1)

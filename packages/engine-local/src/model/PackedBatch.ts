@@ -60,7 +60,7 @@ export const packedInputs = (shape: PackedShape, groups: ReadonlyArray<PackedGro
 
 /**
  * One number per response token laid out as the rows of `packedGraph` that predict them, 0 on padding: `weights`,
- * `advantages` and the log-probabilities. `values[group][completion]` is parallel to the response.
+ * `counts`, `advantages` and the log-probabilities. `values[group][completion]` is parallel to the response.
  */
 export const packedValues = (
   shape: PackedShape,

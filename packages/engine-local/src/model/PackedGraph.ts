@@ -1,7 +1,7 @@
-import { attention, causalMask, prefixAttention } from "../graph/Attention.ts"
+import { attention, causalMask } from "../graph/Attention.ts"
 import { add, weightedSum } from "../graph/Elementwise.ts"
 import { Graph, type Tensor } from "../graph/Graph.ts"
-import { concatenate, splitInThree, splitInTwo } from "../graph/Layout.ts"
+import { concatenate, repeat, reshape, splitInThree, splitInTwo } from "../graph/Layout.ts"
 import { linear, linearTransposed } from "../graph/Linear.ts"
 import { clippedSurrogate, entropy, klEstimate, logProbability } from "../graph/Loss.ts"
 import { rmsNorm } from "../graph/Normalization.ts"
@@ -34,8 +34,8 @@ export interface PackedShape {
  * - `tokens`, `previous`, `positions` int64 `[N]`: token, token before it (0 at the start of a sequence), position;
  * - `promptBias` float32 `[G, 1, 1, Tp]`: 0 on prompt slots in use, `maskedScore` on padding;
  * - `targets` int64 `[N2, 1]`: the response token each response row predicts;
- * - mode `"grpo"` only, all float32 `[N2, 1]`: `weights` (0 on padding and observations), `advantages`, `oldLogprobs`,
- *   `referenceLogprobs` (with a `klCoefficient` of 0 feed `oldLogprobs`);
+ * - mode `"grpo"` only, all float32 `[N2, 1]`: `weights` and `counts` (0 on padding and observations; a row of count `c`
+ *   stands for `c` equal tokens, with the weights of all), `advantages`, `oldLogprobs`, `referenceLogprobs` (with a `klCoefficient` of 0 feed `oldLogprobs`);
  * - mode `"grpo"` only, float32 scalars `[]`: `clipLow` = 1 - ε, `clipHigh` = 1 + ε, `klCoefficient` = β.
  *
  * Mode `"grpo-entropy"` takes and gives what `"grpo"` does, with the float32 scalar input `entropyCoefficient` = c and an
@@ -45,7 +45,7 @@ export interface PackedShape {
  *
  * - `loss` `[]`: Σ w (-min(ρA, clip(ρ)A) + β (e^(ref - lp) - (ref - lp) - 1)), ρ = e^(lp - old): GRPO's loss (Shao et al.,
  *   2024, eq. 3) as the plain sum over tokens of weight × term;
- * - `kl` `[]`: Σ w · (the k3 term); `clipped` `[]`: number of tokens of weight ≠ 0 whose clipped term was the smaller;
+ * - `kl` `[]`: Σ w · (the k3 term); `clipped` `[]`: Σ count over tokens whose clipped term was the smaller;
  * - `d_{name}` in the parameter's shape, for all but `pos`; `d_emb` is the share of the output head alone;
  * - `dx0`, `dprev` `[N, width]`: gradients of the embedding rows gathered by `tokens` (and of the position rows, which
  *   are the same) and by `previous`. `scatterInputGradient` adds them to `d_emb` and makes `d_pos`.
@@ -64,15 +64,9 @@ export const packedGraph = (
   const embedded = embed(graph, parameters, declareIndices(graph, promptRows + responseRows))
   const targets = graph.indexInput("targets", [responseRows, 1])
   const promptBias = graph.input("promptBias", [groups, 1, 1, promptLength])
-  const promptMask = graph.node(
-    "Add",
-    [
-      causalMask(graph, promptLength),
-      graph.node("Unsqueeze", [promptBias, graph.integers([1])], [groups, 1, 1, 1, promptLength])
-    ],
-    [groups, 1, promptLength, 1, promptLength]
-  )
-  const responseMask = causalMask(graph, responseLength)
+  const perKey = config.heads / config.keyValueHeads
+  const promptMask = causalMask(graph, promptLength, perKey)
+  const responseMask = maskResponses(graph, options, promptBias, perKey)
   const prompts = [groups, promptLength]
   const responses = [groups, completions, responseLength]
 
@@ -85,18 +79,33 @@ export const packedGraph = (
     const [promptV, responseV] = splitInTwo(graph, v, 0, promptRows)
     const keys = splitKeyValueHeads(graph, promptK, prompts, config)
     const values = splitKeyValueHeads(graph, promptV, prompts, config)
-    const responseHeads = prefixAttention(
+    // Every completion gets its own copy of the prompt's: they are small beside the scores.
+    const extend = (prompt: Tensor, response: Tensor) =>
+      concatenate(
+        graph,
+        repeat(graph, prompt, 2, completions),
+        splitKeyValueHeads(graph, response, responses, config),
+        3
+      )
+    const responseQueries = splitQueryHeads(graph, responseQ, responses, config)
+    const responseHeads = attention(
       graph,
-      splitQueryHeads(graph, responseQ, responses, config),
-      { keys, values, mask: promptBias },
-      {
-        keys: splitKeyValueHeads(graph, responseK, responses, config),
-        values: splitKeyValueHeads(graph, responseV, responses, config),
-        mask: responseMask
-      },
+      reshape(graph, responseQueries, [
+        groups,
+        config.keyValueHeads,
+        completions,
+        responseLength * perKey,
+        headWidth(config)
+      ]),
+      { keys: extend(keys, responseK), values: extend(values, responseV), mask: responseMask },
       scale
     )
-    const attendedResponses = joinQueryHeads(graph, responseHeads, responses, config)
+    const attendedResponses = joinQueryHeads(
+      graph,
+      reshape(graph, responseHeads, responseQueries.shape),
+      responses,
+      config
+    )
     if (index < config.layers - 1) {
       const promptQueries = splitQueryHeads(graph, promptQ, prompts, config)
       const promptHeads = attention(graph, promptQueries, { keys, values, mask: promptMask }, scale)
@@ -115,7 +124,21 @@ export const packedGraph = (
     const entropies = options.mode === "grpo-entropy" ? entropy(graph, logits) : null
     outputGradients(graph, outputLoss(graph, logprobs, entropies), parameters, embedded)
   }
-  return graph.build()
+  return graph.buildForAnySize()
+}
+
+/** `[G, 1, 1, Tr · R, Tp + Tr]`: a response looks at all of its prompt and at itself up to the same position. */
+const maskResponses = (
+  graph: Graph,
+  { groups, promptLength, responseLength }: PackedShape,
+  promptBias: Tensor,
+  perKey: number
+): Tensor => {
+  const shape = (length: number) => [groups, 1, 1, responseLength * perKey, length]
+  const expand = (x: Tensor, length: number) => graph.node("Expand", [x, graph.sizes(shape(length))], shape(length))
+  const prompt = expand(reshape(graph, promptBias, [groups, 1, 1, 1, promptLength]), promptLength)
+  const response = expand(causalMask(graph, responseLength, perKey), responseLength)
+  return concatenate(graph, prompt, response, 4)
 }
 
 /** Adds the outputs `loss`, `kl` and `clipped`; returns the loss. */
@@ -135,10 +158,9 @@ const outputLoss = (graph: Graph, logprobs: Tensor, entropies: Tensor | null): T
     weightedSum(graph, kl, graph.node("Mul", [weights, klCoefficient], shape))
   )
   const loss = entropies === null ? anchored : add(graph, anchored, entropyTerm(graph, entropies, weights))
-  const counted = graph.node("Abs", [graph.node("Sign", [weights], shape)], shape)
   graph.output("loss", loss)
   graph.output("kl", weightedSum(graph, kl, weights))
-  graph.output("clipped", weightedSum(graph, surrogate.clipped, counted))
+  graph.output("clipped", weightedSum(graph, surrogate.clipped, graph.input("counts", shape)))
   return loss
 }
 

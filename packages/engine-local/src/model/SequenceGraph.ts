@@ -30,7 +30,7 @@ export const sequenceGraph = (
   const parameters = declareParameters(graph, config)
   const embedded = embed(graph, parameters, declareIndices(graph, n))
   const targets = graph.indexInput("targets", [n, 1])
-  const mask = causalMask(graph, length)
+  const mask = causalMask(graph, length, config.heads / config.keyValueHeads)
 
   let x = embedded.x
   for (const layer of parameters.layers) {
@@ -56,5 +56,5 @@ export const sequenceGraph = (
     graph.output("loss", loss)
     outputGradients(graph, loss, parameters, embedded)
   }
-  return graph.build()
+  return graph.buildForAnySize()
 }

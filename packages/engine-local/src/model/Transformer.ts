@@ -1,7 +1,6 @@
 import { Array as Arr } from "effect"
-import { squaredRelu, add } from "../graph/Elementwise.ts"
 import { sizeOf, type Graph, type Tensor } from "../graph/Graph.ts"
-import { linear } from "../graph/Linear.ts"
+import { linearPlus, squaredReluLinear } from "../graph/Linear.ts"
 import { rmsNorm } from "../graph/Normalization.ts"
 import { type ModelConfig, parameterLayout } from "./ModelConfig.ts"
 
@@ -77,14 +76,14 @@ export const embed = (graph: Graph, parameters: Parameters, indices: InputIndice
   const gather = (table: Tensor, index: Tensor<"int64">) => graph.node("Gather", [table, index], shape)
   const own = graph.node("Add", [gather(emb, indices.tokens), gather(pos, indices.positions)], shape)
   const previous = gather(emb, indices.previous)
-  return { x: add(graph, own, linear(graph, previous, shift)), own, previous }
+  return { x: linearPlus(graph, previous, shift, own), own, previous }
 }
 
 /** The half of a layer after attention: adds the projected heads `[n, width]` and the feed-forward layer to `x`. */
 export const feedForward = (graph: Graph, layer: LayerParameters, x: Tensor, heads: Tensor): Tensor => {
-  const attended = add(graph, x, linear(graph, heads, layer.out))
-  const hidden = squaredRelu(graph, linear(graph, rmsNorm(graph, attended), layer.up))
-  return add(graph, attended, linear(graph, hidden, layer.down))
+  const attended = linearPlus(graph, heads, layer.out, x)
+  const hidden = squaredReluLinear(graph, rmsNorm(graph, attended), layer.up)
+  return linearPlus(graph, hidden, layer.down, attended)
 }
 
 /** Adds the outputs `d_{name}` of all parameters but `pos`, `dx0` and `dprev`. */

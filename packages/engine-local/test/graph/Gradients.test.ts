@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { attention, causalMask, maskedScore, prefixAttention } from "@inspo/engine-local/graph/Attention"
-import { add, squaredRelu, weightedSum } from "@inspo/engine-local/graph/Elementwise"
+import { attention, causalMask, maskedScore } from "@inspo/engine-local/graph/Attention"
+import { add, weightedSum } from "@inspo/engine-local/graph/Elementwise"
 import { Graph, type Shape, type Tensor } from "@inspo/engine-local/graph/Graph"
-import { concatenate, reshape, splitInThree, splitInTwo, transpose } from "@inspo/engine-local/graph/Layout"
-import { linear, linearTransposed } from "@inspo/engine-local/graph/Linear"
+import { concatenate, repeat, reshape, splitInThree, splitInTwo, transpose } from "@inspo/engine-local/graph/Layout"
+import { linear, linearPlus, linearTransposed, squaredReluLinear } from "@inspo/engine-local/graph/Linear"
 import { clippedSurrogate, entropy, klEstimate, logProbability } from "@inspo/engine-local/graph/Loss"
 import { rmsNorm } from "@inspo/engine-local/graph/Normalization"
 import { Effect, Schema } from "effect"
+import { square } from "./square.ts"
 import { at, dot, gradientError, integers, normals, open } from "./Sessions.ts"
 
 type Sizes = readonly [number, number, number, number]
@@ -26,7 +27,6 @@ const operations: Readonly<Record<string, Operation>> = {
     apply: (graph, [a, b]) => add(graph, need(a), need(b))
   },
   "add of a tensor to itself": { inputs: ([n, m]) => [[n, m]], apply: (graph, [a]) => add(graph, need(a), need(a)) },
-  squaredRelu: { inputs: ([n, m]) => [[n, m]], apply: (graph, [x]) => squaredRelu(graph, need(x)) },
   weightedSum: {
     inputs: ([n, m]) => [[n, m]],
     apply: (graph, [x], seed) => weightedSum(graph, need(x), constant(graph, need(x).shape, seed))
@@ -37,6 +37,21 @@ const operations: Readonly<Record<string, Operation>> = {
       [k, m]
     ],
     apply: (graph, [x, w]) => linear(graph, need(x), need(w))
+  },
+  linearPlus: {
+    inputs: ([n, k, m]) => [
+      [n, k],
+      [k, m],
+      [n, m]
+    ],
+    apply: (graph, [x, w, residual]) => linearPlus(graph, need(x), need(w), need(residual))
+  },
+  squaredReluLinear: {
+    inputs: ([n, k, m]) => [
+      [n, k],
+      [k, m]
+    ],
+    apply: (graph, [x, w]) => squaredReluLinear(graph, need(x), need(w))
   },
   linearTransposed: {
     inputs: ([n, k, m]) => [
@@ -61,14 +76,14 @@ const operations: Readonly<Record<string, Operation>> = {
     inputs: ([n, k, m]) => [[n, k + m]],
     apply: (graph, [x]) => {
       const [first, second] = splitInTwo(graph, need(x), 1, 1)
-      return concatenate(graph, squaredRelu(graph, second), first, 1)
+      return concatenate(graph, square(graph, second), first, 1)
     }
   },
   "splitInTwo with one part used": {
     inputs: ([n, k, m]) => [[k + m, n]],
     apply: (graph, [x]) => {
       const [, second] = splitInTwo(graph, need(x), 0, 1)
-      return squaredRelu(graph, second)
+      return square(graph, second)
     }
   },
   splitInThree: {
@@ -76,7 +91,7 @@ const operations: Readonly<Record<string, Operation>> = {
     apply: (graph, [x]) => {
       const total = need(x).shape[1] ?? 0
       const [first, second, third] = splitInThree(graph, need(x), 1, [1, total - 2, 1])
-      return concatenate(graph, third, concatenate(graph, squaredRelu(graph, second), first, 1), 1)
+      return concatenate(graph, third, concatenate(graph, square(graph, second), first, 1), 1)
     }
   },
   concatenate: {
@@ -87,32 +102,30 @@ const operations: Readonly<Record<string, Operation>> = {
     apply: (graph, [a, b]) => concatenate(graph, need(a), need(b), 1)
   },
   rmsNorm: { inputs: ([n, m]) => [[n, m + 7]], apply: (graph, [x]) => rmsNorm(graph, need(x)) },
+  repeat: {
+    inputs: ([n, k, m]) => [[n, k, m]],
+    apply: (graph, [x]) => square(graph, reshape(graph, repeat(graph, need(x), 1, 3), [size(need(x).shape), 3]))
+  },
   attention: {
     inputs: ([b, h, t, d]) => [
       [b, h, t * 2, d],
       [b, h, t, d],
       [b, h, t, d]
     ],
-    apply: (graph, [q, k, v]) =>
-      attention(graph, need(q), { keys: need(k), values: need(v), mask: causalMask(graph, need(k).shape[2] ?? 0) }, 0.7)
+    apply: (graph, [q, k, v]) => {
+      const mask = causalMask(graph, need(k).shape[2] ?? 0, 2)
+      return attention(graph, need(q), { keys: need(k), values: need(v), mask }, 0.7)
+    }
   },
-  prefixAttention: {
-    inputs: ([b, h, t, d]) => [
-      [b, h, 2 * t * 2, d],
-      [b, h, 3, d],
-      [b, h, 3, d],
-      [b, h, 2, t, d],
-      [b, h, 2, t, d]
+  "attention to masked positions": {
+    inputs: ([b, t, d]) => [
+      [b, 2, t, d],
+      [b, 2, 3, d],
+      [b, 2, 3, d]
     ],
-    apply: (graph, [q, pk, pv, k, v]) => {
-      const bias = graph.constant([1, 1, 1, 3], Float32Array.of(0, 0, maskedScore))
-      return prefixAttention(
-        graph,
-        need(q),
-        { keys: need(pk), values: need(pv), mask: bias },
-        { keys: need(k), values: need(v), mask: causalMask(graph, need(k).shape[3] ?? 0) },
-        0.7
-      )
+    apply: (graph, [q, k, v]) => {
+      const mask = graph.constant([1, 1, 1, 3], Float32Array.of(0, 0, maskedScore))
+      return attention(graph, need(q), { keys: need(k), values: need(v), mask }, 0.7)
     }
   },
   logProbability: {

@@ -1,24 +1,25 @@
 import { fromBinary } from "@bufbuild/protobuf"
 import { assert, describe, it } from "@effect/vitest"
-import { add, squaredRelu, weightedSum } from "@inspo/engine-local/graph/Elementwise"
+import { add, weightedSum } from "@inspo/engine-local/graph/Elementwise"
 import { ModelProtoSchema } from "@inspo/engine-local/graph/generated/onnx_pb"
 import { Graph, sizeOf } from "@inspo/engine-local/graph/Graph"
 import { Effect } from "effect"
 import { run } from "./Sessions.ts"
+import { square } from "./square.ts"
 
 describe("Graph", () => {
   it("leaves out nodes, constants and inputs that no output depends on", () => {
     const graph = new Graph()
     const x = graph.input("x", [2])
     const unused = graph.input("unused", [2])
-    graph.output("y", squaredRelu(graph, x))
+    graph.output("y", square(graph, x))
     add(graph, unused, graph.constant([2], Float32Array.of(1, 2)))
     const program = graph.build()
     const model = fromBinary(ModelProtoSchema, program.bytes)
     assert.deepStrictEqual(program.inputs, [{ name: "x", shape: [2], type: "float32" }])
     assert.deepStrictEqual(
       model.graph?.node.map(({ opType }) => opType),
-      ["Relu", "Mul", "Identity"]
+      ["Mul"]
     )
     assert.deepStrictEqual(model.graph?.initializer, [])
   })
@@ -27,7 +28,7 @@ describe("Graph", () => {
     const build = () => {
       const graph = new Graph()
       const x = graph.input("x", [2, 3])
-      const loss = weightedSum(graph, squaredRelu(graph, x), graph.filled([2, 3], 2))
+      const loss = weightedSum(graph, square(graph, x), graph.filled([2, 3], 2))
       for (const gradient of graph.gradients(loss, [x])) graph.output("dx", gradient)
       return graph.build().bytes
     }
@@ -42,6 +43,24 @@ describe("Graph", () => {
       graph.gradients(loss, [x, other]).forEach((gradient, index) => graph.output(`d${index}`, gradient))
       const results = yield* run(graph.build(), { x: Float32Array.of(1, 2) })
       assert.deepStrictEqual(results, { d0: Float32Array.of(3, 4), d1: Float32Array.of(0, 0, 0) })
+    })
+  )
+
+  it.effect("gives what is an output twice, and an input that is an output", () =>
+    Effect.gen(function* () {
+      const graph = new Graph()
+      const x = graph.input("x", [2])
+      const y = square(graph, x)
+      graph.output("first", y)
+      graph.output("second", y)
+      graph.output("third", x)
+      graph.output("fourth", square(graph, y))
+      assert.deepStrictEqual(yield* run(graph.build(), { x: Float32Array.of(2, -3) }), {
+        first: Float32Array.of(4, 9),
+        second: Float32Array.of(4, 9),
+        third: Float32Array.of(2, -3),
+        fourth: Float32Array.of(16, 81)
+      })
     })
   )
 

@@ -19,7 +19,10 @@ export const open = (program: Program): Effect.Effect<(values: Values) => Effect
             return [name, new Tensor(type, data, shape)]
           })
         )
-        const results = await session.run(feeds)
+        const sizes = Object.entries(program.sizes).map(
+          ([name, values]) => [name, new Tensor("int64", values, [values.length])] as const
+        )
+        const results = await session.run({ ...feeds, ...Object.fromEntries(sizes) })
         return Object.fromEntries(
           program.outputs.map(({ name }) => {
             const data = results[name]?.data

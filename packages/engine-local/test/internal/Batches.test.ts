@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Datum } from "@inspo/engine"
 import { Schema } from "effect"
 import { bucket } from "../../src/internal/Buckets.ts"
 import { deal } from "../../src/internal/Deal.ts"
@@ -46,13 +47,14 @@ describe("SequenceBatches", () => {
 
 describe("PackedBatches", () => {
   const Shape = Schema.Struct({ prompt: between(1, 3), response: between(0, 200) })
+  const promptLengths = [1, 40, 81]
 
   it.prop(
     "plans every response once, beside others of its prompt, where it fits",
     [Schema.Array(Shape)],
     ([shapes]) => {
       const sequences = shapes.map(({ prompt, response }) => ({
-        prompt: Array.from({ length: 40 * prompt }, () => prompt),
+        prompt: Array.from({ length: promptLengths[prompt - 1] ?? 0 }, () => prompt),
         response: Array.from({ length: response }, () => 1)
       }))
       const plans = PackedBatches.plan(sequences)
@@ -61,11 +63,14 @@ describe("PackedBatches", () => {
       assert.sameMembers(planned, expected)
       assert.lengthOf(planned, expected.length)
       for (const { shape, groups } of plans) {
-        assert.isAtMost(groups.length, shape.groups)
+        assert.lengthOf(groups, shape.groups)
+        const rows = shape.groups * (shape.promptLength + shape.completions * shape.responseLength)
+        assert.isTrue(rows <= 900 || groups.flat().length === 1, `${rows} rows`)
         for (const group of groups) {
           assert.isAtMost(group.length, shape.completions)
           assert.lengthOf(new Set(group.map((index) => shapes[index]?.prompt)), 1)
           for (const index of group) {
+            assert.isAbove(shape.promptLength, 0)
             assert.isAtMost((sequences[index]?.prompt.length ?? Infinity) - 1, shape.promptLength)
             assert.isAtMost(sequences[index]?.response.length ?? Infinity, shape.responseLength)
           }
@@ -73,4 +78,41 @@ describe("PackedBatches", () => {
       }
     }
   )
+
+  it.prop(
+    "joins equal datums into one with their weights and counts together",
+    [Schema.Array(Schema.Tuple([between(0, 1), between(0, 1), between(0, 2)]))],
+    ([choices]) => {
+      const datums = choices.map(([token, advantage, weight]) => ({
+        prompt: [1, 2],
+        response: [token, 5],
+        logprobs: [-1, -2],
+        advantages: [0, advantage],
+        weights: [0, weight / 4]
+      }))
+      const joined = PackedBatches.joinEqual(datums)
+      const kind = ({ response, advantages }: Datum) => `${response.join()} ${advantages.join()}`
+      const equal = Map.groupBy(datums, kind)
+      assert.lengthOf(joined, equal.size)
+      for (const datum of joined) {
+        const members = equal.get(kind(datum)) ?? []
+        assert.deepStrictEqual(datum.weights, [
+          0,
+          members.reduce((sum, { weights: [, weight = 0] }) => sum + weight, 0)
+        ])
+        assert.deepStrictEqual(datum.counts, [0, members.filter(({ weights: [, weight] }) => weight !== 0).length])
+      }
+    }
+  )
+
+  it("joins no datums that differ in prompt, log-probabilities or advantages", () => {
+    const datum = { prompt: [1], response: [2, 3], logprobs: [-1, -1], advantages: [1, 1], weights: [1, 1] }
+    const others = [
+      { ...datum, prompt: [2] },
+      { ...datum, response: [2, 4] },
+      { ...datum, logprobs: [-1, -2] },
+      { ...datum, advantages: [1, -1] }
+    ]
+    assert.lengthOf(PackedBatches.joinEqual([datum, ...others]), 5)
+  })
 })

@@ -28,7 +28,7 @@ describe("WorkerPool", () => {
     Effect.gen(function* () {
       // More memory than there is: the worker throws while it starts.
       const pool = yield* make(2 ** 40)
-      const task = pool.run("sample", { programs: [], requests: [] })
+      const task = pool.run("sample", [])
       const errors = yield* Effect.forEach([1, 2, 3, 4], () => Effect.flip(task), { concurrency: "unbounded" })
       for (const { reason } of [...errors, yield* Effect.flip(task)]) assert.match(reason, /worker thread/)
     }).pipe(Effect.scoped)

@@ -1,25 +1,32 @@
 import { maskedScore } from "@inspo/engine-local/graph/Attention"
 import { decodeGraph } from "@inspo/engine-local/model/DecodeGraph"
-import { headWidth, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
+import { headWidth, keyValueWidth, type ModelConfig } from "@inspo/engine-local/model/ModelConfig"
 import { Effect } from "effect"
-import { at, open, type Results, type Values } from "../graph/Sessions.ts"
+import { at, normals, open, type Results } from "../graph/Sessions.ts"
 import { parameterValues } from "./Models.ts"
 
-/** What a step takes beyond the parameters, with every row at its start and the whole cache masked. */
-export const freshInputs = (config: ModelConfig, rows: number, context: number) => {
-  const inputs: Record<string, Float32Array> & Values = {}
-  const mask = new Float32Array(rows * (context + 1)).fill(maskedScore)
-  for (let row = 0; row < rows; row++) mask[row * (context + 1) + context] = 0
-  const cache = rows * config.keyValueHeads * headWidth(config) * context
+/** A cache with nothing in use; what unused slots hold must have no effect, so it is noise. */
+export const freshCache = (config: ModelConfig, rows: number, context: number) => {
+  const mask = new Float32Array(rows * (1 + context)).fill(maskedScore)
+  for (let row = 0; row < rows; row++) mask[row * (1 + context)] = 0
+  const cache: Record<string, Float32Array> & { mask: Float32Array } = { mask }
+  const [width, headSize] = [keyValueWidth(config), headWidth(config)]
   for (let layer = 0; layer < config.layers; layer++) {
-    inputs[`keys${layer}`] = new Float32Array(cache)
-    inputs[`values${layer}`] = new Float32Array(cache)
+    cache[`keys${layer}`] = normals(`${rows} ${context} keys ${layer}`, rows * width * context)
+    const values = normals(`${rows} ${context} values ${layer}`, rows * width * (1 + context))
+    for (let head = 0; head < rows * config.keyValueHeads; head++) {
+      values.fill(0, head * (1 + context) * headSize, (head * (1 + context) + 1) * headSize)
+    }
+    cache[`values${layer}`] = values
   }
-  return { ...inputs, mask, queryScale: Float32Array.of(headWidth(config) ** -0.5) }
+  return cache
 }
 
-/** Runs every sequence through the decode graph, a token at a time; the log-probability of each token but the first. */
-export const decodeLogprobs = Effect.fnUntraced(function* (
+/**
+ * Runs every sequence through the decode graph, a token at a time: the log-probability of each token but the first, and
+ * the keys and values of each token but the last, `[layer][keys, values][position]`.
+ */
+export const decode = Effect.fnUntraced(function* (
   config: ModelConfig,
   parameters: Float32Array,
   context: number,
@@ -27,46 +34,58 @@ export const decodeLogprobs = Effect.fnUntraced(function* (
 ) {
   const rows = sequences.length
   const step = yield* open(decodeGraph(config, { rows, context }))
-  const state: Record<string, Float32Array> & { mask: Float32Array } = freshInputs(config, rows, context)
+  const cache = freshCache(config, rows, context)
   const logprobs = sequences.map((): Array<number> => [])
+  const keyValues = sequences.map((): Array<Array<Float32Array>> => [])
   const longest = Math.max(...sequences.map(({ length }) => length))
   for (let position = 0; position < longest - 1; position++) {
     const ids = (offset: number) =>
       BigInt64Array.from(sequences, (sequence) => BigInt(sequence[position + offset] ?? 0))
     const results: Results = yield* step({
       ...parameterValues(config, parameters),
-      ...state,
+      ...cache,
       tokens: ids(0),
       previous: ids(-1),
       positions: new BigInt64Array(rows).fill(BigInt(position))
     })
     for (const [row, sequence] of sequences.entries()) {
-      state.mask[row * (context + 1) + position] = 0
       const target = sequence[position + 1]
-      if (target !== undefined) {
-        logprobs[row]?.push(Math.log(at(results, "probs")[row * config.vocabulary + target] ?? 0))
-      }
-    }
-    for (let layer = 0; layer < config.layers; layer++) {
-      writeCache(config, context, position, at(state, `keys${layer}`), at(results, `newKeys${layer}`), "transposed")
-      writeCache(config, context, position, at(state, `values${layer}`), at(results, `newValues${layer}`), "plain")
+      if (target === undefined) continue
+      logprobs[row]?.push(Math.log(at(results, "probs")[row * config.vocabulary + target] ?? 0))
+      keyValues[row]?.push(newKeyValues(config, results, row))
+      writeCache(config, cache, context, row, position, newKeyValues(config, results, row))
     }
   }
-  return logprobs
+  return { logprobs, keyValues }
 })
 
-const writeCache = (
+/** What a step gave for token number `token`: `[layer][keys, values]`, flat. */
+export const newKeyValues = (config: ModelConfig, results: Results, token: number): Array<Float32Array> => {
+  const width = keyValueWidth(config)
+  return Array.from({ length: config.layers }, (_, layer) =>
+    [`newKeys${layer}`, `newValues${layer}`].map((name) => at(results, name).slice(token * width, (token + 1) * width))
+  ).flat()
+}
+
+/** Puts the keys and values of one token into the cache. */
+export const writeCache = (
   config: ModelConfig,
+  cache: Record<string, Float32Array> & { readonly mask: Float32Array },
   context: number,
-  slot: number,
-  cache: Float32Array,
-  added: Float32Array,
-  order: "transposed" | "plain"
+  row: number,
+  position: number,
+  keyValues: ReadonlyArray<Float32Array>
 ): void => {
-  const width = headWidth(config)
-  for (const [index, value] of added.entries()) {
-    const [head, column] = [Math.floor(index / width), index % width]
-    const place = order === "plain" ? slot * width + column : column * context + slot
-    cache[head * width * context + place] = value
+  const [width, headSize] = [keyValueWidth(config), headWidth(config)]
+  cache.mask[row * (1 + context) + 1 + position] = 0
+  for (let layer = 0; layer < config.layers; layer++) {
+    const [keys = [], values = []] = keyValues.slice(2 * layer, 2 * layer + 2)
+    const [keysOf, valuesOf] = [at(cache, `keys${layer}`), at(cache, `values${layer}`)]
+    for (let column = 0; column < width; column++) {
+      const [head, place] = [Math.floor(column / headSize), column % headSize]
+      keysOf[(row * width + column) * context + position] = keys[column] ?? Number.NaN
+      const slot = (row * config.keyValueHeads + head) * (1 + context) + 1 + position
+      valuesOf[slot * headSize + place] = values[column] ?? Number.NaN
+    }
   }
 }

@@ -1,0 +1,95 @@
+import { Tensor } from "onnxruntime-node"
+import { open } from "./Kernel.ts"
+import type { KeyValueRows } from "./KeyValueRows.ts"
+import type { SharedProgram, WorkerData } from "./Protocol.ts"
+
+/** A decoding or prefill program on the rows of a cache; each row takes `tokens` tokens a run. */
+export interface CachedKernel {
+  /** Has token number `slot` of `row` be `sequence[position]` in the next run. */
+  readonly take: (row: number, slot: number, sequence: ReadonlyArray<number>, position: number) => void
+  /** Runs the first `rows` rows of the cache. */
+  readonly run: (rows: number) => Promise<void>
+  /** Writes what the last run gave for token number `slot` of `row` into the cache, at `position`. */
+  readonly keep: (row: number, slot: number, position: number) => void
+  /** The distribution after the token that `row` took; its content lasts until the next run. */
+  readonly probabilities: (row: number) => Float32Array
+}
+
+export const make = async (
+  data: WorkerData,
+  program: SharedProgram,
+  cache: KeyValueRows,
+  size: { readonly rows: number; readonly tokens: number }
+): Promise<CachedKernel> => {
+  const capacity = size.rows * size.tokens
+  const session = await open(program)
+  const policy = new Float32Array(data.policies.current)
+  const parameters = Object.fromEntries(
+    data.layout
+      .filter(({ name }) => program.inputs.some((input) => input.name === name))
+      .map(({ name, offset, size, shape }) => [
+        name,
+        new Tensor("float32", policy.subarray(offset, offset + size), shape)
+      ])
+  )
+  const indices = {
+    tokens: new BigInt64Array(capacity),
+    previous: new BigInt64Array(capacity),
+    positions: new BigInt64Array(capacity)
+  }
+  const outputs = new Map(
+    program.outputs.map(({ name, shape: [, width = 0] }) => [
+      name,
+      { width, array: new Float32Array(capacity * width) }
+    ])
+  )
+  const perLayer = (name: string) =>
+    Array.from({ length: data.cache.layers }, (_, layer) => outputs.get(`${name}${layer}`)?.array ?? none)
+  const newKeys = perLayer("newKeys")
+  const newValues = perLayer("newValues")
+  const probabilities = outputs.get("probs")?.array ?? none
+  const { vocabulary } = data.config
+
+  /** The tensors of a run with `rows` rows at the present context. */
+  const tensors = (rows: number) => {
+    const n = rows * size.tokens
+    const index = (array: BigInt64Array) => new Tensor("int64", array.subarray(0, n), [n])
+    return {
+      rows,
+      context: cache.context,
+      feeds: {
+        ...parameters,
+        ...cache.feeds(rows),
+        tokens: index(indices.tokens),
+        previous: index(indices.previous),
+        positions: index(indices.positions)
+      },
+      fetches: Object.fromEntries(
+        Array.from(outputs, ([name, { width, array }]) => [
+          name,
+          new Tensor("float32", array.subarray(0, n * width), [n, width])
+        ])
+      )
+    }
+  }
+  let last = tensors(size.rows)
+
+  return {
+    take: (row, slot, sequence, position) => {
+      const index = row * size.tokens + slot
+      indices.tokens[index] = BigInt(sequence[position] ?? 0)
+      indices.previous[index] = BigInt(sequence[position - 1] ?? 0)
+      indices.positions[index] = BigInt(position)
+    },
+    run: async (rows) => {
+      if (rows !== last.rows || cache.context !== last.context) last = tensors(rows)
+      await session.run(last.feeds, last.fetches)
+    },
+    keep: (row, slot, position) => {
+      cache.append(row, position, row * size.tokens + slot, newKeys, newValues)
+    },
+    probabilities: (row) => probabilities.subarray(row * vocabulary, (row + 1) * vocabulary)
+  }
+}
+
+const none = new Float32Array(0)
