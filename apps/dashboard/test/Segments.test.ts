@@ -31,7 +31,7 @@ describe("segments", () => {
   })
 
   it.prop("keeps every letter of any text outside of tags", [Any], ([pieces]) => {
-    const letters = (text: string) => text.replaceAll(/<\/?(?:think|b)>|[^a-z]/gu, "")
+    const letters = (text: string) => text.replaceAll(/<\/?(?:think|b|(?:who)+)>|[^a-z]/gu, "")
     const text = pieces.join("")
     const kept = segments(text)
       .map((segment) => segment.text)
