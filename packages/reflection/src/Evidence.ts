@@ -132,14 +132,15 @@ const cap = (sizes: ReadonlyArray<number>, budget: number): number => {
   return Infinity
 }
 
-/** The beginning and the end of a text within so many tokens, with a note on what is left out between them. */
+/** The beginning and the end of a quoted text within so many tokens, with a note on what is left out between them. */
 const shorten = (text: string, limit: number, count: CountTokens): string => {
   const size = count(text)
   if (size <= limit) return text
   const note = ` [… ${size} tokens, shortened …] `
   const kept = (letters: number) => {
     const head = Math.ceil((letters * 2) / 3)
-    return `${text.slice(0, head)}${note}${text.slice(text.length - (letters - head))}`.toWellFormed()
+    const [beginning, end] = [text.slice(0, head), text.slice(text.length - (letters - head))]
+    return `${beginning.replace(tagCutOff, "")}${note}${end.replace(restOfTag, "")}`.toWellFormed()
   }
   if (count(note) > limit) return ""
   let [fits, tooLong] = [0, text.length]
@@ -150,5 +151,9 @@ const shorten = (text: string, limit: number, count: CountTokens): string => {
   }
   return kept(fits)
 }
+
+/** What a cut through a tag leaves before and after it; quoted texts have angle brackets in tags only. */
+const tagCutOff = /<[^>]*$/u
+const restOfTag = /^[^<]*>/u
 
 const byScore: Order.Order<ProposeRequest["history"][number]> = Order.mapInput(Order.Number, ({ score }) => score)
