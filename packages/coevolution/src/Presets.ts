@@ -194,7 +194,8 @@ export const quick: RunConfig = {
   },
   retrieval: { ...robust.retrieval, topK: 1 },
   train: { ...robust.train, batchSize: 16, miniBatchSize: 16, learningRate: 1e-4, weightDecay: 0, beta2: 0.95 },
-  evaluation: { ...robust.evaluation, every: 0, select: "last" }
+  evaluation: { ...robust.evaluation, every: 0, select: "last" },
+  checkpoint: { ...robust.checkpoint, every: 5 }
 }
 
 /** Everything that happens in a run, twice, in three seconds: to try out what surrounds a run, not to learn anything. */
@@ -208,7 +209,8 @@ export const tiny: RunConfig = {
   verification: { ...quick.verification, samples: 2, rounds: 1 },
   rollout: { ...quick.rollout, groupSize: 2 },
   train: { ...quick.train, batchSize: 3, miniBatchSize: 3 },
-  evaluation: { ...quick.evaluation, questions: 4, validation: 4 }
+  evaluation: { ...quick.evaluation, questions: 4, validation: 4 },
+  checkpoint: { ...quick.checkpoint, every: 2 }
 }
 
 /** The presets by the name they have on the command line. */

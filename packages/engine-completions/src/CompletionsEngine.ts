@@ -144,6 +144,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
       parameters: facts?.parameters ?? 0,
       contextLength,
       concurrency,
+      streams: 16,
       stopTexts: facts?.single_token_stops === true ? "single-token" : "any",
       trains: false,
       klInLoss: false,

@@ -67,8 +67,9 @@ const make = Effect.fn("LocalEngine.make")(function* (
   const sampler = Sampler.make({ config, pool, tokenizer, prefixCache: options.prefixCache ?? true })
   const trainer = PolicyTrainer.make({ config, pool, programs, optimizer })
   let lastTraining: { readonly key: string; readonly metrics: TrainMetrics } | undefined
-  // One operation at a time, since the weights must not change under a sample.
-  const turn = yield* Semaphore.make(1)
+  // The weights must not change under a sample: what may change them goes alone, samples go beside each other.
+  const turns = yield* Semaphore.make(pool.workers)
+  const alone = turns.withPermits(pool.workers)
 
   return {
     profile: {
@@ -77,6 +78,7 @@ const make = Effect.fn("LocalEngine.make")(function* (
       parameters: pool.current.length,
       contextLength: config.context,
       concurrency: pool.workers * pool.rows,
+      streams: pool.workers,
       stopTexts: "single-token",
       entropyInLoss: true,
       deterministic: true,
@@ -84,10 +86,10 @@ const make = Effect.fn("LocalEngine.make")(function* (
     },
     tokenizer,
 
-    sample: (requests) => turn.withPermit(sampler.sample(requests)),
+    sample: (requests) => turns.withPermit(sampler.sample(requests)),
 
     train: (request) =>
-      turn.withPermit(
+      alone(
         Effect.gen(function* () {
           if (lastTraining?.key === request.key) return lastTraining.metrics
           const metrics = yield* trainer.train(request)
@@ -97,10 +99,10 @@ const make = Effect.fn("LocalEngine.make")(function* (
         }).pipe(Effect.uninterruptible)
       ),
 
-    score: (policy, sequences) => turn.withPermit(trainer.score(policy, sequences)),
+    score: (policy, sequences) => alone(trainer.score(policy, sequences)),
 
     save: (name) =>
-      turn.withPermit(
+      alone(
         Effect.gen(function* () {
           if (!/^\w[\w.-]*$/.test(name)) {
             return yield* new EngineError({
@@ -118,7 +120,7 @@ const make = Effect.fn("LocalEngine.make")(function* (
       ),
 
     restore: ({ uri, hash }) =>
-      turn.withPermit(
+      alone(
         Effect.gen(function* () {
           const checkpoint = yield* Checkpoint.read(
             resolve(options.checkpoints, uri),

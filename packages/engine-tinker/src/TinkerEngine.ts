@@ -390,6 +390,7 @@ const make = Effect.fn("TinkerEngine.make")(function* (
       parameters: facts?.parameters ?? 0,
       contextLength,
       concurrency,
+      streams: 16,
       stopTexts: facts?.single_token_stops === true ? "single-token" : "any",
       klInLoss: false,
       scoresReference: profile.reference !== "none",

@@ -62,8 +62,9 @@ export interface LayerOptions {
 
 /**
  * Rollouts on the engine's tokens. At most `engine.profile.concurrency` episodes are in flight, and each that finishes
- * makes place for the next. A round samples one turn of all of them in one call, then makes their tool calls, those of one
- * tool together.
+ * makes place for the next. They go in `engine.profile.streams` streams, each in rounds of its own: a round samples one turn
+ * of all its episodes in one call, then makes their tool calls, those of one tool together. No stream waits for another, so
+ * the engine samples for one while the tools of another work.
  */
 export const layer = (
   config: RolloutConfig,
@@ -192,22 +193,33 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
     if (unknown !== undefined) return yield* unknownTool(unknown, Array.fromIterable(tools.keys()))
     const begun = episodes.map((episode, index): Running => ({ index, episode, progress: begin(episode) }))
     const finished = begun.filter(isFinished)
-    let open = begun.filter(isOpen)
+    const waiting = begun.filter(isOpen)
     const report = () => options.onProgress?.(finished.length, episodes.length) ?? Effect.void
     if (finished.length > 0) yield* report()
-    while (open.length > 0) {
-      const [active, waiting] = Array.splitAt(open, Math.max(1, profile.concurrency))
-      const moved = yield* observe(yield* act(active))
-      const over = moved.filter(isFinished)
-      finished.push(...over)
-      open = [...moved.filter(isOpen), ...waiting]
-      if (over.length > 0) yield* report()
-    }
+    const places = Math.max(1, Math.min(profile.concurrency, waiting.length))
+    const stream = Effect.fnUntraced(function* (places: number) {
+      let open = waiting.splice(0, places)
+      while (open.length > 0) {
+        const moved = yield* observe(yield* act(open))
+        const over = moved.filter(isFinished)
+        finished.push(...over)
+        const going = moved.filter(isOpen)
+        open = [...going, ...waiting.splice(0, places - going.length)]
+        if (over.length > 0) yield* report()
+      }
+    })
+    yield* Effect.forEach(shares(places, profile.streams ?? 1), stream, { concurrency: "unbounded", discard: true })
     const inOrder = yield* rescore(Array.sortBy(byIndex)(finished))
     return yield* Effect.forEach(inOrder, conclude, { concurrency: "unbounded" })
   })
   return Rollout.of({ collect })
 })
+
+/** A number of places in as many shares as there are streams, of sizes that differ by one at most; none is empty. */
+const shares = (places: number, streams: number): ReadonlyArray<number> => {
+  const count = Math.max(1, Math.min(streams, places))
+  return Array.makeBy(count, (stream) => Math.floor((places + stream) / count))
+}
 
 const byIndex = Order.mapInput(Order.Number, (state: Running) => state.index)
 

@@ -1,5 +1,5 @@
 import { Tensor } from "onnxruntime-node"
-import { open } from "./Kernel.ts"
+import { feeds, open } from "./Kernel.ts"
 import type { KeyValueRows } from "./KeyValueRows.ts"
 import type { SharedProgram, WorkerData } from "./Protocol.ts"
 
@@ -17,21 +17,14 @@ export interface CachedKernel {
 
 export const make = async (
   data: WorkerData,
+  parameters: Readonly<Record<string, Float32Array>>,
   program: SharedProgram,
   cache: KeyValueRows,
   size: { readonly rows: number; readonly tokens: number }
 ): Promise<CachedKernel> => {
   const capacity = size.rows * size.tokens
   const session = await open(program)
-  const policy = new Float32Array(data.policies.current)
-  const parameters = Object.fromEntries(
-    data.layout
-      .filter(({ name }) => program.inputs.some((input) => input.name === name))
-      .map(({ name, offset, size, shape }) => [
-        name,
-        new Tensor("float32", policy.subarray(offset, offset + size), shape)
-      ])
-  )
+  const fixed = feeds(program, parameters)
   const indices = {
     tokens: new BigInt64Array(capacity),
     previous: new BigInt64Array(capacity),
@@ -58,7 +51,7 @@ export const make = async (
       rows,
       context: cache.context,
       feeds: {
-        ...parameters,
+        ...fixed,
         ...cache.feeds(rows),
         tokens: index(indices.tokens),
         previous: index(indices.previous),

@@ -3,14 +3,14 @@ import * as CachedKernel from "./CachedKernel.ts"
 import { KeyValueRows } from "./KeyValueRows.ts"
 import * as Prefill from "./Prefill.ts"
 import { plan } from "./PrefixPlan.ts"
-import type { DecodedSequence, DecodeRequest, SampleReply, WorkerData } from "./Protocol.ts"
+import { type DecodedSequence, type DecodeRequest, type SampleReply, shareArray, type WorkerData } from "./Protocol.ts"
 
 /**
  * Samples within one worker: prefills the prompts, then decodes by continuous batching. Each row of the decoding program
  * works on one sample, takes one token per step, and takes up the next sample as soon as it is done.
  */
-export const make = (data: WorkerData) => {
-  const prefill = Prefill.make(data)
+export const make = (data: WorkerData, parameters: Readonly<Record<string, Float32Array>>) => {
+  const prefill = Prefill.make(data, parameters)
   const cache = new KeyValueRows(data.cache, data.rows)
   let opened: Promise<CachedKernel.CachedKernel> | undefined
 
@@ -40,7 +40,10 @@ export const make = (data: WorkerData) => {
   }
 
   return async (requests: ReadonlyArray<DecodeRequest>): Promise<SampleReply> => {
-    const kernel = await (opened ??= CachedKernel.make(data, data.decode, cache, { rows: data.rows, tokens: 1 }))
+    const kernel = await (opened ??= CachedKernel.make(data, parameters, data.decode, cache, {
+      rows: data.rows,
+      tokens: 1
+    }))
     const bases = await prepare(requests)
     const samples = requests.flatMap((request, index) =>
       Array.from({ length: request.samples }, (_, sample) => ({ request, index, sample }))
@@ -68,7 +71,7 @@ export const make = (data: WorkerData) => {
     }
 
     const end = (row: number, { request, index, sample, sequence, logprobs }: Row, stopped: boolean): void => {
-      const keyValues = share(cache.save(row))
+      const keyValues = shareArray(cache.save(row))
       const results = reply[index]
       if (results !== undefined) {
         results[sample] = { tokens: sequence.slice(request.prompt.length), logprobs, stopped, keyValues }
@@ -114,13 +117,6 @@ interface Row {
   readonly sequence: Array<number>
   readonly logprobs: Array<number>
   position: number
-}
-
-/** A copy that threads can share. */
-const share = (values: Float32Array): SharedArrayBuffer => {
-  const buffer = new SharedArrayBuffer(values.byteLength)
-  new Float32Array(buffer).set(values)
-  return buffer
 }
 
 const nothing = new Float32Array(0)

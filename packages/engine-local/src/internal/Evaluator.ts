@@ -2,18 +2,15 @@ import type { Tensor } from "onnxruntime-node"
 import { scatterInputGradient } from "../model/InputGradient.ts"
 import { add } from "./Arithmetic.ts"
 import * as Kernel from "./Kernel.ts"
-import type { Batch, EvaluateReply, EvaluateRequest, PolicyName, SharedProgram, WorkerData } from "./Protocol.ts"
+import { byName, type Policies } from "./Policies.ts"
+import type { Batch, EvaluateReply, EvaluateRequest, SharedProgram, WorkerData } from "./Protocol.ts"
 
 /** Runs scoring and training programs within one worker, keeping their sessions. */
-export const make = (data: WorkerData) => {
-  const parameters: Record<PolicyName, Readonly<Record<string, Float32Array>>> = {
-    current: views(data, new Float32Array(data.policies.current)),
-    reference: views(data, new Float32Array(data.policies.reference))
-  }
+export const make = (data: WorkerData, parameters: Policies["parameters"]) => {
   const lanes = data.lanes.map((lane) => new Float32Array(lane))
   const scratch = new Float32Array(data.layout.reduce((total, { size }) => total + size, 0))
   const gradientViews = Object.fromEntries(
-    Object.entries(views(data, scratch)).map(([name, view]) => [`d_${name}`, view] as const)
+    Object.entries(byName(data.layout, scratch)).map(([name, view]) => [`d_${name}`, view] as const)
   )
   const positionGradient = gradientViews["d_pos"]
   const kernels = new Map<string, Kernel.Kernel>()
@@ -67,9 +64,6 @@ export const make = (data: WorkerData) => {
     return reply
   }
 }
-
-const views = (data: WorkerData, flat: Float32Array): Readonly<Record<string, Float32Array>> =>
-  Object.fromEntries(data.layout.map(({ name, offset, size }) => [name, flat.subarray(offset, offset + size)]))
 
 const integers = (batch: Batch, name: string): BigInt64Array => {
   const values = batch.inputs[name]

@@ -14,14 +14,17 @@ export interface PrefillJob {
  * Computes keys and values of known tokens within one worker, a block of tokens per row and run: the same bits that
  * decoding them one by one would give, in a fraction of the time.
  */
-export const make = (data: WorkerData) => {
+export const make = (data: WorkerData, parameters: Readonly<Record<string, Float32Array>>) => {
   const { block } = data
   const cache = new KeyValueRows(data.cache, rowsPerRun)
   let opened: Promise<CachedKernel.CachedKernel> | undefined
 
   /** Jobs of which those with more blocks come first, so that the rows at work are always the first ones. */
   const runTogether = async (jobs: ReadonlyArray<Started>): Promise<ReadonlyArray<Float32Array>> => {
-    const kernel = await (opened ??= CachedKernel.make(data, data.prefill, cache, { rows: rowsPerRun, tokens: block }))
+    const kernel = await (opened ??= CachedKernel.make(data, parameters, data.prefill, cache, {
+      rows: rowsPerRun,
+      tokens: block
+    }))
     cache.fit(
       jobs.reduce((most, { job }) => Math.max(most, job.end), 0),
       []

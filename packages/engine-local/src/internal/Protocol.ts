@@ -23,6 +23,8 @@ export interface WorkerData {
   /** One flat gradient array per lane; a lane is written by one worker at a time. */
   readonly lanes: ReadonlyArray<SharedArrayBuffer>
   readonly cache: CacheShape
+  /** What `readsShared` runs. */
+  readonly probe: SharedProgram
   readonly decode: SharedProgram
   readonly prefill: SharedProgram
   /** Tokens that the prefill program takes per row. */
@@ -43,6 +45,13 @@ export const shareProgram = ({ bytes, ...program }: Program): SharedProgram => {
   const shared = new SharedArrayBuffer(bytes.length)
   new Uint8Array(shared).set(bytes)
   return { ...program, key: createHash("sha256").update(bytes).digest("base64"), bytes: shared }
+}
+
+/** A copy that threads can share. */
+export const shareArray = (values: Float32Array): SharedArrayBuffer => {
+  const buffer = new SharedArrayBuffer(values.byteLength)
+  new Float32Array(buffer).set(values)
+  return buffer
 }
 
 export type Values = Float32Array | BigInt64Array

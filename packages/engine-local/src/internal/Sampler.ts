@@ -20,6 +20,12 @@ export const make = (options: {
 }): Sampler => {
   const { config, pool, tokenizer } = options
   const prefixes = new PrefixCache(options.prefixCache ? cachedBytes : 0)
+  let calls = 0
+  /** The idle workers, shared among the calls that are made together. */
+  const workersToUse = Effect.suspend(() => {
+    calls++
+    return Effect.map(Effect.yieldNow, () => Math.max(1, Math.floor(pool.idle() / calls--)))
+  }).pipe(Effect.uninterruptible)
 
   /** Cuts a request into parts of at most `most` samples, so that several workers can share it. */
   const split = (index: number, request: SampleRequest, stop: ReadonlyArray<number>, most: number): Array<Part> => {
@@ -55,7 +61,8 @@ export const make = (options: {
   return {
     forget: () => prefixes.clear(),
     sample: Effect.fn("LocalEngine.sample")(function* (requests) {
-      const most = Math.ceil(requests.reduce((total, { n }) => total + n, 0) / pool.workers)
+      const workers = yield* workersToUse
+      const most = Math.ceil(requests.reduce((total, { n }) => total + n, 0) / workers)
       const parts: Array<Part> = []
       for (const [index, request] of requests.entries()) {
         yield* check(config, index, request)
@@ -66,7 +73,7 @@ export const make = (options: {
       const costs = parts.map(
         ({ decode }) => decode.prompt.length - (decode.cached?.length ?? 0) + decode.samples * decode.maxTokens
       )
-      const shares = deal(costs, pool.workers).map((indices) => indices.flatMap((at) => parts[at] ?? []))
+      const shares = deal(costs, workers).map((indices) => indices.flatMap((at) => parts[at] ?? []))
       const replies = yield* Effect.forEach(
         shares,
         (share) =>

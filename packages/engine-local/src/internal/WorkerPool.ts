@@ -2,11 +2,12 @@ import { availableParallelism } from "node:os"
 import { Worker } from "node:worker_threads"
 import { Cause, Effect, Queue, Schema, type Scope } from "effect"
 import { maskedScore } from "../graph/Attention.ts"
-import { unknown } from "../graph/Graph.ts"
+import { Graph, unknown } from "../graph/Graph.ts"
+import type { Program } from "../graph/Program.ts"
 import { decodeGraph } from "../model/DecodeGraph.ts"
-import { headWidth, type ModelConfig, parameterCount, parameterLayout } from "../model/ModelConfig.ts"
+import { headWidth, type ModelConfig, parameterLayout } from "../model/ModelConfig.ts"
 import { prefillBlock, prefillGraph } from "../model/PrefillGraph.ts"
-import { type ReplyMessage, shareProgram, type Tasks, type WorkerData } from "./Protocol.ts"
+import { type ReplyMessage, shareArray, shareProgram, type Tasks, type WorkerData } from "./Protocol.ts"
 
 /** A worker threw or died. A dead worker fails every later task of its pool too. */
 export class WorkerFailure extends Schema.TaggedError<WorkerFailure>()("WorkerFailure", { reason: Schema.String }) {}
@@ -15,6 +16,8 @@ export class WorkerFailure extends Schema.TaggedError<WorkerFailure>()("WorkerFa
 export interface WorkerPool {
   readonly workers: number
   readonly rows: number
+  /** Workers that have no task at present. */
+  readonly idle: () => number
   readonly current: Float32Array
   readonly reference: Float32Array
   readonly lanes: ReadonlyArray<Float32Array>
@@ -37,36 +40,19 @@ export const defaultWorkers = (): number => Math.max(2, Math.min(4, availablePar
 /** Slots of the key-value cache: the context, rounded up to what decoding programs take. */
 export const contextOf = (config: ModelConfig): number => 16 * Math.ceil(config.context / 16)
 
-/** Starts `workers` threads; both policies start as `parameters`. The threads end with the scope. */
-export const make = Effect.fnUntraced(function* (options: {
+export interface Options {
   readonly config: ModelConfig
   readonly parameters: Float32Array
   readonly workers: number
   /** Sequences that one worker decodes at once. */
   readonly rows: number
-}): Effect.fn.Return<WorkerPool, never, Scope.Scope> {
-  const bytes = 4 * parameterCount(options.config)
-  const data: WorkerData = {
-    config: options.config,
-    layout: parameterLayout(options.config),
-    policies: { current: new SharedArrayBuffer(bytes), reference: new SharedArrayBuffer(bytes) },
-    lanes: Array.from({ length: laneCount }, () => new SharedArrayBuffer(bytes)),
-    cache: {
-      layers: options.config.layers,
-      heads: options.config.keyValueHeads,
-      headWidth: headWidth(options.config),
-      context: contextOf(options.config),
-      maskedScore
-    },
-    decode: shareProgram(decodeGraph(options.config, anySize)),
-    prefill: shareProgram(prefillGraph(options.config, anySize)),
-    block: prefillBlock,
-    rows: options.rows
-  }
+}
+
+/** Starts `workers` threads; both policies start as `parameters`. The threads end with the scope. */
+export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<WorkerPool, never, Scope.Scope> {
+  const data = workerData(options)
   const current = new Float32Array(data.policies.current)
   const reference = new Float32Array(data.policies.reference)
-  current.set(options.parameters)
-  reference.set(options.parameters)
 
   const idle = yield* Queue.unbounded<Worker, WorkerFailure>()
   let failure: WorkerFailure | undefined
@@ -87,6 +73,7 @@ export const make = Effect.fnUntraced(function* (options: {
   return {
     workers: options.workers,
     rows: options.rows,
+    idle: () => Queue.sizeUnsafe(idle),
     current,
     reference,
     lanes: data.lanes.map((lane) => new Float32Array(lane)),
@@ -100,6 +87,33 @@ export const make = Effect.fnUntraced(function* (options: {
       )
   }
 })
+
+/** What the workers of a pool are started with. */
+export const workerData = ({ config, parameters, rows }: Omit<Options, "workers">): WorkerData => ({
+  config,
+  layout: parameterLayout(config),
+  policies: { current: shareArray(parameters), reference: shareArray(parameters) },
+  lanes: Array.from({ length: laneCount }, () => new SharedArrayBuffer(parameters.byteLength)),
+  cache: {
+    layers: config.layers,
+    heads: config.keyValueHeads,
+    headWidth: headWidth(config),
+    context: contextOf(config),
+    maskedScore
+  },
+  probe: shareProgram(copyGraph()),
+  decode: shareProgram(decodeGraph(config, anySize)),
+  prefill: shareProgram(prefillGraph(config, anySize)),
+  block: prefillBlock,
+  rows
+})
+
+/** Copies one number. */
+const copyGraph = (): Program => {
+  const graph = new Graph()
+  graph.output("y", graph.input("x", [1]))
+  return graph.build()
+}
 
 const anySize = { rows: unknown, context: unknown }
 

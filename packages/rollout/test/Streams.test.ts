@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Trajectory } from "@inspo/domain"
+import { Engine } from "@inspo/engine"
+import { Search } from "@inspo/retrieval"
+import { layerExactMatch } from "@inspo/reward"
+import { defaultConfig, layer, Rollout } from "@inspo/rollout"
+import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
+import { Clock, Effect, Layer, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { instruction, obliging, question } from "./support/Play.ts"
+
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** The minutes that the engine takes for each turn of each episode. */
+const Episodes = Schema.Array(Schema.NonEmptyArray(between(1, 9)).check(Schema.isMaxLength(4))).check(
+  Schema.isMaxLength(8)
+)
+const inputs = { minutes: Episodes, streams: between(1, 9), concurrency: between(1, 9) }
+
+interface Input {
+  readonly minutes: typeof Episodes.Type
+  readonly streams: number
+  readonly concurrency: number
+}
+
+/** Collects the episodes on an engine whose calls last as long as their longest turn, and watches what is open. */
+const run = ({ concurrency, minutes, streams }: Input) =>
+  Effect.gen(function* () {
+    const started = yield* Clock.currentTimeMillis
+    const lasts = (seed: string): number => {
+      const [episode = 0, turn = 0] = seed.split("/").map(Number)
+      return minutes[episode]?.[turn] ?? 0
+    }
+    const scripted = ScriptedEngine.make((_, { seed }) => {
+      const [episode = 0, turn = 0] = seed.split("/").map(Number)
+      const last = (minutes[episode]?.length ?? 0) - 1
+      return turn < last ? `<search> ${turn}</search>` : `<answer> ${episode}</answer>`
+    })
+    const open = { calls: 0, sequences: 0 }
+    const most = { calls: 0, sequences: 0 }
+    const engine: Engine.Interface = {
+      ...scripted,
+      profile: { ...scripted.profile, concurrency, streams },
+      sample: (requests) =>
+        Effect.gen(function* () {
+          open.calls++
+          open.sequences += requests.length
+          most.calls = Math.max(most.calls, open.calls)
+          most.sequences = Math.max(most.sequences, open.sequences)
+          yield* Effect.sleep(`${Math.max(...requests.map(({ seed }) => lasts(seed)))} minutes`)
+          open.calls--
+          open.sequences -= requests.length
+          return yield* scripted.sample(requests)
+        })
+    }
+    const { collect } = yield* Rollout.pipe(
+      Effect.provide(
+        layer({ ...defaultConfig, maxTurns: 4, maxPromptTokens: 1000 }).pipe(
+          Layer.provide([Layer.succeed(Engine, engine), Layer.succeed(Search, { search: obliging }), layerExactMatch])
+        )
+      )
+    )
+    const trajectories = yield* collect(
+      minutes.map((_, episode) => ({
+        id: Trajectory.TrajectoryId.make(`test/${episode}`),
+        instruction,
+        question,
+        seed: `${episode}`
+      }))
+    )
+    return { trajectories, most, minutes: ((yield* Clock.currentTimeMillis) - started) / 60_000 }
+  }).pipe(
+    // Time passes whenever all wait.
+    Effect.raceFirst(Effect.forever(Effect.andThen(Effect.yieldNow, TestClock.adjust("1 minute"))))
+  )
+
+const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
+
+describe("streams of rollouts", () => {
+  it.effect.prop("yield the same trajectories, however many there are", inputs, (input) =>
+    Effect.gen(function* () {
+      const { trajectories } = yield* run(input)
+      const single = yield* run({ ...input, streams: 1, concurrency: 8 })
+      assert.deepStrictEqual(trajectories, single.trajectories)
+      assert.deepStrictEqual(
+        trajectories.map(({ turns }) => turns),
+        input.minutes.map((turns) => turns.length)
+      )
+    })
+  )
+
+  it.effect.prop("keep no more calls and episodes open than the engine wants", inputs, (input) =>
+    Effect.gen(function* () {
+      const { most } = yield* run(input)
+      assert.isAtMost(most.calls, input.streams)
+      assert.isAtMost(most.sequences, input.concurrency)
+      assert.strictEqual(most.sequences, Math.min(input.concurrency, input.minutes.length))
+    })
+  )
+
+  it.effect.prop("do not wait for one another", inputs, (input) =>
+    Effect.gen(function* () {
+      const { minutes } = yield* run({ ...input, streams: input.minutes.length, concurrency: input.minutes.length })
+      assert.strictEqual(minutes, Math.max(0, ...input.minutes.map(sum)))
+    })
+  )
+})
