@@ -26,6 +26,11 @@ export interface Work {
   readonly most: Ledger.Amounts
 }
 
+/** Books what pieces of work have cost; each once. */
+export type Settle = (
+  costs: ReadonlyArray<readonly [key: string, cost: Ledger.Amounts]>
+) => Effect.Effect<void, JournalError>
+
 /**
  * Books what a run pays for in the journal's ledger: reserved before, settled after. Work that was reserved by an earlier
  * attempt is booked as redone and counts like any other.
@@ -41,6 +46,13 @@ export interface Bookkeeping {
     works: ReadonlyArray<Work>,
     doing: Effect.Effect<A, E, R>,
     cost: (result: A) => ReadonlyArray<Ledger.Amounts>
+  ) => Effect.Effect<A, E | BudgetReached | JournalError, R>
+  /** Does pieces of work together as `pay` does, and books each when `settle` is told its cost, by its key. */
+  readonly payEach: <A, E, R>(
+    phase: Ledger.Phase,
+    need: Ledger.Need,
+    works: ReadonlyArray<Work>,
+    doing: (settle: Settle) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | BudgetReached | JournalError, R>
   /** Fails with `BudgetReached` when work that needs so much may not begin. */
   readonly check: (phase: Ledger.Phase, need: Ledger.Need) => Effect.Effect<void, BudgetReached>
@@ -68,18 +80,29 @@ export const make = Effect.fnUntraced(function* (
     if (reached !== null) return yield* new BudgetReached({ ...reached, phase })
   })
 
-  const pay: Bookkeeping["pay"] = Effect.fnUntraced(function* (phase, need, works, doing, cost) {
-    if (works.length === 0) return yield* doing
+  const payEach: Bookkeeping["payEach"] = Effect.fnUntraced(function* (phase, need, works, doing) {
+    if (works.length === 0) return yield* doing(() => Effect.void)
     yield* check(phase, need)
     const ids = yield* journal.reserve(works.map(({ key, most }) => ({ ...most, phase, key })))
-    const reserved = sum(works.map(({ most }) => most))
-    yield* Ref.update(spent, (before) => Ledger.add(before, reserved))
-    const result = yield* doing
-    const costs = cost(result)
-    yield* journal.settle(Arr.zipWith(ids, costs, (id, amounts) => ({ ...amounts, id })))
-    yield* Ref.update(spent, (before) => Ledger.add(before, subtract(sum(costs), reserved)))
-    return result
+    const reserved = new Map(Arr.zipWith(works, ids, ({ key, most }, id) => [key, { id, most }]))
+    yield* Ref.update(spent, (before) => Ledger.add(before, sum(works.map(({ most }) => most))))
+    return yield* doing(
+      Effect.fnUntraced(function* (costs) {
+        const settled = costs.flatMap(([key, cost]) => {
+          const open = reserved.get(key)
+          return open === undefined ? [] : [{ ...open, cost }]
+        })
+        yield* journal.settle(settled.map(({ cost, id }) => ({ ...cost, id })))
+        const less = sum(settled.map(({ cost, most }) => subtract(cost, most)))
+        yield* Ref.update(spent, (before) => Ledger.add(before, less))
+      })
+    )
   })
+
+  const pay: Bookkeeping["pay"] = (phase, need, works, doing, cost) =>
+    payEach(phase, need, works, (settle) =>
+      Effect.tap(doing, (result) => settle(Arr.zipWith(works, cost(result), ({ key }, amounts) => [key, amounts])))
+    )
 
   const book = Effect.fnUntraced(function* (phase: Ledger.Phase) {
     const seconds = yield* unbooked
@@ -90,6 +113,7 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     pay,
+    payEach,
     check,
     timed: (phase, doing) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.set(since, now)).pipe(

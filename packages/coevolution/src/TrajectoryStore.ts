@@ -56,22 +56,25 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
     )
   })
 
-  /** Rolls episodes out, lot by lot, and stores those that did not fail. */
+  /** Rolls episodes out, lot by lot, and stores on arrival those that did not fail. */
   const rollOut = Effect.fnUntraced(function* (phase: Ledger.Phase, step: number, episodes: ReadonlyArray<Episode>) {
     const lots = yield* Effect.forEach(Arr.chunksOf(episodes, lot), (some) =>
       Effect.gen(function* () {
-        const collected = yield* bookkeeping.pay(
+        return yield* bookkeeping.payEach(
           phase,
           Ledger.needs.rollouts(some.length),
           some.map(({ id }) => ({ key: id, most })),
-          rollout.collect(some),
-          (trajectories) => trajectories.map(costOf)
+          (settle) =>
+            rollout.collect(some, {
+              onFinished: Effect.fnUntraced(function* (finished) {
+                yield* settle(finished.map((one) => [one.id, costOf(one)]))
+                yield* put(
+                  step,
+                  finished.filter((one) => !Trajectory.isFailed(one))
+                )
+              })
+            })
         )
-        yield* put(
-          step,
-          collected.filter((one) => !Trajectory.isFailed(one))
-        )
-        return collected
       })
     )
     return lots.flat()

@@ -2,7 +2,7 @@ import type { Trajectory } from "@inspo/domain"
 import { Engine, type SampledSequence, type SampleRequest, type SampleResult } from "@inspo/engine"
 import { Search } from "@inspo/retrieval"
 import { Reward } from "@inspo/reward"
-import { Array, Context, Effect, Layer, Order, Result, Schema } from "effect"
+import { Array, type Cause, Context, Effect, Layer, Option, Queue, Result, Schema, Stream } from "effect"
 import type { Agent, Calling, Finished, Progress, Sampling } from "./Agent.ts"
 import * as Agents from "./agents/Agents.ts"
 import * as Demonstration from "./Demonstration.ts"
@@ -29,16 +29,19 @@ export declare namespace Rollout {
      * fails for good, or the reward does, the trajectory is `failed`: what it holds happened, but it earned no reward. The
      * same seed would write the same turns again, so repeating the call is repeating the episode.
      */
-    readonly collect: (
+    readonly collect: <E = never>(
       episodes: ReadonlyArray<Episode>,
-      options?: CollectOptions
-    ) => Effect.Effect<ReadonlyArray<Trajectory.Trajectory>, RolloutError>
+      options?: CollectOptions<E>
+    ) => Effect.Effect<ReadonlyArray<Trajectory.Trajectory>, RolloutError | E>
   }
 }
 
-/** `onProgress` runs whenever episodes finish, with how many of how many have. */
-export interface CollectOptions {
-  readonly onProgress?: (done: number, total: number) => Effect.Effect<void>
+/**
+ * `onFinished` gets every trajectory once, soon after its episode finished, while others go on; also before the collection
+ * fails. It runs once at a time, and the collection ends after it.
+ */
+export interface CollectOptions<E = never> {
+  readonly onFinished?: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void, E>
 }
 
 /** The episodes could not be run; `reason` says what was wrong and how to mend it. */
@@ -144,19 +147,15 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
 
   /** The log-probabilities of what agents have written anew, under the policy that wrote it. */
   const rescore = Effect.fnUntraced(function* (states: ReadonlyArray<Running<Finished>>) {
-    const rewritten = states.filter(({ progress }) => progress.rescore && progress.recording.mask.includes(1))
-    if (rewritten.length === 0) return states
+    if (states.length === 0) return states
     const scores = yield* Effect.mapError(
       score(
         "current",
-        rewritten.map(({ progress }) => progress.recording)
+        states.map(({ progress }) => progress.recording)
       ),
       (cause) => new RolloutError({ reason: cause.message, cause })
     )
-    const byIndex = new Map(Array.zip(rewritten, scores).map(([{ index }, logprobs]) => [index, logprobs]))
-    return states.map((state) => {
-      const logprobs = byIndex.get(state.index)
-      if (logprobs === undefined) return state
+    return Array.zipWith(states, scores, (state, logprobs) => {
       const { progress } = state
       const { recording } = progress
       const known = recording.mask.map((isAction, i) => (isAction === 1 ? (logprobs[i] ?? 0) : 0))
@@ -183,34 +182,57 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       )
   }
 
-  const collect = Effect.fn("Rollout.collect")(function* (
+  const collect = Effect.fn("Rollout.collect")(function* <E = never>(
     episodes: ReadonlyArray<Episode>,
-    options: CollectOptions = {}
+    { onFinished = () => Effect.void }: CollectOptions<E> = {}
   ) {
     const envelope = Observation.envelope(tokenizer)
     if (config.maxObservationTokens < envelope) return yield* observationsTooShort(config, envelope)
     const unknown = callable.find((name) => !tools.has(name) || !Tool.isName(name))
     if (unknown !== undefined) return yield* unknownTool(unknown, Array.fromIterable(tools.keys()))
     const begun = episodes.map((episode, index): Running => ({ index, episode, progress: begin(episode) }))
-    const finished = begun.filter(isFinished)
     const waiting = begun.filter(isOpen)
-    const report = () => options.onProgress?.(finished.length, episodes.length) ?? Effect.void
-    if (finished.length > 0) yield* report()
-    const places = Math.max(1, Math.min(profile.concurrency, waiting.length))
+    const finished = yield* Queue.unbounded<Running<Finished>, Cause.Done>()
+    const rewritten: Array<Running<Finished>> = []
+    const hand = (states: ReadonlyArray<Running>) => {
+      const over = states.filter(isFinished)
+      rewritten.push(...over.filter(isRewritten))
+      return Queue.offerAll(
+        finished,
+        over.filter((state) => !isRewritten(state))
+      )
+    }
     const stream = Effect.fnUntraced(function* (places: number) {
       let open = waiting.splice(0, places)
       while (open.length > 0) {
         const moved = yield* observe(yield* act(open))
-        const over = moved.filter(isFinished)
-        finished.push(...over)
+        yield* hand(moved)
         const going = moved.filter(isOpen)
         open = [...going, ...waiting.splice(0, places - going.length)]
-        if (over.length > 0) yield* report()
       }
     })
-    yield* Effect.forEach(shares(places, profile.streams ?? 1), stream, { concurrency: "unbounded", discard: true })
-    const inOrder = yield* rescore(Array.sortBy(byIndex)(finished))
-    return yield* Effect.forEach(inOrder, conclude, { concurrency: "unbounded" })
+    const places = Math.max(1, Math.min(profile.concurrency, waiting.length))
+    const running = hand(begun).pipe(
+      Effect.andThen(Effect.forEach(shares(places, profile.streams ?? 1), stream, { concurrency: "unbounded" })),
+      Effect.andThen(Effect.suspend(() => rescore(rewritten))),
+      Effect.flatMap((rescored) => Queue.offerAll(finished, rescored)),
+      Effect.exit,
+      Effect.tap(() => Queue.end(finished))
+    )
+    const trajectories = new Map<number, Trajectory.Trajectory>()
+    const concluding = Stream.fromQueue(finished).pipe(
+      Stream.runForEachArray(
+        Effect.fnUntraced(function* (over) {
+          const concluded = yield* Effect.forEach(over, conclude, { concurrency: "unbounded" })
+          for (const [{ index }, trajectory] of Array.zip(over, concluded)) trajectories.set(index, trajectory)
+          yield* onFinished(concluded)
+        })
+      )
+    )
+    // What has finished is handed over before a failure is told.
+    const [ended] = yield* Effect.all([running, concluding], { concurrency: "unbounded" })
+    yield* ended
+    return Array.getSomes(episodes.map((_, index) => Option.fromUndefinedOr(trajectories.get(index))))
   })
   return Rollout.of({ collect })
 })
@@ -221,12 +243,12 @@ const shares = (places: number, streams: number): ReadonlyArray<number> => {
   return Array.makeBy(count, (stream) => Math.floor((places + stream) / count))
 }
 
-const byIndex = Order.mapInput(Order.Number, (state: Running) => state.index)
-
 const isSampling = (state: Running): state is Running<Sampling> => state.progress._tag === "Sampling"
 const isCalling = (state: Running): state is Running<Calling> => state.progress._tag === "Calling"
 const isFinished = (state: Running): state is Running<Finished> => state.progress._tag === "Finished"
 const isOpen = (state: Running): boolean => !isFinished(state)
+const isRewritten = ({ progress: { recording, rescore } }: Running<Finished>): boolean =>
+  rescore === true && recording.mask.includes(1)
 
 const move = (
   states: ReadonlyArray<Running>,

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
-import { Engine } from "@inspo/engine"
+import { Engine, EngineError } from "@inspo/engine"
 import { Search } from "@inspo/retrieval"
 import { layerExactMatch } from "@inspo/reward"
 import { defaultConfig, layer, Rollout } from "@inspo/rollout"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
-import { Clock, Effect, Layer, Schema } from "effect"
+import { Clock, Effect, Layer, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { instruction, obliging, question } from "./support/Play.ts"
 
@@ -23,8 +23,16 @@ interface Input {
   readonly concurrency: number
 }
 
+interface Meddle {
+  readonly sample?: Effect.Effect<void, EngineError>
+  readonly onFinished?: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void>
+}
+
 /** Collects the episodes on an engine whose calls last as long as their longest turn, and watches what is open. */
-const run = ({ concurrency, minutes, streams }: Input) =>
+const run = (
+  { concurrency, minutes, streams }: Input,
+  { onFinished = () => Effect.void, sample = Effect.void }: Meddle = {}
+) =>
   Effect.gen(function* () {
     const started = yield* Clock.currentTimeMillis
     const lasts = (seed: string): number => {
@@ -47,6 +55,7 @@ const run = ({ concurrency, minutes, streams }: Input) =>
           open.sequences += requests.length
           most.calls = Math.max(most.calls, open.calls)
           most.sequences = Math.max(most.sequences, open.sequences)
+          yield* sample
           yield* Effect.sleep(`${Math.max(...requests.map(({ seed }) => lasts(seed)))} minutes`)
           open.calls--
           open.sequences -= requests.length
@@ -66,7 +75,8 @@ const run = ({ concurrency, minutes, streams }: Input) =>
         instruction,
         question,
         seed: `${episode}`
-      }))
+      })),
+      { onFinished }
     )
     return { trajectories, most, minutes: ((yield* Clock.currentTimeMillis) - started) / 60_000 }
   }).pipe(
@@ -102,6 +112,26 @@ describe("streams of rollouts", () => {
     Effect.gen(function* () {
       const { minutes } = yield* run({ ...input, streams: input.minutes.length, concurrency: input.minutes.length })
       assert.strictEqual(minutes, Math.max(0, ...input.minutes.map(sum)))
+    })
+  )
+
+  it.effect.prop("hand over what has finished before they tell that the engine failed", inputs, (input) =>
+    Effect.gen(function* () {
+      const handed: Array<string> = []
+      // An engine that is gone after the first minute, on which episodes of one short turn have finished.
+      const gone = new EngineError({ operation: "sample", reason: "the engine is gone" })
+      const told = yield* run(input, {
+        sample: Effect.flatMap(Clock.currentTimeMillis, (now) => (now < 60_000 ? Effect.void : Effect.fail(gone))),
+        onFinished: (finished) => Effect.sync(() => handed.push(...finished.map(({ id }) => id)))
+      }).pipe(Effect.result)
+      const alone = input.streams >= input.minutes.length && input.concurrency >= input.minutes.length
+      const over = input.minutes.flatMap(([first, ...rest], i) =>
+        alone && first === 1 && rest.length === 0 ? [`test/${i}`] : []
+      )
+      if (Result.isFailure(told)) {
+        assert.include(told.failure.message, "the engine is gone")
+        assert.includeMembers(handed, over)
+      } else assert.strictEqual(handed.length, input.minutes.length)
     })
   )
 })

@@ -2,7 +2,7 @@ import { fold, makeSetting, type RunConfig, Selection } from "@inspo/coevolution
 import { Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { type CheckpointRef, Engine } from "@inspo/engine"
 import { type AgentName, Rollout } from "@inspo/rollout"
-import { Array as Arr, Effect, FileSystem, Option, Result } from "effect"
+import { Array as Arr, Effect, FileSystem, Option, Ref, Result } from "effect"
 import { loadData, type LoadedData } from "../config/Data.ts"
 import { fromInput, orUsage } from "../config/Input.ts"
 import { parseSet, resolve } from "../config/Resolve.ts"
@@ -63,6 +63,7 @@ export const answer = Effect.fn("Side.answer")(function* (
     const engine = yield* Engine
     const rollout = yield* Rollout
     if (checkpoint !== null) yield* engine.restore(checkpoint)
+    const answered = yield* Ref.make(0)
     const trajectories = yield* rollout.collect(
       asked.questions.map((question, index) => ({
         id: Trajectory.TrajectoryId.make(`eval/${index}`),
@@ -70,7 +71,12 @@ export const answer = Effect.fn("Side.answer")(function* (
         question,
         seed: RandomStream.streamSeed(asked.seed, ["eval", index])
       })),
-      { onProgress: (done, total) => asked.reporter.block([`answered ${done} of ${total} questions`]) }
+      {
+        onFinished: Effect.fnUntraced(function* (finished) {
+          const done = yield* Ref.updateAndGet(answered, (before) => before + finished.length)
+          yield* asked.reporter.block([`answered ${done} of ${asked.questions.length} questions`])
+        })
+      }
     )
     yield* asked.reporter.block([])
     return Arr.zipWith(asked.questions, trajectories, (question, trajectory) =>
