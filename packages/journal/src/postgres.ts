@@ -132,8 +132,10 @@ const checkVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { er
 
 /** Takes the lease, and keeps it as long as the scope lives. `renew` fails when the lease was lost. */
 const hold = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: Options, { error }: Place) {
-  const lease = Duration.toMillis(options.lease)
-  const expires = sql.literal(`clock_timestamp() + interval '${Math.ceil(lease)} milliseconds'`)
+  const lease = Math.ceil(Duration.toMillis(options.lease))
+  // A writer that freezes within a commit would keep its rows locked, and so the next writer out.
+  yield* sql`SELECT set_config('idle_in_transaction_session_timeout', ${String(lease)}, false)`
+  const expires = sql.literal(`clock_timestamp() + interval '${lease} milliseconds'`)
   // Each writer holds the lock of its token. The database drops it when the connection ends: a dead writer need not be
   // waited for.
   const own = yield* Effect.gen(function* () {

@@ -1,5 +1,8 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Result, Schedule, Schema, Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { TestClock } from "effect/testing"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
@@ -30,9 +33,35 @@ const held = Effect.fnUntraced(function* (options: Parameters<typeof at>[0]) {
   return { journal: Context.get(context, Journal), close: Scope.close(scope, Exit.void) }
 })
 
-const event = (step: number) => ({ type: "Event", step, payload: { step } })
 /** The database has a clock of its own, which no test clock moves. */
 const wait = (ms: number) => Effect.promise(() => new Promise((resolve) => setTimeout(resolve, ms)))
+
+const Move = Schema.Literals(["writers ahead", "database ahead", "database back", "another comes", "all write"])
+const takeover = ["all write", "database ahead", "another comes"]
+
+/** The database itself, beside its journals. */
+const database = Effect.suspend(() => {
+  const host = new URL(server.url).searchParams.get("host") ?? ""
+  return PgClient.makeClient({ host, database: "postgres", username: "inspo" })
+}).pipe(Effect.provide(Reactivity.layer))
+
+/** Moves the end of a lease, as a jump of the database's clock does. */
+const expire = Effect.fnUntraced(function* (run: string, at: "infinity" | "-infinity") {
+  const sql = yield* database
+  yield* sql`UPDATE ${sql(`inspo_${run}.identity`)} SET expires = ${at}::timestamptz`
+}, Effect.scoped)
+
+/** Whether a client of the database has changed something in a transaction, and says no more. */
+const isWithinTransaction = Effect.gen(function* () {
+  const sql = yield* database
+  yield* wait(100)
+  const idle = yield* sql`
+    SELECT pid FROM pg_stat_activity WHERE state = 'idle in transaction' AND query ~* '^(insert|update)'
+      AND state_change < clock_timestamp() - interval '50 milliseconds'`
+  return idle.length > 0
+}).pipe(Effect.scoped)
+
+const event = (step: number) => ({ type: "Event", step, payload: { step } })
 
 describe.skipIf(unavailable !== null)(`PostgreSQL${unavailable === null ? "" : `: ${unavailable}`}`, () => {
   beforeAll(async () => {
@@ -114,10 +143,52 @@ describe.skipIf(unavailable !== null)(`PostgreSQL${unavailable === null ? "" : `
       })
     )
 
+    it.effect.prop(
+      "is the one that came last, whatever the clocks of writers and database do",
+      [Schema.Array(Move)],
+      ([moves]) =>
+        Effect.gen(function* () {
+          const run = newRun()
+          const writers = [yield* held({ run, mode: "create" })]
+          const acknowledged: Array<number> = []
+          for (const [step, move] of [...takeover, ...moves, "all write"].entries()) {
+            if (move === "writers ahead") yield* TestClock.adjust("5 minutes")
+            if (move === "database ahead") yield* expire(run, "-infinity")
+            if (move === "database back") yield* expire(run, "infinity")
+            if (move === "another comes") {
+              const opened = yield* Effect.result(held({ run, mode: "open" }))
+              if (Result.isSuccess(opened)) writers.push(opened.success)
+              else assert.strictEqual(opened.failure.reason, "locked")
+            }
+            if (move === "all write") {
+              for (const { journal } of writers.slice(0, -1))
+                assert.strictEqual((yield* Effect.flip(journal.append([event(step)]))).reason, "fenced")
+              yield* writers.at(-1)?.journal.append([event(step)]) ?? Effect.void
+              acknowledged.push(step)
+            }
+          }
+          const events = yield* use({ run, mode: "read-only" }, ({ read }) => read)
+          assert.deepStrictEqual(
+            events.map(({ step }) => step),
+            acknowledged
+          )
+          assert.isAbove(writers.length, 1)
+          yield* Effect.forEach(writers, ({ close }) => close)
+        }),
+      { arbitrary: { runs: 5 } }
+    )
+
+    /** A process that appends to a run until it is killed. */
+    const writer = (run: string, lease: number, stderr: "inherit" | "ignore" = "inherit") =>
+      spawn(
+        process.execPath,
+        [join(import.meta.dirname, "fixtures", "append-until-killed.ts"), server.url, run, String(lease)],
+        { stdio: ["ignore", "pipe", stderr] }
+      )
+
     it("that is killed leaves all it acknowledged, and its lease at once", { timeout: 30_000 }, async () => {
       const run = newRun()
-      const script = join(import.meta.dirname, "fixtures", "append-until-killed.ts")
-      const child = spawn(process.execPath, [script, server.url, run], { stdio: ["ignore", "pipe", "inherit"] })
+      const child = writer(run, 3_600_000)
       let acknowledged = -1
       for await (const line of createInterface(child.stdout)) {
         acknowledged = Number(line)
@@ -133,6 +204,46 @@ describe.skipIf(unavailable !== null)(`PostgreSQL${unavailable === null ? "" : `
       assert.isAtLeast(events.length, 2 * (acknowledged + 1))
       assert.strictEqual(events.length % 2, 0)
     })
+
+    it(
+      "that is frozen within a commit keeps nobody waiting beyond its lease",
+      {
+        timeout: 60_000
+      },
+      async () => {
+        const run = newRun()
+        const child = writer(run, 500, "ignore")
+        const lines = createInterface(child.stdout)
+        let acknowledged = -1
+        await new Promise<void>((resolve) =>
+          lines.on("line", (line) => {
+            acknowledged = Number(line)
+            if (acknowledged === 5) resolve()
+          })
+        )
+        child.kill("SIGSTOP")
+        while (!(await Effect.runPromise(isWithinTransaction))) {
+          child.kill("SIGCONT")
+          await once(lines, "line")
+          child.kill("SIGSTOP")
+        }
+        const taken = await Effect.runPromise(
+          Effect.retry(held({ run, mode: "open" }), { schedule: Schedule.spaced("50 millis") }).pipe(
+            Effect.timeout("20 seconds"),
+            Effect.tapError(() => Effect.sync(() => child.kill("SIGKILL")))
+          )
+        )
+        const before = await Effect.runPromise(taken.journal.read)
+        assert.isAtLeast(before.length, 2 * (acknowledged + 1))
+        child.kill("SIGCONT")
+        const [code] = await once(child, "exit")
+        assert.notStrictEqual(code, 0)
+        await Effect.runPromise(taken.journal.append([event(-1)]))
+        const after = await Effect.runPromise(taken.journal.read)
+        assert.deepStrictEqual(after.slice(0, -1), before)
+        await Effect.runPromise(taken.close)
+      }
+    )
   })
 
   describe("opening", () => {

@@ -11,7 +11,7 @@ import * as Prices from "./Prices.ts"
 import * as Prompts from "./Prompts.ts"
 import * as PromptTemplate from "./PromptTemplate.ts"
 import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
-import { type Message, OnRequest } from "./Provider.ts"
+import { type Message, OnLost, OnRequest } from "./Provider.ts"
 import * as Spent from "./Spent.ts"
 import * as Thoughts from "./Thoughts.ts"
 import * as TokenEstimate from "./TokenEstimate.ts"
@@ -20,6 +20,7 @@ import * as TokenEstimate from "./TokenEstimate.ts"
  * - `kind`: what the optimizer is shown of a parent: its failures, the scores of instructions, or nothing else.
  * - `price`: what the model costs, or null where that is not known.
  * - `maxOutputTokens`: the limit that the language model was given.
+ * - `requests`: the most requests of one call, repetitions included; 1 where it is not given.
  * - `maxEvidenceTokens`: what failures or history may take of a prompt, as `countTokens` counts.
  * - `prompts`: templates instead of those that ship.
  * - `countTokens`: the model's tokenizer, or `TokenEstimate.estimate` where none is given.
@@ -28,6 +29,7 @@ export interface Options {
   readonly kind: PromptTemplate.PromptKind
   readonly price: ModelPrice | null
   readonly maxOutputTokens: number
+  readonly requests?: number
   readonly maxEvidenceTokens: number
   readonly prompts?: Partial<Record<PromptTemplate.PromptKind, PromptTemplate.PromptTemplate>>
   readonly countTokens?: Evidence.CountTokens
@@ -37,7 +39,8 @@ export interface Options {
  * A language model as the proposer. It is asked once, and once more where fewer candidates than asked for keep the rules of
  * the request; it is then told what was rejected and why. The first variants of a run come from the prompt `paraphrase`.
  *
- * Tokens are those that the server counts, or an estimate where it does not.
+ * Tokens are those that the server counts, or an estimate where it does not. A request whose answer was lost may be billed
+ * all the same, so it counts as the most that it can have taken.
  */
 export const layer = (options: Options): Layer.Layer<Proposer, never, LanguageModel.LanguageModel> =>
   Layer.effect(
@@ -160,40 +163,44 @@ const isProposerError = (error: unknown): error is ProposerError => error instan
 const asking =
   (model: LanguageModel.LanguageModel, options: Options, countTokens: Evidence.CountTokens): Ask =>
   (conversation) => {
-    const { kind, maxOutputTokens, price } = options
+    const { kind, maxOutputTokens, price, requests = 1 } = options
     const estimated = conversation.reduce((sum, { text }) => sum + countTokens(text), 0)
-    const spent = (calls: number, input: number, output: number): Spent.Spent => ({
-      calls,
-      tokens: input + output,
-      usd: Prices.usd(price, { input, output })
-    })
+    /** What was answered, and the most of what was lost. */
+    const spent = (calls: number, lost: number, answered: Prices.Tokens): Spent.Spent => {
+      const input = answered.input + lost * estimated
+      const output = answered.output + lost * maxOutputTokens
+      const tokens = input + output
+      return { calls, tokens, usd: tokens === 0 ? 0 : Prices.usd(price, { input, output }) }
+    }
 
     const answer = Effect.gen(function* () {
-      const requests = yield* Ref.make(0)
+      const sent = yield* Ref.make(0)
+      const lost = yield* Ref.make(0)
       const response = yield* model
         .generateText({ prompt: conversation.map(({ role, text }) => ({ role, content: text })) })
         .pipe(
-          Effect.provideService(
-            OnRequest,
-            Ref.update(requests, (count) => count + 1)
-          ),
+          Effect.provideService(OnRequest, Ref.update(sent, increment)),
+          Effect.provideService(OnLost, Ref.update(lost, increment)),
           Effect.catch((error) =>
-            Effect.flatMap(Ref.get(requests), (calls) => Effect.fail(OptimizerFault.fromAiError(kind, error, calls)))
+            Effect.flatMap(Effect.all([Ref.get(sent), Ref.get(lost)]), ([calls, without]) =>
+              Effect.fail(OptimizerFault.fromAiError(kind, error, spent(calls, without, { input: 0, output: 0 })))
+            )
           )
         )
       const { inputTokens, outputTokens } = response.usage
       return {
         text: answerOf(response),
         end: ends[response.finishReason] ?? "other",
-        spent: spent(
-          Math.max(1, yield* Ref.get(requests)),
-          inputTokens.total ?? estimated,
-          outputTokens.total ?? countTokens(`${response.reasoningText ?? ""}${response.text}`)
-        )
+        spent: spent(Math.max(1, yield* Ref.get(sent)), yield* Ref.get(lost), {
+          input: inputTokens.total ?? estimated,
+          output: outputTokens.total ?? countTokens(`${response.reasoningText ?? ""}${response.text}`)
+        })
       }
     })
-    return { atMost: spent(1, estimated, maxOutputTokens), answer }
+    return { atMost: spent(requests, requests, { input: 0, output: 0 }), answer }
   }
+
+const increment = (count: number): number => count + 1
 
 const ends: Readonly<Partial<Record<Response.FinishReason, AnswerEnd>>> = {
   stop: "done",

@@ -67,6 +67,14 @@ export const OnRequest = Context.Reference<Effect.Effect<void>>("@inspo/reflecti
 })
 
 /**
+ * Runs after every request that may have been carried out and brought no answer that says what it took: it came too late,
+ * broke off, or could not be read. A caller sets it to count them.
+ */
+export const OnLost = Context.Reference<Effect.Effect<void>>("@inspo/reflection/Provider/OnLost", {
+  defaultValue: () => Effect.void
+})
+
+/**
  * The language model of a provider. It answers in text; tools are not offered to it.
  *
  * @example
@@ -103,11 +111,12 @@ export const make = Effect.fnUntraced(function* (
   const generate = Effect.fnUntraced(function* ({ prompt }: LanguageModel.ProviderOptions) {
     const { maxOutputTokens, model, temperature } = options
     const request = { model, maxOutputTokens, temperature, messages: messages(prompt) }
-    const body = yield* Effect.mapError(server.ask(provider.path(model), provider.body(request)), failed)
+    const body = yield* server.ask(provider.path(model), provider.body(request))
     return yield* Effect.fromResult(provider.read(body)).pipe(
-      Effect.mapError((problem) => failed(ServerFault.unreadable(problem, body, server.hide)))
+      Effect.mapError((problem) => ServerFault.unreadable(problem, body, server.hide)),
+      Effect.tapError(({ _tag }) => (_tag === "InvalidResponseError" ? Effect.flatten(OnLost) : Effect.void))
     )
-  })
+  }, Effect.mapError(failed))
   return yield* LanguageModel.make({
     generateText: (asked) => Effect.map(generate(asked), (parts) => [...parts]),
     streamText: (asked) => Stream.fromIterableEffect(Effect.map(generate(asked), (parts) => parts.flatMap(streamed)))
@@ -156,7 +165,8 @@ const connect = (provider: Provider, { apiKey, retries, timeout, url }: Connecti
       apiKey,
       timeout,
       retries,
-      onRequest: Effect.flatten(OnRequest)
+      onRequest: Effect.flatten(OnRequest),
+      onLost: Effect.flatten(OnLost)
     }),
     failure(provider.name, "connect")
   )

@@ -38,6 +38,16 @@ export const outcomeOf = async (directory: string): Promise<Outcome> => {
   }
 }
 
+/** The events that a run has committed so far: none where there is no run yet. */
+export const eventsOf = (directory: string): Promise<ReadonlyArray<RunEvent>> =>
+  Effect.runPromise(
+    readRun(directory).pipe(
+      Effect.map(({ events }) => events),
+      Effect.orElseSucceed(() => []),
+      Effect.provide(NodeServices.layer)
+    )
+  )
+
 /** What a killed run was about to do or was doing, by its journal: the tag of the next command, or `nothing`. */
 export const interrupted = (directory: string): Promise<string> =>
   Effect.runPromise(

@@ -14,6 +14,11 @@ export interface Ended {
   readonly stdout: string
 }
 
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
 const alive = new Set<ChildProcess>()
 
 /** Ends the programs that a failed test left running. */
@@ -23,17 +28,25 @@ export const endAll = (): void => {
 
 /** Runs the real command line to its end or to its death; `preload` is loaded before it. */
 export const inspo = (args: ReadonlyArray<string>, cwd: string, kill?: Kill, preload?: URL): Promise<Ended> =>
-  new Promise((resolve, reject) => {
-    const at = kill !== undefined && "at" in kill ? kill.at : undefined
-    const first = [...(at === undefined ? [] : [killSwitch]), ...(preload === undefined ? [] : [preload.href])]
-    const child = spawn(process.execPath, [...first.flatMap((file) => ["--import", file]), main, ...args], {
-      cwd,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...(at === undefined ? {} : { INSPO_KILL_AT: at }) }
-    })
-    alive.add(child)
-    const timer =
-      kill !== undefined && "after" in kill ? setTimeout(() => child.kill("SIGKILL"), kill.after) : undefined
+  begin(args, cwd, kill, preload).ended
+
+/** Starts the real command line, as another user where one is given, which can be sent signals until it ended. */
+export const begin = (args: ReadonlyArray<string>, cwd: string, kill?: Kill, preload?: URL, user?: User) => {
+  const at = kill !== undefined && "at" in kill ? kill.at : undefined
+  const first = [...(at === undefined ? [] : [killSwitch]), ...(preload === undefined ? [] : [preload.href])]
+  const child = spawn(process.execPath, [...first.flatMap((file) => ["--import", file]), main, ...args], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    ...user,
+    env: {
+      ...process.env,
+      ...(at === undefined ? {} : { INSPO_KILL_AT: at }),
+      ...(user === undefined ? {} : { HOME: cwd })
+    }
+  })
+  alive.add(child)
+  const timer = kill !== undefined && "after" in kill ? setTimeout(() => child.kill("SIGKILL"), kill.after) : undefined
+  const ended = new Promise<Ended>((resolve, reject) => {
     let stderr = ""
     let stdout = ""
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
@@ -45,6 +58,8 @@ export const inspo = (args: ReadonlyArray<string>, cwd: string, kill?: Kill, pre
       resolve({ killed: signal === "SIGKILL", code, stderr, stdout })
     })
   })
+  return { ended, send: (signal: NodeJS.Signals) => child.kill(signal) }
+}
 
 /** Starts a server of the command line; `address` is the URL it prints when it is ready. */
 export const server = async (args: ReadonlyArray<string>, cwd: string) => {

@@ -18,6 +18,7 @@ export const layer = (kind: PromptTemplate.PromptKind, config: ModelOptimizer) =
         prompts,
         price: config.model === null ? null : Prices.priceOf(config.model, config.prices),
         maxOutputTokens: config.maxOutputTokens,
+        requests: 1 + config.retries,
         maxEvidenceTokens: config.maxEvidenceTokens
       })
     )

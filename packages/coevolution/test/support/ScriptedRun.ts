@@ -57,6 +57,25 @@ const proposers = {
   history: layerHistory
 }
 
+/** The world of some settings as data and passages, and an engine whose policy obeys some clauses more than others. */
+export const prepare = Effect.fnUntraced(function* (settings: RunConfig) {
+  const { counts, mix, seed, sizes } = settings.data.world
+  const world = yield* WorldQuestion.generate({ seed: seed ?? settings.seed, sizes, mix, counts })
+  const answers = new Map(
+    Object.values(world.questions).flatMap((split) => split.map((one) => [one.question, one.goldenAnswers[0]] as const))
+  )
+  const data: RunData = { ...world.questions, fingerprint: "scripted-world" }
+  const engine = ScriptedEngine.make((prompt, { seed }) => script(answers, prompt, seed), { concurrency: 64 })
+  return { data, engine, passages: world.passages }
+})
+
+/** An engine, and rollouts of it in its environment. */
+export const layerRollouts = <E>(settings: RunConfig, engine: Engine.Interface, search: Layer.Layer<Search, E>) =>
+  layerRollout({ ...settings.rollout, topK: settings.retrieval.topK }).pipe(
+    Layer.provide([search, layerExactMatch]),
+    Layer.provideMerge(Layer.succeed(Engine, engine))
+  )
+
 /**
  * The world of {@link config} as data and as services, with a policy that obeys some clauses more than others. `meddle` may
  * make the search fail, and `changed` makes the engine another one.
@@ -66,26 +85,9 @@ export const make = (
   meddle: (search: Search.Interface) => Search.Interface = identity,
   changed: (engine: Engine.Interface) => Engine.Interface = identity
 ) =>
-  Effect.gen(function* () {
-    const { counts, mix, seed, sizes } = settings.data.world
-    const world = yield* WorldQuestion.generate({ seed: seed ?? settings.seed, sizes, mix, counts })
-    const answers = new Map(
-      Object.values(world.questions).flatMap((split) =>
-        split.map((one) => [one.question, one.goldenAnswers[0]] as const)
-      )
-    )
-    const data: RunData = { ...world.questions, fingerprint: "scripted-world" }
-    const engine = Layer.succeed(
-      Engine,
-      changed(ScriptedEngine.make((prompt, { seed }) => script(answers, prompt, seed), { concurrency: 64 }))
-    )
-    const search = Layer.effect(Search, Effect.map(Search, meddle)).pipe(Layer.provide(layerBm25(world.passages)))
-    const environment = Layer.mergeAll(search, layerExactMatch, engine)
-    const services = Layer.mergeAll(
-      layerRollout({ ...settings.rollout, topK: settings.retrieval.topK }).pipe(Layer.provide(environment)),
-      engine,
-      proposers[settings.proposer.kind]
-    )
+  Effect.map(prepare(settings), ({ data, engine, passages }) => {
+    const search = Layer.effect(Search, Effect.map(Search, meddle)).pipe(Layer.provide(layerBm25(passages)))
+    const services = Layer.merge(layerRollouts(settings, changed(engine), search), proposers[settings.proposer.kind])
     return { data, services }
   })
 

@@ -3,15 +3,16 @@ import type { AiError } from "effect/ai"
 import type { OptimizerAnswer } from "../OptimizerAnswer.ts"
 import { ProposerError, type ProposerErrorKind } from "../Proposer.ts"
 import * as Provider from "../Provider.ts"
-import * as Spent from "../Spent.ts"
+import type * as Spent from "../Spent.ts"
 
-/** The language model could not be asked, or not be understood, in so many requests. */
-export const fromAiError = (proposer: string, error: AiError.AiError, calls: number): ProposerError => {
-  const kind = kinds[error.reason._tag] ?? "other"
-  // Whether a request without an answer is billed cannot be told.
-  const usd = kind === "unreachable" || kind === "unreadable" ? null : 0
-  return new ProposerError({ proposer, kind, reason: Provider.explain(error), spent: { ...Spent.nothing, calls, usd } })
-}
+/** The language model could not be asked, or not be understood. */
+export const fromAiError = (proposer: string, error: AiError.AiError, spent: Spent.Spent): ProposerError =>
+  new ProposerError({
+    proposer,
+    kind: kinds[error.reason._tag] ?? "other",
+    reason: Provider.explain(error),
+    spent
+  })
 
 /** The optimizer, or a filter of its provider, declined. */
 export const refused = (proposer: string, { spent, text }: OptimizerAnswer): ProposerError =>

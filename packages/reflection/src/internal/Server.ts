@@ -15,6 +15,8 @@ export interface ServerOptions {
   readonly retries: number
   /** Runs before every request, repetitions included. */
   readonly onRequest: Effect.Effect<void>
+  /** Runs after every request that may have been carried out and whose answer did not come, or not whole. */
+  readonly onLost: Effect.Effect<void>
 }
 
 /** Asks for the body of an answer of status 200, by POST where something is sent. */
@@ -89,13 +91,14 @@ const sendable = (apiKey: Redacted.Redacted | null): Result.Result<string, AiErr
 }
 
 /** Reads the whole body within the timeout, and repeats what may work the next time. */
-const resilient = (client: HttpClient.HttpClient, { onRequest, retries, timeout }: ServerOptions) =>
+const resilient = (client: HttpClient.HttpClient, { onLost, onRequest, retries, timeout }: ServerOptions) =>
   client.pipe(
     HttpClient.tapRequest(() => onRequest),
     HttpClient.transformResponse(
       flow(
         Effect.tap((response) => response.text),
         Effect.timeout(timeout),
+        Effect.tapError((failure) => (ServerFault.wasNeverSent(failure) ? Effect.void : onLost)),
         Effect.flatMap(accept)
       )
     ),

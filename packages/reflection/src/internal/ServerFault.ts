@@ -29,9 +29,27 @@ export const describe = (error: unknown, timeout: Duration.Input, hide: Hide): s
     return `no answer within ${Duration.format(Duration.fromInputUnsafe(timeout))}`
   if (HttpClientError.isHttpClientError(error) && error.response !== undefined)
     return "the connection broke within the answer"
+  const cause = causeOf(error)
+  return excerpt(hide(cause instanceof Error ? cause.message : "the connection failed"))
+}
+
+/** Whether no server can have seen the request: there is none of that name, or none that listens. */
+export const wasNeverSent = (error: unknown): boolean => {
+  const cause = causeOf(error)
+  return cause instanceof Error && "code" in cause && noConnection.has(cause.code)
+}
+
+const noConnection: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "UND_ERR_CONNECT_TIMEOUT"
+])
+
+/** What the system said, below what the HTTP client made of it. */
+const causeOf = (error: unknown): unknown => {
   const cause = HttpClientError.isHttpClientError(error) && "cause" in error.reason ? error.reason.cause : error
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
-  return excerpt(hide(inner instanceof Error ? inner.message : "the connection failed"))
+  return cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
 }
 
 /** What an answer of status 200 means that cannot be read for the reason given. */

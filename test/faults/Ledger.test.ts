@@ -1,0 +1,240 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type BudgetReached, EventLog, Ledger, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import { maximumTokens } from "@inspo/coevolution/Config"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Prices } from "@inspo/reflection"
+import { Cause, Effect, Exit, Random, Schema } from "effect"
+import { config as scripted } from "../../packages/coevolution/test/support/ScriptedRun.ts"
+import type { Asked } from "./support/CountedOptimizer.ts"
+import * as FaultyRun from "./support/FaultyRun.ts"
+
+/** Schedules tried of each kind: few here, `INSPO_FAULT_SCHEDULES` as many as wanted. */
+const schedules = Number(process.env["INSPO_FAULT_SCHEDULES"] ?? 1)
+
+const kinds: ReadonlyArray<FaultyRun.Kind> = [
+  { profile: "inspo", encoding: "json" },
+  { profile: "inspo", encoding: "protobuf" },
+  { profile: "tinker", encoding: "json" },
+  { profile: "verl", encoding: "json" }
+]
+
+/** All kinds of work that are paid for, in the fewest rollouts. */
+const config: RunConfig = {
+  ...scripted,
+  population: { ...scripted.population, size: 3 },
+  schedule: { ...scripted.schedule, steps: 2, pruneEvery: 1, evolveEvery: 1, evolveUntil: 1 },
+  proposer: { ...scripted.proposer, candidates: 2, onError: "stop" },
+  verification: { ...scripted.verification, samples: 2, rounds: 1 },
+  train: { ...scripted.train, batchSize: 2, miniBatchSize: 2, klCoefficient: 0 },
+  evaluation: { ...scripted.evaluation, questions: 1 }
+}
+
+/** The parts of the ledger that the two servers know of. */
+type Part = Pick<Ledger.Amounts, "rollouts" | "tokens" | "calls" | "usd">
+
+describe("the ledger of a run over servers that fail", () => {
+  for (const kind of kinds) {
+    it.effect(
+      "has committed ≤ settled ≤ served ≤ settled + open of what the servers counted, and spent ≤ cap + in flight, " +
+        `${kind.profile} over ${kind.encoding}`,
+      () =>
+        Effect.gen(function* () {
+          const world = yield* FaultyRun.makeWorld(config)
+          const whole = yield* undisturbed(kind, world)
+          let faults = 0
+          let sessions = 0
+          for (let schedule = 0; schedule < schedules; schedule++) {
+            const seed = `${kind.profile}/${kind.encoding}/${schedule}`
+            const seen = yield* disturbed(kind, world, whole, seed, [0.1, 0.02, 0.25][schedule % 3] ?? 0)
+            faults += seen.faults
+            sessions += seen.sessions
+          }
+          assert.isAbove(faults, schedules)
+          assert.isAbove(sessions, schedules)
+        }).pipe(Effect.scoped),
+      600_000
+    )
+  }
+})
+
+/** A run without faults: what it spent is exactly what its servers counted. */
+const undisturbed = Effect.fnUntraced(
+  function* (kind: FaultyRun.Kind, world: FaultyRun.World) {
+    const faulty = yield* FaultyRun.make(kind, world, { seed: "0", rate: 0 })
+    const { exit, ledger, served } = yield* faulty.next(config)
+    assert.isTrue(Exit.isSuccess(exit), String(exit))
+    const { engine, optimizer } = partsOf(ledger.phases)
+    const { rollouts, tokens } = engine
+    assert.deepStrictEqual([ledger.open, ledger.redone], [Ledger.nothing, Ledger.nothing])
+    assert.deepStrictEqual(served, { begun: rollouts, finished: { rollouts, tokens }, tokens, repeated: 0 })
+    assertEqual(yield* storedTrajectories, engine, "the trajectories")
+    assertEqual(sum((yield* faulty.asked).map(servedBy)), optimizer, "the optimizer")
+    return { total: ledger.total, decisions: yield* decisions }
+  },
+  Effect.scoped,
+  Effect.provide(layerMemory, { local: true })
+)
+
+/** A run with faults, kills and caps, resumed until it ends as if there had been none. The laws hold after each session. */
+const disturbed = Effect.fnUntraced(
+  function* (
+    kind: FaultyRun.Kind,
+    world: FaultyRun.World,
+    whole: Effect.Success<ReturnType<typeof undisturbed>>,
+    seed: string,
+    rate: number
+  ) {
+    const faulty = yield* FaultyRun.make(kind, world, { seed, rate })
+    const random = yield* Random.withSeed(Random.Random, `${seed}/budget`)
+    const capOf = (spent: number) => (random.nextDoubleUnsafe() < 0.6 ? null : spent * random.nextDoubleUnsafe())
+    let budget: RunConfig["budget"] = {
+      rollouts: wholeNumber(capOf(whole.total.rollouts)),
+      tokens: wholeNumber(capOf(whole.total.tokens)),
+      usd: capOf(whole.total.usd),
+      minutes: null
+    }
+    let begun = 0
+    let finished = 0
+    let servedTokens = 0
+    let finishedTokens = 0
+    for (let sessions = 1; ; sessions++) {
+      assert.isBelow(sessions, 400, seed)
+      const { exit, ledger, served } = yield* faulty.next({ ...config, budget })
+      const told = `${seed}, session ${sessions}`
+      const asked = yield* faulty.asked
+      const settled = partsOf(ledger.phases.map((phase) => ({ phase: phase.phase, ...minus(phase, phase.open) })))
+      const spent = partsOf(ledger.phases)
+
+      begun += served.begun
+      servedTokens += served.tokens
+      finished += served.finished.rollouts
+      finishedTokens += served.finished.tokens
+      const stored = yield* storedTrajectories
+      assertAtMost(stored, settled.engine, `${told}: committed of the engine`)
+      assertAtMost(settled.engine, { ...none, rollouts: finished, tokens: finishedTokens }, `${told}: settled`)
+      assertAtMost({ ...none, rollouts: begun, tokens: servedTokens }, spent.engine, `${told}: served by the engine`)
+      if (kind.profile !== "verl") assert.strictEqual(served.repeated, 0, told)
+
+      assertAtMost(yield* storedAnswers, settled.optimizer, `${told}: committed of the optimizer`)
+      assertAtMost(settled.optimizer, sum(asked.map(chargedFor)), `${told}: settled of the optimizer`)
+      assertAtMost(sum(asked.map(servedBy)), spent.optimizer, `${told}: served by the optimizer`)
+      // Where no kill left a call open, there is no doubt.
+      if (spent.optimizer.calls === settled.optimizer.calls)
+        assertEqual(settled.optimizer, sum(asked.map(chargedFor)), `${told}: the optimizer`)
+
+      const inFlight = mostInFlight(asked)
+      for (const cap of ["rollouts", "tokens", "usd"] as const)
+        assert.isAtMost(ledger.total[cap], (budget[cap] ?? Infinity) + inFlight[cap] + tiny, `${told}: ${cap}`)
+
+      if (Exit.isSuccess(exit)) {
+        const ended = yield* decisions
+        // A run makes do with fewer candidates where nobody wrote the rejected ones anew.
+        if (!ended.some((event) => event._tag === "CandidatesProposed" && event.critique !== ""))
+          assert.deepStrictEqual(ended, whole.decisions, seed)
+        assert.strictEqual(ledger.total.rollouts - ledger.redone.rollouts, stored.rollouts, `${told}: redone`)
+        return { sessions, faults: faulty.faults() }
+      }
+      const reached = Cause.findErrorOption(exit.cause)
+      if (reached._tag === "Some" && isReached(reached.value)) {
+        const { cap, spent: known } = reached.value
+        assert.approximately(known, cap === "minutes" ? NaN : ledger.total[cap], tiny, told)
+        budget = raised(budget, reached.value)
+      }
+    }
+  },
+  Effect.scoped,
+  Effect.provide(layerMemory, { local: true })
+)
+
+const isReached = (error: { readonly _tag: string }): error is BudgetReached => error._tag === "BudgetReached"
+
+const raised = (budget: RunConfig["budget"], { cap, limit }: BudgetReached): RunConfig["budget"] => ({
+  ...budget,
+  [cap]: cap === "usd" ? 3 * limit + 0.1 : 3 * limit
+})
+
+const wholeNumber = (cap: number | null): number | null => (cap === null ? null : Math.ceil(cap))
+
+/** What work that is begun together takes at the most: a lot of rollouts, or a call with its repetitions. */
+const mostInFlight = (asked: ReadonlyArray<Asked>): Part => {
+  const lot = FaultyRun.concurrency * maximumTokens(config)
+  const calls = asked.map((one) => chargedFor({ ...one, outcome: "lost" }))
+  const most = (amount: "tokens" | "usd") => (1 + FaultyRun.retries) * Math.max(0, ...calls.map((call) => call[amount]))
+  return { rollouts: 0, calls: Infinity, tokens: Math.max(lot, most("tokens")), usd: most("usd") }
+}
+
+/** What a request counts in the ledger: what was answered as it was, and at the most what may have been. */
+const chargedFor = (asked: Asked): Part =>
+  asked.outcome === "lost" ? call(asked.estimated, FaultyRun.maxOutputTokens) : servedBy(asked)
+
+/** What a request counts at the server. */
+const servedBy = ({ input, output }: Asked): Part => call(input, output)
+
+const call = (input: number, output: number): Part => ({
+  rollouts: 0,
+  calls: 1,
+  tokens: input + output,
+  usd: Prices.usd(FaultyRun.price, { input, output }) ?? NaN
+})
+
+const none: Part = { rollouts: 0, tokens: 0, calls: 0, usd: 0 }
+
+const sum = (parts: ReadonlyArray<Part>): Part => parts.reduce((total, part) => minus(total, minus(none, part)), none)
+
+const minus = (a: Part, b: Part): Part => ({
+  rollouts: a.rollouts - b.rollouts,
+  tokens: a.tokens - b.tokens,
+  calls: a.calls - b.calls,
+  usd: a.usd - b.usd
+})
+
+/** Proposals cost calls to the optimizer, and everything else rollouts. */
+const partsOf = (phases: ReadonlyArray<Part & { readonly phase: string }>) => {
+  const [engine, optimizer] = [false, true].map((asks) =>
+    sum(phases.filter(({ phase }) => (phase === "initial" || phase === "proposing") === asks))
+  )
+  return { engine: engine ?? none, optimizer: optimizer ?? none }
+}
+
+/** Dollars are sums of fractions. */
+const tiny = 1e-9
+
+const assertAtMost = (less: Part, more: Part, told: string): void => {
+  for (const amount of ["rollouts", "tokens", "calls", "usd"] as const)
+    assert.isAtMost(less[amount], more[amount] + tiny, `${told}: ${amount}`)
+}
+
+const assertEqual = (one: Part, other: Part, told: string): void => {
+  assertAtMost(one, other, told)
+  assertAtMost(other, one, told)
+}
+
+const decodeTrajectory = Schema.decodeUnknownEffect(
+  Schema.Struct({ promptTokens: Schema.Natural, responseTokens: Schema.Natural })
+)
+const decodeAnswer = Schema.decodeUnknownEffect(
+  Schema.Struct({ spent: Schema.Struct({ calls: Schema.Natural, tokens: Schema.Natural, usd: Schema.Finite }) })
+)
+
+const recordsOf = (kind: string) => Effect.flatMap(Journal, (journal) => journal.listRecords(kind))
+
+const storedTrajectories = Effect.gen(function* () {
+  const stored = yield* Effect.forEach(yield* recordsOf("trajectory"), ({ value }) => decodeTrajectory(value))
+  return sum(
+    stored.map(({ promptTokens, responseTokens }) => ({ ...none, rollouts: 1, tokens: promptTokens + responseTokens }))
+  )
+})
+
+const storedAnswers = Effect.gen(function* () {
+  const stored = yield* Effect.forEach(yield* recordsOf("optimizer"), ({ value }) => decodeAnswer(value))
+  return sum(stored.map(({ spent }) => ({ ...none, ...spent })))
+})
+
+/** The events of the run, without its budget and the names that a server gave. */
+const decisions = Effect.gen(function* () {
+  const events = yield* EventLog.read(yield* Journal)
+  return events
+    .slice(1)
+    .map((event: RunEvent) => (event._tag === "CheckpointSaved" ? { ...event, checkpoint: null } : event))
+})
