@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   for (let index = 0; index < options.workers; index++) {
     const worker = yield* Effect.acquireRelease(
       Effect.sync(() => new Worker(workerUrl, { workerData: data })),
-      (worker) => Effect.promise(() => worker.terminate())
+      end
     )
     worker.on("error", (error) => fail(crashed(error)))
     worker.on("exit", (code) => fail(exited(code)))
@@ -116,6 +116,15 @@ const copyGraph = (): Program => {
 }
 
 const anySize = { rows: unknown, context: unknown }
+
+/** Ends a worker once it has come to its messages: one that is still loading native code would take the process with it. */
+const end = (worker: Worker): Effect.Effect<void> =>
+  Effect.suspend(() => (worker.threadId === ended ? Effect.void : Effect.ignore(post(worker, "sample", [])))).pipe(
+    Effect.andThen(Effect.promise(() => worker.terminate()))
+  )
+
+/** The thread id of a worker that is over. */
+const ended = -1
 
 const post = <K extends keyof Tasks>(
   worker: Worker,
