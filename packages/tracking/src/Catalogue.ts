@@ -51,6 +51,14 @@ export const catalogue = {
     event: "RolloutsCollected",
     verl: "tool_call_counts/mean"
   },
+  // verl's num_turns/mean counts the messages of the user too.
+  "turns/mean": {
+    label: null,
+    unit: "turns",
+    meaning: "Turns of the policy per trajectory, those with an invalid action included",
+    event: "RolloutsCollected",
+    verl: null
+  },
   "prompt_length/mean": {
     label: null,
     unit: "tokens",

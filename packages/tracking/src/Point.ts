@@ -1,8 +1,8 @@
 import { apply, type RunEvent, RunState as State, type Setting } from "@inspo/coevolution"
 import type { Amounts } from "@inspo/coevolution/Ledger"
 import type { RunState } from "@inspo/coevolution/RunState"
-import { Group } from "@inspo/domain"
-import { Struct } from "effect"
+import { Group, Trajectory } from "@inspo/domain"
+import { Option, Schema, Struct } from "effect"
 import { catalogue, type MetricName } from "./Catalogue.ts"
 
 /** The value of one metric; `label` is null where the catalogue names none. */
@@ -102,6 +102,15 @@ export const history = (setting: Setting, events: ReadonlyArray<RunEvent>): Read
   return points
 }
 
+/**
+ * What the stored trajectories of a step tell trackers beyond its event: the records of kind `trajectory` that its groups
+ * name. Records that cannot be read are left out.
+ */
+export const ofTrajectories = (step: number, records: Iterable<unknown>): Point => {
+  const turns = Array.from(records, (record) => decodeTurns(record)).flatMap(Option.toArray)
+  return { step, samples: turns.length === 0 ? [] : [one("turns/mean", mean(turns.map((stored) => stored.turns)))] }
+}
+
 /** What the ledger tells trackers after a step. */
 export const ofSpending = (step: number, { calls, rollouts, seconds, tokens, usd }: Amounts): Point => ({
   step,
@@ -123,6 +132,10 @@ export const nameOf = ({ label, name }: Pick<Sample, "name" | "label">, naming: 
   if (naming === "verl" && verl !== null) return verl.replace("{}", label ?? "")
   return label === null ? name : `${name}/${label}`
 }
+
+const decodeTurns = Schema.decodeUnknownOption(
+  Schema.Struct(Struct.pick(Trajectory.TrajectorySummary.fields, ["turns"]))
+)
 
 const one = (name: MetricName, value: number): Sample => ({ name, label: null, value })
 

@@ -7,6 +7,7 @@ describe("withoutCredentials", () => {
       ["http://me:pw@host:1/a?b=c", "http://host:1/a?b=c"],
       ["no route to https://me@host, nor http://a:b@c.", "no route to https://host, nor http://c."],
       ["http://host/?key=pw&n=1#x", "http://host/?key=REDACTED&n=1#x"],
+      ["http://host/?API_KEY=pw&accessToken=pw", "http://host/?API_KEY=REDACTED&accessToken=REDACTED"],
       ["api_key=pw&n=1", "api_key=REDACTED&n=1"],
       ["postgres://me:p%40w@host/db", "postgres://host/db"]
     ] as const)

@@ -3,6 +3,7 @@ import { type RunEvent, RunState } from "@inspo/coevolution"
 import * as Ledger from "@inspo/coevolution/Ledger"
 import { type Group, Instruction, Question, Trajectory } from "@inspo/domain"
 import { catalogue, Point } from "@inspo/tracking"
+import { Schema } from "effect"
 
 const id = (name: string) => Instruction.InstructionId.make(name)
 
@@ -118,6 +119,27 @@ describe("ofEvent", () => {
     for (const event of [collected, trained])
       for (const { name } of Point.ofEvent(event, RunState.unstarted)?.samples ?? [])
         assert.strictEqual(catalogue[name].event, event._tag)
+  })
+})
+
+describe("ofTrajectories", () => {
+  const turnsOf = (records: Iterable<unknown>) => Point.ofTrajectories(3, records).samples.map(({ value }) => value)
+  const Turns = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
+
+  it.prop(
+    "tells the mean of their turns, whatever else they hold and in whatever order",
+    [Schema.NonEmptyArray(Turns)],
+    ([turns]) => {
+      const records = turns.map((one) => ({ turns: one, reward: 1, transcript: [] }))
+      const [told] = turnsOf(records)
+      assert.closeTo(told ?? Number.NaN, turns.reduce((sum, one) => sum + one, 0) / turns.length, 1e-9)
+      assert.deepStrictEqual(turnsOf(records.toReversed()), turnsOf(records))
+    }
+  )
+
+  it("tells nothing of none, and leaves out what cannot be read", () => {
+    assert.deepStrictEqual(turnsOf([]), [])
+    assert.deepStrictEqual(turnsOf([{ turns: 1 }, { turns: 4 }, { turns: "2" }, null, {}]), [2.5])
   })
 })
 

@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path"
 import { makeSetting, type RunConfig, type RunEvent } from "@inspo/coevolution"
 import * as Ledger from "@inspo/coevolution/Ledger"
 import type { RunState } from "@inspo/coevolution/RunState"
-import { Journal } from "@inspo/journal"
+import { Journal, type JournalError } from "@inspo/journal"
 import { Attach, Point, Tracker } from "@inspo/tracking"
 import * as Gauges from "@inspo/tracking/Gauges"
 import * as Mlflow from "@inspo/tracking/Mlflow"
@@ -45,16 +45,22 @@ export const follow = Effect.fn("Tracking.follow")(function* (
   ]
   const logs = yield* Effect.forEach(wanted, (tracker) => Attach.attach({ ...shared, ...tracker }))
   const tell = (point: Point.Point) => Effect.forEach(logs, (log) => log(point), { discard: true })
+  // A journal that cannot be read fails the run by itself.
+  const tellStored = <A>(stored: Effect.Effect<A, JournalError>, toPoint: (stored: A) => Point.Point) =>
+    Effect.matchEffect(stored, { onSuccess: (found) => tell(toPoint(found)), onFailure: () => Effect.void })
 
   return Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
     const point = Point.ofEvent(event, state)
     if (point !== null) yield* tell(point)
+    if (logs.length === 0) return
+    if (event._tag === "RolloutsCollected") {
+      const collected = event.groups.flatMap(({ trajectories }) => trajectories)
+      yield* tellStored(journal.getRecords("trajectory", collected), (records) =>
+        Point.ofTrajectories(event.step, records.values())
+      )
+    }
     if (event._tag === "StepTrained")
-      yield* Effect.matchEffect(journal.ledger, {
-        onSuccess: (totals) => tell(Point.ofSpending(event.step, Ledger.summarize(totals).total)),
-        // A journal that cannot be read fails the run by itself.
-        onFailure: () => Effect.void
-      })
+      yield* tellStored(journal.ledger, (totals) => Point.ofSpending(event.step, Ledger.summarize(totals).total))
   })
 })
 
