@@ -8,21 +8,11 @@
  *
  * The first line is JSON, a table follows. Exits with 1 when a limit is missed.
  */
-import {
-  apply,
-  next,
-  Policies,
-  Presets,
-  type RunConfig,
-  type RunEvent,
-  RunState,
-  type Setting
-} from "@inspo/coevolution"
+import { apply, type RunConfig, RunState } from "@inspo/coevolution"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { Question } from "@inspo/domain"
 import { Array as Arr } from "effect"
-import * as Environment from "../laws/support/Environment.ts"
+import { base, play, settingOf, stepParts } from "./core/Play.ts"
 
 const steps = Number(process.argv[2] ?? 300)
 const rounds = 5
@@ -30,41 +20,6 @@ const roundMilliseconds = 40
 const scale = 512
 const batches = [64, 128, 256, scale, 1024, 2048]
 const limits = { stepMilliseconds: 20, foldSeconds: 5, foldMegabytes: 500 }
-
-const base: Readonly<Record<RunConfig["halving"]["rule"], RunConfig>> = {
-  paper: Presets.paper,
-  robust: Presets.robust,
-  certain: {
-    ...Presets.robust,
-    sampler: { ...Presets.robust.sampler, newcomers: "everyone" },
-    halving: { ...Presets.robust.halving, rule: "certain" }
-  }
-}
-
-/** Far more than a step takes, of three sources. */
-const questions = Arr.makeBy(20_000, (index) => ({
-  id: Question.QuestionId.make(`question ${index}`),
-  dataSource: `source ${index % 3}`
-}))
-
-const settingOf = (config: RunConfig): Setting => ({ config, policies: Policies.fromConfig(config), questions })
-
-/** Rewards in which no instruction stands out; nothing fails and nothing is missing. */
-const luck: Environment.Luck = { rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1], missing: [0], failing: [false] }
-
-/** A run until it ends or `over` says so: its events and its last state. */
-const play = (setting: Setting, over: (state: RunState.RunState) => boolean = () => false) => {
-  const started: RunEvent = { _tag: "RunStarted", config: setting.config, engine: "", data: "", code: "" }
-  const environment = Environment.make(setting.config, questions)
-  const events: Array<RunEvent> = [started]
-  let state = apply(setting, RunState.unstarted, started)
-  for (let command = next(setting, state); command !== null && !over(state); command = next(setting, state)) {
-    const event = environment.perform(command, luck)
-    events.push(event)
-    state = apply(setting, state, event)
-  }
-  return { events, state }
-}
 
 /** Milliseconds of processor time of this thread, so that a busy machine does not disturb. */
 const milliseconds = (work: () => void): number => {
@@ -87,22 +42,10 @@ const typical = (work: () => void): number => {
 
 /** Milliseconds of the parts of step 15, before anybody was pruned. */
 const timeStep = (rule: RunConfig["halving"]["rule"], batchSize: number) => {
-  const config: RunConfig = {
-    ...base[rule],
-    schedule: { ...base[rule].schedule, steps: 15, pruneEvery: 0, evolveEvery: 0 },
-    train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
-  }
-  const setting = settingOf(config)
-  const { halving, weighting } = setting.policies
-  const planning = play(setting, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
-  const { events, state } = play(setting, ({ phase }) => phase._tag === "Evaluate")
-  const groups = events.flatMap((event) =>
-    event._tag === "RolloutsCollected" && event.step === 15 ? event.groups : []
-  )
-  const weights = weighting.weights(state.population)
-  const selection = typical(() => next(setting, planning))
-  const attribution = typical(() => weighting.observe(planning.population, 15, groups))
-  const pruning = typical(() => halving.prune(state.population, weights))
+  const parts = stepParts(rule, batchSize)
+  const selection = typical(parts.selection)
+  const attribution = typical(parts.attribution)
+  const pruning = typical(parts.pruning)
   return { rule, batchSize, selection, attribution, pruning, milliseconds: selection + attribution + pruning }
 }
 

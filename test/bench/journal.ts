@@ -13,16 +13,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { RandomStream } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layer } from "@inspo/journal/sqlite"
-import { Array as Arr, Clock, Effect, Random } from "effect"
+import { Array as Arr, Clock, Effect } from "effect"
+import { shape, trajectory } from "./journal/Trajectory.ts"
 
 /** The preset that is run, or a run that is there already. */
 const subject = process.argv[2] ?? "quick"
-const scale = { trajectories: 2560, promptTokens: 300, responseTokens: 1200, steps: 10 }
-/** Vocabulary of the models that the paper trains. */
-const vocabulary = 151_936
+const scale = { trajectories: 2560, ...shape, steps: 10 }
 const limits = { commitSeconds: 3, growth: 1.5, share: 0.03 }
 
 const directory = mkdtempSync(join(tmpdir(), "inspo-bench-"))
@@ -39,42 +37,6 @@ const seconds = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     yield* work
     return Number((yield* Clock.currentTimeNanos) - before) / 1e9
   })
-
-/** A trajectory as a run stores it, of random tokens: nothing compresses worse. */
-const trajectory = (step: number, index: number) => {
-  const { promptTokens, responseTokens } = scale
-  const draws = RandomStream.drawSync(
-    1,
-    ["bench", step, index],
-    Effect.all(Arr.makeBy(promptTokens + 2 * responseTokens, () => Random.next))
-  )
-  const tokens = draws.map((draw) => Math.floor(draw ** 3 * vocabulary))
-  const id = `train/${step}/${Math.floor(index / 5)}/${index % 5}`
-  return {
-    key: id,
-    value: {
-      id,
-      instructionId: "i3",
-      questionId: `question-${index}`,
-      reward: index % 2,
-      answer: "Marlen Tovik",
-      toolCalls: 2,
-      turns: 3,
-      finishReason: "answered",
-      promptTokens,
-      responseTokens,
-      prompt: tokens.slice(0, promptTokens),
-      response: tokens.slice(promptTokens, promptTokens + responseTokens),
-      logprobs: draws.slice(promptTokens + responseTokens).map((draw) => Math.fround(Math.log(draw + 1e-6))),
-      mask: Arr.makeBy(responseTokens, (place) => (place % 400 < 150 ? 1 : 0)),
-      transcript: Arr.makeBy(3, (turn) => ({
-        text: `<think> step ${turn} </think> <search> who founded the company ${index} </search>`,
-        action: { kind: "search", content: `who founded the company ${index}` },
-        observation: "The company was founded in a town by a river. ".repeat(20)
-      }))
-    }
-  }
-}
 
 const commits = Effect.gen(function* () {
   const file = join(directory, "commits.sqlite")

@@ -1,23 +1,78 @@
 /**
  * `pnpm bench NAME`: runs one performance bench; arguments after the name are the bench's own.
+ *
+ * `pnpm bench --check [PART …]`: a quick version of each, compared with stored baselines; exits with 1 when a figure is worse
+ * than its tolerance allows or grows faster than its work. `--update` stores what is measured.
  */
-const benches: Readonly<Record<string, string>> = {
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Console, Effect, Result, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { names as parts } from "./check/Parts.ts"
+import { UsageError } from "./Failure.ts"
+
+const benches = {
   core: "./core.ts",
   engine: "../../packages/engine-local/bench/engine.ts",
   journal: "./journal.ts",
   retrieval: "./retrieval.ts",
   rollout: "./rollout.ts",
   whatif: "../../packages/coevolution/bench/whatif.ts"
-}
+} as const
 
-const [name = "", ...rest] = process.argv.slice(2)
-const bench = benches[name]
-if (bench === undefined) {
-  process.stderr.write(
-    `bench: ${JSON.stringify(name)} is not a bench, expected one of ${Object.keys(benches).join(", ")}\n`
-  )
-  process.exitCode = 2
-} else {
+const isBench = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)
+
+const decodeParts = Schema.decodeUnknownResult(Schema.Array(Schema.Literals(parts)))
+
+const runBench = Effect.fnUntraced(function* (name: string, rest: ReadonlyArray<string>) {
+  if (!isBench(name))
+    return yield* new UsageError({
+      problem: `${JSON.stringify(name)} is not a bench, expected one of ${Object.keys(benches).join(", ")}, or --check`
+    })
   process.argv.splice(2, process.argv.length, ...rest)
-  await import(bench)
-}
+  yield* Effect.promise(() => import(benches[name]))
+})
+
+const runCheck = Effect.fnUntraced(function* (words: ReadonlyArray<string>, update: boolean) {
+  const chosen = decodeParts(words)
+  if (Result.isFailure(chosen))
+    return yield* new UsageError({
+      problem: `--check takes parts to check, some of ${parts.join(", ")}; got ${JSON.stringify(words.join(" "))}`
+    })
+  const { check } = yield* Effect.promise(() => import("./check/Check.ts"))
+  yield* check({ parts: parts.filter((part) => words.length === 0 || chosen.success.includes(part)), update })
+})
+
+Command.make(
+  "bench",
+  {
+    words: Argument.String("name").pipe(
+      Argument.withDescription("The bench and its arguments; with --check the parts to check, all by default"),
+      Argument.variadic()
+    ),
+    check: Flag.Boolean("check").pipe(
+      Flag.withDescription("Compare a quick measurement of the parts with the stored baselines"),
+      Flag.withDefault(false)
+    ),
+    update: Flag.Boolean("update").pipe(
+      Flag.withDescription("With --check: store what is measured as the baselines; on a quiet machine"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function* ({ check, update, words: [name = "", ...rest] }) {
+    if (check) return yield* runCheck(name === "" ? [] : [name, ...rest], update)
+    if (update) return yield* new UsageError({ problem: "--update belongs to --check" })
+    yield* runBench(name, rest)
+  })
+).pipe(
+  Command.withDescription("Measure how fast the parts of inspo are"),
+  Command.withExamples([
+    { command: "bench core", description: "The pure core at the paper's scale" },
+    { command: "bench --check", description: "Is every part as fast as it was, and does its cost stay linear?" },
+    { command: "bench --check --update", description: "Store new baselines" }
+  ]),
+  Command.run({ version: "0.0.0" }),
+  Effect.tapErrorTag(["UsageError", "BenchFailure"], ({ message }) => Console.error(`bench: ${message}`)),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain
+)

@@ -1,0 +1,46 @@
+import { apply, RunState } from "@inspo/coevolution"
+import { Effect } from "effect"
+import { base, play, settingOf, stepParts } from "../../core/Play.ts"
+import { measure } from "../Workload.ts"
+
+const part = "core"
+
+/** The pure core: a step's decisions, and the fold of a run. */
+export const figures = Effect.gen(function* () {
+  const selection = yield* measure({
+    part,
+    name: "selection of a step",
+    items: "questions",
+    sizes: [512, 4096],
+    make: (questions) => Effect.sync(() => Effect.sync(stepParts("robust", questions).selection))
+  })
+  const attribution = yield* measure({
+    part,
+    name: "attribution and pruning",
+    items: "questions",
+    sizes: [512, 4096],
+    make: (questions) =>
+      Effect.sync(() => {
+        const { attribution, pruning } = stepParts("robust", questions)
+        return Effect.sync(() => [attribution(), pruning()])
+      })
+  })
+  const fold = yield* measure({
+    part,
+    name: "fold of a run",
+    items: "steps",
+    sizes: [100, 400],
+    make: (steps) =>
+      Effect.sync(() => {
+        const config = {
+          ...base.robust,
+          schedule: { ...base.robust.schedule, steps },
+          train: { ...base.robust.train, batchSize: 32, miniBatchSize: 32 }
+        }
+        const setting = settingOf(config)
+        const { events } = play(setting)
+        return Effect.sync(() => events.reduce((state, event) => apply(setting, state, event), RunState.unstarted))
+      })
+  })
+  return [selection, attribution, fold].flatMap(({ growth, level }) => [level, growth])
+})

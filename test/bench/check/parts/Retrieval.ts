@@ -1,0 +1,59 @@
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
+import { Effect, FileSystem } from "effect"
+import { write } from "../../retrieval/Corpus.ts"
+import { Level } from "../Comparison.ts"
+import { measure } from "../Workload.ts"
+
+const part = "retrieval"
+const sizes = [5_000, 20_000] as const
+const asked = 100
+const topK = 3
+
+/** An index on disk: built, how large it is, and asked. */
+export const figures = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const directory = yield* fs.makeTempDirectoryScoped()
+  const corpusOf = (size: number) => join(directory, `${size}.jsonl`)
+  const questions = new Map<number, ReadonlyArray<string>>()
+  for (const size of sizes) questions.set(size, yield* Effect.promise(() => write(corpusOf(size), size)))
+
+  const build = yield* measure({
+    part,
+    name: "build of an index",
+    items: "passages",
+    sizes,
+    rounds: 3,
+    make: (size) => Effect.succeed(indexed(corpusOf(size)))
+  })
+  const corpus = corpusOf(sizes[1])
+  const disk = Level.make({
+    part,
+    name: "index on disk",
+    unit: "bytes per passage",
+    value: statSync(CorpusIndex.defaultFile(corpus)).size / sizes[1],
+    better: "less",
+    tolerance: 0.05
+  })
+  const search = yield* measure({
+    part,
+    name: "questions",
+    items: "questions",
+    scale: "passages",
+    sizes,
+    itemsOf: () => asked,
+    make: (size) =>
+      Effect.map(CorpusIndex.make({ corpus: corpusOf(size) }), (index) =>
+        index.search((questions.get(size) ?? []).slice(0, asked), topK)
+      )
+  })
+  return [disk, ...[build, search].flatMap(({ growth, level }) => [level, growth])]
+})
+
+/** An index that is built whatever there was. */
+const indexed = Effect.fnUntraced(function* (corpus: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.remove(CorpusIndex.defaultFile(corpus), { force: true })
+  yield* Effect.scoped(CorpusIndex.make({ corpus }))
+})

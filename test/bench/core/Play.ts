@@ -1,0 +1,71 @@
+/** Whole runs of the pure core, played against an environment that only counts. */
+import {
+  apply,
+  next,
+  Policies,
+  Presets,
+  type RunConfig,
+  type RunEvent,
+  RunState,
+  type Setting
+} from "@inspo/coevolution"
+import { Question } from "@inspo/domain"
+import { Array as Arr } from "effect"
+import * as Environment from "../../laws/support/Environment.ts"
+
+export const base: Readonly<Record<RunConfig["halving"]["rule"], RunConfig>> = {
+  paper: Presets.paper,
+  robust: Presets.robust,
+  certain: {
+    ...Presets.robust,
+    sampler: { ...Presets.robust.sampler, newcomers: "everyone" },
+    halving: { ...Presets.robust.halving, rule: "certain" }
+  }
+}
+
+/** Far more than a step takes, of three sources. */
+const questions = Arr.makeBy(20_000, (index) => ({
+  id: Question.QuestionId.make(`question ${index}`),
+  dataSource: `source ${index % 3}`
+}))
+
+export const settingOf = (config: RunConfig): Setting => ({ config, policies: Policies.fromConfig(config), questions })
+
+/** Rewards in which no instruction stands out; nothing fails and nothing is missing. */
+const luck: Environment.Luck = { rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1], missing: [0], failing: [false] }
+
+/** A run until it ends or `over` says so: its events and its last state. */
+export const play = (setting: Setting, over: (state: RunState.RunState) => boolean = () => false) => {
+  const started: RunEvent = { _tag: "RunStarted", config: setting.config, engine: "", data: "", code: "" }
+  const environment = Environment.make(setting.config, questions)
+  const events: Array<RunEvent> = [started]
+  let state = apply(setting, RunState.unstarted, started)
+  for (let command = next(setting, state); command !== null && !over(state); command = next(setting, state)) {
+    const event = environment.perform(command, luck)
+    events.push(event)
+    state = apply(setting, state, event)
+  }
+  return { events, state }
+}
+
+/** Selection, attribution and pruning of step 15, before anybody was pruned. */
+export const stepParts = (rule: RunConfig["halving"]["rule"], batchSize: number) => {
+  const config: RunConfig = {
+    ...base[rule],
+    schedule: { ...base[rule].schedule, steps: 15, pruneEvery: 0, evolveEvery: 0 },
+    train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
+  }
+  const setting = settingOf(config)
+  const { halving, weighting } = setting.policies
+  const planning = play(setting, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
+  const { events, state } = play(setting, ({ phase }) => phase._tag === "Evaluate")
+  const groups = events.flatMap((event) =>
+    event._tag === "RolloutsCollected" && event.step === 15 ? event.groups : []
+  )
+  const weights = weighting.weights(state.population)
+  return {
+    selection: () => next(setting, planning),
+    attribution: () => weighting.observe(planning.population, 15, groups),
+    pruning: () => halving.prune(state.population, weights)
+  }
+}

@@ -1,0 +1,35 @@
+/** A step of the loop without a model: episodes are rolled out and become training data. */
+import type { TrainConfig } from "@inspo/policy-gradient"
+import { trainRequests } from "@inspo/policy-gradient/GrpoBatch"
+import { type Episode, Rollout } from "@inspo/rollout"
+import { Effect } from "effect"
+
+/** What a step sends to the trainer, and how many samples it took. */
+export const play = Effect.fnUntraced(function* (episodes: ReadonlyArray<Episode>) {
+  const { collect } = yield* Rollout
+  const trajectories = yield* collect(episodes)
+  return {
+    requests: trainRequests(trajectories, trainConfig, { key: "train/1", learningRate: 1e-6 }),
+    samples: trajectories.reduce((total, { turns }) => total + turns, 0)
+  }
+})
+
+/** The paper's, without the reference policy. */
+const trainConfig: TrainConfig = {
+  miniBatchSize: 256,
+  unit: "questions",
+  epochs: 1,
+  learningRate: 5e-7,
+  schedule: "cosine",
+  warmupRatio: 0.1,
+  clipRatio: 0.2,
+  klCoefficient: 0,
+  kl: "advantages",
+  entropyCoefficient: 0,
+  beta1: 0.9,
+  beta2: 0.999,
+  weightDecay: 0.01,
+  gradientClip: 1,
+  normalization: "sequence-mean",
+  advantage: "standardised"
+}
