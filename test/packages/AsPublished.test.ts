@@ -1,26 +1,30 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { publint } from "publint"
 import { build } from "vite"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { codeBlocks, promised, squash } from "./support/Example.ts"
-import { findNode, run } from "./support/Process.ts"
+import { findNode, installNode, run } from "./support/Process.ts"
 import { type Published, publish } from "./support/Published.ts"
-import { modules, onNode20, packages, readManifest, root } from "./support/Workspace.ts"
+import { modules, oldestNode22, onNode20, packages, published as all, readManifest, root } from "./support/Workspace.ts"
 
 const asked = process.env["INSPO_PACK"] === "1"
-const why = asked ? "" : " (skipped: takes a minute; set INSPO_PACK=1)"
+const why = asked ? "" : " (skipped: takes two minutes; set INSPO_PACK=1)"
 const node20 = findNode(20)
 const whyNot20 = node20 === undefined ? " (skipped: there is no node v20 on the PATH)" : ""
 
 describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () => {
   let folder = ""
   let published: Published
+  let node22 = ""
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "inspo-published-"))
     published = await publish(folder)
+    node22 = await installNode(oldestNode22)
   }, 240_000)
 
   afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -30,15 +34,15 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
     const [example = ""] = codeBlocks(readme, "js")
     const file = join(published.project, `${name}.mjs`)
     await writeFile(file, example)
-    const { code, output } = await run(node, [file], published.project)
+    const { code, output, stdout } = await run(node, [file], published.project)
     assert.strictEqual(code, 0, output)
-    assert.strictEqual(squash(output), promised(example))
+    assert.strictEqual(squash(stdout), promised(example))
   }
 
-  for (const one of packages) {
+  for (const one of all) {
     const { name, readme } = one
 
-    describe(`packages/${name}`, () => {
+    describe(`@inspo/${name}`, () => {
       it("is packed as publint wants it", async () => {
         const tarball = Uint8Array.from(await published.tarballOf(one)).buffer
         const { messages } = await publint({ pack: { tarball }, strict: true })
@@ -52,15 +56,74 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
         assert.strictEqual(await readFile(join(installed, "README.md"), "utf8"), readme)
         assert.isNotEmpty(await readFile(join(installed, "LICENSE"), "utf8"))
       })
-
-      it("keeps the promise of its README", () => runExample(process.execPath, name, readme))
     })
   }
 
+  for (const { name, readme } of packages)
+    it(`@inspo/${name} keeps the promise of its README`, () => runExample(process.execPath, name, readme))
+
   for (const { name, readme } of packages.filter(({ name }) => onNode20.has(name)))
-    it.skipIf(node20 === undefined)(`packages/${name} keeps its promise on Node 20${whyNot20}`, () =>
+    it.skipIf(node20 === undefined)(`@inspo/${name} keeps its promise on Node 20${whyNot20}`, () =>
       runExample(node20 ?? "", name, readme)
     )
+
+  for (const { name, readme } of packages.filter(({ name }) => !onNode20.has(name)))
+    it(`@inspo/${name} keeps its promise on Node ${oldestNode22}`, () => runExample(node22, name, readme))
+
+  describe("inspo", () => {
+    /** Runs the command as `npx` does in the project, on the given Node. */
+    const inspo = (node: string, ...args: ReadonlyArray<string>) =>
+      run("npx", ["--no", "--", "inspo", ...args], published.project, onPath(node))
+
+    it("tells its verbs and its schedule", async () => {
+      const help = await inspo(process.execPath, "--help")
+      assert.strictEqual(help.code, 0, help.output)
+      for (const verb of ["init", "run", "dashboard"]) assert.match(help.stdout, new RegExp(`^ +${verb} `, "mu"))
+      const plan = await inspo(process.execPath, "plan", "--preset", "tiny")
+      assert.strictEqual(plan.code, 0, plan.output)
+      assert.match(plan.output, /training rollouts +24/u)
+    })
+
+    it(`runs as it does in the repository, to the bit, on Node ${oldestNode22} too`, async () => {
+      const args = ["run", "--preset", "tiny", "--out"]
+      const main = join(root, "apps/cli/src/main.ts")
+      const source = await run(process.execPath, [main, ...args, "source"], published.project)
+      assert.strictEqual(source.code, 0, source.output)
+      const metrics = (out: string) => readFile(join(published.project, out, "metrics.jsonl"), "utf8")
+      for (const [out, node] of Object.entries({ packed: process.execPath, older: node22 })) {
+        const { code, output } = await inspo(node, ...args, out)
+        assert.strictEqual(code, 0, output)
+        // Its static baseline is known to be that of equal code.
+        assert.include(squash(output), "read from a results file of the same checkpoint, data, config and code")
+        assert.include(output, `npx inspo show ${out}`)
+        assert.strictEqual(await metrics(out), await metrics("source"))
+      }
+    }, 300_000)
+
+    it("brings the static baselines that are known", async () => {
+      const cli = all.find(({ name }) => name === "cli")
+      assert.isDefined(cli)
+      const ofPackage = await readFile(join(published.folderOf(cli), "baselines.jsonl"), "utf8")
+      assert.strictEqual(ofPackage, await readFile(join(cli.folder, "baselines.jsonl"), "utf8"))
+    })
+
+    it("serves the page of the dashboard", async () => {
+      const args = ["--no", "--", "inspo", "dashboard", "--port", "0", "--json", "."]
+      const server = spawn("npx", args, { cwd: published.project, env: onPath(process.execPath), detached: true })
+      try {
+        const [line] = await once(server.stdout, "data")
+        const { url } = JSON.parse(String(line))
+        const page = await (await fetch(url)).text()
+        const [, script = ""] = /<script[^>]+src="([^"]+)"/u.exec(page) ?? []
+        const answer = await fetch(new URL(script, url))
+        assert.strictEqual(answer.status, 200)
+        assert.isAbove((await answer.text()).length, 100_000)
+      } finally {
+        if (server.pid !== undefined) process.kill(-server.pid, "SIGINT")
+        await once(server, "close")
+      }
+    })
+  })
 
   for (const moduleResolution of ["nodenext", "bundler"]) {
     it(`has types for every module, by ${moduleResolution}`, async () => {
@@ -125,4 +188,12 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
       .flatMap((one) => ("output" in one ? one.output.map((file) => ("code" in file ? file.code : "")) : []))
       .join("\n")
   }
+})
+
+/** An environment in which `node` is found first, without colours. */
+const onPath = (node: string): NodeJS.ProcessEnv => ({
+  ...process.env,
+  FORCE_COLOR: undefined,
+  NO_COLOR: "1",
+  PATH: `${dirname(node)}${delimiter}${process.env["PATH"] ?? ""}`
 })

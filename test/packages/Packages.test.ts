@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { codeBlocks, linesOfCode, promised } from "./support/Example.ts"
-import { dependenciesWithin, modules, nodeRange, onNode20, packages } from "./support/Workspace.ts"
+import { dependenciesWithin, modules, nodeRange, onNode20, packages, published } from "./support/Workspace.ts"
 
 const BuildConfig = Schema.Struct({
   compilerOptions: Schema.Struct({ lib: Schema.optionalKey(Schema.Array(Schema.String)) }),
@@ -23,24 +23,15 @@ const importedBy = (source: string): ReadonlyArray<string> =>
         .join("/")
     )
 
-for (const one of packages) {
+for (const one of published) {
   const { folder, manifest, name, readme } = one
 
-  describe(`packages/${name}`, () => {
-    it("says what it is, where it runs and whether importing it does anything", () => {
+  describe(`@inspo/${name}`, () => {
+    it("says what it is and where it runs", () => {
       assert.isNotEmpty(manifest.description)
       assert.strictEqual(manifest.license, "Apache-2.0")
       assert.deepStrictEqual(manifest.engines, { node: nodeRange(name) })
-      assert.isDefined(manifest.sideEffects)
-    })
-
-    it("has a README with one example of at most 15 lines that says what it prints", () => {
       assert.include(readme, `# ${manifest.name}\n`)
-      const [example = "", ...others] = codeBlocks(readme, "js")
-      assert.isEmpty(others)
-      assert.include(example, `from "${manifest.name}`)
-      assert.isAtMost(linesOfCode(example), 15)
-      assert.isNotEmpty(promised(example))
     })
 
     it("is built after what it depends on", () => {
@@ -49,7 +40,9 @@ for (const one of packages) {
       )
       assert.sameMembers(
         references.map(({ path }) => path),
-        dependenciesWithin(manifest).map((other) => `../${other}/tsconfig.build.json`)
+        published
+          .filter((other) => dependenciesWithin(manifest).includes(other.name))
+          .map((other) => `${relative(folder, other.folder)}/tsconfig.build.json`)
       )
       // The standard library of Node 20, so that the compiler refuses what came later.
       if (onNode20.has(name))
@@ -70,3 +63,18 @@ for (const one of packages) {
     })
   })
 }
+
+for (const { manifest, name, readme } of packages)
+  describe(`@inspo/${name} as a library`, () => {
+    it("says whether importing it does anything", () => {
+      assert.isDefined(manifest.sideEffects)
+    })
+
+    it("has a README with one example of at most 15 lines that says what it prints", () => {
+      const [example = "", ...others] = codeBlocks(readme, "js")
+      assert.isEmpty(others)
+      assert.include(example, `from "${manifest.name}`)
+      assert.isAtMost(linesOfCode(example), 15)
+      assert.isNotEmpty(promised(example))
+    })
+  })

@@ -1,20 +1,32 @@
 import { execFileSync, spawn } from "node:child_process"
-import { delimiter, join } from "node:path"
+import { tmpdir } from "node:os"
+import { delimiter, isAbsolute, join } from "node:path"
 
 export interface Finished {
   readonly code: number | null
+  readonly stdout: string
+  /** What it wrote on both streams. */
   readonly output: string
 }
 
-/** Runs a program to its end; `output` is what it wrote on both streams. */
-export const run = (program: string, args: ReadonlyArray<string>, cwd: string): Promise<Finished> =>
+/** Runs a program to its end. */
+export const run = (
+  program: string,
+  args: ReadonlyArray<string>,
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env
+): Promise<Finished> =>
   new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+    let stdout = ""
     let output = ""
-    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk.toString()
+      output += chunk.toString()
+    })
     child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()))
     child.on("error", reject)
-    child.on("close", (code) => resolve({ code, output }))
+    child.on("close", (code) => resolve({ code, stdout, output }))
   })
 
 /** The first Node of a major version on the PATH, or undefined. */
@@ -29,3 +41,12 @@ export const findNode = (major: number): string | undefined =>
         return false
       }
     })
+
+/** The Node of a version, out of its npm package. */
+export const installNode = async (version: string): Promise<string> => {
+  const npx = ["--yes", "--prefer-offline", "--package", `node@${version}`, "--", "node", "-p", "process.execPath"]
+  const { code, output, stdout } = await run("npx", npx, tmpdir())
+  const program = stdout.trim().split("\n").at(-1) ?? ""
+  if (code !== 0 || !isAbsolute(program)) throw new Error(`there is no node ${version} in the registry:\n${output}`)
+  return program
+}

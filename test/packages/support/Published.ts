@@ -1,7 +1,8 @@
-import { mkdir, readFile, realpath, rm, symlink } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { mkdir, readdir, readFile, realpath, rm, symlink } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { run } from "./Process.ts"
-import { type Package, packages, root } from "./Workspace.ts"
+import { type Package, published, readManifest, root } from "./Workspace.ts"
 
 /** The packages as a user of the registry gets them: built, packed, and unpacked into a `node_modules`. */
 export interface Published {
@@ -11,7 +12,7 @@ export interface Published {
   readonly tarballOf: (one: Package) => Promise<Buffer>
 }
 
-/** Publishes all packages into a folder. What they depend on besides each other is linked, so no network is needed. */
+/** Publishes all packages and apps into a folder. What they depend on besides each other is linked, so no network is needed. */
 export const publish = async (folder: string): Promise<Published> => {
   const tarballs = join(folder, "tarballs")
   const project = join(folder, "project")
@@ -20,27 +21,35 @@ export const publish = async (folder: string): Promise<Published> => {
 
   await build()
   await mkdir(tarballs, { recursive: true })
-  const pnpm = ["--yes", "--prefer-offline", "pnpm@12", "--recursive", "--filter", "./packages/*"]
-  await succeed("npx", pnpm.concat("pack", "--pack-destination", tarballs))
-  for (const one of packages) {
+  const pnpm = ["--yes", "--prefer-offline", "pnpm@12", "--recursive"]
+  const filters = published.flatMap(({ manifest }) => ["--filter", manifest.name])
+  await succeed("npx", pnpm.concat(filters, "pack", "--pack-destination", tarballs))
+  for (const one of published) {
     await mkdir(folderOf(one), { recursive: true })
     await succeed("tar", ["xzf", tarball(one), "-C", folderOf(one), "--strip-components", "1"])
     await linkDependencies(one, project)
+    await linkPrograms(one, project)
   }
   return { project, folderOf, tarballOf: (one) => readFile(tarball(one)) }
 }
 
 /** Builds anew, so that no module that was removed is published. */
 const build = async () => {
-  for (const { folder } of packages) {
-    await rm(join(folder, "dist"), { recursive: true, force: true })
+  for (const { folder } of published) {
+    await emptyBuild(join(folder, "dist"))
     await rm(join(folder, "tsconfig.build.tsbuildinfo"), { force: true })
   }
   await succeed(process.execPath, [
     join(root, "node_modules/typescript/bin/tsc"),
     "-b",
-    ...packages.map(({ folder }) => join(folder, "tsconfig.build.json"))
+    ...published.map(({ folder }) => join(folder, "tsconfig.build.json"))
   ])
+}
+
+/** The page of the dashboard is built when it is packed, and may be served just now. */
+const emptyBuild = async (dist: string) => {
+  const entries = existsSync(dist) ? await readdir(dist) : []
+  for (const entry of entries.filter((name) => name !== "page")) await rm(join(dist, entry), { recursive: true })
 }
 
 const linkDependencies = async ({ folder, manifest }: Package, project: string) => {
@@ -51,6 +60,15 @@ const linkDependencies = async ({ folder, manifest }: Package, project: string) 
     await rm(link, { force: true })
     await symlink(await realpath(join(folder, "node_modules", name)), link)
   }
+}
+
+/** As npm makes the programs of a package callable. */
+const linkPrograms = async ({ manifest }: Package, project: string) => {
+  const installed = join(project, "node_modules", manifest.name)
+  const bins = join(project, "node_modules", ".bin")
+  await mkdir(bins, { recursive: true })
+  for (const [name, path] of Object.entries(readManifest(installed).bin ?? {}))
+    await symlink(join(installed, path), join(bins, name))
 }
 
 const succeed = async (program: string, args: ReadonlyArray<string>) => {

@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** The root of the repository. */
 export const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-const Ranges = Schema.Record(Schema.String, Schema.String)
+const Strings = Schema.Record(Schema.String, Schema.String)
 
 /** What these tests read of a package.json. */
 export const Manifest = Schema.Struct({
@@ -14,11 +14,12 @@ export const Manifest = Schema.Struct({
   version: Schema.String,
   license: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.String),
-  engines: Schema.optionalKey(Ranges),
+  engines: Schema.optionalKey(Strings),
+  bin: Schema.optionalKey(Strings),
   sideEffects: Schema.optionalKey(Schema.Union([Schema.Boolean, Schema.Array(Schema.String)])),
-  dependencies: Schema.optionalKey(Ranges),
-  devDependencies: Schema.optionalKey(Ranges),
-  peerDependencies: Schema.optionalKey(Ranges)
+  dependencies: Schema.optionalKey(Strings),
+  devDependencies: Schema.optionalKey(Strings),
+  peerDependencies: Schema.optionalKey(Strings)
 })
 export interface Manifest extends Schema.Schema.Type<typeof Manifest> {}
 
@@ -33,21 +34,29 @@ export interface Package {
 export const readManifest = (folder: string): Manifest =>
   Schema.decodeSync(Schema.fromJsonString(Manifest))(readFileSync(join(folder, "package.json"), "utf8"))
 
-/** Every package that is published. */
-export const packages: ReadonlyArray<Package> = readdirSync(join(root, "packages"))
-  .map((name) => ({ name, folder: join(root, "packages", name) }))
-  .filter(({ folder }) => existsSync(join(folder, "src", "index.ts")))
-  .map(({ folder, name }) => {
-    const readme = join(folder, "README.md")
-    return {
-      name,
-      folder,
-      manifest: readManifest(folder),
-      readme: existsSync(readme) ? readFileSync(readme, "utf8") : ""
-    }
-  })
+const readPackage = (folder: string): Package => {
+  const readme = join(folder, "README.md")
+  return {
+    name: basename(folder),
+    folder,
+    manifest: readManifest(folder),
+    readme: existsSync(readme) ? readFileSync(readme, "utf8") : ""
+  }
+}
 
-/** The packages that promise to work on Node 20; most others need what came with 22.19. */
+/** Every library that is published. */
+export const packages: ReadonlyArray<Package> = readdirSync(join(root, "packages"))
+  .map((name) => join(root, "packages", name))
+  .filter((folder) => existsSync(join(folder, "src", "index.ts")))
+  .map(readPackage)
+
+/** The command line, and the dashboard that it serves. */
+export const apps: ReadonlyArray<Package> = ["dashboard", "cli"].map((name) => readPackage(join(root, "apps", name)))
+
+/** Everything that is published. */
+export const published: ReadonlyArray<Package> = [...packages, ...apps]
+
+/** The packages that promise to work on Node 20; the others need what came with 22.19. */
 export const onNode20: ReadonlySet<string> = new Set([
   "domain",
   "population",
@@ -58,12 +67,11 @@ export const onNode20: ReadonlySet<string> = new Set([
   "reflection"
 ])
 
-/** The packages that need more: the native binding of onnxruntime reads shared memory from Node 24 on. */
-const onNode24Only: ReadonlySet<string> = new Set(["engine-local"])
+/** The oldest Node 22 that everything runs on. */
+export const oldestNode22 = "22.19.0"
 
 /** The range of Node versions that a package promises. */
-export const nodeRange = (name: string): string =>
-  onNode20.has(name) ? ">=20" : onNode24Only.has(name) ? ">=24" : ">=22.19.0"
+export const nodeRange = (name: string): string => (onNode20.has(name) ? ">=20" : `>=${oldestNode22}`)
 
 /** The names of the workspace packages that a package depends on, without the scope. */
 export const dependenciesWithin = ({ dependencies = {} }: Manifest): ReadonlyArray<string> =>

@@ -47,8 +47,9 @@ const optimizers = Effect.map(Optimizers.probeAll, (found) =>
 const gibibyte = 1024 ** 3
 
 const node = Effect.sync((): Check => {
-  const [major = 0] = process.versions.node.split(".").map(Number)
-  return { name: "Node.js", ok: major >= 24, required: true, detail: `${process.version}, 24 or later is needed` }
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+  const ok = major > 22 || (major === 22 && minor >= 19)
+  return { name: "Node.js", ok, required: true, detail: `${process.version}, 22.19 or later is needed` }
 })
 
 const cores = Effect.sync((): Check => {

@@ -1,9 +1,13 @@
-import { Config, Effect, Option } from "effect"
+import { Config, Effect } from "effect"
 
-/** How the user called this program, for the commands that messages suggest: through a script of the repository or by name. */
+/**
+ * How the user called this program, for the commands that messages suggest: through a script of the repository, through
+ * npx, or by name.
+ */
 export const programName = Effect.gen(function* () {
-  const script = yield* Effect.orElseSucceed(Config.option(Config.String("npm_lifecycle_event")), () =>
-    Option.none<string>()
-  )
-  return Option.contains(script, "start") || Option.contains(script, "inspo") ? "npx pnpm@12 inspo" : "inspo"
+  const event = yield* variable("npm_lifecycle_event")
+  if (event === "start" || event === "inspo") return "npx pnpm@12 inspo"
+  return event === "npx" && /^'?inspo\b/u.test(yield* variable("npm_lifecycle_script")) ? "npx inspo" : "inspo"
 })
+
+const variable = (name: string) => Effect.orElseSucceed(Config.String(name), () => "")
