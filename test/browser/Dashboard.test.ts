@@ -88,6 +88,7 @@ suite("a finished run", () => {
       for (const view of views) {
         await show(watched.page, "first", view)
         assert.isAtMost(await overflow(watched.page), 0, `${view} at ${width} pixels`)
+        if (width === 400) assert.deepStrictEqual(await axe(watched.page), [], view)
       }
       assertClean(watched)
       await watched.page.close()
@@ -109,6 +110,27 @@ suite("a finished run", () => {
     assert.include(await page.locator(".pager").textContent(), "31")
     assert.strictEqual(await page.getByLabel("Outcome").inputValue(), "wrong")
     await page.getByLabel("Failure mode").selectOption("evidence-not-stated")
+    await page.getByText("Nothing matches").waitFor()
+    assertClean(watched)
+    await page.close()
+  })
+
+  it("leads from a candidate to the rollouts that it was verified with", async () => {
+    const watched = await open(browser, `${server.url}/#/first/lineage`)
+    const { page } = watched
+    await page.locator(".tree-node", { hasText: "verified" }).first().click()
+    await page.getByText("Its rollouts").waitFor()
+    const mean = await page.locator(".bar b").first().textContent()
+    await page.getByText("Its rollouts").click()
+    await page.waitForSelector(".turns")
+    const found = async () => Number.parseInt((await page.locator(".list-card h2").textContent()) ?? "", 10)
+    const all = await found()
+    await page.getByLabel("Outcome").selectOption("right")
+    await until(page, `!document.querySelector(".list-card h2").textContent.startsWith("${all} ")`)
+    assert.strictEqual(`${((100 * (await found())) / all).toFixed(1)} %`, mean)
+    await page.getByLabel("Purpose").selectOption("verify")
+    await page.locator(".line-note", { hasText: "verification" }).first().waitFor()
+    await page.getByLabel("Purpose").selectOption("train")
     await page.getByText("Nothing matches").waitFor()
     assertClean(watched)
     await page.close()

@@ -6,7 +6,7 @@ import * as Policies from "@inspo/coevolution/Policies"
 import { type MetricsRow, metricsRow } from "@inspo/coevolution/Projection"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as RunState from "@inspo/coevolution/RunState"
-import type { Group, Trajectory } from "@inspo/domain"
+import type { Group, Instruction, Trajectory } from "@inspo/domain"
 import type { Purpose } from "./view/TrajectoryView.ts"
 
 /** The events of an evolution and of a pruning: few and small, whatever the length of the run. */
@@ -23,11 +23,24 @@ export type LifeEvent = Extract<
   }
 >
 
+/** The trajectories of one event. */
+export type Batch = Groups | Look
+
 /** The groups of one event, with the trajectories that failed. */
-export interface Batch {
-  readonly purpose: Purpose
+export interface Groups {
+  readonly purpose: Exclude<Purpose, "verify">
   readonly step: number
   readonly groups: ReadonlyArray<Group.Group>
+  readonly failed: ReadonlyArray<Trajectory.TrajectoryId>
+}
+
+/** A look at candidates beside `parent`; the round had asked `asked` questions before. */
+export interface Look {
+  readonly purpose: "verify"
+  readonly step: number
+  readonly look: Extract<RunEvent, { readonly _tag: "CandidatesVerified" }>
+  readonly parent: Instruction.InstructionId | null
+  readonly asked: number
   readonly failed: ReadonlyArray<Trajectory.TrajectoryId>
 }
 
@@ -73,22 +86,26 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
         break
       case "RolloutsCollected":
         collected = event
-        batches.push(batch("train", event.step, event))
+        batches.push(groups("train", event.step, event))
         break
       case "StepTrained":
         if (plan !== null && collected !== null) rows.push(metricsRow(plan, collected, event.metrics, state))
         break
       case "Validated":
         validated.push(event)
-        batches.push(batch("validate", event.step, event))
+        batches.push(groups("validate", event.step, event))
         break
       case "Evaluated":
-        batches.push(batch("evaluate", state.step, event))
+        batches.push(groups("evaluate", state.step, event))
+        break
+      case "CandidatesVerified":
+        // A look without rollouts of its own is one at the groups of steps.
+        if (event.rollouts > 0) batches.push(look(record.setting.config, event, lives))
+        lives.push(event)
         break
       case "PopulationInitialised":
       case "Pruned":
       case "CandidatesProposed":
-      case "CandidatesVerified":
       case "PopulationRefilled":
       case "EvolutionSkipped":
         lives.push(event)
@@ -110,8 +127,8 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
   }
 }
 
-const batch = (
-  purpose: Purpose,
+const groups = (
+  purpose: Groups["purpose"],
   step: number,
   {
     failed,
@@ -120,4 +137,16 @@ const batch = (
     readonly groups: ReadonlyArray<Group.Group>
     readonly failed?: { readonly trajectories: ReadonlyArray<Trajectory.TrajectoryId> }
   }
-): Batch => ({ purpose, step, groups, failed: failed?.trajectories ?? [] })
+): Groups => ({ purpose, step, groups, failed: failed?.trajectories ?? [] })
+
+const look = ({ verification }: RunConfig, event: Look["look"], lives: ReadonlyArray<LifeEvent>): Look => {
+  const proposed = lives.findLast((before) => before._tag === "CandidatesProposed")
+  return {
+    purpose: "verify",
+    step: event.step,
+    look: event,
+    parent: event.parent === null ? null : (proposed?.parent ?? null),
+    asked: (event.look ?? 0) * verification.lookEvery,
+    failed: event.failed?.trajectories ?? []
+  }
+}

@@ -9,7 +9,8 @@ import type { TrajectoryPage, TrajectoryQuery, TrajectoryRow, TrajectoryView } f
 
 /**
  * The trajectories of runs: listed from what the events tell, in pages; their texts read from the journal when they are
- * shown. Failure modes are read off the transcripts of wrong trajectories in the background, from the first look on.
+ * shown. Failure modes of wrong trajectories and lengths of verification are read off them in the background, from the
+ * first look on.
  */
 export class Trajectories extends Context.Service<Trajectories, Trajectories.Interface>()(
   "@inspo/dashboard/Trajectories"
@@ -27,7 +28,7 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
   Effect.gen(function* () {
     const runs = yield* Runs
     const shelves = new Map<string, Shelf>()
-    const diagnosing = yield* FiberMap.make<string>()
+    const reading = yield* FiberMap.make<string>()
 
     /** What is remembered of a run between requests. */
     const shelfOf = Effect.fnUntraced(function* ({ place, record, source }: ReadRun) {
@@ -36,25 +37,21 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
       const shelf: Shelf = {
         sequence: record.sequence,
         index: known?.sequence === record.sequence ? known.index : Projection.index(record.batches),
-        modes: known?.modes ?? new Map(),
+        readings: known?.readings ?? new Map(),
         questions
       }
       shelves.set(place.directory, shelf)
       return shelf
     })
 
-    /** Reads the wrong trajectories that were not read yet, a few at a time, so that requests get their turn. */
-    const diagnose = Effect.fn("Trajectories.diagnose")(function* (run: ReadRun, shelf: Shelf) {
-      const open = shelf.index.rows.filter((row) => Projection.isFailure(row) && !shelf.modes.has(row.id))
+    /** Reads the trajectories that tell more than the events, a few at a time, so that requests get their turn. */
+    const readOpen = Effect.fn("Trajectories.readOpen")(function* (run: ReadRun, shelf: Shelf) {
+      const open = shelf.index.rows.filter((row) => Projection.isTelling(row) && !shelf.readings.has(row.id))
       if (open.length === 0) return
       const journal = yield* runs.journal(run)
-      for (const rows of Arr.chunksOf(open.toReversed(), diagnosedAtOnce)) {
+      for (const rows of Arr.chunksOf(open.toReversed(), readAtOnce)) {
         const traces = yield* readTraces(journal, rows)
-        const found = rows.map(({ id }) => {
-          const trace = traces.get(id)
-          return [id, trace === undefined ? [] : modesOf(trace, shelf)] as const
-        })
-        for (const [id, modes] of found) shelf.modes.set(id, modes)
+        for (const row of rows) shelf.readings.set(row.id, readingOf(row, traces.get(row.id), shelf))
         yield* Effect.sleep(pause)
       }
     }, Effect.scoped)
@@ -62,10 +59,10 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
     const page = Effect.fn("Trajectories.page")(function* (id: string, query: TrajectoryQuery) {
       const run = yield* runs.read(id)
       const shelf = yield* shelfOf(run)
-      yield* FiberMap.run(diagnosing, run.place.directory, Effect.ignore(diagnose(run, shelf)), { onlyIfMissing: true })
-      const { modes } = shelf
+      yield* FiberMap.run(reading, run.place.directory, Effect.ignore(readOpen(run, shelf)), { onlyIfMissing: true })
+      const { readings } = shelf
       const selected = Projection.select(shelf.index, query, {
-        modes,
+        readings,
         text: (question) => shelf.questions.get(question)?.question
       })
       const offset = query.offset ?? 0
@@ -82,13 +79,15 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
             ...row,
             text: clip(row.question === null ? null : (shelf.questions.get(row.question)?.question ?? null)),
             answer: clip(trace?.answer ?? null),
+            toolCalls: row.toolCalls ?? trace?.toolCalls ?? null,
+            responseTokens: row.responseTokens ?? trace?.responseTokens ?? null,
             modes: Projection.isFailure(row) && trace !== undefined ? modesOf(trace, shelf) : []
           }
         }),
         sources: shelf.index.sources,
         instructions: shelf.index.instructions,
-        diagnosed: { done: modes.size, of: failures.length },
-        modes: Projection.countModes(selected, modes)
+        diagnosed: { done: failures.filter(({ id }) => readings.has(id)).length, of: failures.length },
+        modes: Projection.countModes(selected, readings)
       }
     })
 
@@ -113,7 +112,7 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
         source: question?.dataSource ?? row?.source ?? null,
         text: question?.question ?? null,
         goldenAnswers: question?.goldenAnswers ?? [],
-        instruction: run.record.state.instructions.find((known) => known.id === trace.instructionId)?.text ?? null,
+        instruction: Projection.instructionText(run.record.lives, run.record.state.instructions, trace.instructionId),
         modes: trace.reward < 0.5 && !Trajectory.isFailed(trace) ? modesOf(trace, shelf) : []
       }
     }, Effect.scoped)
@@ -124,15 +123,15 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
 
 const defaultLimit = 50
 
-/** Wrong trajectories read at once, and the pause after them, which leaves most of the time to requests. */
-const diagnosedAtOnce = 10
+/** Trajectories read at once, and the pause after them, which leaves most of the time to requests. */
+const readAtOnce = 10
 const pause = "12 millis"
 
 interface Shelf {
   readonly sequence: number
   readonly index: Projection.TrajectoryIndex
   /** Grows in the background: copying tens of thousands of entries for each few would not stay fast. */
-  readonly modes: Map<Trajectory.TrajectoryId, ReadonlyArray<FailureMode.FailureMode>>
+  readonly readings: Map<Trajectory.TrajectoryId, Projection.Reading>
   readonly questions: ReadonlyMap<
     string,
     {
@@ -166,6 +165,12 @@ const readTraces = Effect.fnUntraced(function* (journal: Journal["Service"], row
       Option.match(decodeTraceOption(value), { onNone: () => [], onSome: (trace) => [[key, trace] as const] })
     )
   )
+})
+
+const readingOf = (row: TrajectoryRow, trace: Trace | undefined, shelf: Shelf): Projection.Reading => ({
+  modes: trace !== undefined && Projection.isFailure(row) ? modesOf(trace, shelf) : [],
+  toolCalls: trace?.toolCalls ?? 0,
+  responseTokens: trace?.responseTokens ?? 0
 })
 
 const modesOf = (trace: Trace, { questions }: Shelf): ReadonlyArray<FailureMode.FailureMode> => {

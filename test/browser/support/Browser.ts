@@ -50,10 +50,16 @@ export interface Watched {
 export const open = async (
   browser: Browser,
   url: string,
-  options: { readonly width?: number; readonly height?: number; readonly theme?: "light" | "dark" } = {}
+  options: {
+    readonly width?: number
+    readonly height?: number
+    /** Pixels of a picture for one of the page. */
+    readonly scale?: number
+    readonly theme?: "light" | "dark"
+  } = {}
 ): Promise<Watched> => {
-  const { height = 900, theme = "light", width = 1280 } = options
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme })
+  const { height = 900, scale = 1, theme = "light", width = 1280 } = options
+  const page = await browser.newPage({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: theme })
   const errors: Array<string> = []
   const foreign: Array<string> = []
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()))

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { Presets, RunConfig, type RunEvent } from "@inspo/coevolution"
+import * as RunState from "@inspo/coevolution/RunState"
 import { RunEvent as RunEventSchema } from "@inspo/coevolution/RunEvent"
 import { type Group, Question, Trajectory } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
@@ -158,45 +159,83 @@ const answered = (group: Group.Group): Group.Group => ({
   rewards: [chance(`${group.trajectories[0]} reward`) < 0.6 ? 1 : 0]
 })
 
-/** The records of an event's trajectories. */
-const trajectoriesOf = (event: RunEvent, { text = "", tokens }: Shape) => {
-  const groups =
-    event._tag === "RolloutsCollected" || event._tag === "Validated" || event._tag === "Evaluated" ? event.groups : []
-  return groups.flatMap((group) =>
-    group.trajectories.map((id, sample) => {
-      const reward = group.rewards[sample] ?? 0
-      const answer = reward > 0 ? `Person ${group.questionId.slice(1)}` : `nobody ${text}`
-      return {
-        key: id,
-        value: {
+/** What an event tells of one trajectory. */
+interface Told {
+  readonly id: string
+  readonly instructionId: string
+  readonly questionId: string
+  readonly reward: number
+  readonly toolCalls: number
+  readonly responseTokens: number
+}
+
+const tellings = (event: RunEvent, { tokens }: Shape): ReadonlyArray<Told> => {
+  switch (event._tag) {
+    case "RolloutsCollected":
+    case "Validated":
+    case "Evaluated":
+      return event.groups.flatMap((group) =>
+        group.trajectories.map((id, sample) => ({
           id,
           instructionId: group.instructionId,
           questionId: group.questionId,
-          reward,
-          answer,
+          reward: group.rewards[sample] ?? 0,
           toolCalls: group.toolCalls[sample] ?? 0,
-          turns: 2,
-          finishReason: "answered",
-          promptTokens: 60,
-          responseTokens: group.responseTokens[sample] ?? 0,
-          prompt: Array.from({ length: 60 }, (_, index) => index),
-          response: Array.from({ length: tokens }, (_, index) => index),
-          logprobs: Array.from({ length: tokens }, (_, index) => -index / 7),
-          mask: Array.from({ length: tokens }, () => 1),
-          transcript: [
-            {
-              text: `<think>Who is it? ${text}</think><search>mayor of town ${group.questionId.slice(1)} ${text}</search>`,
-              action: { kind: "search", content: `mayor of town ${group.questionId.slice(1)}` },
-              observation: `<information>Town ${group.questionId}: Person ${group.questionId.slice(1)} is its mayor. ${text}</information>`
-            },
-            {
-              text: `<think>It is said above. ${text}</think><answer>${answer}</answer>`,
-              action: { kind: "answer", content: answer },
-              observation: null
-            }
-          ]
-        }
+          responseTokens: group.responseTokens[sample] ?? 0
+        }))
+      )
+    case "CandidatesVerified": {
+      const contestants = [
+        ...event.candidates.map((scores, place) => [`candidate-${place}`, scores] as const),
+        ["parent", event.parent ?? []] as const
+      ]
+      return contestants.flatMap(([name, scores]) =>
+        scores.map((reward, place) => ({
+          id: `verify/${event.step}/${event.round}/${name}/${place}/0`,
+          instructionId: name === "parent" ? name : RunState.candidateId(event, Number(name.split("-")[1])),
+          questionId: event.questions[place] ?? "q0",
+          reward,
+          toolCalls: 1,
+          responseTokens: tokens
+        }))
+      )
+    }
+    default:
+      return []
+  }
+}
+
+/** The records of an event's trajectories. */
+const trajectoriesOf = (event: RunEvent, shape: Shape) => {
+  const { text = "", tokens } = shape
+  return tellings(event, shape).map((told) => {
+    const number = told.questionId.slice(1)
+    const answer = told.reward > 0 ? `Person ${number}` : `nobody ${text}`
+    return {
+      key: told.id,
+      value: {
+        ...told,
+        answer,
+        turns: 2,
+        finishReason: "answered",
+        promptTokens: 60,
+        prompt: Array.from({ length: 60 }, (_, index) => index),
+        response: Array.from({ length: tokens }, (_, index) => index),
+        logprobs: Array.from({ length: tokens }, (_, index) => -index / 7),
+        mask: Array.from({ length: tokens }, () => 1),
+        transcript: [
+          {
+            text: `<think>Who is it? ${text}</think><search>mayor of town ${number} ${text}</search>`,
+            action: { kind: "search", content: `mayor of town ${number}` },
+            observation: `<information>Town ${told.questionId}: Person ${number} is its mayor. ${text}</information>`
+          },
+          {
+            text: `<think>It is said above. ${text}</think><answer>${answer}</answer>`,
+            action: { kind: "answer", content: answer },
+            observation: null
+          }
+        ]
       }
-    })
-  )
+    }
+  })
 }

@@ -115,7 +115,7 @@ export const LineChart = (props: LineChartProps) => {
             return {
               label,
               stroke,
-              width: points === true ? 0 : width,
+              width: points === true ? 0 : (width * rem) / 15,
               spanGaps: true,
               ...(dashed === true ? { dash: [4, 4] } : {}),
               points: { show: points === true || steps.length === 1, size: 6, fill: stroke, stroke }

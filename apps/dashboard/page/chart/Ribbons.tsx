@@ -25,6 +25,7 @@ export const Ribbons = ({
   const bands = useMemo(() => stack(lives, steps.length), [lives, steps.length])
   const jumps = useMemo(() => changesAfter(lives, steps.length), [lives, steps.length])
   const half = inner / Math.max(1, steps.length) / 2
+  const head = 4.5 * scale
 
   const onMove = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) => {
     const at = Math.floor(((clientX - currentTarget.getBoundingClientRect().left - frame.left) / inner) * steps.length)
@@ -82,15 +83,25 @@ export const Ribbons = ({
               .filter(({ kind }) => kind === "evolve" || (kind === "prune" && inner / marks.length > 14))
               .map(({ kind, step }, index) => {
                 const at = steps.indexOf(step)
+                const place = x(at) + half
                 return at < 0 ? null : (
-                  <line
-                    key={index}
-                    className={`mark mark-line-${kind}`}
-                    x1={x(at) + half}
-                    x2={x(at) + half}
-                    y1={frame.top - 8}
-                    y2={frame.height - frame.bottom}
-                  />
+                  <g key={index}>
+                    <line
+                      className={`mark mark-line-${kind}`}
+                      x1={place}
+                      x2={place}
+                      y1={frame.top}
+                      y2={frame.height - frame.bottom}
+                    />
+                    {kind === "evolve" ? (
+                      <circle className="mark-head-evolve" cx={place} cy={frame.top - head} r={head} />
+                    ) : (
+                      <path
+                        className="mark-head-prune"
+                        d={`M${place - head},${frame.top - 2 * head}h${2 * head}L${place},${frame.top}Z`}
+                      />
+                    )}
+                  </g>
                 )
               })}
             {ticks(steps, Math.floor(inner / (56 * scale))).map((index) => (

@@ -45,6 +45,13 @@ export const Tile = ({
   </div>
 )
 
+/** What may be wider than its place, to be scrolled by keys too. */
+export const Scroll = ({ children, label }: { readonly label: string; readonly children: ReactNode }) => (
+  <div className="scroll" role="region" aria-label={label} tabIndex={0}>
+    {children}
+  </div>
+)
+
 export const Empty = ({ children, title }: { readonly title: string; readonly children?: ReactNode }) => (
   <div className="empty">
     <strong>{title}</strong>

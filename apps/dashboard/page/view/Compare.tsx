@@ -5,7 +5,7 @@ import { LineChart } from "../chart/LineChart.tsx"
 import { curveColour } from "../Colour.ts"
 import { compact, percent, points } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
-import { Card, Empty, IntervalBar, Loading, Problem, Status } from "../part/Parts.tsx"
+import { Card, Empty, IntervalBar, Loading, Problem, Scroll, Status } from "../part/Parts.tsx"
 import { go, type Route, withQuery } from "../Route.ts"
 import { makeView } from "../View.ts"
 
@@ -87,7 +87,7 @@ const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => 
         />
       </Card>
       <Card title="Test questions, after training, best instruction">
-        <div className="scroll">
+        <Scroll label="Test questions">
           <table className="table result">
             <thead>
               <tr>
@@ -95,8 +95,10 @@ const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => 
                 <th scope="col" className="num">
                   EM
                 </th>
-                <th scope="col">95 % interval</th>
-                <th scope="col" className="num">
+                <th scope="col" className="wide-only">
+                  95 % interval
+                </th>
+                <th scope="col" className="num wide-only">
                   n
                 </th>
                 <th scope="col" className="num">
@@ -119,14 +121,14 @@ const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => 
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       </Card>
       {runs.length > 1 && (
         <Card title="Settings that differ">
           {settings.length === 0 ? (
             <p className="muted">All settings are equal.</p>
           ) : (
-            <div className="scroll">
+            <Scroll label="Settings that differ">
               <table className="table">
                 <thead>
                   <tr>
@@ -153,7 +155,7 @@ const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => 
                   ))}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           )}
         </Card>
       )}
@@ -172,14 +174,14 @@ const Row = ({ contestant, index }: { readonly contestant: ContestantView; reado
         {run.name}
       </th>
       <td className="num strong">{percent(cell?.mean)}</td>
-      <td>
+      <td className="wide-only">
         {cell === undefined ? (
           <span className="muted">not evaluated</span>
         ) : (
           <IntervalBar mean={cell.mean} ci95={cell.ci95} />
         )}
       </td>
-      <td className="num">{cell?.n ?? "–"}</td>
+      <td className="num wide-only">{cell?.n ?? "–"}</td>
       <td className="num">
         {difference === null
           ? index === 0

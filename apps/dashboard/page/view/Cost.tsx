@@ -4,7 +4,7 @@ import type { RunView } from "../../src/view/RunView.ts"
 import { LineChart } from "../chart/LineChart.tsx"
 import { compact, count, dollars, duration, percent } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
-import { Card, Empty, Loading, Problem, Tile } from "../part/Parts.tsx"
+import { Card, Empty, Loading, Problem, Scroll, Tile } from "../part/Parts.tsx"
 import { makeView } from "../View.ts"
 
 const useCost = makeView((client, run: string) => client.cost({ params: { run } }))
@@ -87,7 +87,7 @@ const LedgerTable = ({ cost: { ledger } }: { readonly cost: CostView }) => {
     { rollouts: 0, tokens: 0, calls: 0, usd: 0, seconds: 0 }
   )
   return (
-    <div className="scroll">
+    <Scroll label="Ledger">
       <table className="table">
         <thead>
           <tr>
@@ -136,7 +136,7 @@ const LedgerTable = ({ cost: { ledger } }: { readonly cost: CostView }) => {
           </tr>
         </tfoot>
       </table>
-    </div>
+    </Scroll>
   )
 }
 

@@ -200,7 +200,7 @@ const Node = ({
           </p>
         )}
       </Card>
-      {node.verification !== null && <VerificationCard node={node} evolution={evolution} />}
+      {node.verification !== null && <VerificationCard run={run} node={node} evolution={evolution} />}
       {evolution !== undefined && <Cause run={run} evolution={evolution} />}
     </div>
   )
@@ -208,16 +208,23 @@ const Node = ({
 
 const VerificationCard = ({
   evolution,
-  node
+  node,
+  run
 }: {
+  readonly run: RunView
   readonly node: NodeView
   readonly evolution: EvolutionView | undefined
 }) => {
-  const { verification } = node
+  const { trial, verification } = node
   if (verification === null) return null
   const { mean, parentMean, questions } = verification
   return (
-    <Card title="Verification">
+    <Card
+      title="Verification"
+      actions={
+        trial === null ? undefined : <a href={href(run.id, "trajectories", { instruction: trial })}>Its rollouts</a>
+      }
+    >
       <div className="bars">
         <Bar label={node.id ?? "candidate"} value={mean} tone="accent" />
         {parentMean !== null && (

@@ -6,7 +6,7 @@ import { curveColour } from "../Colour.ts"
 import { axis, compact, count, duration, percent, points, quantity } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
 import { Diff } from "../part/Diff.tsx"
-import { Card, Empty, InstructionName, IntervalBar, Loading, Problem, Tile } from "../part/Parts.tsx"
+import { Card, Empty, InstructionName, IntervalBar, Loading, Problem, Scroll, Tile } from "../part/Parts.tsx"
 import { href } from "../Route.ts"
 import { makeView } from "../View.ts"
 
@@ -219,7 +219,7 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
         </div>
       </Later>
       <Later summary="The same as a table">
-        <div className="scroll">
+        <Scroll label="Metrics by step">
           <table className="table">
             <thead>
               <tr>
@@ -255,7 +255,7 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       </Later>
     </>
   )
@@ -326,7 +326,7 @@ const Result = ({ overview }: { readonly overview: OverviewView }) => {
     )
   return (
     <Card title={`Held-out questions, n = ${cells[0]?.n ?? 0}`}>
-      <div className="scroll">
+      <Scroll label="Held-out questions">
         <table className="table result">
           <thead>
             <tr>
@@ -370,7 +370,7 @@ const Result = ({ overview }: { readonly overview: OverviewView }) => {
             )}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </Card>
   )
 }

@@ -6,7 +6,7 @@ import { WeightLines } from "../chart/WeightLines.tsx"
 import { instructionStyle } from "../Colour.ts"
 import { count, percent } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
-import { Card, Empty, FateBadge, InstructionName, Loading, Problem } from "../part/Parts.tsx"
+import { Card, Empty, FateBadge, InstructionName, Loading, Problem, Scroll } from "../part/Parts.tsx"
 import { href, type Route } from "../Route.ts"
 import { makeView } from "../View.ts"
 
@@ -43,24 +43,24 @@ export const Population = ({ run }: { readonly run: RunView; readonly route: Rou
         </div>
       )}
       <Card title={`Lives, ${data.lives.length}`}>
-        <div className="scroll">
+        <Scroll label="Lives">
           <table className="table rows lives">
             <thead>
               <tr>
                 <th scope="col">Instruction</th>
-                <th scope="col" className="num">
+                <th scope="col" className="num wide-only">
                   Gen.
                 </th>
                 <th scope="col" className="lives-span">
                   Steps 0 to {run.steps ?? run.step}
                 </th>
-                <th scope="col" className="num">
+                <th scope="col" className="num wide-only">
                   Groups
                 </th>
                 <th scope="col" className="num">
                   Mean reward
                 </th>
-                <th scope="col" className="num">
+                <th scope="col" className="num wide-only">
                   Last weight
                 </th>
                 <th scope="col">Fate</th>
@@ -79,7 +79,7 @@ export const Population = ({ run }: { readonly run: RunView; readonly route: Rou
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       </Card>
     </>
   )
@@ -108,7 +108,7 @@ const Life = ({
           <InstructionName id={life.id} />
         </a>
       </th>
-      <td className="num">{life.generation}</td>
+      <td className="num wide-only">{life.generation}</td>
       <td className="lives-span">
         <span className="span-bar">
           <i
@@ -127,12 +127,12 @@ const Life = ({
             ))}
         </span>
       </td>
-      <td className="num">{count(life.groups)}</td>
+      <td className="num wide-only">{count(life.groups)}</td>
       <td className="num">{percent(life.mean)}</td>
-      <td className="num">{percent(weight)}</td>
+      <td className="num wide-only">{percent(weight)}</td>
       <td>
         <FateBadge fate={life.fate} />
-        {life.reason !== null && life.fate !== "alive" && <span className="muted small"> {life.reason}</span>}
+        {life.reason !== null && life.fate !== "alive" && <span className="muted small wide-only"> {life.reason}</span>}
       </td>
     </tr>
   )

@@ -1,7 +1,7 @@
 import type { RunView } from "../../src/view/RunView.ts"
 import { compact, percent } from "../../src/Format.ts"
 import { ago } from "../Ago.ts"
-import { Empty, Sparkline, Status } from "../part/Parts.tsx"
+import { Empty, Scroll, Sparkline, Status } from "../part/Parts.tsx"
 import { href } from "../Route.ts"
 
 /** All runs, the latest first. */
@@ -20,12 +20,14 @@ export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
           </a>
         )}
       </div>
-      <div className="scroll">
+      <Scroll label="Runs">
         <table className="table rows">
           <thead>
             <tr>
               <th scope="col">Run</th>
-              <th scope="col">State</th>
+              <th scope="col" className="wide-only">
+                State
+              </th>
               <th scope="col" className="num">
                 Step
               </th>
@@ -33,10 +35,10 @@ export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
               <th scope="col" className="num">
                 EM
               </th>
-              <th scope="col" className="num">
+              <th scope="col" className="num wide-only">
                 Rollouts
               </th>
-              <th scope="col" className="num">
+              <th scope="col" className="num wide-only">
                 Written
               </th>
             </tr>
@@ -46,9 +48,12 @@ export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
               <tr key={run.id}>
                 <th scope="row">
                   <a href={href(run.id)}>{run.name}</a>
+                  <div className="narrow-only">
+                    <Status status={run.status} />
+                  </div>
                   {run.problem !== null && <span className="problem-line">{run.problem}</span>}
                 </th>
-                <td>
+                <td className="wide-only">
                   <Status status={run.status} />
                 </td>
                 <td className="num">
@@ -65,12 +70,12 @@ export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
                   </span>
                 </td>
                 <td className="num strong">{percent(run.em)}</td>
-                <td className="num">{compact(run.rollouts)}</td>
-                <td className="num muted">{run.lastWritten === null ? "–" : ago(run.lastWritten)}</td>
+                <td className="num wide-only">{compact(run.rollouts)}</td>
+                <td className="num muted wide-only">{run.lastWritten === null ? "–" : ago(run.lastWritten)}</td>
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </>
   )

@@ -163,7 +163,8 @@ const Line = ({
             {purposeWords[row.purpose]}, step {row.step}
           </span>
           <span>
-            {plural(row.toolCalls, "call")}, {plural(row.responseTokens, "token")}
+            {row.toolCalls !== null && `${plural(row.toolCalls, "call")}, `}
+            {row.responseTokens !== null && plural(row.responseTokens, "token")}
           </span>
           {(row.modes ?? []).slice(0, 2).map((mode) => (
             <span key={mode} className="badge mode">
@@ -321,7 +322,12 @@ const Choice = ({
   </label>
 )
 
-const purposeWords = { train: "training", validate: "validation", evaluate: "evaluation" } as const
+const purposeWords = {
+  train: "training",
+  verify: "verification",
+  validate: "validation",
+  evaluate: "evaluation"
+} as const
 
 const orders = ["newest", "oldest", "longest", "calls"] as const
 

@@ -1,4 +1,5 @@
 import * as Projection from "@inspo/coevolution/Projection"
+import * as RunState from "@inspo/coevolution/RunState"
 import type { LifeEvent, RunRecord } from "../RunRecord.ts"
 import type { EvolutionView, LineageView } from "../view/LineageView.ts"
 import { bestInstruction } from "./Overview.ts"
@@ -9,6 +10,8 @@ export const lineage = (record: RunRecord): LineageView => {
   const evidence = evidenceOf(record)
   const found = evolutions(lives)
   const born = new Map(state.instructions.map(({ bornAt, id }) => [id, bornAt]))
+  /** Candidates met so far, by evolution: the records of one stand in the order of its candidates. */
+  const met = new Map<EvolutionView, number>()
   const rationales = new Map(
     lives.flatMap((event) =>
       event._tag === "CandidatesProposed"
@@ -23,10 +26,17 @@ export const lineage = (record: RunRecord): LineageView => {
     nodes: Projection.candidates(lives).map((candidate, index) => {
       const { fate, generation, id, leftAt, parent, reason, step, text, verification } = candidate
       const seen = id === null ? undefined : evidence.get(id)
-      // Of the rounds of one step the critique tells which one it was.
+      // Of the rounds of one step the critique tells which one it was, and where it is the same, their order.
       const evolution = found.findIndex(
-        (one) => one.step === step && one.parent === parent && one.critique === candidate.critique
+        (one) =>
+          one.step === step &&
+          one.parent === parent &&
+          one.critique === candidate.critique &&
+          (met.get(one) ?? 0) < one.candidates
       )
+      const round = found[evolution]
+      const place = round === undefined ? 0 : (met.get(round) ?? 0)
+      if (round !== undefined) met.set(round, place + 1)
       return {
         key: id ?? `candidate-${index}`,
         id,
@@ -39,6 +49,7 @@ export const lineage = (record: RunRecord): LineageView => {
         reason,
         rationale: rationales.get(`${step} ${text}`) ?? null,
         verification,
+        trial: round === undefined || verification === null ? null : RunState.candidateId(round, place),
         weight:
           id === null
             ? null

@@ -45,9 +45,9 @@ export const evidenceOf = ({
   batches
 }: RunRecord): ReadonlyMap<Instruction.InstructionId, { readonly groups: number; readonly mean: number | null }> => {
   const sums = new Map<Instruction.InstructionId, { groups: number; total: number }>()
-  for (const { groups, purpose } of batches) {
-    if (purpose !== "train") continue
-    for (const group of groups) {
+  for (const batch of batches) {
+    if (batch.purpose !== "train") continue
+    for (const group of batch.groups) {
       const sum = sums.get(group.instructionId) ?? { groups: 0, total: 0 }
       sums.set(group.instructionId, { groups: sum.groups + 1, total: sum.total + Group.meanReward(group) })
     }

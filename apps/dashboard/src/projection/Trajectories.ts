@@ -1,32 +1,69 @@
-import type { Instruction, Trajectory } from "@inspo/domain"
+import * as RunState from "@inspo/coevolution/RunState"
+import { type Instruction, type Question, Trajectory } from "@inspo/domain"
 import type { FailureMode } from "@inspo/reflection/FailureMode"
-import type { Batch } from "../RunRecord.ts"
+import type { Batch, Groups, LifeEvent, Look } from "../RunRecord.ts"
 import type { Outcome, TrajectoryQuery, TrajectoryRow } from "../view/TrajectoryView.ts"
 
 /** Every trajectory that the events tell of, oldest first, with what can be filtered by. */
 export interface TrajectoryIndex {
   readonly rows: ReadonlyArray<TrajectoryRow>
   readonly sources: ReadonlyArray<string>
+  /** In order of birth, then candidates by the names they had on trial. */
   readonly instructions: ReadonlyArray<Instruction.InstructionId>
 }
 
 export const index = (batches: ReadonlyArray<Batch>): TrajectoryIndex => {
-  const rows = batches.flatMap(rowsOf)
+  const sources = new Map(
+    batches.flatMap((batch) =>
+      batch.purpose === "verify" ? [] : batch.groups.map((group) => [group.questionId, group.dataSource] as const)
+    )
+  )
+  const rows = batches.flatMap((batch) => [
+    ...(batch.purpose === "verify" ? rowsOfLook(batch, sources) : rowsOfGroups(batch)),
+    ...batch.failed.map((id) => failed(batch, id))
+  ])
   const instructions = new Set(rows.flatMap(({ instruction }) => (instruction === null ? [] : [instruction])))
   return {
     rows,
-    sources: [...new Set(rows.flatMap(({ source }) => (source === null ? [] : [source])))].sort(),
-    instructions: [...instructions].sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    sources: [...new Set(sources.values())].sort(),
+    instructions: [...instructions].sort(
+      (a, b) =>
+        Number(a.startsWith("candidate")) - Number(b.startsWith("candidate")) ||
+        a.localeCompare(b, "en", { numeric: true })
+    )
   }
 }
 
-/** What is known about rows beyond the events: failure modes of those that were read, and texts of questions. */
+/** The text that a trajectory was rolled out with, of a candidate on trial too; null when nothing tells it. */
+export const instructionText = (
+  lives: ReadonlyArray<LifeEvent>,
+  instructions: ReadonlyArray<Instruction.Instruction>,
+  id: Instruction.InstructionId
+): string | null =>
+  instructions.find((known) => known.id === id)?.text ??
+  lives
+    .flatMap((event) =>
+      event._tag === "CandidatesProposed"
+        ? event.candidates.map((candidate, place) => RunState.onTrial(event, candidate, place))
+        : []
+    )
+    .find((candidate) => candidate.id === id)?.text ??
+  null
+
+/** What the transcript of a trajectory tells beyond the events. */
+export interface Reading {
+  readonly modes: ReadonlyArray<FailureMode>
+  readonly toolCalls: number
+  readonly responseTokens: number
+}
+
+/** What is known about rows beyond the events: the transcripts that were read, and texts of questions. */
 export interface Known {
-  readonly modes: ReadonlyMap<Trajectory.TrajectoryId, ReadonlyArray<FailureMode>>
+  readonly readings: ReadonlyMap<Trajectory.TrajectoryId, Reading>
   readonly text: (question: string) => string | undefined
 }
 
-/** The rows that a query asks for, in its order, before they are paged. */
+/** The rows that a query asks for, in its order, before they are paged. What is not known comes last. */
 export const select = (
   { rows }: TrajectoryIndex,
   query: TrajectoryQuery,
@@ -41,18 +78,20 @@ export const select = (
       (query.outcome === undefined || row.outcome === query.outcome) &&
       (query.fromStep === undefined || row.step >= query.fromStep) &&
       (query.toStep === undefined || row.step <= query.toStep) &&
-      (query.mode === undefined || known.modes.get(row.id)?.includes(query.mode) === true) &&
+      (query.mode === undefined || known.readings.get(row.id)?.modes.includes(query.mode) === true) &&
       (text === undefined ||
         text === "" ||
         (row.question !== null && (known.text(row.question) ?? row.question).toLowerCase().includes(text)))
   )
+  const measured = (field: "toolCalls" | "responseTokens") => (row: TrajectoryRow) =>
+    row[field] ?? known.readings.get(row.id)?.[field] ?? -1
   switch (query.order) {
     case "oldest":
       return matching
     case "longest":
-      return matching.sort((a, b) => b.responseTokens - a.responseTokens)
+      return descending(matching, measured("responseTokens"))
     case "calls":
-      return matching.sort((a, b) => b.toolCalls - a.toolCalls)
+      return descending(matching, measured("toolCalls"))
     default:
       return matching.toReversed()
   }
@@ -61,18 +100,26 @@ export const select = (
 /** How many of the rows show each failure mode, the most frequent first. */
 export const countModes = (
   rows: ReadonlyArray<TrajectoryRow>,
-  modes: Known["modes"]
+  readings: Known["readings"]
 ): ReadonlyArray<{ readonly mode: FailureMode; readonly count: number }> => {
   const counts = new Map<FailureMode, number>()
-  for (const { id } of rows) for (const mode of modes.get(id) ?? []) counts.set(mode, (counts.get(mode) ?? 0) + 1)
+  for (const { id } of rows)
+    for (const mode of readings.get(id)?.modes ?? []) counts.set(mode, (counts.get(mode) ?? 0) + 1)
   return [...counts].map(([mode, count]) => ({ mode, count })).sort((a, b) => b.count - a.count)
 }
 
 /** Whether a row is one whose transcript tells why it went wrong. */
 export const isFailure = ({ outcome, reward }: TrajectoryRow): boolean => outcome !== "failed" && reward < 0.5
 
-const rowsOf = ({ failed, groups, purpose, step }: Batch): ReadonlyArray<TrajectoryRow> => [
-  ...groups.flatMap((group) =>
+/** Whether the transcript of a row tells something that the events do not. */
+export const isTelling = (row: TrajectoryRow): boolean =>
+  row.outcome !== "failed" && (isFailure(row) || row.toolCalls === null)
+
+const descending = (rows: Array<TrajectoryRow>, measure: (row: TrajectoryRow) => number) =>
+  rows.sort((a, b) => measure(b) - measure(a))
+
+const rowsOfGroups = ({ groups, purpose, step }: Groups): ReadonlyArray<TrajectoryRow> =>
+  groups.flatMap((group) =>
     group.trajectories.map((id, sample) => {
       const reward = group.rewards[sample] ?? 0
       return {
@@ -88,19 +135,57 @@ const rowsOf = ({ failed, groups, purpose, step }: Batch): ReadonlyArray<Traject
         responseTokens: group.responseTokens[sample] ?? 0
       }
     })
-  ),
-  ...failed.map((id) => ({
-    id,
-    purpose,
-    step,
-    instruction: null,
-    question: null,
-    source: null,
-    reward: 0,
-    outcome: "failed" as const,
-    toolCalls: 0,
-    responseTokens: 0
-  }))
-]
+  )
+
+/** One trajectory of each contestant on each question: `verify/<step>/<round>/<contestant>/<question>/0`. */
+const rowsOfLook = (
+  { asked, failed, look, parent, step }: Look,
+  sources: ReadonlyMap<Question.QuestionId, string>
+): ReadonlyArray<TrajectoryRow> => {
+  const lost = new Set(failed.map((id) => id.split("/").at(-2)))
+  // A question that failed for one contestant is not among those of the event, but has a place in the round.
+  const places: Array<number> = []
+  for (let place = asked; places.length < look.questions.length; place++)
+    if (!lost.has(String(place))) places.push(place)
+  const contestant = (
+    name: string,
+    instruction: Instruction.InstructionId | null,
+    rewards: ReadonlyArray<number>
+  ): ReadonlyArray<TrajectoryRow> =>
+    rewards.map((reward, index) => {
+      const question = look.questions[index] ?? null
+      return {
+        id: Trajectory.TrajectoryId.make(`verify/${step}/${look.round}/${name}/${places[index]}/0`),
+        purpose: "verify",
+        step,
+        instruction,
+        question,
+        source: question === null ? null : (sources.get(question) ?? null),
+        reward,
+        outcome: outcome(reward),
+        toolCalls: null,
+        responseTokens: null
+      }
+    })
+  return [
+    ...look.candidates.flatMap((rewards, place) =>
+      contestant(`candidate-${place}`, RunState.candidateId(look, place), rewards)
+    ),
+    ...contestant("parent", parent, look.parent ?? [])
+  ]
+}
+
+const failed = ({ purpose, step }: Batch, id: Trajectory.TrajectoryId): TrajectoryRow => ({
+  id,
+  purpose,
+  step,
+  instruction: null,
+  question: null,
+  source: null,
+  reward: 0,
+  outcome: "failed",
+  toolCalls: null,
+  responseTokens: null
+})
 
 const outcome = (reward: number): Outcome => (reward >= 1 ? "right" : reward <= 0 ? "wrong" : "partial")

@@ -144,7 +144,7 @@ const area = (
 
 /** Probabilities stacked to one, a band for each instruction; `hue` colours it. */
 export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => number): ReactElement => {
-  const width = 940
+  const width = 620
   const across = width - size.left - size.right
   const step = across / Math.max(1, steps.length)
   const base = steps.map(() => 0)

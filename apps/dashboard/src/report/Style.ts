@@ -3,7 +3,8 @@ export const style = `
 :root { color-scheme: light dark; --text: #16201f; --muted: #566160; --ground: #fff; --line: #e0e5e5; --soft: #f3f5f5; --accent: #0f766e; --good: #0b6b3a; --good-soft: #e0f5e8; --bad: #b42318; --faint: #a3afad; --prune: #c2410c; --evolve: #6d28d9; --c0: #0f766e; --c1: #c2410c; --c2: #4f46e5; --c3: #a16207; --c4: #be185d; --c5: #0369a1; --c6: #4d7c0f; --c7: #6b7280 }
 @media (prefers-color-scheme: dark) { :root { --text: #e7edec; --muted: #a2afad; --ground: #121817; --line: #2c3534; --soft: #1b2221; --accent: #4fd1c1; --good: #6fdc9b; --good-soft: #123222; --bad: #ff8f84; --faint: #65726f; --prune: #fb923c; --evolve: #b79bff; --c0: #4fd1c1; --c1: #fb923c; --c2: #a5a1ff; --c3: #e0b64a; --c4: #f58bbd; --c5: #64b8f0; --c6: #a3d15a; --c7: #a9b2bd } }
 * { box-sizing: border-box }
-body { margin: 0 auto; max-width: 66rem; padding: 2rem 1.25rem 4rem; font: 16px/1.55 system-ui, sans-serif; color: var(--text); background: var(--ground) }
+html { font-size: clamp(14px, 12px + .3125vw, 28px) }
+body { margin: 0 auto; max-width: max(66rem, 55vw); padding: 2rem 1.25rem 4rem; font: 1rem/1.55 system-ui, sans-serif; color: var(--text); background: var(--ground) }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .3rem }
 h2 { font-size: 1.2rem; margin: 2.4rem 0 .7rem }
 h3 { font-size: 1rem; margin: 1.4rem 0 .3rem }
@@ -24,6 +25,7 @@ figcaption { display: flex; flex-wrap: wrap; gap: 0 .9rem; font-size: .92rem }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.4rem }
 svg { display: block; width: 100%; height: auto; overflow: visible }
 svg text { fill: var(--muted); font-size: 11px }
+.wide svg text { font-size: 8px }
 .grid { stroke: var(--line) }
 .mark { opacity: .45 } .mark.prune { stroke: var(--prune); stroke-dasharray: 3 3 } .mark.evolve { stroke: var(--evolve) } .mark.skip { stroke: var(--faint) }
 .curve { fill: none; stroke-width: 2; stroke-linejoin: round; stroke: currentColor }
@@ -37,7 +39,15 @@ blockquote { margin: .5rem 0; padding: .4rem .9rem; border-inline-start: 3px sol
 ins { color: var(--good); background: var(--good-soft); text-decoration-thickness: 1px } del { color: var(--bad) } del + ins { margin-inline-start: .25em }
 pre { padding: .8rem 1rem; background: var(--soft); overflow-x: auto; font-size: .88rem }
 summary { cursor: pointer; font-weight: 600 }
-@media print { body { max-width: none } details { break-inside: avoid } }
+@media screen and (width < 46rem) {
+  table { font-size: .88rem }
+  th, td { padding-inline-end: .4rem }
+  thead .num { white-space: normal }
+  svg text { font-size: 13px }
+  .wide svg text { font-size: 18px }
+  table:has(svg.interval) :is(th, td):nth-child(4) { display: none }
+}
+@media print { html { font-size: 16px } body { max-width: none } details { break-inside: avoid } }
 `
 
 /** The looks of a figure that stands alone, as in a README; middle tones that can be read on white and on black. */

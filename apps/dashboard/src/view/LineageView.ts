@@ -10,7 +10,10 @@ export const VerificationView = Schema.Struct({
   questions: Schema.Int
 })
 
-/** An instruction, or a candidate that never became one (`id` is null). `evolution` points into `evolutions`. */
+/**
+ * An instruction, or a candidate that never became one (`id` is null). `evolution` points into `evolutions`; `trial` is the
+ * name under which it was verified.
+ */
 export const NodeView = Schema.Struct({
   key: Schema.NonEmptyString,
   id: Schema.NullOr(Instruction.InstructionId),
@@ -23,6 +26,7 @@ export const NodeView = Schema.Struct({
   reason: Schema.NullOr(Schema.String),
   rationale: Schema.NullOr(Schema.String),
   verification: Schema.NullOr(VerificationView),
+  trial: Schema.NullOr(Instruction.InstructionId),
   weight: Schema.NullOr(Schema.Finite),
   groups: Schema.Int,
   mean: Schema.NullOr(Schema.Finite),

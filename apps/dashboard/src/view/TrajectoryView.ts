@@ -4,7 +4,7 @@ import { FailureMode } from "@inspo/reflection/FailureMode"
 import { Schema } from "effect"
 
 /** What a trajectory was rolled out for. */
-export const Purpose = Schema.Literals(["train", "validate", "evaluate"])
+export const Purpose = Schema.Literals(["train", "verify", "validate", "evaluate"])
 export type Purpose = typeof Purpose.Type
 
 /** `right` earned the whole reward, `wrong` none, `partial` something between, `failed` was failed by its environment. */
@@ -41,8 +41,9 @@ export const TrajectoryRow = Schema.Struct({
   source: Schema.NullOr(Schema.String),
   reward: Schema.Finite,
   outcome: Outcome,
-  toolCalls: Schema.Int,
-  responseTokens: Schema.Int
+  /** Null where the events do not tell: in verification, and where its environment failed it. */
+  toolCalls: Schema.NullOr(Schema.Int),
+  responseTokens: Schema.NullOr(Schema.Int)
 })
 export interface TrajectoryRow extends Schema.Schema.Type<typeof TrajectoryRow> {}
 

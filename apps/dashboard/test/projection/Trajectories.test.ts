@@ -1,14 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
+import { EventLog, type RunConfig } from "@inspo/coevolution"
 import { Trajectory } from "@inspo/domain"
-import { Schema } from "effect"
-import { countModes, index, isFailure, select } from "../../src/projection/Trajectories.ts"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Effect, Hash, Layer, Schema } from "effect"
+import * as Scripted from "../../../../packages/coevolution/test/support/ScriptedRun.ts"
+import { SearchError } from "../../../../packages/retrieval/src/Search.ts"
+import { countModes, index, instructionText, isFailure, select } from "../../src/projection/Trajectories.ts"
 import * as RunRecord from "../../src/RunRecord.ts"
 import { TrajectoryQuery } from "../../src/view/TrajectoryView.ts"
 import { config, events } from "../support/Log.ts"
 
 const record = RunRecord.observe(RunRecord.empty(config), events)
 const all = index(record.batches)
-const known = { modes: new Map(), text: () => undefined }
+const known = { readings: new Map(), text: () => undefined }
 const Query = Schema.Struct({
   ...TrajectoryQuery.fields,
   instruction: Schema.optionalKey(Schema.Literals(["i0", "i1", "i7", "none"])),
@@ -20,7 +25,63 @@ const Query = Schema.Struct({
 
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 21 }))
 
+const failing: RunConfig = {
+  ...Scripted.config,
+  rollout: { ...Scripted.config.rollout, maxFailedShare: 1, toolAttempts: 1, mode: "searchr1" }
+}
+
+/** A small run, its search failing for `percent` of 100 queries: its record and the trajectories its journal holds. */
+const played = (settings: RunConfig, percent = 0) =>
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    let calls = 0
+    yield* Scripted.runOn(settings, Layer.succeed(Journal, journal), undefined, {
+      meddle: (search) => ({
+        search: (queries, topK) => {
+          calls++
+          return queries.some((query) => (Hash.string(`${calls} ${query}`) >>> 0) % 100 < percent)
+            ? Effect.fail(new SearchError({ operation: "search", reason: "it is down" }))
+            : search.search(queries, topK)
+        }
+      })
+    })
+    const stored = yield* Effect.forEach(yield* journal.listRecords("trajectory"), ({ value }) =>
+      Schema.decodeUnknownEffect(Trajectory.Trajectory)(value)
+    )
+    const record = RunRecord.observe(RunRecord.empty(settings), yield* EventLog.read(journal))
+    return { record, rows: index(record.batches).rows, stored: new Map(stored.map((one) => [one.id, one])) }
+  }).pipe(Effect.provide(layerMemory, { local: true }))
+
 describe("trajectories", () => {
+  it.effect.each([
+    { name: "in rounds", settings: Scripted.config, percent: 0 },
+    { name: "look by look", settings: { ...Scripted.config, verification: Scripted.stopping }, percent: 0 },
+    { name: "in the groups of steps", settings: Scripted.reusing, percent: 0 },
+    { name: "with a search that fails", settings: failing, percent: 10 }
+  ])("of candidates verified $name are those of the journal, each once, as they are stored", ({ percent, settings }) =>
+    Effect.gen(function* () {
+      const { record, rows, stored } = yield* played(settings, percent)
+      const listed = new Map(rows.map((row) => [row.id, row]))
+      assert.strictEqual(listed.size, rows.length)
+      for (const [id, row] of listed) {
+        const trajectory = stored.get(id)
+        assert.isDefined(trajectory, id)
+        assert.strictEqual(row.reward, trajectory?.reward, id)
+        if (row.outcome === "failed") continue
+        assert.strictEqual(row.question, trajectory?.questionId, id)
+        assert.strictEqual(row.instruction, trajectory?.instructionId, id)
+        assert.strictEqual(row.toolCalls ?? trajectory?.toolCalls, trajectory?.toolCalls, id)
+        const text =
+          row.instruction === null ? null : instructionText(record.lives, record.state.instructions, row.instruction)
+        assert.isNotNull(text, id)
+      }
+      // What was rolled out on a question that failed for another contestant has no score.
+      const unlisted = [...stored.values()].filter(({ id }) => !listed.has(id))
+      assert.strictEqual(unlisted.length > 0, percent > 0)
+      assert.isTrue(unlisted.every(({ id }) => id.startsWith("verify/")))
+    })
+  )
+
   it.prop("between two steps are all of these steps, both ends included", [Step, Step], ([fromStep, toStep]) => {
     assert.deepStrictEqual(
       select(all, { fromStep, toStep, order: "oldest" }, known),
@@ -29,10 +90,19 @@ describe("trajectories", () => {
   })
 
   it("are those that the events tell of", () => {
-    const groups = record.batches.flatMap((batch) => batch.groups)
+    const { rollouts } = record.state.spent
+    const count = (...purposes: ReadonlyArray<string>) =>
+      all.rows.filter((row) => purposes.includes(row.purpose)).length
+    assert.isAbove(rollouts.verification, 0)
+    assert.strictEqual(count("verify"), rollouts.verification)
     assert.strictEqual(
-      all.rows.length,
-      groups.reduce((sum, group) => sum + group.trajectories.length, 0)
+      count("train", "validate", "evaluate"),
+      record.batches.reduce(
+        (sum, batch) =>
+          sum +
+          (batch.purpose === "verify" ? 0 : batch.groups.reduce((own, group) => own + group.trajectories.length, 0)),
+        0
+      )
     )
   })
 
@@ -56,8 +126,8 @@ describe("trajectories", () => {
       if (before === undefined) continue
       if (order === undefined || order === "newest") assert.isAtLeast(before.step, row.step)
       if (order === "oldest") assert.isAtMost(before.step, row.step)
-      if (order === "longest") assert.isAtLeast(before.responseTokens, row.responseTokens)
-      if (order === "calls") assert.isAtLeast(before.toolCalls, row.toolCalls)
+      if (order === "longest") assert.isAtLeast(before.responseTokens ?? -1, row.responseTokens ?? -1)
+      if (order === "calls") assert.isAtLeast(before.toolCalls ?? -1, row.toolCalls ?? -1)
     }
   })
 
@@ -77,9 +147,14 @@ describe("trajectories", () => {
       rows: all.rows.map((row, place) => ({ ...row, id: Trajectory.TrajectoryId.make(`t${place}`) }))
     }
     const failures = named.rows.filter(isFailure)
-    const modes = new Map(failures.map(({ id }, place) => [id, place % 2 === 0 ? ["no-search" as const] : []]))
-    const shown = failures.filter(({ id }) => modes.get(id)?.length === 1).length
-    assert.deepStrictEqual(countModes(failures, modes), [{ mode: "no-search", count: shown }])
-    assert.strictEqual(select(named, { mode: "no-search" }, { ...known, modes }).length, shown)
+    const readings = new Map(
+      failures.map(({ id }, place) => [
+        id,
+        { modes: place % 2 === 0 ? ["no-search" as const] : [], toolCalls: 0, responseTokens: 0 }
+      ])
+    )
+    const shown = failures.filter(({ id }) => readings.get(id)?.modes.length === 1).length
+    assert.deepStrictEqual(countModes(failures, readings), [{ mode: "no-search", count: shown }])
+    assert.strictEqual(select(named, { mode: "no-search" }, { ...known, readings }).length, shown)
   })
 })

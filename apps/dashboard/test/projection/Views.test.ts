@@ -7,6 +7,7 @@ import { lineage } from "../../src/projection/Lineage.ts"
 import { overview } from "../../src/projection/Overview.ts"
 import { population } from "../../src/projection/Population.ts"
 import { patience, run, unread } from "../../src/projection/Run.ts"
+import { index, instructionText } from "../../src/projection/Trajectories.ts"
 import * as RunRecord from "../../src/RunRecord.ts"
 import { ComparisonView } from "../../src/view/ComparisonView.ts"
 import { CostView } from "../../src/view/CostView.ts"
@@ -24,6 +25,8 @@ const whole = at(events.length)
 
 const told = <Tag extends RunEvent["_tag"]>(tag: Tag): ReadonlyArray<Extract<RunEvent, { readonly _tag: Tag }>> =>
   events.filter((event): event is Extract<RunEvent, { readonly _tag: Tag }> => event._tag === tag)
+
+const isCandidate = (id: string | null): boolean => id?.startsWith("candidate") === true
 
 describe("views", () => {
   it.prop("can be made and sent wherever a run stands", [End], ([end]) => {
@@ -102,6 +105,22 @@ describe("lineage", () => {
       evolutions.reduce((sum, { rollouts }) => sum + (rollouts ?? 0), 0),
       whole.state.spent.rollouts.verification
     )
+  })
+})
+
+describe("trials", () => {
+  it("are of the candidate whose text and scores they show", () => {
+    const { rows } = index(whole.batches)
+    const tried = lineage(whole).nodes.filter(({ trial }) => trial !== null)
+    assert.strictEqual(new Set(tried.map(({ trial }) => trial)).size, tried.length)
+    assert.strictEqual(tried.length, new Set(rows.map(({ instruction }) => instruction).filter(isCandidate)).size)
+    for (const { text, trial, verification } of tried) {
+      const own = rows.filter(({ instruction }) => instruction === trial)
+      assert.strictEqual(own.length, verification?.questions)
+      const sum = own.reduce((total, { reward }) => total + reward, 0)
+      assert.closeTo(sum / own.length, verification?.mean ?? Number.NaN, 1e-12)
+      if (trial !== null) assert.strictEqual(instructionText(whole.lives, [], trial), text)
+    }
   })
 })
 
