@@ -59,23 +59,21 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
   /** Rolls episodes out, lot by lot, and stores on arrival those that did not fail. */
   const rollOut = Effect.fnUntraced(function* (phase: Ledger.Phase, step: number, episodes: ReadonlyArray<Episode>) {
     const lots = yield* Effect.forEach(Arr.chunksOf(episodes, lot), (some) =>
-      Effect.gen(function* () {
-        return yield* bookkeeping.payEach(
-          phase,
-          Ledger.needs.rollouts(some.length),
-          some.map(({ id }) => ({ key: id, most })),
-          (settle) =>
-            rollout.collect(some, {
-              onFinished: Effect.fnUntraced(function* (finished) {
-                yield* settle(finished.map((one) => [one.id, costOf(one)]))
-                yield* put(
-                  step,
-                  finished.filter((one) => !Trajectory.isFailed(one))
-                )
-              })
+      bookkeeping.payEach(
+        phase,
+        Ledger.needs.rollouts(some.length),
+        some.map(({ id }) => ({ key: id, most })),
+        (settle) =>
+          rollout.collect(some, {
+            onFinished: Effect.fnUntraced(function* (finished) {
+              yield* settle(finished.map((one) => [one.id, costOf(one)]))
+              yield* put(
+                step,
+                finished.filter((one) => !Trajectory.isFailed(one))
+              )
             })
-        )
-      })
+          })
+      )
     )
     return lots.flat()
   })
