@@ -7,8 +7,8 @@ import * as Kills from "./support/Kills.ts"
 import { interrupted, outcomeOf, type Outcome } from "./support/Outcome.ts"
 import { endAll, inspo } from "./support/Program.ts"
 
-/** How often a run is killed: a few times here, `INSPO_CRASHES` as often as wanted. */
-const crashes = Number(process.env["INSPO_CRASHES"] ?? 4)
+/** How often a run is killed: twice here, `INSPO_CRASHES` as often as wanted. */
+const crashes = Number(process.env["INSPO_CRASHES"] ?? 2)
 /** Kills that one run has to survive. */
 const perRun = 6
 /** Runs at a time: one waits for its disk while the other computes. */

@@ -39,7 +39,8 @@ describe("forecast", () => {
   })
 
   it("counts the tenth evolution and the parent's own rollouts of the robust reading", () => {
-    const plan = forecast({ ...robust, verification: { ...robust.verification, reuse: false } })
+    const inFull = { ...robust.verification, reuse: false, stop: null, race: false }
+    const plan = forecast({ ...robust, verification: inFull })
     assert.strictEqual(plan.evolutions.length, 10)
     assert.strictEqual(plan.rollouts.verification, 10 * 7 * 200)
     assert.strictEqual(plan.bounds.verification.max, 10 * 5 * 7 * 200)

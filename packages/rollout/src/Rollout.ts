@@ -202,18 +202,25 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
         over.filter((state) => !isRewritten(state))
       )
     }
-    const stream = Effect.fnUntraced(function* (places: number) {
-      let open = waiting.splice(0, places)
-      while (open.length > 0) {
-        const moved = yield* observe(yield* act(open))
-        yield* hand(moved)
-        const going = moved.filter(isOpen)
-        open = [...going, ...waiting.splice(0, places - going.length)]
-      }
-    })
+    let failing = false
+    const stream = Effect.fnUntraced(
+      function* (places: number) {
+        let open = waiting.splice(0, places)
+        while (open.length > 0 && !failing) {
+          const moved = yield* observe(yield* act(open))
+          yield* hand(moved)
+          const going = moved.filter(isOpen)
+          open = [...going, ...waiting.splice(0, places - going.length)]
+        }
+      },
+      Effect.onError(() => Effect.sync(() => (failing = true))),
+      // When one fails, the others end their round, whose samples are paid for.
+      Effect.exit
+    )
     const places = Math.max(1, Math.min(profile.concurrency, waiting.length))
     const running = hand(begun).pipe(
       Effect.andThen(Effect.forEach(shares(places, profile.streams ?? 1), stream, { concurrency: "unbounded" })),
+      Effect.flatMap(Effect.forEach((ended) => ended)),
       Effect.andThen(Effect.suspend(() => rescore(rewritten))),
       Effect.flatMap((rescored) => Queue.offerAll(finished, rescored)),
       Effect.exit,
