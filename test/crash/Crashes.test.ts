@@ -47,7 +47,7 @@ describe("a run that is killed at any moment", () => {
           const told = `seed ${seed}, run ${run}, attempt ${attempt}, kill ${JSON.stringify(kill)}`
           if (ended.killed) {
             left -= 1
-            tally.add(Kills.moment(kill, await interrupted(join(cwd, name))))
+            for (const moment of Kills.moments(kill, await interrupted(join(cwd, name)))) tally.add(moment)
           } else {
             assert.strictEqual(ended.code, 0, `${told}: ${ended.stderr}`)
             planned -= left

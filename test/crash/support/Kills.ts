@@ -9,29 +9,45 @@ export const seedOfThisRun = (): number => {
   return seed
 }
 
-/** When the `attempt`-th try of the `chain`-th run is to be killed. */
-export const draw = (seed: number, chain: number, attempt: number): Kill =>
+/** When a try of a run is to be killed: at any moment, but the first try of some runs at one that must not be missed. */
+export const draw = (seed: number, run: number, attempt: number): Kill =>
+  (attempt === 0 ? directed[run - undirected] : undefined) ??
   RandomStream.drawSync(
     seed,
-    ["kill", chain, attempt],
+    ["kill", run, attempt],
     Effect.gen(function* () {
       const kind = yield* Random.nextIntBetween(0, kinds.length)
       return yield* kinds[kind] ?? byTime
     })
   )
 
-/** The moment a run was killed at, from how it was killed and what its journal says came next. */
-export const moment = (kill: Kill | undefined, following: string): string => {
+/** The moments a run was killed at, from how it was killed and what its journal says came next. */
+export const moments = (kill: Kill | undefined, following: string): ReadonlyArray<string> => {
   const at = kill !== undefined && "at" in kill ? kill.at : ""
-  if (/^(?:commit|event):\w+$/u.test(at)) return "mid-commit"
-  if (following === "Checkpoint") return "mid-checkpoint"
-  if (following === "Verify") return "mid-verification"
-  if (following === "Propose" || following === "PopulationRefilled") return "mid-evolution"
-  return following
+  const within = /^(?:commit|event):\w+$/u.test(at) ? ["mid-commit"] : []
+  return [...within, midway[following] ?? following]
 }
 
 /** Moments that a hundred kills must not miss. */
 export const required = ["mid-commit", "mid-checkpoint", "mid-verification", "mid-evolution"]
+
+const midway: Readonly<Record<string, string>> = {
+  Checkpoint: "mid-checkpoint",
+  Verify: "mid-verification",
+  Propose: "mid-evolution",
+  PopulationRefilled: "mid-evolution"
+}
+
+/** A kill at each of the moments that must not be missed, whatever the draws are. */
+const directed: ReadonlyArray<Kill> = [
+  { at: "event:CandidatesProposed" },
+  { at: "event:CandidatesVerified" },
+  { at: "event:PopulationRefilled" },
+  { at: "checkpoint:2" }
+]
+
+/** The first runs are killed at any moment, so that a few kills are as free as many. */
+const undirected = 2
 
 const pause = Effect.map(Random.nextIntBetween(0, 200), (ms) => (ms < 60 ? "" : `+${ms - 60}`))
 
