@@ -96,6 +96,7 @@ describe("reward.kind=judge", { timeout: patience }, () => {
       "judge.provider=openai-compatible",
       "judge.model=judge",
       `judge.url=${url()}`,
+      "judge.prices=[{ model: judge, input: 1000, output: 2000 }]",
       // Supervised turns, since the tiny policy itself hardly ever answers.
       "train.demonstrations=answers",
       "train.advantage=reward",
@@ -113,10 +114,21 @@ describe("reward.kind=judge", { timeout: patience }, () => {
     for (const trace of traces) assert.strictEqual(JSON.parse(trace).reward, 0.25)
     assert.strictEqual(asked.length, traces.length)
     for (const body of asked) assert.notInclude(body, "Put the final answer between")
+
+    const shown = await inspo(["show", "judged", "--json"], { cwd })
+    const { calls, usd } = JSON.parse(shown.stdout).ledger.total
+    assert.strictEqual(calls, asked.length)
+    assert.approximately(usd, asked.length * 0.13, 1e-9)
   })
 
   it.each([
     ["no provider", sets("reward.kind=judge"), 2, "judge.provider is null"],
+    [
+      "a limit in dollars without a price",
+      sets("reward.kind=judge", "judge.provider=openai-compatible", "judge.model=m", "budget.usd=1"),
+      2,
+      "judge.prices"
+    ],
     [
       "a missing key",
       sets("reward.kind=judge", "judge.provider=anthropic", "judge.model=m", "judge.apiKeyEnv=NO_SUCH_KEY"),

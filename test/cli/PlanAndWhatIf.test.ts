@@ -42,9 +42,7 @@ const small = [
 ]
 
 describe("a plan", { timeout: patience }, () => {
-  it.each([
-    ["one", []]
-  ])("bounds what its run spends: %s", async (name, more) => {
+  it.each([["one", []]])("bounds what its run spends: %s", async (name, more) => {
     const settings = [...small, ...sets(...more)]
     const planned = await inspo(["plan", "--json", ...settings], { cwd })
     assert.strictEqual(planned.code, 0, planned.stderr)

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type BudgetReached, EventLog, Ledger, type RunConfig, type RunEvent } from "@inspo/coevolution"
 import { maximumTokens } from "@inspo/coevolution/Config"
+import * as JudgeCost from "@inspo/coevolution/JudgeCost"
+import { Spent } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Prices } from "@inspo/reflection"
 import { Cause, Effect, Exit, Random, Schema } from "effect"
 import { config as scripted } from "../../packages/coevolution/test/support/ScriptedRun.ts"
-import type { Asked } from "./support/CountedOptimizer.ts"
+import type { Asked } from "./support/CountedModel.ts"
 import * as FaultyRun from "./support/FaultyRun.ts"
 
 /** Schedules tried of each kind: few here, `INSPO_FAULT_SCHEDULES` as many as wanted. */
@@ -27,10 +29,19 @@ const config: RunConfig = {
   proposer: { ...scripted.proposer, candidates: 2, onError: "stop" },
   verification: { ...scripted.verification, samples: 2, rounds: 1 },
   train: { ...scripted.train, batchSize: 2, miniBatchSize: 2, klCoefficient: 0 },
+  reward: { ...scripted.reward, kind: "judge" },
+  judge: {
+    ...scripted.judge,
+    provider: "openai-compatible",
+    model: FaultyRun.price.model,
+    maxOutputTokens: FaultyRun.maxOutputTokens,
+    retries: FaultyRun.retries,
+    prices: [FaultyRun.price]
+  },
   evaluation: { ...scripted.evaluation, questions: 1 }
 }
 
-/** The parts of the ledger that the two servers know of. */
+/** The parts of the ledger that the servers know of. */
 type Part = Pick<Ledger.Amounts, "rollouts" | "tokens" | "calls" | "usd">
 
 describe("the ledger of a run over servers that fail", () => {
@@ -65,11 +76,13 @@ const undisturbed = Effect.fnUntraced(
     const { exit, ledger, served } = yield* faulty.next(config)
     assert.isTrue(Exit.isSuccess(exit), String(exit))
     const { engine, optimizer } = partsOf(ledger.phases)
-    const { rollouts, tokens } = engine
+    const judged = sum((yield* faulty.asked.judge).map(servedBy))
+    const { rollouts, tokens } = minus(engine, judged)
+    assert.isAbove(judged.calls, 0)
     assert.deepStrictEqual([ledger.open, ledger.redone], [Ledger.nothing, Ledger.nothing])
     assert.deepStrictEqual(served, { begun: rollouts, finished: { rollouts, tokens }, tokens, repeated: 0 })
     assertEqual(yield* storedTrajectories, engine, "the trajectories")
-    assertEqual(sum((yield* faulty.asked).map(servedBy)), optimizer, "the optimizer")
+    assertEqual(sum((yield* faulty.asked.optimizer).map(servedBy)), optimizer, "the optimizer")
     return { total: ledger.total, decisions: yield* decisions }
   },
   Effect.scoped,
@@ -102,7 +115,8 @@ const disturbed = Effect.fnUntraced(
       assert.isBelow(sessions, 400, seed)
       const { exit, ledger, served } = yield* faulty.next({ ...config, budget })
       const told = `${seed}, session ${sessions}`
-      const asked = yield* faulty.asked
+      const asked = yield* faulty.asked.optimizer
+      const judging = yield* faulty.asked.judge
       const settled = partsOf(ledger.phases.map((phase) => ({ phase: phase.phase, ...minus(phase, phase.open) })))
       const spent = partsOf(ledger.phases)
 
@@ -112,8 +126,14 @@ const disturbed = Effect.fnUntraced(
       finishedTokens += served.finished.tokens
       const stored = yield* storedTrajectories
       assertAtMost(stored, settled.engine, `${told}: committed of the engine`)
-      assertAtMost(settled.engine, { ...none, rollouts: finished, tokens: finishedTokens }, `${told}: settled`)
-      assertAtMost({ ...none, rollouts: begun, tokens: servedTokens }, spent.engine, `${told}: served by the engine`)
+      const played = { ...none, rollouts: finished, tokens: finishedTokens }
+      assertAtMost(settled.engine, sum([played, ...judging.map(chargedFor)]), `${told}: settled`)
+      const generated = { ...none, rollouts: begun, tokens: servedTokens }
+      assertAtMost(
+        sum([generated, ...judging.map(servedBy)]),
+        spent.engine,
+        `${told}: served by the engine and the judge`
+      )
       if (kind.profile !== "verl") assert.strictEqual(served.repeated, 0, told)
 
       assertAtMost(yield* storedAnswers, settled.optimizer, `${told}: committed of the optimizer`)
@@ -123,7 +143,7 @@ const disturbed = Effect.fnUntraced(
       if (spent.optimizer.calls === settled.optimizer.calls)
         assertEqual(settled.optimizer, sum(asked.map(chargedFor)), `${told}: the optimizer`)
 
-      const inFlight = mostInFlight(asked)
+      const inFlight = mostInFlight(asked, world)
       for (const cap of ["rollouts", "tokens", "usd"] as const)
         assert.isAtMost(ledger.total[cap], (budget[cap] ?? Infinity) + inFlight[cap] + tiny, `${told}: ${cap}`)
 
@@ -156,12 +176,20 @@ const raised = (budget: RunConfig["budget"], { cap, limit }: BudgetReached): Run
 
 const wholeNumber = (cap: number | null): number | null => (cap === null ? null : Math.ceil(cap))
 
-/** What work that is begun together takes at the most: a lot of rollouts, or a call with its repetitions. */
-const mostInFlight = (asked: ReadonlyArray<Asked>): Part => {
-  const lot = FaultyRun.concurrency * maximumTokens(config)
+/** What work that is begun together takes at the most: a lot of rollouts with their verdicts, or a call with its repetitions. */
+const mostInFlight = (asked: ReadonlyArray<Asked>, { data }: FaultyRun.World): Part => {
+  const verdicts = [...data.train, ...data.test].map((question) => JudgeCost.atMost(config, question))
+  const lot = (amount: "tokens" | "usd") =>
+    FaultyRun.concurrency * Math.max(...verdicts.map((verdict) => verdict[amount] ?? NaN))
   const calls = asked.map((one) => chargedFor({ ...one, outcome: "lost" }))
   const most = (amount: "tokens" | "usd") => (1 + FaultyRun.retries) * Math.max(0, ...calls.map((call) => call[amount]))
-  return { rollouts: 0, calls: Infinity, tokens: Math.max(lot, most("tokens")), usd: most("usd") }
+  const played = FaultyRun.concurrency * maximumTokens(config)
+  return {
+    rollouts: 0,
+    calls: Infinity,
+    tokens: Math.max(played + lot("tokens"), most("tokens")),
+    usd: Math.max(lot("usd"), most("usd"))
+  }
 }
 
 /** What a request counts in the ledger: what was answered as it was, and at the most what may have been. */
@@ -211,7 +239,11 @@ const assertEqual = (one: Part, other: Part, told: string): void => {
 }
 
 const decodeTrajectory = Schema.decodeUnknownEffect(
-  Schema.Struct({ promptTokens: Schema.Natural, responseTokens: Schema.Natural })
+  Schema.Struct({
+    promptTokens: Schema.Natural,
+    responseTokens: Schema.Natural,
+    scoring: Schema.optionalKey(Spent.Spent)
+  })
 )
 const decodeAnswer = Schema.decodeUnknownEffect(
   Schema.Struct({ spent: Schema.Struct({ calls: Schema.Natural, tokens: Schema.Natural, usd: Schema.Finite }) })
@@ -222,7 +254,10 @@ const recordsOf = (kind: string) => Effect.flatMap(Journal, (journal) => journal
 const storedTrajectories = Effect.gen(function* () {
   const stored = yield* Effect.forEach(yield* recordsOf("trajectory"), ({ value }) => decodeTrajectory(value))
   return sum(
-    stored.map(({ promptTokens, responseTokens }) => ({ ...none, rollouts: 1, tokens: promptTokens + responseTokens }))
+    stored.flatMap(({ promptTokens, responseTokens, scoring = Spent.nothing }) => [
+      { ...none, rollouts: 1, tokens: promptTokens + responseTokens },
+      Ledger.ofSpent(scoring)
+    ])
   )
 })
 

@@ -1,5 +1,6 @@
 import type { RunConfig } from "@inspo/coevolution"
 import type { Question } from "@inspo/domain"
+import * as Prices from "@inspo/reflection/Prices"
 import { SearchError } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
@@ -31,13 +32,16 @@ const reward = ({ judge, reward }: RunConfig) => {
   return CommandReward.layer({ command: [program, ...args], timeout: `${commandTimeout} seconds`, scope })
 }
 
-const judged = async ({ criteria, scope }: RunConfig["reward"], { concurrency, ...model }: RunConfig["judge"]) => {
-  const [JudgeReward, LanguageModelLayer] = await Promise.all([
+const judged = async ({ criteria, scope }: RunConfig["reward"], judge: RunConfig["judge"]) => {
+  const [JudgeReward, LanguageModelLayer, Metering] = await Promise.all([
     import("@inspo/reward/JudgeReward"),
-    import("./optimizer/LanguageModelLayer.ts")
+    import("./optimizer/LanguageModelLayer.ts"),
+    import("@inspo/reflection/Metering")
   ])
-  return JudgeReward.layer({ scope, concurrency, ...(criteria === null ? {} : { criteria }) }).pipe(
-    Layer.provide(LanguageModelLayer.layer("judge", model))
+  const { concurrency, maxOutputTokens, model, prices } = judge
+  const meter = Metering.measure({ price: Prices.priceOf(model ?? "", prices), maxOutputTokens })
+  return JudgeReward.layer({ scope, concurrency, meter, ...(criteria === null ? {} : { criteria }) }).pipe(
+    Layer.provide(LanguageModelLayer.layer("judge", judge))
   )
 }
 

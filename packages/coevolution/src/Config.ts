@@ -2,6 +2,7 @@ import { World, WorldQuestion } from "@inspo/datasets"
 import type { EngineProfile } from "@inspo/engine"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
+import * as Prices from "@inspo/reflection/Prices"
 import { RewardConfig } from "@inspo/reward/RewardConfig"
 import { builtInTools, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { Schema, Struct } from "effect"
@@ -346,7 +347,8 @@ export const JudgeConfig = Schema.Struct({
     "temperature",
     "maxOutputTokens",
     "timeoutSeconds",
-    "retries"
+    "retries",
+    "prices"
   ]),
   concurrency: PositiveInt.annotate({ description: "Answers that are judged at once" })
 })
@@ -584,6 +586,17 @@ export const inconsistency = (config: RunConfig): ConfigError | null => {
       value: "null",
       expected: "a language model, because reward.kind is judge",
       remedy: "Name both, as in --set judge.provider=openai-compatible --set judge.model=qwen3."
+    })
+  if (
+    config.reward.kind === "judge" &&
+    config.budget.usd !== null &&
+    Prices.priceOf(config.judge.model ?? "", config.judge.prices) === null
+  )
+    return new ConfigError({
+      field: "budget.usd",
+      value: String(config.budget.usd),
+      expected: "null, because what the judge's model costs is not known",
+      remedy: "Give its prices under judge.prices, or limit budget.tokens instead."
     })
   if (config.reward.kind === "command" && config.reward.command.length === 0)
     return new ConfigError({

@@ -1,4 +1,5 @@
 /** What a run spent, by phase, and what it may still spend. */
+import type { Spent } from "@inspo/domain/Spent"
 import { Array as Arr, Schema } from "effect"
 import type { BudgetConfig } from "./Config.ts"
 
@@ -15,8 +16,8 @@ export const Phase = Schema.Literals([
 export type Phase = typeof Phase.Type
 
 /**
- * Amounts of what a run spends: rollouts; tokens, each once, of prompts and responses; calls of the optimizer; US dollars;
- * seconds.
+ * Amounts of what a run spends: rollouts; tokens, each once, of prompts and responses; calls to language models, the
+ * optimizer or a judge; US dollars; seconds.
  */
 export const Amounts = Schema.Struct({
   rollouts: Schema.Finite,
@@ -28,6 +29,9 @@ export const Amounts = Schema.Struct({
 export interface Amounts extends Schema.Schema.Type<typeof Amounts> {}
 
 export const nothing: Amounts = { rollouts: 0, tokens: 0, calls: 0, usd: 0, seconds: 0 }
+
+/** What calls to a language model cost; a price that is not known counts as none. */
+export const ofSpent = ({ calls, tokens, usd }: Spent): Amounts => ({ ...nothing, calls, tokens, usd: usd ?? 0 })
 
 export const add = (a: Amounts, b: Amounts): Amounts => ({
   rollouts: a.rollouts + b.rollouts,

@@ -48,6 +48,7 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
       concurrency: 8
     }
   },
+  { path: ["judge", "prices"], value: [] },
   { path: ["budget"], value: { usd: null, rollouts: null, tokens: null, minutes: null } },
   { path: ["journal"], value: { url: null, passwordEnv: null, run: null, leaseSeconds: 30 } }
 ]

@@ -44,9 +44,9 @@ export const make = Effect.fnUntraced(function* (budget: BudgetConfig, bookkeepi
       const asked = yield* bookkeeping.pay(
         phase,
         Ledger.needs.call,
-        [{ key, most: amounts(call.atMost) }],
+        [{ key, most: Ledger.ofSpent(call.atMost) }],
         Effect.result(ask),
-        (answered) => [amounts(spentOn(answered))]
+        (answered) => [Ledger.ofSpent(spentOn(answered))]
       )
       if (Result.isFailure(asked)) return yield* asked.failure
       yield* journal.putRecords(kind, step, [{ key, value: yield* Effect.orDie(encode(asked.success)) }])
@@ -59,13 +59,6 @@ const spentOn = (answered: Result.Result<OptimizerAnswer, ProposerError>): Spent
     onSuccess: ({ spent }) => spent,
     onFailure: ({ spent }) => spent ?? Spent.nothing
   })
-
-const amounts = ({ calls, tokens, usd }: Spent.Spent): Ledger.Amounts => ({
-  ...Ledger.nothing,
-  calls,
-  tokens,
-  usd: usd ?? 0
-})
 
 const unknownPrice = (limit: number) =>
   new ConfigError({

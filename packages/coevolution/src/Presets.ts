@@ -108,6 +108,7 @@ export const robust: RunConfig = {
     maxOutputTokens: 1024,
     timeoutSeconds: 60,
     retries: 4,
+    prices: [],
     concurrency: 8
   },
   train: {

@@ -1,10 +1,11 @@
-import { Trajectory } from "@inspo/domain"
+import { Spent, Trajectory } from "@inspo/domain"
 import { Engine } from "@inspo/engine"
 import { Journal, JournalError } from "@inspo/journal"
 import { type Episode, Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import type { Bookkeeping } from "./Bookkeeping.ts"
 import { maximumTokens, type RunConfig } from "./Config.ts"
+import * as JudgeCost from "./JudgeCost.ts"
 import * as Ledger from "./Ledger.ts"
 
 const kind = "trajectory"
@@ -38,7 +39,8 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
   // A lot ends before the next begins. What is in flight may be overspent, so a metered run buys no more at once.
   const lot = Math.max(1, profile.concurrency) * (Ledger.isMetered(config.budget) ? 1 : 4)
   const limit = config.rollout.agent === "search-r1" ? maximumTokens(config) : Infinity
-  const most = { ...Ledger.nothing, rollouts: 1, tokens: Math.min(limit, profile.contextLength) }
+  const played = { ...Ledger.nothing, rollouts: 1, tokens: Math.min(limit, profile.contextLength) }
+  const most = ({ question }: Episode) => Ledger.add(played, Ledger.ofSpent(JudgeCost.atMost(config, question)))
 
   /** The stored trajectories among `ids`, in their order. */
   const read = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {
@@ -62,7 +64,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
       bookkeeping.payEach(
         phase,
         Ledger.needs.rollouts(some.length),
-        some.map(({ id }) => ({ key: id, most })),
+        some.map((episode) => ({ key: episode.id, most: most(episode) })),
         (settle) =>
           rollout.collect(some, {
             onFinished: Effect.fnUntraced(function* (finished) {
@@ -114,8 +116,8 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
   return { read, collect }
 })
 
-const costOf = ({ promptTokens, responseTokens }: Trajectory.Trajectory): Ledger.Amounts => ({
-  ...Ledger.nothing,
-  rollouts: 1,
-  tokens: promptTokens + responseTokens
-})
+const costOf = ({ promptTokens, responseTokens, scoring }: Trajectory.Trajectory): Ledger.Amounts =>
+  Ledger.add(
+    { ...Ledger.nothing, rollouts: 1, tokens: promptTokens + responseTokens },
+    Ledger.ofSpent(scoring ?? Spent.nothing)
+  )

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { InstructionId } from "./Instruction.ts"
 import { QuestionId } from "./Question.ts"
+import { Spent } from "./Spent.ts"
 
 /** A reward, normalised to [0, 1]. */
 export const Reward = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
@@ -76,7 +77,9 @@ export const Trajectory = Schema.Struct({
   mask: Schema.Array(Schema.Literals([0, 1])),
   transcript: Schema.Array(Turn),
   /** What failed a trajectory that is `failed`. */
-  failure: Schema.optionalKey(Schema.String)
+  failure: Schema.optionalKey(Schema.String),
+  /** What scoring it cost, where that is anything. */
+  scoring: Schema.optionalKey(Spent)
 })
 export interface Trajectory extends Schema.Schema.Type<typeof Trajectory> {}
 

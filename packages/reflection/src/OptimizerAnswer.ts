@@ -1,5 +1,5 @@
+import { Spent } from "@inspo/domain/Spent"
 import { Schema } from "effect"
-import { Spent } from "./Spent.ts"
 
 /**
  * Why an optimizer stopped writing: it was done, it reached the limit of tokens, it or its provider declined, or something

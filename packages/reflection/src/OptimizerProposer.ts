@@ -1,46 +1,36 @@
 import type { Candidate } from "@inspo/domain/Instruction"
-import { Effect, Layer, Ref } from "effect"
+import * as Spent from "@inspo/domain/Spent"
+import { Effect, Layer, Result } from "effect"
 import { LanguageModel, type Response } from "effect/ai"
 import * as CandidateLint from "./CandidateLint.ts"
 import * as CandidateParser from "./CandidateParser.ts"
 import * as Evidence from "./Evidence.ts"
 import * as OptimizerFault from "./internal/OptimizerFault.ts"
+import * as Metering from "./Metering.ts"
 import type { AnswerEnd, OptimizerAnswer } from "./OptimizerAnswer.ts"
-import type { ModelPrice } from "./OptimizerConfig.ts"
-import * as Prices from "./Prices.ts"
 import * as Prompts from "./Prompts.ts"
 import * as PromptTemplate from "./PromptTemplate.ts"
 import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
-import { type Message, OnLost, OnRequest } from "./Provider.ts"
-import * as Spent from "./Spent.ts"
+import type { Message } from "./Provider.ts"
 import * as Thoughts from "./Thoughts.ts"
 import * as TokenEstimate from "./TokenEstimate.ts"
 
 /**
  * - `kind`: what the optimizer is shown of a parent: its failures, the scores of instructions, or nothing else.
- * - `price`: what the model costs, or null where that is not known.
- * - `maxOutputTokens`: the limit that the language model was given.
  * - `requests`: the most requests of one call, repetitions included; 1 where it is not given.
  * - `maxEvidenceTokens`: what failures or history may take of a prompt, as `countTokens` counts.
  * - `prompts`: templates instead of those that ship.
- * - `countTokens`: the model's tokenizer, or `TokenEstimate.estimate` where none is given.
  */
-export interface Options {
+export interface Options extends Metering.Options {
   readonly kind: PromptTemplate.PromptKind
-  readonly price: ModelPrice | null
-  readonly maxOutputTokens: number
   readonly requests?: number
   readonly maxEvidenceTokens: number
   readonly prompts?: Partial<Record<PromptTemplate.PromptKind, PromptTemplate.PromptTemplate>>
-  readonly countTokens?: Evidence.CountTokens
 }
 
 /**
  * A language model as the proposer. It is asked once, and once more where fewer candidates than asked for keep the rules of
  * the request; it is then told what was rejected and why. The first variants of a run come from the prompt `paraphrase`.
- *
- * Tokens are those that the server counts, or an estimate where it does not. A request whose answer was lost may be billed
- * all the same, so it counts as the most that it can have taken.
  */
 export const layer = (options: Options): Layer.Layer<Proposer, never, LanguageModel.LanguageModel> =>
   Layer.effect(
@@ -52,7 +42,7 @@ export const layer = (options: Options): Layer.Layer<Proposer, never, LanguageMo
 export const make = (model: LanguageModel.LanguageModel, options: Options): Proposer.Interface => {
   const { kind, maxEvidenceTokens: budget } = options
   const countTokens = options.countTokens ?? TokenEstimate.estimate
-  const ask = asking(model, options, countTokens)
+  const ask = asking(model, options)
 
   return {
     propose: Effect.fn("OptimizerProposer.propose")(function* <E>(
@@ -161,46 +151,19 @@ const isProposerError = (error: unknown): error is ProposerError => error instan
 
 /** Calls to a model, their cost known before at the most and after as it was. */
 const asking =
-  (model: LanguageModel.LanguageModel, options: Options, countTokens: Evidence.CountTokens): Ask =>
+  (model: LanguageModel.LanguageModel, options: Options): Ask =>
   (conversation) => {
-    const { kind, maxOutputTokens, price, requests = 1 } = options
-    const estimated = conversation.reduce((sum, { text }) => sum + countTokens(text), 0)
-    /** What was answered, and the most of what was lost. */
-    const spent = (calls: number, lost: number, answered: Prices.Tokens): Spent.Spent => {
-      const input = answered.input + lost * estimated
-      const output = answered.output + lost * maxOutputTokens
-      const tokens = input + output
-      return { calls, tokens, usd: tokens === 0 ? 0 : Prices.usd(price, { input, output }) }
-    }
-
+    const prompt = conversation.map(({ text }) => text)
     const answer = Effect.gen(function* () {
-      const sent = yield* Ref.make(0)
-      const lost = yield* Ref.make(0)
-      const response = yield* model
-        .generateText({ prompt: conversation.map(({ role, text }) => ({ role, content: text })) })
-        .pipe(
-          Effect.provideService(OnRequest, Ref.update(sent, increment)),
-          Effect.provideService(OnLost, Ref.update(lost, increment)),
-          Effect.catch((error) =>
-            Effect.flatMap(Effect.all([Ref.get(sent), Ref.get(lost)]), ([calls, without]) =>
-              Effect.fail(OptimizerFault.fromAiError(kind, error, spent(calls, without, { input: 0, output: 0 })))
-            )
-          )
-        )
-      const { inputTokens, outputTokens } = response.usage
-      return {
-        text: answerOf(response),
-        end: ends[response.finishReason] ?? "other",
-        spent: spent(Math.max(1, yield* Ref.get(sent)), yield* Ref.get(lost), {
-          input: inputTokens.total ?? estimated,
-          output: outputTokens.total ?? countTokens(`${response.reasoningText ?? ""}${response.text}`)
-        })
-      }
+      const [result, spent] = yield* Metering.measure(options)(
+        prompt,
+        model.generateText({ prompt: conversation.map(({ role, text }) => ({ role, content: text })) })
+      )
+      if (Result.isFailure(result)) return yield* OptimizerFault.fromAiError(options.kind, result.failure, spent)
+      return { text: answerOf(result.success), end: ends[result.success.finishReason] ?? "other", spent }
     })
-    return { atMost: spent(requests, requests, { input: 0, output: 0 }), answer }
+    return { atMost: Metering.atMost(options, prompt, options.requests), answer }
   }
-
-const increment = (count: number): number => count + 1
 
 const ends: Readonly<Partial<Record<Response.FinishReason, AnswerEnd>>> = {
   stop: "done",

@@ -1,4 +1,5 @@
 /** What models cost. Prices change: a user's own rows come before these. */
+import type { Spent } from "@inspo/domain/Spent"
 import type { ModelPrice } from "./OptimizerConfig.ts"
 
 /** List prices in US dollars per million tokens, for prompts of up to 200,000 tokens, as the providers named them in 2025. */
@@ -40,3 +41,9 @@ export const priceOf = (model: string, own: ReadonlyArray<ModelPrice>): ModelPri
 /** What tokens cost in US dollars, or null where the price is not known. */
 export const usd = (price: ModelPrice | null, { input, output }: Tokens): number | null =>
   price === null ? null : (price.input * input + price.output * output) / 1_000_000
+
+/** What so many calls with these tokens cost together. */
+export const spent = (price: ModelPrice | null, calls: number, tokens: Tokens): Spent => {
+  const total = tokens.input + tokens.output
+  return { calls, tokens: total, usd: total === 0 ? 0 : usd(price, tokens) }
+}

@@ -1,10 +1,10 @@
 import type { Failure } from "@inspo/domain/Experience"
 import type { Candidate, Instruction } from "@inspo/domain/Instruction"
 import type { StreamPath } from "@inspo/domain/RandomStream"
+import { Spent } from "@inspo/domain/Spent"
 import { Context, type Effect, Schema } from "effect"
 import type * as CandidateLint from "./CandidateLint.ts"
 import type { OptimizerAnswer } from "./OptimizerAnswer.ts"
-import { Spent } from "./Spent.ts"
 
 /** Writes candidate instructions: an optimizer, or rules in its place. */
 export class Proposer extends Context.Service<Proposer, Proposer.Interface>()("@inspo/reflection/Proposer") {}

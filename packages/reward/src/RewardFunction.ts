@@ -1,3 +1,4 @@
+import { Spent } from "@inspo/domain/Spent"
 import { Effect, Schema } from "effect"
 import type { Attempt } from "./Attempt.ts"
 
@@ -7,16 +8,24 @@ export interface RewardFunction {
   readonly score: (attempt: Attempt) => Effect.Effect<Scored, RewardError>
 }
 
-/** The extracted final answer, or null when there is none, and its reward in [0, 1]. */
+/**
+ * The extracted final answer, or null when there is none, and its reward in [0, 1]; `spent` is what scoring cost, where
+ * that is anything.
+ */
 export interface Scored {
   readonly answer: string | null
   readonly reward: number
+  readonly spent?: Spent
 }
 
-/** An attempt could not be scored, so nothing is known of its worth; `reason` says why and how to mend it. */
+/**
+ * An attempt could not be scored, so nothing is known of its worth; `reason` says why and how to mend it, `spent` what
+ * trying cost, where that is anything.
+ */
 export class RewardError extends Schema.TaggedError<RewardError>()("RewardError", {
   reward: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  spent: Schema.optionalKey(Spent)
 }) {
   override get message() {
     return `reward ${this.reward}: ${this.reason}`
@@ -54,13 +63,14 @@ export const make = (
       ),
       Effect.filterOrFail(
         ({ reward }) => reward >= 0 && reward <= 1,
-        ({ reward }) => outOfRange(name, reward)
+        (scored) => outOfRange(name, scored)
       )
     )
 })
 
-const outOfRange = (name: string, reward: number): RewardError =>
+const outOfRange = (name: string, { reward, spent }: Scored): RewardError =>
   new RewardError({
     reward: name,
-    reason: `it returned ${reward}, expected a number in [0, 1]; rescale what the function returns`
+    reason: `it returned ${reward}, expected a number in [0, 1]; rescale what the function returns`,
+    ...(spent === undefined ? {} : { spent })
   })

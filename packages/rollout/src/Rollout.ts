@@ -1,8 +1,8 @@
 import type { Trajectory } from "@inspo/domain"
 import { Engine, type SampledSequence, type SampleRequest, type SampleResult } from "@inspo/engine"
 import { Search } from "@inspo/retrieval"
-import { Reward } from "@inspo/reward"
-import { Array, type Cause, Context, Effect, Layer, Option, Queue, Result, Schema, Stream } from "effect"
+import { Reward, type Scored } from "@inspo/reward"
+import { Array, type Cause, Context, Effect, Layer, Option, Queue, Ref, Result, Schema, Stream } from "effect"
 import type { Agent, Calling, Finished, Progress, Sampling } from "./Agent.ts"
 import * as Agents from "./agents/Agents.ts"
 import * as Demonstration from "./Demonstration.ts"
@@ -176,8 +176,11 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       })
       .pipe(
         Effect.map((scored) => trajectory(episode, progress, scored)),
-        Effect.catch(({ message }) =>
-          Effect.as(Effect.logWarning(message), trajectory(episode, failed(progress, message), unscored))
+        Effect.catch(({ message, spent }) =>
+          Effect.as(
+            Effect.logWarning(message),
+            trajectory(episode, failed(progress, message), spent === undefined ? unscored : { ...unscored, spent })
+          )
         )
       )
   }
@@ -202,18 +205,18 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
         over.filter((state) => !isRewritten(state))
       )
     }
-    let failing = false
+    const failing = yield* Ref.make(false)
     const stream = Effect.fnUntraced(
       function* (places: number) {
         let open = waiting.splice(0, places)
-        while (open.length > 0 && !failing) {
+        while (open.length > 0 && !(yield* Ref.get(failing))) {
           const moved = yield* observe(yield* act(open))
           yield* hand(moved)
           const going = moved.filter(isOpen)
           open = [...going, ...waiting.splice(0, places - going.length)]
         }
       },
-      Effect.onError(() => Effect.sync(() => (failing = true))),
+      Effect.onError(() => Ref.set(failing, true)),
       // When one fails, the others end their round, whose samples are paid for.
       Effect.exit
     )
@@ -277,7 +280,7 @@ const unscored = { answer: null, reward: 0 }
 const trajectory = (
   { id, instruction, question }: Episode,
   { failure, reason, recording }: Finished,
-  { answer, reward }: { readonly answer: string | null; readonly reward: number }
+  { answer, reward, spent }: Scored
 ): Trajectory.Trajectory => ({
   id,
   instructionId: instruction.id,
@@ -294,7 +297,8 @@ const trajectory = (
   logprobs: recording.logprobs,
   mask: recording.mask,
   transcript: recording.transcript,
-  ...(failure === undefined ? {} : { failure })
+  ...(failure === undefined ? {} : { failure }),
+  ...(spent === undefined ? {} : { scoring: spent })
 })
 
 const observationsTooShort = ({ maxObservationTokens }: RolloutConfig, envelope: number) =>

@@ -10,7 +10,7 @@ export interface Workload<E, R, E2, R2> {
   readonly items: string
   /** What the sizes count, where that is something else than the items. */
   readonly scale?: string
-  /** A few items, and at least four times as many. */
+  /** A few items, and some thirty times as many. */
   readonly sizes: readonly [small: number, large: number]
   /** How many items there are at a size; as many as its number by default. */
   readonly itemsOf?: (size: number) => number
@@ -34,7 +34,7 @@ export const measure = Effect.fnUntraced(function* <E, R, E2, R2>(workload: Work
     rounds = 5,
     scale = items,
     sizes,
-    tolerance = 0.5
+    tolerance = 0.25
   } = workload
   const [from, to] = sizes
   const small = yield* workload.make(from)

@@ -4,17 +4,21 @@ import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
 import { Journal } from "@inspo/journal"
 import { Proposer } from "@inspo/reflection"
 import { openAiCompatible } from "@inspo/reflection/OpenAi"
+import * as Metering from "@inspo/reflection/Metering"
 import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
 import * as Provider from "@inspo/reflection/Provider"
 import { Search } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
+import * as JudgeReward from "@inspo/reward/JudgeReward"
 import { Context, Effect, type Exit, Layer, Random } from "effect"
+import { LanguageModel } from "effect/ai"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { layerRollouts, prepare } from "../../../packages/coevolution/test/support/ScriptedRun.ts"
 import * as FaultyServer from "../../../packages/engine-tinker/test/faults/FaultyServer.ts"
 import * as CountedEngine from "./CountedEngine.ts"
-import * as CountedOptimizer from "./CountedOptimizer.ts"
+import * as CountedModel from "./CountedModel.ts"
+import * as Writers from "./Writers.ts"
 
 export interface Kind {
   readonly profile: "inspo" | "tinker" | "verl"
@@ -35,7 +39,7 @@ export const price = { model: "counted", input: 1000, output: 4000 }
 
 export const maxOutputTokens = 400
 
-/** Repetitions of a request to the optimizer. */
+/** Repetitions of a request to a language model. */
 export const retries = 2
 
 /** One session of a run, from its start or resume to its end, and what the servers counted in it. */
@@ -46,8 +50,8 @@ export interface Session {
 }
 
 /**
- * A run over a server of the Tinker protocol and one of chat completions, both of which count what they generate, behind
- * networks and machines that fail at random. `next` goes on with it for one session, which may be killed.
+ * A run over a server of the Tinker protocol and two of chat completions, which count what they generate, behind networks
+ * and machines that fail at random. `next` goes on with it for one session, which may be killed.
  */
 export const make = Effect.fnUntraced(function* (
   kind: Kind,
@@ -60,7 +64,8 @@ export const make = Effect.fnUntraced(function* (
   const counted = CountedEngine.make(world.engine)
   const { profile } = kind
   const server = yield* FaultyServer.make({ engine: counted.engine, rate, seed, forgetful: profile === "verl" })
-  const optimizer = yield* CountedOptimizer.make({ rate: 3 * rate, seed })
+  const optimizer = yield* CountedModel.make({ rate: 3 * rate, seed, seconds: 3, write: Writers.optimizer })
+  const judge = yield* CountedModel.make({ rate, seed: `${seed}/judge`, seconds: 1, write: Writers.judge })
 
   const engine = TinkerEngine.layer({
     ...kind,
@@ -70,20 +75,25 @@ export const make = Effect.fnUntraced(function* (
     concurrency
   }).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient)(server.client)))
 
-  const model = Provider.make(openAiCompatible, {
-    model: price.model,
-    url: "http://optimizer.test",
-    apiKey: null,
-    maxOutputTokens,
-    temperature: null,
-    timeout: "1 minute",
-    retries
-  }).pipe(Effect.provideService(HttpClient.HttpClient, optimizer.client), Effect.orDie)
+  const modelOf = ({ client }: CountedModel.CountedModel) =>
+    Provider.make(openAiCompatible, {
+      model: price.model,
+      url: "http://models.test",
+      apiKey: null,
+      maxOutputTokens,
+      temperature: null,
+      timeout: "1 minute",
+      retries
+    }).pipe(Effect.provideService(HttpClient.HttpClient, client), Effect.orDie)
+
+  const reward = JudgeReward.layer({ scope: "response", meter: Metering.measure({ price, maxOutputTokens }) }).pipe(
+    Layer.provide(Layer.effect(LanguageModel.LanguageModel, modelOf(judge)))
+  )
 
   const session = (config: RunConfig) =>
     Effect.gen(function* () {
       const connected = yield* Effect.provide(Engine, yield* Layer.build(engine))
-      const proposer = OptimizerProposer.make(yield* model, {
+      const proposer = OptimizerProposer.make(yield* modelOf(optimizer), {
         kind: "reflection",
         price,
         maxOutputTokens,
@@ -91,7 +101,7 @@ export const make = Effect.fnUntraced(function* (
         maxEvidenceTokens: 2000
       })
       const services = Layer.mergeAll(
-        layerRollouts(config, connected, Layer.succeed(Search, world.search)),
+        layerRollouts(config, connected, Layer.succeed(Search, world.search), reward),
         Layer.succeed(Proposer, proposer),
         Layer.succeed(Journal, journal)
       )
@@ -108,7 +118,7 @@ export const make = Effect.fnUntraced(function* (
     return { exit, served: yield* counted.take, ledger: Ledger.summarize(yield* journal.ledger) } satisfies Session
   })
 
-  return { next, asked: optimizer.asked, faults: server.faults }
+  return { next, asked: { optimizer: optimizer.asked, judge: judge.asked }, faults: server.faults }
 })
 
 /** Lets time pass while an effect runs, and interrupts it after so many ticks. */

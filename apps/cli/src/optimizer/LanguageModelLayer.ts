@@ -7,7 +7,7 @@ import { FetchHttpClient } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 
 /** How a config names a language model and the way to it. */
-export type LanguageModelConfig = Omit<JudgeConfig, "concurrency">
+export type LanguageModelConfig = Omit<JudgeConfig, "concurrency" | "prices">
 
 /**
  * The language model that a section of the config names, such as `optimizer` or `judge`. Its key comes from the variable

@@ -6,7 +6,7 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import { layerHistory, layerParaphrase, layerRandom, layerRuleBased, type Proposer } from "@inspo/reflection"
 import { Search } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
-import { layerExactMatch } from "@inspo/reward"
+import { layerExactMatch, type Reward } from "@inspo/reward"
 import { layer as layerRollout } from "@inspo/rollout"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Effect, Hash, identity, Layer } from "effect"
@@ -70,9 +70,14 @@ export const prepare = Effect.fnUntraced(function* (settings: RunConfig) {
 })
 
 /** An engine, and rollouts of it in its environment. */
-export const layerRollouts = <E>(settings: RunConfig, engine: Engine.Interface, search: Layer.Layer<Search, E>) =>
+export const layerRollouts = <E>(
+  settings: RunConfig,
+  engine: Engine.Interface,
+  search: Layer.Layer<Search, E>,
+  reward: Layer.Layer<Reward> = layerExactMatch
+) =>
   layerRollout({ ...settings.rollout, topK: settings.retrieval.topK }).pipe(
-    Layer.provide([search, layerExactMatch]),
+    Layer.provide([search, reward]),
     Layer.provideMerge(Layer.succeed(Engine, engine))
   )
 

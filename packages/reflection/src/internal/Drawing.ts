@@ -1,11 +1,11 @@
 /** What the offline proposers share: drawing different candidates, and saying what each of them changed. */
 import type { Candidate } from "@inspo/domain/Instruction"
 import { withStream } from "@inspo/domain/RandomStream"
+import * as Spent from "@inspo/domain/Spent"
 import { Array as Arr, Effect, Random } from "effect"
 import type { Clause } from "../ClauseBank.ts"
 import * as ClauseEdit from "../ClauseEdit.ts"
 import type { InitialRequest, Proposal } from "../Proposer.ts"
-import * as Spent from "../Spent.ts"
 
 /** How a proposer revises a parent. `reason` says why a clause was given. */
 export interface Revision {

@@ -1,12 +1,12 @@
 /** Why an optimizer brought no candidates, as errors of a proposer. */
+import type { Spent } from "@inspo/domain/Spent"
 import type { AiError } from "effect/ai"
 import type { OptimizerAnswer } from "../OptimizerAnswer.ts"
 import { ProposerError, type ProposerErrorKind } from "../Proposer.ts"
 import * as Provider from "../Provider.ts"
-import type * as Spent from "../Spent.ts"
 
 /** The language model could not be asked, or not be understood. */
-export const fromAiError = (proposer: string, error: AiError.AiError, spent: Spent.Spent): ProposerError =>
+export const fromAiError = (proposer: string, error: AiError.AiError, spent: Spent): ProposerError =>
   new ProposerError({
     proposer,
     kind: kinds[error.reason._tag] ?? "other",
@@ -29,7 +29,7 @@ export const refused = (proposer: string, { spent, text }: OptimizerAnswer): Pro
 export const nothingFound = (
   proposer: string,
   { end, text }: Pick<OptimizerAnswer, "end" | "text">,
-  spent: Spent.Spent
+  spent: Spent
 ): ProposerError => {
   if (end === "cut")
     return new ProposerError({

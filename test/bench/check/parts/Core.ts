@@ -11,14 +11,14 @@ export const figures = Effect.gen(function* () {
     part,
     name: "selection of a step",
     items: "questions",
-    sizes: [512, 4096],
+    sizes: [512, 16_384],
     make: (questions) => Effect.sync(() => Effect.sync(stepParts("robust", questions).selection))
   })
   const attribution = yield* measure({
     part,
     name: "attribution and pruning",
     items: "questions",
-    sizes: [512, 4096],
+    sizes: [512, 16_384],
     make: (questions) =>
       Effect.sync(() => {
         const { attribution, pruning } = stepParts("robust", questions)
@@ -29,7 +29,7 @@ export const figures = Effect.gen(function* () {
     part,
     name: "fold of a run",
     items: "steps",
-    sizes: [100, 400],
+    sizes: [20, 600],
     make: (steps) =>
       Effect.sync(() => {
         const config = {

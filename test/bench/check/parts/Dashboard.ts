@@ -12,7 +12,7 @@ import { measure } from "../Workload.ts"
 
 const part = "dashboard"
 /** Steps of 34 questions × 5 rollouts: 51,000 trajectories in the longer run. */
-const sizes = [75, 300] as const
+const sizes = [10, 300] as const
 const shape = { questionsPerStep: 34, groupSize: 5, tokens: 1 }
 
 /** What the server of the dashboard does for a run of 51,000 trajectories: read it, and draw every view of it. */

@@ -23,7 +23,7 @@ export const figures = Effect.gen(function* () {
     part,
     name: "a step",
     items: "prompts",
-    sizes: [8, 32],
+    sizes: [4, 128],
     rounds: 3,
     // A prompt that was there before would be continued from what is remembered of it.
     make: (prompts) => Effect.succeed(Effect.suspend(() => step(prompts, calls++)).pipe(Effect.provideContext(context)))
@@ -35,7 +35,7 @@ export const figures = Effect.gen(function* () {
       unit: "% of the GFLOP/s of a matrix product",
       value: percentOfMatrixProduct,
       better: "more",
-      tolerance: 0.4
+      tolerance: 0.25
     }),
     Level.make({
       part,
@@ -43,7 +43,7 @@ export const figures = Effect.gen(function* () {
       unit: "tokens per GFLOP of a matrix product",
       value: sampledTokensPerSecond / matrixProductGflops,
       better: "more",
-      tolerance: 0.5
+      tolerance: 0.25
     }),
     growth
   ]

@@ -10,7 +10,7 @@ import { measure } from "../Workload.ts"
 const part = "journal"
 /** Trajectories are stored lot by lot: reserved, stored, settled. */
 const lot = 64
-const sizes = [lot, 4 * lot] as const
+const sizes = [lot, 30 * lot] as const
 
 /** Trajectories, small records and events in a journal of their own. */
 export const figures = Effect.gen(function* () {
@@ -24,6 +24,7 @@ export const figures = Effect.gen(function* () {
     name: "trajectories written",
     items: "trajectories",
     sizes,
+    rounds: 3,
     make: (size) => Effect.succeed(anew(fileOf("trajectories", size), storeAll(rows.slice(0, size))))
   })
   const disk = Level.make({
@@ -39,6 +40,7 @@ export const figures = Effect.gen(function* () {
     name: "trajectories read",
     items: "trajectories",
     sizes,
+    rounds: 3,
     make: (size) =>
       Effect.succeed(
         Effect.flatMap(Journal, (journal) => journal.listRecords("trajectory", 1)).pipe(
@@ -50,7 +52,7 @@ export const figures = Effect.gen(function* () {
     part,
     name: "small records written",
     items: "records",
-    sizes: [1000, 8000],
+    sizes: [500, 15_000],
     rounds: 3,
     make: (size) => Effect.succeed(anew(fileOf("small", size), storeAll(smallRecords(size))))
   })
@@ -58,7 +60,8 @@ export const figures = Effect.gen(function* () {
     part,
     name: "events written and read",
     items: "events",
-    sizes: [150, 600],
+    sizes: [30, 900],
+    rounds: 3,
     make: (size) => Effect.succeed(anew(fileOf("events", size), writeEvents(size)))
   })
   return [disk, ...[trajectories, read, small, events].flatMap(({ growth, level }) => [level, growth])]

@@ -7,7 +7,7 @@ import { Level } from "../Comparison.ts"
 import { measure } from "../Workload.ts"
 
 const part = "retrieval"
-const sizes = [5_000, 20_000] as const
+const sizes = [2_000, 60_000] as const
 const asked = 100
 const topK = 3
 

@@ -10,10 +10,10 @@ import { measure } from "../Workload.ts"
 
 /** The loop of rollouts with training data: on tokens, on text, and with the engine behind HTTP. */
 export const figures = Effect.gen(function* () {
-  const tokens = yield* measure(workload("tokens", "a step on tokens", [64, 512]))
-  const text = yield* measure({ ...workload("text", "a step on text", [16, 64]), rounds: 3 })
+  const tokens = yield* measure(workload("tokens", "a step on tokens", [32, 1024]))
+  const text = yield* measure({ ...workload("text", "a step on text", [4, 128]), rounds: 3 })
   const http = yield* measure({
-    ...workload("tokens-http", "a step over HTTP", [32, 128], yield* serve("tokens-http")),
+    ...workload("tokens-http", "a step over HTTP", [8, 256], yield* serve("tokens-http")),
     rounds: 3
   })
   return [tokens, text, http].flatMap(({ growth, level }) => [level, growth])

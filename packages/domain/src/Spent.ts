@@ -1,4 +1,4 @@
-/** What calls to an optimizer cost. */
+/** What calls to language models cost. */
 import { Schema } from "effect"
 
 /**

@@ -16,7 +16,7 @@ export interface Asked {
   readonly output: number
 }
 
-export interface CountedOptimizer {
+export interface CountedModel {
   readonly client: HttpClient.HttpClient
   readonly asked: Effect.Effect<ReadonlyArray<Asked>>
 }
@@ -25,11 +25,19 @@ type Fault = "none" | "429" | "500" | "cut" | "silent" | "reset before" | "reset
 
 const faults: ReadonlyArray<Fault> = ["429", "500", "cut", "silent", "reset before", "reset after"]
 
+/** What a model writes depends on the conversation alone. */
+export type Write = (conversation: ReadonlyArray<string>) => string
+
 /**
- * A server of chat completions that counts what it writes, behind a network that fails at random. What it writes depends
- * on the conversation alone: candidates that add a hint to the instruction in question, and now and then one too few.
+ * A server of chat completions that counts what it writes, behind a network that fails at random. An answer takes its
+ * `seconds`, so that a run can be killed while it waits.
  */
-export const make = (options: { readonly rate: number; readonly seed: string }): Effect.Effect<CountedOptimizer> =>
+export const make = (options: {
+  readonly rate: number
+  readonly seed: string
+  readonly seconds: number
+  readonly write: Write
+}): Effect.Effect<CountedModel> =>
   Effect.gen(function* () {
     const random = yield* Random.withSeed(Random.Random, options.seed)
     const asked: Array<Asked> = []
@@ -48,11 +56,10 @@ export const make = (options: { readonly rate: number; readonly seed: string }):
           asked.push({ outcome: "refused", estimated, input: 0, output: 0 })
           return reply(request, Number(fault), '{"error":{"message":"not now"}}')
         }
-        const text = fault === "reset before" ? "" : write(messages.map(({ content }) => content))
+        const text = fault === "reset before" ? "" : options.write(messages.map(({ content }) => content))
         const usage = { input: Math.floor(0.9 * estimated), output: TokenEstimate.estimate(text) }
         const place = asked.push({ outcome: "lost", estimated, ...(text === "" ? { input: 0, output: 0 } : usage) }) - 1
-        // An answer takes its time, so that a run can be killed while it waits.
-        yield* Effect.sleep("3 seconds")
+        yield* Effect.sleep(`${options.seconds} seconds`)
         if (fault === "silent") return yield* Effect.never
         if (fault === "reset before" || fault === "reset after") return yield* broken(request)
         const body = completion(text, usage)
@@ -69,29 +76,6 @@ const decodeBody = Schema.decodeUnknownEffect(Schema.fromJsonString(Body))
 
 const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest) =>
   Effect.orDie(decodeBody(body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""))
-
-/** Two candidates; the second revision of an instruction may have to be asked for once more. */
-const write = (conversation: ReadonlyArray<string>): string => {
-  const [prompt = ""] = conversation
-  const [, parent = ""] = /<ins_0>\n([\s\S]*?)\n<\/ins_0>/u.exec(prompt) ?? []
-  const first = hints[prompt.length % hints.length] ?? ""
-  const second = hints[(prompt.length + conversation.length) % hints.length] ?? ""
-  const candidates = [`${parent} ${first}`, `${parent} ${first} ${second}`]
-  const few = conversation.length === 1 && prompt.includes("<example>") && prompt.length % 2 === 0
-  return candidates
-    .slice(0, few ? 1 : 2)
-    .map((text, index) => `<ins_${index + 1}>${text}</ins_${index + 1}>`)
-    .join("\n")
-}
-
-const hints = [
-  "Give the name only.",
-  "Search before every answer.",
-  "Read each passage twice.",
-  "Prefer the most recent source.",
-  "Never guess.",
-  "Check the question once more."
-]
 
 const completion = (content: string, { input, output }: { readonly input: number; readonly output: number }): string =>
   JSON.stringify({

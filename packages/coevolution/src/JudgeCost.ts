@@ -1,0 +1,23 @@
+import type { Question } from "@inspo/domain/Question"
+import * as Spent from "@inspo/domain/Spent"
+import { Prices, TokenEstimate } from "@inspo/reflection"
+import * as JudgePrompt from "@inspo/reward/JudgePrompt"
+import type { RunConfig } from "./Config.ts"
+
+/** The most that scoring an answer to a question can cost: nothing, unless a language model judges. */
+export const atMost = (
+  { judge, reward, rollout }: Pick<RunConfig, "judge" | "reward" | "rollout">,
+  question: Pick<Question, "question" | "goldenAnswers">
+): Spent.Spent => {
+  if (reward.kind !== "judge") return Spent.nothing
+  const prompt = JudgePrompt.prompt(question, "", reward.criteria ?? JudgePrompt.defaultCriteria)
+  const requests = JudgePrompt.defaultAttempts * (1 + judge.retries)
+  // A token of the policy may be long, and be several of the judge's.
+  const input = TokenEstimate.estimate(prompt) + tokensOfAnAnswer * rollout.maxResponseTokens
+  return Prices.spent(Prices.priceOf(judge.model ?? "", judge.prices), requests, {
+    input: requests * input,
+    output: requests * judge.maxOutputTokens
+  })
+}
+
+const tokensOfAnAnswer = 4
