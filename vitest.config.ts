@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
@@ -6,6 +7,8 @@ export default defineConfig({
     setupFiles: ["./vitest.setup.ts"],
     // Properties repeat whole runs, and two cores may be busy.
     testTimeout: 60_000,
-    isolate: false
+    isolate: false,
+    // Half of the time is spent in programs that tests start, so the one worker that two cores get would leave one idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1)
   }
 })

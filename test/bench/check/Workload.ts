@@ -18,7 +18,7 @@ export interface Workload<E, R, E2, R2> {
   readonly make: (size: number) => Effect.Effect<Effect.Effect<unknown, E, R>, E2, R2>
   /** Of a new baseline. */
   readonly tolerance?: number
-  /** Most that an item of the large size may cost, in items of the small one. */
+  /** Most that an item of the large size may cost, in items of the small one: below 1 where what is paid once counts in these. */
   readonly bound?: number
   readonly rounds?: number
 }

@@ -43,8 +43,8 @@ describe("jsonSchema", () => {
     assert.notMatch(text, /"additionalProperties":true/u)
     assert.deepStrictEqual(parse(text), jsonSchema)
     const sections = configKeys.filter(({ isSection }) => isSection)
-    // The root, each section, and the elements of optimizer.prices.
-    assert.strictEqual(text.split('"additionalProperties":false').length - 1, sections.length + 2)
-    assert.strictEqual(text.split('"required":').length - 1, 1)
+    // The root, each section, and the elements of optimizer.prices and judge.prices.
+    assert.strictEqual(text.split('"additionalProperties":false').length - 1, sections.length + 3)
+    assert.strictEqual(text.split('"required":').length - 1, 2)
   })
 })

@@ -12,6 +12,7 @@ export const figures = Effect.gen(function* () {
     name: "selection of a step",
     items: "questions",
     sizes: [512, 16_384],
+    bound: 0.6,
     make: (questions) => Effect.sync(() => Effect.sync(stepParts("robust", questions).selection))
   })
   const attribution = yield* measure({

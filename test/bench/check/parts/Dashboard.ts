@@ -32,6 +32,7 @@ export const figures = Effect.gen(function* () {
     name: "a run read for the first time",
     items: "steps",
     sizes,
+    bound: 0.5,
     make: (steps) => Effect.succeed(Effect.scoped(Layer.build(reader(directoryOf(steps)))))
   })
   const views = yield* measure({
@@ -39,6 +40,7 @@ export const figures = Effect.gen(function* () {
     name: "all views of a run",
     items: "steps",
     sizes,
+    bound: 1,
     make: (steps) =>
       Effect.map(Layer.build(reader(directoryOf(steps))), (context) => draw(Context.get(context, Runs.Runs)))
   })
