@@ -2,7 +2,7 @@ import { Spent, Trajectory } from "@inspo/domain"
 import { Engine } from "@inspo/engine"
 import { Journal, JournalError } from "@inspo/journal"
 import { type Episode, Rollout } from "@inspo/rollout"
-import { Array as Arr, Effect, Option, Schema } from "effect"
+import { Array as Arr, Effect, Option, Ref, Schema } from "effect"
 import type { Bookkeeping } from "./Bookkeeping.ts"
 import { maximumTokens, type RunConfig } from "./Config.ts"
 import * as JudgeCost from "./JudgeCost.ts"
@@ -42,8 +42,10 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
   const played = { ...Ledger.nothing, rollouts: 1, tokens: Math.min(limit, profile.contextLength) }
   const most = ({ question }: Episode) => Ledger.add(played, Ledger.ofSpent(JudgeCost.atMost(config, question)))
 
-  /** The stored trajectories among `ids`, in their order. */
-  const read = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {
+  /** What was collected last: a step is trained on at once, and need not be read again. */
+  const latest = yield* Ref.make<ReadonlyMap<Trajectory.TrajectoryId, Trajectory.Trajectory>>(new Map())
+
+  const readStored = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {
     const records = yield* journal.getRecords(kind, ids)
     return yield* decode(Arr.getSomes(ids.map((id) => Option.fromNullishOr(records.get(id))))).pipe(
       Effect.mapError(
@@ -56,6 +58,13 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
           })
       )
     )
+  })
+
+  /** The stored trajectories among `ids`, in their order. */
+  const read = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {
+    const known = new Map(yield* Ref.get(latest))
+    for (const trajectory of yield* readStored(ids.filter((id) => !known.has(id)))) known.set(trajectory.id, trajectory)
+    return Arr.getSomes(ids.map((id) => Option.fromNullishOr(known.get(id))))
   })
 
   /** Rolls episodes out, lot by lot, and stores on arrival those that did not fail. */
@@ -96,7 +105,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
     step: number,
     episodes: ReadonlyArray<Episode>
   ) {
-    const stored = yield* read(episodes.map(({ id }) => id))
+    const stored = yield* readStored(episodes.map(({ id }) => id))
     const known = new Map(stored.map((trajectory) => [trajectory.id, trajectory]))
     const missing = episodes.filter(({ id }) => !known.has(id))
     const collected = yield* rollOut(phase, step, missing)
@@ -110,6 +119,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
       })
     yield* put(step, failed)
     for (const trajectory of collected) known.set(trajectory.id, trajectory)
+    yield* Ref.set(latest, known)
     return Arr.getSomes(episodes.map(({ id }) => Option.fromNullishOr(known.get(id))))
   })
 

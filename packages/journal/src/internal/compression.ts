@@ -2,8 +2,8 @@ import { Effect, Result } from "effect"
 import { promisify } from "node:util"
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib"
 
-/** Texts below this many bytes are stored as they are: they hardly shrink. */
-const threshold = 512
+/** Texts below this many bytes are stored as they are: compressing them takes longer than writing them. */
+const threshold = 4096
 
 /** The first bytes of every zstd frame; no JSON text begins with them. */
 const magic = [0x28, 0xb5, 0x2f, 0xfd]

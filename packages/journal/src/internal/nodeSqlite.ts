@@ -1,7 +1,7 @@
 import { Effect, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
-import { DatabaseSync, type SQLInputValue } from "node:sqlite"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 
 /** How long a statement waits for a lock that another connection holds, in milliseconds. */
 const busyTimeout = 5000
@@ -62,9 +62,21 @@ class SqliteFailure extends Error {
   }
 }
 
+/** Statements that are kept prepared. */
+const kept = 100
+
 const makeConnection = (database: DatabaseSync): Connection => {
+  const prepared = new Map<string, StatementSync>()
+  const prepare = (sql: string): StatementSync => {
+    const known = prepared.get(sql)
+    if (known !== undefined) return known
+    const statement = database.prepare(sql)
+    if (prepared.size >= kept) prepared.clear()
+    prepared.set(sql, statement)
+    return statement
+  }
   const rows = (sql: string, params: ReadonlyArray<unknown>) =>
-    attempt("execute", () => database.prepare(sql).all(...params.map(toInputValue)))
+    attempt("execute", () => prepare(sql).all(...params.map(toInputValue)))
   const values = (sql: string, params: ReadonlyArray<unknown>) =>
     Effect.map(rows(sql, params), (rows) => rows.map((row) => Object.values(row)))
   const execute: Connection["execute"] = (sql, params, transformRows) =>
