@@ -55,7 +55,7 @@ describe.skipIf(problem !== null)(`a run that loses a permission${problem === nu
     for (const ended of [stopped, refused]) {
       assert.strictEqual(ended.code, 1, ended.stderr)
       assert.match(ended.stderr, new RegExp(`^inspo: [^\\n]*${name}/[^\\n]*\\n$`, "u"))
-      assert.match(ended.stderr, /permission ?denied/iu)
+      assert.match(ended.stderr, /permission ?denied.*Let this user read and write there/isu)
     }
     allow(0o755)
     const resumed = await asUser(resume(name))

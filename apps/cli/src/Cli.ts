@@ -82,11 +82,18 @@ function explain<E>(cause: Cause.Cause<E>): Cause.Cause<UsageError | CommandFail
   const error = Cause.squash(cause)
   if (error instanceof UsageError || error instanceof CommandFailure) return Cause.fail(error)
   const message = error instanceof Error ? error.message : String(error)
-  const problem = sentence(message.replaceAll(/\s+/gu, " ").trim())
+  const problem = `${sentence(message.replaceAll(/\s+/gu, " ").trim())}${remedy(message)}`
   // Named by its tag, so that a start does not load what defines it.
   return Cause.fail(
     Predicate.isTagged(error, "ConfigError") ? new UsageError({ problem }) : new CommandFailure({ problem })
   )
+}
+
+/** What systems say in a word, and mending takes more of. */
+function remedy(message: string): string {
+  return /EACCES|permission ?denied/iu.test(message)
+    ? " Let this user read and write there and try again; a run that has begun goes on with `inspo resume`."
+    : ""
 }
 
 function sentence(text: string): string {
