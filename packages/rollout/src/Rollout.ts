@@ -37,8 +37,8 @@ export declare namespace Rollout {
 }
 
 /**
- * `onFinished` gets every trajectory once, soon after its episode finished, while others go on; also before the collection
- * fails. It runs once at a time, and the collection ends after it.
+ * `onFinished` gets every trajectory once, within half a second after its episode finished, while others go on; also before the
+ * collection fails. It runs once at a time, and the collection ends after it.
  */
 export interface CollectOptions<E = never> {
   readonly onFinished?: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void, E>
@@ -231,7 +231,8 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
     )
     const trajectories = new Map<number, Trajectory.Trajectory>()
     const concluding = Stream.fromQueue(finished).pipe(
-      Stream.runForEachArray(
+      Stream.groupedWithin(handedTogether, handedWithin),
+      Stream.runForEach(
         Effect.fnUntraced(function* (over) {
           const concluded = yield* Effect.forEach(over, conclude, { concurrency: "unbounded" })
           for (const [{ index }, trajectory] of Array.zip(over, concluded)) trajectories.set(index, trajectory)
@@ -246,6 +247,10 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   })
   return Rollout.of({ collect })
 })
+
+/** Trajectories are handed over some at a time, since storing them costs a commit each time. */
+const handedTogether = 256
+const handedWithin = "500 millis"
 
 /** A number of places in as many shares as there are streams, of sizes that differ by one at most; none is empty. */
 const shares = (places: number, streams: number): ReadonlyArray<number> => {
