@@ -6,7 +6,7 @@ import type { Study } from "../Study.ts"
 /** How often the initial policy looks up one entity at a time when no clause asks for it; the shipped one does at 0.05. */
 const baseRates = [0.02, 0.05, 0.15, 0.3, 0.6]
 
-/** The share of the usual steps that the policy trains for. */
+/** The share of the usual steps that the policy trains for, with as many prunes and evolutions in it. */
 const budgets = [1 / 3, 1]
 
 const shippedRate = 0.05
@@ -18,10 +18,16 @@ const configured =
   (rate: number, budget: number) =>
   (config: RunConfig): RunConfig => {
     const scaled = (steps: number) => Math.max(1, Math.round(steps * budget))
-    const { evolveUntil, steps } = config.schedule
+    const { evolveEvery, evolveUntil, pruneEvery, steps } = config.schedule
     return {
       ...config,
-      schedule: { ...config.schedule, steps: scaled(steps), evolveUntil: scaled(evolveUntil) },
+      schedule: {
+        ...config.schedule,
+        steps: scaled(steps),
+        pruneEvery: scaled(pruneEvery),
+        evolveEvery: scaled(evolveEvery),
+        evolveUntil: scaled(evolveUntil)
+      },
       engine: { ...config.engine, model: rate === shippedRate ? config.engine.model : modelOf(rate) }
     }
   }
