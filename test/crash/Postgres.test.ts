@@ -67,7 +67,11 @@ describe.skipIf(problem !== null)(`a run in PostgreSQL${problem === null ? "" : 
       timeout: 120_000
     },
     async () => {
-      const first = begin(start("frozen", ...settings()), cwd)
+      // So long that it is still at work when the second one has come and gone.
+      const long = "schedule.steps=24"
+      const whole = await inspo(start("undisturbed-long", long), cwd)
+      assert.strictEqual(whole.code, 0, whole.stderr)
+      const first = begin(start("frozen", long, ...settings()), cwd)
       while ((await eventsOf(join(cwd, "frozen"))).length === 0) await wait(20)
       const second = await inspo(resume("frozen"), cwd)
       assert.strictEqual(second.code, 1, second.stderr)
@@ -80,7 +84,8 @@ describe.skipIf(problem !== null)(`a run in PostgreSQL${problem === null ? "" : 
       const fenced = await first.ended
       assert.strictEqual(fenced.code, 1, fenced.stderr)
       assert.match(fenced.stderr, /another run took over|when the database is there/u)
-      assert.deepStrictEqual(shared(await outcomeOf(join(cwd, "frozen"))), shared(undisturbed))
+      const expected = await outcomeOf(join(cwd, "undisturbed-long"))
+      assert.deepStrictEqual(shared(await outcomeOf(join(cwd, "frozen"))), shared(expected))
     }
   )
 })
