@@ -39,7 +39,7 @@ const judged = async ({ criteria, scope }: RunConfig["reward"], judge: RunConfig
     import("@inspo/reflection/Metering")
   ])
   const { concurrency, maxOutputTokens, model, prices } = judge
-  const meter = Metering.measure({ price: Prices.priceOf(model ?? "", prices), maxOutputTokens })
+  const meter = Metering.measure({ price: Prices.priceOf(model, prices), maxOutputTokens })
   return JudgeReward.layer({ scope, concurrency, meter, ...(criteria === null ? {} : { criteria }) }).pipe(
     Layer.provide(LanguageModelLayer.layer("judge", judge))
   )

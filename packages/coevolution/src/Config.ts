@@ -420,6 +420,15 @@ export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError"
   }
 }
 
+/** A limit in dollars cannot be kept, since nobody knows what the model of that section costs. */
+export const unknownPrice = (section: "optimizer" | "judge", limit: number): ConfigError =>
+  new ConfigError({
+    field: "budget.usd",
+    value: String(limit),
+    expected: `null, because what the ${section}'s model costs is not known`,
+    remedy: `Give its prices under ${section}.prices, or limit budget.tokens instead.`
+  })
+
 /** What the config asks of an engine that cannot do it; the first such thing, or null. */
 export const unsupported = ({ train }: RunConfig, engine: EngineProfile): ConfigError | null => {
   if (train.fromStep === null) return null
@@ -590,14 +599,9 @@ export const inconsistency = (config: RunConfig): ConfigError | null => {
   if (
     config.reward.kind === "judge" &&
     config.budget.usd !== null &&
-    Prices.priceOf(config.judge.model ?? "", config.judge.prices) === null
+    Prices.priceOf(config.judge.model, config.judge.prices) === null
   )
-    return new ConfigError({
-      field: "budget.usd",
-      value: String(config.budget.usd),
-      expected: "null, because what the judge's model costs is not known",
-      remedy: "Give its prices under judge.prices, or limit budget.tokens instead."
-    })
+    return unknownPrice("judge", config.budget.usd)
   if (config.reward.kind === "command" && config.reward.command.length === 0)
     return new ConfigError({
       field: "reward.command",

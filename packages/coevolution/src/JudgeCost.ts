@@ -14,10 +14,7 @@ export const atMost = (
   const requests = JudgePrompt.defaultAttempts * (1 + judge.retries)
   // A token of the policy may be long, and be several of the judge's.
   const input = TokenEstimate.estimate(prompt) + tokensOfAnAnswer * rollout.maxResponseTokens
-  return Prices.spent(Prices.priceOf(judge.model ?? "", judge.prices), requests, {
-    input: requests * input,
-    output: requests * judge.maxOutputTokens
-  })
+  return Prices.atMost(Prices.priceOf(judge.model, judge.prices), requests, { input, output: judge.maxOutputTokens })
 }
 
 const tokensOfAnAnswer = 4

@@ -2,7 +2,7 @@ import { Journal, JournalError } from "@inspo/journal"
 import { type MakeCall, OptimizerAnswer, type ProposerError, Spent } from "@inspo/reflection"
 import { Effect, Result, Schema } from "effect"
 import type { Bookkeeping, BudgetReached } from "./Bookkeeping.ts"
-import { type BudgetConfig, ConfigError } from "./Config.ts"
+import { type BudgetConfig, type ConfigError, unknownPrice } from "./Config.ts"
 import * as Ledger from "./Ledger.ts"
 
 const kind = "optimizer"
@@ -40,7 +40,7 @@ export const make = Effect.fnUntraced(function* (budget: BudgetConfig, bookkeepi
       const key = `${call.key}/${attempt}`
       const stored = yield* read(key)
       if (stored !== null) return stored
-      if (budget.usd !== null && call.atMost.usd === null) return yield* unknownPrice(budget.usd)
+      if (budget.usd !== null && call.atMost.usd === null) return yield* unknownPrice("optimizer", budget.usd)
       const asked = yield* bookkeeping.pay(
         phase,
         Ledger.needs.call,
@@ -58,12 +58,4 @@ const spentOn = (answered: Result.Result<OptimizerAnswer, ProposerError>): Spent
   Result.match(answered, {
     onSuccess: ({ spent }) => spent,
     onFailure: ({ spent }) => spent ?? Spent.nothing
-  })
-
-const unknownPrice = (limit: number) =>
-  new ConfigError({
-    field: "budget.usd",
-    value: String(limit),
-    expected: "null, because what the optimizer's model costs is not known",
-    remedy: "Give its prices under optimizer.prices, or limit budget.tokens instead."
   })

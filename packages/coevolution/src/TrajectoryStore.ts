@@ -62,9 +62,10 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
 
   /** The stored trajectories among `ids`, in their order. */
   const read = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {
-    const known = new Map(yield* Ref.get(latest))
-    for (const trajectory of yield* readStored(ids.filter((id) => !known.has(id)))) known.set(trajectory.id, trajectory)
-    return Arr.getSomes(ids.map((id) => Option.fromNullishOr(known.get(id))))
+    const known = yield* Ref.get(latest)
+    const others = yield* readStored(ids.filter((id) => !known.has(id)))
+    const stored = new Map(others.map((trajectory) => [trajectory.id, trajectory]))
+    return Arr.getSomes(ids.map((id) => Option.fromNullishOr(known.get(id) ?? stored.get(id))))
   })
 
   /** Rolls episodes out, lot by lot, and stores on arrival those that did not fail. */

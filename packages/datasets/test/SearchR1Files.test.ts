@@ -155,7 +155,7 @@ layer(NodeServices.layer)("question files", (it) => {
   )
 })
 
-describe.skipIf(!existsSync(samples))("the sample files, where they are", () => {
+describe.skipIf(!existsSync(samples))(`the sample files of ${samples} (skipped where they are absent)`, () => {
   layer(NodeServices.layer)((it) => {
     it.effect.each([
       ["searchr1_format.train.parquet", 80],

@@ -63,10 +63,7 @@ export const measure =
 /** The most that a call with a prompt can cost; `requests` are those that it can take, repetitions included. */
 export const atMost = (options: Options, prompt: ReadonlyArray<string>, requests = 1): Spent.Spent => {
   const { countTokens, maxOutputTokens, price } = complete(options)
-  return Prices.spent(price, requests, {
-    input: requests * total(prompt, countTokens),
-    output: requests * maxOutputTokens
-  })
+  return Prices.atMost(price, requests, { input: total(prompt, countTokens), output: maxOutputTokens })
 }
 
 const complete = (options: Options) => ({ countTokens: TokenEstimate.estimate, ...options })

@@ -29,10 +29,11 @@ export interface Tokens {
 }
 
 /**
- * The price of a model, or null where it is not known. A name may end with a date (`-20250929`, `-2025-04-14`) that its row
+ * The price of a model, or null where it is not known or no model is named. A name may end with a date (`-20250929`, `-2025-04-14`) that its row
  * leaves out.
  */
-export const priceOf = (model: string, own: ReadonlyArray<ModelPrice>): ModelPrice | null => {
+export const priceOf = (model: string | null, own: ReadonlyArray<ModelPrice>): ModelPrice | null => {
+  if (model === null) return null
   const undated = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/u, "")
   const rows = [...own, ...listed]
   return rows.find((row) => row.model === model) ?? rows.find((row) => row.model === undated) ?? null
@@ -47,3 +48,7 @@ export const spent = (price: ModelPrice | null, calls: number, tokens: Tokens): 
   const total = tokens.input + tokens.output
   return { calls, tokens: total, usd: total === 0 ? 0 : usd(price, tokens) }
 }
+
+/** The most that so many requests cost together, of which none takes more than these tokens. */
+export const atMost = (price: ModelPrice | null, requests: number, { input, output }: Tokens): Spent =>
+  spent(price, requests, { input: requests * input, output: requests * output })

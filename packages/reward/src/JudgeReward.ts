@@ -87,10 +87,11 @@ export const rewardFunction = Effect.fnUntraced(function* (
 
 const byUsage: Meter = (_, call) =>
   Effect.map(Effect.result(call), (result) => {
-    const { inputTokens, outputTokens } = Result.isSuccess(result) ? result.success.usage : unknown
-    return [result, { calls: 1, tokens: (inputTokens.total ?? 0) + (outputTokens.total ?? 0), usd: null }]
+    const tokens = Result.match(result, {
+      onFailure: () => 0,
+      onSuccess: ({ usage }) => (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0)
+    })
+    return [result, { calls: 1, tokens, usd: null }]
   })
-
-const unknown = { inputTokens: { total: undefined }, outputTokens: { total: undefined } }
 
 const excerpt = (text: string): string => JSON.stringify(text.length <= 200 ? text : `${text.slice(0, 200)}…`)

@@ -16,7 +16,7 @@ export const layer = (kind: PromptTemplate.PromptKind, config: ModelOptimizer) =
       OptimizerProposer.layer({
         kind,
         prompts,
-        price: config.model === null ? null : Prices.priceOf(config.model, config.prices),
+        price: Prices.priceOf(config.model, config.prices),
         maxOutputTokens: config.maxOutputTokens,
         requests: 1 + config.retries,
         maxEvidenceTokens: config.maxEvidenceTokens
