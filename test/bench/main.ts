@@ -9,7 +9,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { names as parts } from "./check/Parts.ts"
-import { UsageError } from "./Failure.ts"
+import { UsageError } from "../../apps/cli/src/Failure.ts"
 
 const benches = {
   core: "./core.ts",
@@ -72,7 +72,7 @@ Command.make(
     { command: "bench --check --update", description: "Store new baselines" }
   ]),
   Command.run({ version: "0.0.0" }),
-  Effect.tapErrorTag(["UsageError", "BenchFailure"], ({ message }) => Console.error(`bench: ${message}`)),
+  Effect.tapErrorTag(["UsageError", "CommandFailure"], ({ message }) => Console.error(`bench: ${message}`)),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain
 )

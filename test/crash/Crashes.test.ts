@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { goOn, start, Tally } from "./support/Chain.ts"
+import { goOn, Tally, undisturbedRun } from "./support/Chain.ts"
 import * as Kills from "./support/Kills.ts"
 import { interrupted, outcomeOf, type Outcome } from "./support/Outcome.ts"
-import { endAll, inspo } from "./support/Program.ts"
+import { endAll } from "./support/Program.ts"
 
 /** How often a run is killed: twice here, `INSPO_CRASHES` as often as wanted. */
 const crashes = Number(process.env["INSPO_CRASHES"] ?? 2)
@@ -19,9 +19,7 @@ let undisturbed: Outcome
 
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-crash-"))
-  const whole = await inspo(start("undisturbed"), cwd)
-  assert.strictEqual(whole.code, 0, whole.stderr)
-  undisturbed = await outcomeOf(join(cwd, "undisturbed"))
+  undisturbed = await undisturbedRun(cwd, "undisturbed")
 }, 120_000)
 
 afterAll(async () => {

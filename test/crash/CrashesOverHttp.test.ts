@@ -5,10 +5,10 @@ import { join } from "node:path"
 import { RandomStream } from "@inspo/domain"
 import { Random } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { goOn, start, Tally } from "./support/Chain.ts"
+import { goOn, Tally, undisturbedRun } from "./support/Chain.ts"
 import * as Kills from "./support/Kills.ts"
 import { outcomeOf, type Outcome } from "./support/Outcome.ts"
-import { type Ended, endAll, inspo, server } from "./support/Program.ts"
+import { type Ended, endAll, server } from "./support/Program.ts"
 
 /** How often client, server or both are killed: `INSPO_HTTP_CRASHES`, and without it not at all. */
 const crashes = Number(process.env["INSPO_HTTP_CRASHES"] ?? 0)
@@ -26,9 +26,7 @@ let undisturbed: Outcome
 beforeAll(async () => {
   if (crashes === 0) return
   cwd = await mkdtemp(join(tmpdir(), "inspo-crash-http-"))
-  const whole = await inspo(start("undisturbed", ...settings), cwd)
-  assert.strictEqual(whole.code, 0, whole.stderr)
-  undisturbed = await outcomeOf(join(cwd, "undisturbed"))
+  undisturbed = await undisturbedRun(cwd, "undisturbed", ...settings)
 }, 120_000)
 
 afterAll(async () => {

@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { start } from "./support/Chain.ts"
+import { resume, start, undisturbedRun } from "./support/Chain.ts"
 import { outcomeOf, type Outcome } from "./support/Outcome.ts"
 import { endAll, inspo } from "./support/Program.ts"
 
 const wanted = process.env["INSPO_DISK_FULL"] !== undefined
-const cwd = mkdtempSync(join(tmpdir(), "inspo-disk-"))
+const cwd = wanted ? mkdtempSync(join(tmpdir(), "inspo-disk-")) : ""
 const disk = join(cwd, "disk")
 let undisturbed: Outcome
 
@@ -40,14 +40,12 @@ const kilobytes = (directory: string): number =>
 
 beforeAll(async () => {
   if (!mountable) return
-  const whole = await inspo(start("undisturbed"), cwd)
-  assert.strictEqual(whole.code, 0, whole.stderr)
-  undisturbed = await outcomeOf(join(cwd, "undisturbed"))
+  undisturbed = await undisturbedRun(cwd, "undisturbed")
 }, 120_000)
 
 afterAll(() => {
   endAll()
-  rmSync(cwd, { recursive: true, force: true })
+  if (wanted) rmSync(cwd, { recursive: true, force: true })
 })
 
 describe.skipIf(!mountable)("a disk that runs full, INSPO_DISK_FULL", () => {
@@ -65,7 +63,7 @@ describe.skipIf(!mountable)("a disk that runs full, INSPO_DISK_FULL", () => {
         rmSync(join(disk, "ballast"))
         execFileSync("mount", ["-o", `remount,size=${3 * whole}k`, disk])
         const begun = readdirSync(disk).includes("run") && readdirSync(join(disk, "run")).includes("config.json")
-        const resumed = await inspo(begun ? ["resume", "disk/run", "--no-baseline", "--quiet"] : start("disk/run"), cwd)
+        const resumed = await inspo(begun ? resume("disk/run") : start("disk/run"), cwd)
         assert.strictEqual(resumed.code, 0, resumed.stderr)
         assert.deepStrictEqual(await outcomeOf(join(disk, "run")), undisturbed)
       } finally {

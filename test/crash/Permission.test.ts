@@ -3,20 +3,18 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { start } from "./support/Chain.ts"
+import { resume, start, undisturbedRun } from "./support/Chain.ts"
 import { eventsOf, outcomeOf, type Outcome } from "./support/Outcome.ts"
-import { begin, endAll, type Ended, inspo } from "./support/Program.ts"
+import { begin, endAll, type Ended } from "./support/Program.ts"
 
 const wanted = process.env["INSPO_DISK_FULL"] !== undefined
-const cwd = mkdtempSync(join(tmpdir(), "inspo-permission-"))
+const cwd = wanted ? mkdtempSync(join(tmpdir(), "inspo-permission-")) : ""
 let undisturbed: Outcome
 
 /** Permissions do not bind root, so the program then runs as nobody. */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
 
 const asUser = (args: ReadonlyArray<string>): Promise<Ended> => begin(args, cwd, undefined, undefined, nobody).ended
-
-const resume = (name: string) => ["resume", name, "--no-baseline", "--quiet"]
 
 /** Why no other user can run the program here, or null. */
 const problem = await (async () => {
@@ -28,14 +26,12 @@ const problem = await (async () => {
 
 beforeAll(async () => {
   if (problem !== null) return
-  const whole = await inspo(start("undisturbed"), cwd)
-  assert.strictEqual(whole.code, 0, whole.stderr)
-  undisturbed = await outcomeOf(join(cwd, "undisturbed"))
+  undisturbed = await undisturbedRun(cwd, "undisturbed")
 }, 120_000)
 
 afterAll(() => {
   endAll()
-  rmSync(cwd, { recursive: true, force: true })
+  if (wanted) rmSync(cwd, { recursive: true, force: true })
 })
 
 describe.skipIf(problem !== null)(`a run that loses a permission${problem === null ? "" : `: ${problem}`}`, () => {

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
-import { start } from "./support/Chain.ts"
+import { resume, start, undisturbedRun } from "./support/Chain.ts"
 import { eventsOf, outcomeOf, type Outcome } from "./support/Outcome.ts"
 import { begin, endAll, inspo } from "./support/Program.ts"
 
@@ -18,7 +18,6 @@ let server: PostgresServer.PostgresServer
 let undisturbed: Outcome
 
 const settings = () => [`journal.url=${server.url}`, `journal.leaseSeconds=${leaseSeconds}`]
-const resume = (name: string) => ["resume", name, "--no-baseline", "--quiet"]
 
 /** What a run on another journal has in common with the undisturbed one: everything but the name of its journal. */
 const shared = ({ events, ...outcome }: Outcome) => ({ ...outcome, events: events.slice(1) })
@@ -27,9 +26,7 @@ beforeAll(async () => {
   if (problem !== null) return
   server = await PostgresServer.start()
   cwd = await mkdtemp(join(tmpdir(), "inspo-postgres-"))
-  const whole = await inspo(start("undisturbed"), cwd)
-  assert.strictEqual(whole.code, 0, whole.stderr)
-  undisturbed = await outcomeOf(join(cwd, "undisturbed"))
+  undisturbed = await undisturbedRun(cwd, "undisturbed")
 }, 120_000)
 
 afterAll(async () => {
@@ -69,8 +66,7 @@ describe.skipIf(problem !== null)(`a run in PostgreSQL${problem === null ? "" : 
     async () => {
       // So long that it is still at work when the second one has come and gone.
       const long = "schedule.steps=24"
-      const whole = await inspo(start("undisturbed-long", long), cwd)
-      assert.strictEqual(whole.code, 0, whole.stderr)
+      const expected = await undisturbedRun(cwd, "undisturbed-long", long)
       const first = begin(start("frozen", long, ...settings()), cwd)
       while ((await eventsOf(join(cwd, "frozen"))).length === 0) await wait(20)
       const second = await inspo(resume("frozen"), cwd)
@@ -85,7 +81,6 @@ describe.skipIf(problem !== null)(`a run in PostgreSQL${problem === null ? "" : 
       assert.strictEqual(fenced.code, 1, fenced.stderr)
       // It may have been frozen in the middle of a checkpoint, which the one that took over has cleared away.
       assert.match(fenced.stderr, /another run took over|when the database is there|engine save/u)
-      const expected = await outcomeOf(join(cwd, "undisturbed-long"))
       assert.deepStrictEqual(shared(await outcomeOf(join(cwd, "frozen"))), shared(expected))
     }
   )

@@ -5,7 +5,7 @@
 import { fileURLToPath } from "node:url"
 import { Array as Arr, Console, Effect, FileSystem, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import { BenchFailure } from "../Failure.ts"
+import { CommandFailure } from "../../../apps/cli/src/Failure.ts"
 import { Baseline, best, complaint, Figure, forgotten, judge, passes, update } from "./Comparison.ts"
 import type { Name } from "./Parts.ts"
 import { table } from "./Table.ts"
@@ -31,7 +31,7 @@ export const check = Effect.fn("Check.check")(function* (options: Options) {
         `${part}: ${name} has a baseline and is not measured any more: \`bench --check --update ${part}\` forgets it.`
     )
   ]
-  if (problems.length > 0) return yield* new BenchFailure({ problem: problems.join("\n") })
+  if (problems.length > 0) return yield* new CommandFailure({ problem: problems.join("\n") })
 })
 
 /** The figures of a part. Those that do not pass get two more chances: a busy moment is no slowdown. */
@@ -57,7 +57,7 @@ const measureOnce = Effect.fn("Check.measureOnce")(function* (part: Name) {
   )
   return yield* Effect.mapError(
     decodeFigures(text),
-    () => new BenchFailure({ problem: `${part} could not be measured: its process ended without figures.` })
+    () => new CommandFailure({ problem: `${part} could not be measured: its process ended without figures.` })
   )
 })
 
@@ -72,7 +72,7 @@ const readBaselines = Effect.gen(function* () {
   if (!(yield* fs.exists(file))) return []
   return yield* Effect.mapError(
     Schema.decodeEffect(Baselines)(yield* fs.readFileString(file)),
-    ({ message }) => new BenchFailure({ problem: `${file} does not hold baselines: ${message}` })
+    ({ message }) => new CommandFailure({ problem: `${file} does not hold baselines: ${message}` })
   )
 })
 

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { assert } from "vitest"
-import { interrupted } from "./Outcome.ts"
+import { interrupted, type Outcome, outcomeOf } from "./Outcome.ts"
 import { type Ended, inspo, type Kill } from "./Program.ts"
 
 /** The arguments that start a run of the preset `tiny`. */
@@ -16,6 +16,20 @@ export const start = (name: string, ...settings: ReadonlyArray<string>): Readonl
   ...settings.flatMap((setting) => ["--set", setting])
 ]
 
+/** The arguments that continue a run. */
+export const resume = (name: string): ReadonlyArray<string> => ["resume", name, "--no-baseline", "--quiet"]
+
+/** What a run of the preset `tiny` comes to when nothing disturbs it. */
+export const undisturbedRun = async (
+  cwd: string,
+  name: string,
+  ...settings: ReadonlyArray<string>
+): Promise<Outcome> => {
+  const whole = await inspo(start(name, ...settings), cwd)
+  assert.strictEqual(whole.code, 0, whole.stderr)
+  return outcomeOf(join(cwd, name))
+}
+
 /** Starts a run, or continues the one that has begun under that name. */
 export const goOn = async (
   cwd: string,
@@ -25,7 +39,7 @@ export const goOn = async (
   const begun = (await interrupted(join(cwd, name))) !== "start"
   // What died before it was a run is started again.
   if (!begun) await rm(join(cwd, name), { recursive: true, force: true })
-  const args = begun ? ["resume", name, "--no-baseline", "--quiet"] : start(name, ...(options.settings ?? []))
+  const args = begun ? resume(name) : start(name, ...(options.settings ?? []))
   return inspo(args, cwd, options.kill)
 }
 
