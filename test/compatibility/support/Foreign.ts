@@ -1,0 +1,60 @@
+/** Foreign software in a virtual environment of its own, and the rows of the page that tells what was run against it. */
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { Schema } from "effect"
+
+const cache = fileURLToPath(new URL("../../../.cache", import.meta.url))
+const environment = `${cache}/compatibility`
+const rowsFolder = `${cache}/compatibility-rows`
+
+/** The interpreter that has the packages of `requirements.txt`. */
+export const python = `${environment}/bin/python`
+
+/** A program that one of the packages brings. */
+export const program = (name: string): string => `${environment}/bin/${name}`
+
+/** Why these tests cannot run, or null when they can. */
+export const problem: string | null =
+  process.env["INSPO_COMPATIBILITY"] === undefined
+    ? "skipped without INSPO_COMPATIBILITY=1, see test/compatibility/README.md"
+    : existsSync(python)
+      ? null
+      : `skipped, since ${python} is not there: run test/compatibility/run`
+
+/** `software` as people call it, the `package` that brings it, `what` was run against it: a row of docs/compatibility.md. */
+export interface Run {
+  readonly software: string
+  readonly package: string
+  readonly what: string
+}
+
+export const Row = Schema.Struct({
+  software: Schema.String,
+  package: Schema.String,
+  what: Schema.String,
+  version: Schema.String
+})
+
+/** Notes that a test held, with the version that is installed. */
+export const record = (run: Run): void => {
+  mkdirSync(rowsFolder, { recursive: true })
+  const row: typeof Row.Type = { ...run, version: versionOf(run.package) }
+  const name = `${run.package}-${run.what}`.replaceAll(/[^a-z0-9]+/giu, "-").slice(0, 120)
+  writeFileSync(`${rowsFolder}/${name}.json`, JSON.stringify(row))
+}
+
+/** The rows of all tests that held, sorted. */
+export const rows = (): ReadonlyArray<typeof Row.Type> => {
+  if (!existsSync(rowsFolder)) return []
+  return readdirSync(rowsFolder)
+    .map((name) => decodeRow(readFileSync(`${rowsFolder}/${name}`, "utf8")))
+    .toSorted((a, b) => `${a.software} ${a.what}`.localeCompare(`${b.software} ${b.what}`))
+}
+
+const decodeRow = Schema.decodeUnknownSync(Schema.fromJsonString(Row))
+
+const versionOf = (name: string): string =>
+  execFileSync(python, ["-c", "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))", name], {
+    encoding: "utf8"
+  }).trim()
