@@ -1,5 +1,6 @@
 import type { WorldQuestion } from "@inspo/datasets"
 import { Instruction, Trajectory } from "@inspo/domain"
+import type { EngineError } from "@inspo/engine"
 import { type Clause, clauses, seedInstruction } from "@inspo/reflection/ClauseBank"
 import { Rollout, type RolloutError } from "@inspo/rollout"
 import { Array, Effect, Number, Record } from "effect"
@@ -43,7 +44,7 @@ export const subjects: ReadonlyArray<Subject> = [
 export const measure = Effect.fn("Probe.measure")(function* (
   subjects: ReadonlyArray<Subject>,
   questions: ReadonlyArray<WorldQuestion.WorldQuestion>
-): Effect.fn.Return<ReadonlyArray<Row>, RolloutError, Rollout> {
+): Effect.fn.Return<ReadonlyArray<Row>, EngineError | RolloutError, Rollout> {
   const { collect } = yield* Rollout
   return yield* Effect.forEach(subjects, ({ name, instruction }) => {
     const shared: Instruction.Instruction = {

@@ -143,7 +143,8 @@ export interface CheckpointRef extends Schema.Schema.Type<typeof CheckpointRef> 
 /** The engine refused a request or failed; `reason` says what was wrong and how to mend it. */
 export class EngineError extends Schema.TaggedError<EngineError>()("EngineError", {
   operation: Schema.Literals(["start", "sample", "train", "score", "save", "restore", "remove"]),
-  reason: Schema.String
+  reason: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     return `engine ${this.operation}: ${this.reason}`

@@ -79,7 +79,12 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
   batch: ReadonlyArray<Score>
 ) {
   const [program, ...args] = command
-  const failed = (problem: string) => new RewardError({ reward: name, reason: `${command.join(" ")} ${problem}` })
+  const failed = (problem: string, cause?: unknown) =>
+    new RewardError({
+      reward: name,
+      reason: `${command.join(" ")} ${problem}`,
+      ...(cause === undefined ? {} : { cause })
+    })
   const limit = Duration.format(Duration.fromInputUnsafe(timeout))
   const input = Stream.fromIterable(batch.map((score, id) => `${encodeLine(toLine(score, id))}\n`)).pipe(
     Stream.encodeText
@@ -100,14 +105,17 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
     return { code, output, trouble }
   }).pipe(
     Effect.scoped,
-    Effect.mapError((error) => failed(`cannot be run: ${error.message}`)),
+    Effect.mapError((error) => failed(`cannot be run: ${error.message}`, error)),
     Effect.timeoutOrElse({
       duration: timeout,
       orElse: () => Effect.fail(failed(`was not done with ${batch.length} attempts after ${limit}; raise the timeout`))
     })
   )
   if (code !== 0)
-    return yield* failed(`ended with exit code ${code}, expected 0${trouble === "" ? "" : `: ${lastLine(trouble)}`}`)
+    return yield* failed(
+      `ended with exit code ${code}, expected 0${trouble === "" ? "" : `: ${lastLine(trouble)}`}`,
+      trouble === "" ? undefined : trouble
+    )
   if (output.length !== batch.length)
     return yield* failed(
       `wrote ${output.length} lines for ${batch.length} attempts, expected one number in [0, 1] for each`

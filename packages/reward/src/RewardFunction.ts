@@ -25,7 +25,8 @@ export interface Scored {
 export class RewardError extends Schema.TaggedError<RewardError>()("RewardError", {
   reward: Schema.String,
   reason: Schema.String,
-  spent: Schema.optionalKey(Spent)
+  spent: Schema.optionalKey(Spent),
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     return `reward ${this.reward}: ${this.reason}`
@@ -33,8 +34,9 @@ export class RewardError extends Schema.TaggedError<RewardError>()("RewardError"
 }
 
 /**
- * A reward function of your own: at once, or as an effect that may fail with a {@link RewardError}. A reward outside
- * [0, 1] and an exception are errors too, never a zero.
+ * A reward function of your own: at once, or as an effect that may fail with a {@link RewardError}, which leaves the
+ * attempt without a reward. An exception and a reward outside [0, 1] are faults of the function: defects that end the
+ * run, name the reward and the question, and keep the stack.
  *
  * @example
  * ```ts
@@ -58,19 +60,18 @@ export const make = (
       const scored = score(attempt)
       return Effect.isEffect(scored) ? scored : Effect.succeed(scored)
     }).pipe(
-      Effect.catchDefect((defect) =>
-        Effect.fail(new RewardError({ reward: name, reason: `it threw ${String(defect)}` }))
+      Effect.catchDefect((cause) =>
+        Effect.die(new Error(`reward ${name}: it threw on the question ${shown(attempt)}`, { cause }))
       ),
-      Effect.filterOrFail(
+      Effect.filterOrElse(
         ({ reward }) => reward >= 0 && reward <= 1,
-        (scored) => outOfRange(name, scored)
+        ({ reward }) => Effect.die(new RangeError(outOfRange(name, attempt, reward)))
       )
     )
 })
 
-const outOfRange = (name: string, { reward, spent }: Scored): RewardError =>
-  new RewardError({
-    reward: name,
-    reason: `it returned ${reward}, expected a number in [0, 1]; rescale what the function returns`,
-    ...(spent === undefined ? {} : { spent })
-  })
+const outOfRange = (name: string, attempt: Attempt, reward: number): string =>
+  `reward ${name}: it returned ${reward} for the question ${shown(attempt)}, expected a number in [0, 1]; ` +
+  "rescale what the function returns"
+
+const shown = ({ question }: Attempt): string => JSON.stringify(question.question)

@@ -7,7 +7,8 @@ import {
   Reward,
   RewardError,
   RewardFunction,
-  Rewards
+  Rewards,
+  type Scored
 } from "@inspo/reward"
 import { Effect, Schema } from "effect"
 
@@ -109,22 +110,43 @@ describe("a reward function", () => {
     })
   )
 
+  const defectOf = (scoring: Effect.Effect<Scored, RewardError>) =>
+    Effect.map(Effect.sandbox(scoring).pipe(Effect.flip), (cause) => {
+      const [reason] = cause.reasons
+      assert(reason?._tag === "Die")
+      assert(reason.defect instanceof Error)
+      return reason.defect
+    })
+
   it.effect.each([-1e-9, 1.0000001, 100, NaN, Infinity, -Infinity])(
-    "that returns %d is refused by name and value",
+    "that returns %d is at fault: by name, question and value",
     (reward) =>
       Effect.gen(function* () {
         const { score } = RewardFunction.make("mine", () => ({ answer: "x", reward }))
-        const { message } = yield* Effect.flip(score(attempt()))
-        assert.include(message, `reward mine: it returned ${reward}, expected a number in [0, 1]`)
+        const { message } = yield* defectOf(score(attempt()))
+        assert.include(message, `reward mine: it returned ${reward} for the question "Where was she born?", expected`)
       })
   )
 
-  it.effect("that throws or fails is an error, never a zero", () =>
+  it.effect("that throws is at fault, at once or later, and keeps its stack", () =>
     Effect.gen(function* () {
-      const throwing = RewardFunction.make("mine", () => {
-        throw new TypeError("no such field")
-      })
-      assert.include((yield* Effect.flip(throwing.score(attempt()))).message, "it threw TypeError: no such field")
+      const bug = new TypeError("no such field")
+      const throwing = () => {
+        throw bug
+      }
+      for (const { score } of [
+        RewardFunction.make("mine", throwing),
+        RewardFunction.make("mine", () => Effect.sync(throwing))
+      ]) {
+        const defect = yield* defectOf(score(attempt()))
+        assert.include(defect.message, 'reward mine: it threw on the question "Where was she born?"')
+        assert.strictEqual(defect.cause, bug)
+      }
+    })
+  )
+
+  it.effect("that fails is an error, never a zero", () =>
+    Effect.gen(function* () {
       const failure = new RewardError({ reward: "mine", reason: "the service is down" })
       const failing = RewardFunction.make("mine", () => Effect.fail(failure))
       assert.strictEqual(yield* Effect.flip(failing.score(attempt())), failure)

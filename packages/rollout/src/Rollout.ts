@@ -1,8 +1,8 @@
 import type { Trajectory } from "@inspo/domain"
-import { Engine, type SampledSequence, type SampleRequest, type SampleResult } from "@inspo/engine"
+import { Engine, type EngineError, type SampledSequence, type SampleRequest, type SampleResult } from "@inspo/engine"
 import { Search } from "@inspo/retrieval"
 import { Reward, type Scored } from "@inspo/reward"
-import { Array, type Cause, Context, Effect, Layer, Option, Queue, Ref, Result, Schema, Stream } from "effect"
+import { Array, type Cause, Context, Effect, Exit, Layer, Option, Queue, Ref, Result, Schema, Stream } from "effect"
 import type { Agent, Calling, Finished, Progress, Sampling } from "./Agent.ts"
 import * as Agents from "./agents/Agents.ts"
 import * as Demonstration from "./Demonstration.ts"
@@ -27,12 +27,13 @@ export declare namespace Rollout {
      *
      * An episode whose prompt is too long yields a trajectory without turns. A tool that fails is asked again; when it
      * fails for good, or the reward does, the trajectory is `failed`: what it holds happened, but it earned no reward. The
-     * same seed would write the same turns again, so repeating the call is repeating the episode.
+     * same seed would write the same turns again, so repeating the call is repeating the episode. An exception of an
+     * agent, tool or reward is a defect of the collection; what had finished by then is handed over first.
      */
     readonly collect: <E = never>(
       episodes: ReadonlyArray<Episode>,
       options?: CollectOptions<E>
-    ) => Effect.Effect<ReadonlyArray<Trajectory.Trajectory>, RolloutError | E>
+    ) => Effect.Effect<ReadonlyArray<Trajectory.Trajectory>, EngineError | RolloutError | E>
   }
 }
 
@@ -46,8 +47,7 @@ export interface CollectOptions<E = never> {
 
 /** The episodes could not be run; `reason` says what was wrong and how to mend it. */
 export class RolloutError extends Schema.TaggedError<RolloutError>()("RolloutError", {
-  reason: Schema.String,
-  cause: Schema.optionalKey(Schema.Defect())
+  reason: Schema.String
 }) {
   override get message() {
     return `rollout: ${this.reason}`
@@ -114,10 +114,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
     const acting = states.filter(isSampling)
     if (acting.length === 0) return states
     const requests = acting.map(({ progress }) => progress.request)
-    const results = yield* Effect.mapError(
-      sample(requests.map(stop.supported)),
-      (cause) => new RolloutError({ reason: cause.message, cause })
-    )
+    const results = yield* sample(requests.map(stop.supported))
     const moved = yield* Effect.forEach(Array.zip(acting, requests), ([{ index, progress }, request], i) =>
       Effect.map(
         onlySequence(request, results[i]),
@@ -148,12 +145,9 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   /** The log-probabilities of what agents have written anew, under the policy that wrote it. */
   const rescore = Effect.fnUntraced(function* (states: ReadonlyArray<Running<Finished>>) {
     if (states.length === 0) return states
-    const scores = yield* Effect.mapError(
-      score(
-        "current",
-        states.map(({ progress }) => progress.recording)
-      ),
-      (cause) => new RolloutError({ reason: cause.message, cause })
+    const scores = yield* score(
+      "current",
+      states.map(({ progress }) => progress.recording)
     )
     return Array.zipWith(states, scores, (state, logprobs) => {
       const { progress } = state
@@ -206,6 +200,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       )
     }
     const failing = yield* Ref.make(false)
+    let defect: Cause.Cause<never> | undefined
     const stream = Effect.fnUntraced(
       function* (places: number) {
         let open = waiting.splice(0, places)
@@ -234,14 +229,26 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       Stream.groupedWithin(handedTogether, handedWithin),
       Stream.runForEach(
         Effect.fnUntraced(function* (over) {
-          const concluded = yield* Effect.forEach(over, conclude, { concurrency: "unbounded" })
-          for (const [{ index }, trajectory] of Array.zip(over, concluded)) trajectories.set(index, trajectory)
+          const exits = yield* Effect.forEach(over, (state) => Effect.exit(conclude(state)), {
+            concurrency: "unbounded"
+          })
+          const concluded: Array<Trajectory.Trajectory> = []
+          for (const [{ index }, exit] of Array.zip(over, exits)) {
+            if (Exit.isFailure(exit)) {
+              yield* Ref.set(failing, true)
+              defect ??= exit.cause
+            } else {
+              trajectories.set(index, exit.value)
+              concluded.push(exit.value)
+            }
+          }
           yield* onFinished(concluded)
         })
       )
     )
     // What has finished is handed over before a failure is told.
     const [ended] = yield* Effect.all([running, concluding], { concurrency: "unbounded" })
+    if (defect !== undefined) return yield* Effect.failCause(defect)
     yield* ended
     return Array.getSomes(episodes.map((_, index) => Option.fromUndefinedOr(trajectories.get(index))))
   })

@@ -430,7 +430,7 @@ describe("Rollout", () => {
       const reasons = yield* Effect.forEach([refuse, () => Effect.succeed([])], (sample) =>
         Rollout.pipe(
           Effect.flatMap(({ collect }) => Effect.flip(collect(episodes([[]])))),
-          Effect.map(({ message }) => message),
+          Effect.map(({ _tag, message }) => `${_tag} ${message}`),
           Effect.provide(
             layer(defaultConfig).pipe(
               Layer.provide([
@@ -443,7 +443,7 @@ describe("Rollout", () => {
           )
         )
       )
-      assert.include(reasons[0], "it is down")
+      assert.strictEqual(reasons[0], "EngineError engine sample: it is down")
       assert.include(reasons[1], "unanswered")
     })
   )

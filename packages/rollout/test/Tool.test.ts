@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Search, SearchError } from "@inspo/retrieval"
-import { Reward, RewardError } from "@inspo/reward"
+import { layer as layerReward, Reward, RewardError, RewardFunction } from "@inspo/reward"
 import { Tool } from "@inspo/rollout"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
-import { Effect, Exit, Fiber, Layer, Ref, Schema } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Ref, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { obliging, passage, play } from "./support/Play.ts"
 
@@ -146,6 +146,55 @@ describe("A reward that fails", () => {
           ["answered", 0.5, undefined]
         ]
       )
+    })
+  )
+})
+
+describe("Code that throws", () => {
+  const bug = new TypeError("no such field")
+  const throwing = () => {
+    throw bug
+  }
+  const defects = (cause: Cause.Cause<unknown>) =>
+    cause.reasons.map((reason) => (Cause.isDieReason(reason) && reason.defect instanceof Error ? reason.defect : null))
+
+  it.effect.prop(
+    "a reward ends the collection with its stack, once what it could score is handed over",
+    { scorable: Schema.Array(Schema.Boolean).check(Schema.isMaxLength(6)) },
+    ({ scorable }) =>
+      Effect.gen(function* () {
+        const handed: Array<string> = []
+        const reward = RewardFunction.make("mine", ({ turns }) =>
+          scorable[Number(turns[0]?.replaceAll(/\D/gu, ""))] === true ? { answer: "x", reward: 1 } : throwing()
+        )
+        const exit = yield* Effect.exit(
+          play((_, { seed }) => `<answer> ${seed.split("/")[0]}</answer>`, {
+            reward: layerReward(reward),
+            episodes: scorable.length,
+            onFinished: (finished) => Effect.sync(() => handed.push(...finished.map(({ id }) => id)))
+          })
+        )
+        assert.strictEqual(Exit.isSuccess(exit), scorable.every(Boolean))
+        assert.sameMembers(
+          handed,
+          scorable.flatMap((isScorable, index) => (isScorable ? [`test/${index}`] : []))
+        )
+        if (Exit.isSuccess(exit)) return
+        const [defect] = defects(exit.cause)
+        assert.include(defect?.message, 'reward mine: it threw on the question "Where was the mayor born?"')
+        assert.strictEqual(defect?.cause, bug)
+      })
+  )
+
+  it.effect.each([throwing, () => Effect.sync(throwing)])("a tool does too, by its name and input", (run) =>
+    Effect.gen(function* () {
+      const echo = { name: "echo", description: "<echo> text</echo> says it again.", run }
+      const exit = yield* Effect.exit(
+        play(() => "<echo> ah</echo>", { config: { tools: ["echo"] }, options: { tools: [echo] } })
+      )
+      const [defect] = Exit.isFailure(exit) ? defects(exit.cause) : []
+      assert.strictEqual(defect?.message, 'tool echo: it threw on the input "ah"')
+      assert.strictEqual(defect?.cause, bug)
     })
   )
 })

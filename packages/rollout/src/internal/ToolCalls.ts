@@ -28,7 +28,10 @@ const repeatedAtOnce = 16
  */
 export const make = (tools: ReadonlyMap<string, Tool>, options: Options) => {
   const attempt = (tool: Tool, inputs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Reply>, ToolFailure> =>
-    tool.run(inputs).pipe(
+    Effect.suspend(() => tool.run(inputs)).pipe(
+      Effect.catchDefect((cause) =>
+        Effect.die(new Error(`tool ${tool.name}: it threw on ${shown(inputs)}`, { cause }))
+      ),
       Effect.timeoutOrElse({
         duration: `${options.timeoutSeconds} seconds`,
         orElse: () => fail(tool.name, `no reply within ${options.timeoutSeconds} s`)
@@ -77,6 +80,9 @@ export const make = (tools: ReadonlyMap<string, Tool>, options: Options) => {
     return calls.map((call) => replies.get(call) ?? unanswered(call.tool))
   })
 }
+
+const shown = (inputs: ReadonlyArray<string>): string =>
+  `${inputs.length === 1 ? "the input" : `one of ${inputs.length} inputs:`} ${JSON.stringify(inputs).slice(1, -1)}`
 
 const succeed = (reply: Reply): Result.Result<Reply, ToolFailure> => Result.succeed(reply)
 

@@ -46,6 +46,7 @@ export interface Setup {
   readonly demonstration?: Demonstration.Demonstration
   /** Lets the engine stop at single tokens only. */
   readonly singleTokens?: boolean
+  readonly onFinished?: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void>
 }
 
 /** Plays episodes with what the policy writes after each prompt, and tells what it was asked. */
@@ -69,7 +70,8 @@ export const play = (script: ScriptedEngine.Script, setup: Setup = {}) => {
           question,
           seed: `${index}`,
           ...(setup.demonstration === undefined ? {} : { demonstration: setup.demonstration })
-        }))
+        })),
+        setup.onFinished === undefined ? {} : { onFinished: setup.onFinished }
       )
     ),
     Effect.map((trajectories) => ({
