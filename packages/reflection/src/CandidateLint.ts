@@ -1,13 +1,16 @@
 /** Which candidates are worth verifying. */
 import type { Failure } from "@inspo/domain/Experience"
 import type { Candidate } from "@inspo/domain/Instruction"
+import * as PlainText from "@inspo/domain/PlainText"
 import { Array as Arr, Schema } from "effect"
+import * as Leak from "./internal/Leak.ts"
 import * as Script from "./internal/Script.ts"
 import * as Words from "./internal/Words.ts"
 
 /** Why a candidate is not verified; {@link description} says it in words. */
 export const RejectionReason = Schema.Literals([
   "empty",
+  "hidden-characters",
   "too-long",
   "tags-lost",
   "tags-unbalanced",
@@ -25,6 +28,7 @@ export type RejectionReason = typeof RejectionReason.Type
 /** Each reason as a predicate of a sentence about a candidate. */
 export const description: Readonly<Record<RejectionReason, string>> = {
   empty: "has no text",
+  "hidden-characters": "holds control characters, or characters that show nothing",
   "too-long": "has more words than allowed",
   "tags-lost": "lacks an XML tag of the original instruction",
   "tags-unbalanced": "does not open and close the XML tags of the original instruction by turns",
@@ -46,7 +50,8 @@ export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
  * - `seed`: the text whose tags must survive.
  * - `known`: texts not to repeat.
  * - `maxWords`: the length cap.
- * - `parent`: the text that was shown as the original, if not the seed. What stands there already is no leak.
+ * - `parent`: the text that was shown as the original, if not the seed. What stands there already, or in the seed, is no leak,
+ *   and characters it holds are not hidden.
  * - `count`: how many candidates may be accepted.
  * - `goldenAnswers`, `observations`: of the failures that were shown, as {@link shown} collects them.
  */
@@ -109,12 +114,15 @@ const check = (rules: Rules) => {
   const names = tagNames(rules.seed)
   const isForeign = Script.isForeignTo(trusted)
   const copied = Words.copiedFrom(rules.observations ?? [], trusted)
-  const leaks = (rules.goldenAnswers ?? []).filter((answer) => isTelling(answer) && !holdsAnswer(trusted, answer))
+  const leaks = Leak.tells(rules.goldenAnswers ?? [], trusted)
+  const own = new Set(PlainText.hiddenIn(trusted))
   const parent = rules.parent === undefined ? null : squash(rules.parent)
 
   return (text: string, known: ReadonlySet<string>): RejectionReason | null => {
     const squashed = squash(text)
     if (!/[\p{L}\p{N}]/u.test(squashed)) return "empty"
+    // What the user's own text is written with is no trick of the proposer.
+    if (PlainText.hiddenIn(text).some((hidden) => !own.has(hidden))) return "hidden-characters"
     if (squashed.split(" ").length > (rules.maxWords ?? defaultMaxWords)) return "too-long"
     const tags = tagsIn(text)
     if (names.some((name) => tags.every((tag) => tag.name !== name))) return "tags-lost"
@@ -123,8 +131,8 @@ const check = (rules: Rules) => {
     if (squashed === parent) return "parent-copy"
     if (known.has(squashed)) return "duplicate"
     if (isForeign(text)) return "other-script"
-    if (overrides.test(text) && !overrides.test(trusted)) return "task-overridden"
-    if (leaks.some((answer) => holdsAnswer(text, answer))) return "answer-leaked"
+    if (overrides.test(Words.fold(text)) && !overrides.test(Words.fold(trusted))) return "task-overridden"
+    if (leaks(text)) return "answer-leaked"
     return copied(text) ? "passage-copied" : null
   }
 }
@@ -145,15 +153,5 @@ const promptTag = /^(ins_\d+|score_\d+|example|history|turn|observation|correct_
 /** Orders to drop a task, but not advice on orders that stand in retrieved texts. */
 const overrides =
   /\b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|every|of|the|your|my|these|those|this|previous|prior|above|earlier|other|original|current|given)\s+)+(?:instructions?|tasks?|prompts?|rules|directions|guidelines|orders)\b(?![^.!?]*\b(?:passages?|documents?|results?|pages?|texts?|observations?|snippets?|sources?)\b)/i
-
-/** Whether an answer says something about its question only. */
-const isTelling = (answer: string): boolean =>
-  answer.length >= 3 && !["yes", "no", "true", "false", "none", "both", "neither"].includes(answer.trim().toLowerCase())
-
-/** Whether a text holds an answer: in any case where it has several words, in its own case where it has one. */
-const holdsAnswer = (text: string, answer: string): boolean => {
-  const isOneWord = Words.of(answer).length <= 1
-  return isOneWord ? Words.holds(text, answer, "as written") : Words.holds(text, answer, "any case")
-}
 
 const squash = (text: string): string => text.trim().replace(/\s+/g, " ")

@@ -1,14 +1,17 @@
 /** Texts as sequences of words: letters and digits, without punctuation. */
 
-/** The words of a text in small letters. */
-export const of = (text: string): ReadonlyArray<string> => asWritten(text.toLowerCase())
-
-/** Whether the words of `part`, at least one, stand in `text` one after the other. */
-export const holds = (text: string, part: string, letters: "as written" | "any case"): boolean => {
-  const split = letters === "any case" ? of : asWritten
-  const sought = split(part).join(" ")
-  return sought !== "" && ` ${split(text).join(" ")} `.includes(` ${sought} `)
+/**
+ * A text without what makes equal words look different: case, accents, width and style of letters, and characters that show
+ * nothing. `case` may be kept.
+ */
+export const fold = (text: string, letters: "any case" | "as written" = "any case"): string => {
+  const plain = text.replace(invisible, "").normalize("NFKD").replace(accents, "").normalize("NFKC")
+  // By capital letters first: ß and SS are the same word.
+  return letters === "any case" ? plain.toUpperCase().toLowerCase() : plain
 }
+
+/** The words of a text, {@link fold}ed. */
+export const of = (text: string): ReadonlyArray<string> => fold(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
 
 /** So many words in a row are no accident. */
 const longRun = 5
@@ -38,11 +41,16 @@ export const copiedFrom = (sources: ReadonlyArray<string>, trusted: string): ((t
   }
 }
 
+/** A text with a space for each of its tags. */
+export const withoutTags = (text: string): string => text.replace(tags, " ")
+
 const tags = /<[^<>]*>/gu
 
-const withoutTags = (text: string): string => text.replace(tags, " ")
+/** White space is none, though some of it counts as control characters. */
+const invisible = /[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]--\s]|\uFEFF/gv
 
-const asWritten = (text: string): ReadonlyArray<string> => text.match(/[\p{L}\p{N}]+/gu) ?? []
+/** Marks that any letter may carry; the voiced sounds of Japanese are letters of their own. */
+const accents = /[[\p{M}&&\p{Script=Inherited}]--[\u3099\u309A]]/gv
 
 const runsOf = (words: ReadonlyArray<string>, length: number): ReadonlyArray<string> =>
   words.slice(length - 1).map((_, start) => words.slice(start, start + length).join(" "))

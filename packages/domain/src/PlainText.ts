@@ -1,0 +1,41 @@
+/** Which characters of a text a person cannot see, and how to show it all the same. */
+
+/**
+ * The characters of a text that move a terminal's cursor, turn the order of writing around, or show nothing, each once, in
+ * order of appearance: control and format characters, other invisible ones, and halves of surrogate pairs. Tabs and line
+ * ends are none, nor are joiners where they belong: in emoji, and after a letter of a script that is written with them.
+ */
+export const hiddenIn = (text: string): ReadonlyArray<string> => [
+  ...new Set(text.match(pieces)?.filter((piece) => isHidden(piece)))
+]
+
+/**
+ * A text as it may be shown: each hidden character by its number, such as `\u{1b}` for the one that starts the sequences a
+ * terminal obeys. Other texts are left as they are.
+ *
+ * @example
+ * ```ts
+ * import { PlainText } from "@inspo/domain"
+ *
+ * PlainText.escape("a\u001b[31m") // "a\\u{1b}[31m"
+ * ```
+ */
+export const escape = (text: string): string =>
+  text.replace(pieces, (piece) => (isHidden(piece) ? `\\u{${(piece.codePointAt(0) ?? 0).toString(16)}}` : piece))
+
+/** Characters that may be hidden, and around them what makes them belong: an emoji, a joined letter, a line end. */
+const pieces = new RegExp(
+  [
+    String.raw`\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]?\u200D(?=\p{Extended_Pictographic})`,
+    String.raw`\p{RGI_Emoji}`,
+    String.raw`\p{Emoji}[\uFE0E\uFE0F]`,
+    String.raw`[[\p{L}\p{M}]&&[\p{scx=Arab}\p{scx=Syrc}\p{scx=Mong}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Khmr}\p{scx=Mymr}]][\u200C\u200D]`,
+    String.raw`\r\n`,
+    String.raw`[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\t\n]]`
+  ].join("|"),
+  "gv"
+)
+
+/** The last kind of {@link pieces} is a single character; the others are longer, or can be seen. */
+const isHidden = (piece: string): boolean =>
+  /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]$/v.test(piece)

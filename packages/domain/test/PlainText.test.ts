@@ -1,0 +1,48 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { PlainText } from "../src/index.ts"
+
+const Piece = Schema.Literals([
+  "a",
+  "\n",
+  "\t",
+  "\r\n",
+  "\r",
+  "\u001b[2J",
+  "\u009b",
+  "\u0000",
+  "\u202E",
+  "\u2066",
+  "\u200B",
+  "\u200C",
+  "\u200D",
+  "\u00AD",
+  "\uFEFF",
+  "\uFE0F",
+  "\u{E0041}",
+  "\u2028",
+  "\uD800",
+  "❤️",
+  "👩🏽‍💻",
+  "م",
+  "क्"
+])
+
+describe("PlainText.escape", () => {
+  it.prop("shows every character there is, and leaves the rest alone", [Schema.Array(Piece)], ([drawn]) => {
+    const text = drawn.join("")
+    const shown = PlainText.escape(text)
+    assert.deepStrictEqual(PlainText.hiddenIn(shown), [])
+    assert.notMatch(shown, /[^\P{Cc}\r\n\t]|\r(?!\n)|[\u202A-\u202E\u2066-\u2069]/u)
+    assert.strictEqual(PlainText.escape(shown), shown)
+    assert.strictEqual(shown === text, PlainText.hiddenIn(text).length === 0)
+    const back = shown.replaceAll(/\\u\{([\da-f]+)\}/gu, (_, digits) =>
+      String.fromCodePoint(Number.parseInt(digits, 16))
+    )
+    assert.strictEqual(back, text)
+  })
+
+  it.each(["👨‍👩‍👧‍👦 ❤️ 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ☺︎", "👁️‍🗨 👁‍🗨", "می‌خواهم", "क्‍ष അവന്‍", "Łódź, Αθήνα, 東京"])("leaves %j as it is", (text) => {
+    assert.strictEqual(PlainText.escape(text), text)
+  })
+})

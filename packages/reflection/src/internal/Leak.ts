@@ -1,0 +1,116 @@
+/** Whether a text tells an answer, however the answer is dressed up. */
+import { clauses } from "../ClauseBank.ts"
+import * as Words from "./Words.ts"
+
+/**
+ * Tells whether a text holds one of the answers: in letters of any case, width, style or accent, joined, spaced, hyphenated,
+ * or with tags or invisible characters within. Answers that say nothing about their question (yes, 2), and those that stand
+ * in `trusted`, are no secret. An answer of everyday words counts where it is written as a name: `May`, `The Who`.
+ */
+export const tells = (answers: ReadonlyArray<string>, trusted: string): ((text: string) => boolean) => {
+  const own = read(trusted)
+  const secrets = answers.flatMap(secret).filter((sought) => !sought.isIn(own))
+  return (text) => {
+    const whole = read(text)
+    const plain = read(Words.withoutTags(Words.fold(text, "as written")))
+    return secrets.some(({ isIn }) => isIn(whole) || isIn(plain))
+  }
+}
+
+/** A text as its pieces: words, numbers, and single letters of scripts that write no spaces. */
+interface Reading {
+  readonly anyCase: Pieces
+  readonly asWritten: Pieces
+}
+
+/** `all` is every piece after the other; a piece begins at each of `places`, and after the last of them the text ends. */
+interface Pieces {
+  readonly words: ReadonlyArray<string>
+  readonly all: string
+  readonly places: ReadonlyMap<number, number>
+}
+
+const read = (text: string): Reading => {
+  const written = Words.fold(text, "as written").replace(seam, " ")
+  return { anyCase: pieces(Words.fold(written)), asWritten: pieces(written) }
+}
+
+const pieces = (folded: string): Pieces => {
+  const words = folded.match(piece) ?? []
+  const places = new Map([[0, 0]])
+  let end = 0
+  for (const [index, word] of words.entries()) places.set((end += word.length), index + 1)
+  return { words, all: words.join(""), places }
+}
+
+/** Where words are stuck together: before a capital letter, as in theAnswerIsParis, and between scripts. */
+const seam =
+  /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{scx=Latin})(?=[\p{L}--\p{scx=Latin}])|(?<=[\p{L}--\p{scx=Latin}])(?=\p{scx=Latin})/gv
+
+const unspaced = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]`
+const piece = new RegExp(String.raw`[[\p{L}\p{M}]&&${unspaced}]|[[\p{L}\p{M}]--${unspaced}]+|\p{N}+`, "gv")
+
+interface Secret {
+  readonly isIn: (text: Reading) => boolean
+}
+
+const secret = (answer: string): ReadonlyArray<Secret> => {
+  const { anyCase, asWritten } = read(answer)
+  const { words } = anyCase
+  if (words.every(saysNothing)) return []
+  if (words.every(isCommon))
+    return asWritten.all === anyCase.all ? [] : [{ isIn: (text) => holds(text.asWritten, asWritten.words) }]
+  // Scoring leaves articles out, so that the answer is told without its own.
+  const bare = articles.has(words[0] ?? "") ? words.slice(1) : words
+  return [{ isIn: ({ anyCase }) => holds(anyCase, bare) || (bare !== words && holds(anyCase, words)) }]
+}
+
+/** Whether some pieces in a row spell the words, wherever the gaps are. */
+const holds = ({ all, places, words }: Pieces, sought: ReadonlyArray<string>): boolean => {
+  const spelled = sought.join("")
+  for (let at = all.indexOf(spelled); at >= 0; at = all.indexOf(spelled, at + 1)) {
+    const first = places.get(at)
+    const last = places.get(at + spelled.length)
+    if (first === undefined || last === undefined) continue
+    const found = words.slice(first, last)
+    const isPlain = found.length === sought.length && found.every((word, index) => word === sought[index])
+    // "I ran" and "at one" happen to spell Iran and atone.
+    if (isPlain || !found.every((word) => word.length > 1 && isCommon(word.toLowerCase()))) return true
+  }
+  return false
+}
+
+const wordSet = (text: string): ReadonlySet<string> => new Set(Words.of(text))
+
+const articles = wordSet("a an the")
+
+/** Single letters, one-digit numbers, and these say nothing. */
+const saysNothing = (word: string): boolean => /^[a-z\d]$/u.test(word) || nothing.has(word)
+
+const nothing = wordSet(
+  `yes no true false none both neither either unknown zero one two three four five six seven eight nine ten 10
+  ja nein oui non sí si sim não da нет да 是 否 有 无 無 对 對 错 錯 不 一 二 三 四 五 六 七 八 九 十 네 예`
+)
+
+const isCommon = (word: string): boolean => common.has(word) || saysNothing(word)
+
+/** What English cannot do without, and what instructions are made of. */
+const common: ReadonlySet<string> = new Set([
+  ...wordSet(
+    `i me my we us our you your he him his she her it its they them their who whom whose which what this that these those
+    a an the and or but nor so if then else than as at by for from in into of off on onto out over to up with within without
+    about above after again against along among around away back before behind below beneath beside between beyond down during
+    near next per since through toward under until upon via am are be been being is was were do does did done doing has have
+    had having can could may might must shall should will would not never always only also too very just more most much many
+    few fewer less least some any all each every other another same such own first second third last once twice when where why
+    how here there now while because though whether else yet still even well good better best new old long short full whole
+    single right wrong left sure exact certain clear brief plain simple different true final key main part parts kind way
+    answer answers question questions search searches query queries result results document documents passage passages page
+    pages text texts title fact facts evidence source sources information name names person people place date year number
+    word words sentence sentences line lines list step steps turn turns tag tags tool tools task rule rules example examples
+    think thought reason read write say state tell ask find look check use give take make keep put go get stop begin start end
+    follow need want know let try call set show see come turn break combine compare confirm verify repeat return avoid include
+    exclude enough needed possible important relevant direct directly carefully step-by-step`
+  ),
+  ...clauses.flatMap(({ texts }) => texts.flatMap((text) => Words.of(text)))
+])
