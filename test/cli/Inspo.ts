@@ -21,13 +21,24 @@ export const endAll = (): void => {
   for (const child of alive) child.kill("SIGKILL")
 }
 
-/** Runs the real command line in `cwd`; `interruptWhen` watches what it writes and may ask for Ctrl-C. */
+/**
+ * Runs the real command line in `cwd`; `interruptWhen` watches what it writes and may ask for Ctrl-C, `env` joins the
+ * environment.
+ */
 export const inspo = (
   args: ReadonlyArray<string>,
-  options: { readonly cwd: string; readonly interruptWhen?: (stdout: string) => boolean }
+  options: {
+    readonly cwd: string
+    readonly interruptWhen?: (stdout: string) => boolean
+    readonly env?: Readonly<Record<string, string>>
+  }
 ): Promise<Finished> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [main, ...args], { cwd: options.cwd, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(process.execPath, [main, ...args], {
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
     alive.add(child)
     let stdout = ""
     let stderr = ""

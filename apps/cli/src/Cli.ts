@@ -1,4 +1,4 @@
-import { Cause, Console, Effect, Layer, Logger, Predicate } from "effect"
+import { Cause, Console, Effect, Layer, Logger, PlatformError, Predicate } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { bench } from "./commands/bench.ts"
 import { dashboard } from "./commands/dashboard.ts"
@@ -20,7 +20,7 @@ import { run } from "./commands/run.ts"
 import { score } from "./commands/score.ts"
 import { show } from "./commands/show.ts"
 import { whatif } from "./commands/whatif.ts"
-import { CommandFailure, UsageError } from "./Failure.ts"
+import { CommandFailure, oneLine, remedy, systemWords, UsageError } from "./Failure.ts"
 import * as Telemetry from "./tracking/Telemetry.ts"
 
 export const inspo = Command.make("inspo").pipe(
@@ -49,14 +49,19 @@ export const inspo = Command.make("inspo").pipe(
   ])
 )
 
-/** The whole program: what goes wrong is told in one paragraph on standard error. */
+/** The whole program: what goes wrong is told in one paragraph on standard error, a fault of the code with its stack. */
 export const main = Effect.suspend(() => Command.run(inspo, { version: "0.0.0" })).pipe(
   Effect.catchIf(
     (error) => CliError.isCliError(error) && error._tag === "ShowHelp",
     (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(invalidInvocation(error)))
   ),
-  Effect.catchCause((cause) => Effect.failCause(explain(cause))),
-  Effect.tapError((error) => Console.error(`inspo: ${error.message}`)),
+  Effect.catchCause((cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.interrupt
+      : Effect.tapError(Effect.fail(explain(cause)), ({ message }) =>
+          Console.error(`inspo: ${message}${Cause.hasDies(cause) ? `\n${Cause.pretty(cause)}` : ""}`)
+        )
+  ),
   Effect.provide(
     Layer.provideMerge(
       Telemetry.layer,
@@ -73,27 +78,24 @@ function presenter() {
 }
 
 function invalidInvocation({ commandPath, errors }: CliError.ShowHelp): UsageError {
-  const problem = errors.map(({ message }) => sentence(message.replaceAll(/\s+/gu, " ").trim())).join(" ")
+  const problem = errors.map(({ message }) => sentence(oneLine(message))).join(" ")
   return new UsageError({ problem: `${problem} See \`${commandPath.join(" ")} --help\`.` })
 }
 
-function explain<E>(cause: Cause.Cause<E>): Cause.Cause<UsageError | CommandFailure> {
-  if (Cause.hasInterruptsOnly(cause)) return Cause.interrupt()
+function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure {
   const error = Cause.squash(cause)
-  if (error instanceof UsageError || error instanceof CommandFailure) return Cause.fail(error)
-  const message = error instanceof Error ? error.message : String(error)
-  const problem = `${sentence(message.replaceAll(/\s+/gu, " ").trim())}${remedy(message)}`
+  if (error instanceof UsageError || error instanceof CommandFailure) return error
+  const message =
+    error instanceof PlatformError.PlatformError
+      ? `${error.message}: ${systemWords(error)}`
+      : error instanceof Error
+        ? error.message
+        : String(error)
+  const problem = `${sentence(oneLine(message))}${remedy(message)}`
   // Named by its tag, so that a start does not load what defines it.
-  return Cause.fail(
-    Predicate.isTagged(error, "ConfigError") ? new UsageError({ problem }) : new CommandFailure({ problem })
-  )
-}
-
-/** What systems say in a word, and mending takes more of. */
-function remedy(message: string): string {
-  return /EACCES|permission ?denied/iu.test(message)
-    ? " Let this user read and write there and try again; a run that has begun goes on with `inspo resume`."
-    : ""
+  return Predicate.isTagged(error, "ConfigError")
+    ? new UsageError({ problem, cause: error })
+    : new CommandFailure({ problem, cause: error })
 }
 
 function sentence(text: string): string {

@@ -1,7 +1,9 @@
-import { Runtime, Schema } from "effect"
+import { type PlatformError, Runtime, Schema } from "effect"
+
+const fields = { problem: Schema.String, cause: Schema.optionalKey(Schema.Defect()) }
 
 /** The command or its config cannot be used as given; nothing was started. Exit code 2. */
-export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { problem: Schema.String }) {
+export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", fields) {
   override readonly [Runtime.errorExitCode] = 2
   override readonly [Runtime.errorReported] = false
   override get message() {
@@ -10,10 +12,38 @@ export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", {
 }
 
 /** What was asked for was started and failed, or its material cannot be used. Exit code 1. */
-export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", { problem: Schema.String }) {
+export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", fields) {
   override readonly [Runtime.errorExitCode] = 1
   override readonly [Runtime.errorReported] = false
   override get message() {
     return this.problem
   }
 }
+
+/** An error of a library as the failure of a command, in its own words. */
+export const failure = (cause: { readonly message: string }): CommandFailure =>
+  new CommandFailure({ problem: `${cause.message}.`, cause })
+
+/** A text in one line. */
+export const oneLine = (text: string): string => text.replaceAll(/\s+/gu, " ").trim()
+
+/** A file of ours that cannot be read or written: its name, what the system says and what mends it. */
+export const fileFailure = (file: string, what: "read" | "written", cause: PlatformError.PlatformError) =>
+  new CommandFailure({
+    problem: `${file} cannot be ${what} (${systemWords(cause)}).${remedy(systemWords(cause))}`,
+    cause
+  })
+
+/** What the operating system said, where it did: `ENOSPC: no space left on device`. */
+export const systemWords = ({ message, reason }: PlatformError.PlatformError): string =>
+  reason.cause instanceof Error ? reason.cause.message.replace(/, [a-z]+(?: '[^']*'.*)?$/u, "") : message
+
+/** What systems say in a word, and mending takes more of. */
+export const remedy = (message: string): string =>
+  /EACCES|permission ?denied/iu.test(message)
+    ? ` Let this user read and write there and try again${goesOn}`
+    : /ENOSPC|EDQUOT|no space|disk is full/iu.test(message)
+      ? ` The disk is full: make room there and try again${goesOn}`
+      : ""
+
+const goesOn = "; a run that has begun goes on with `inspo resume`."

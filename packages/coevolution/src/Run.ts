@@ -17,13 +17,13 @@ import type { RunEvent, RunStarted } from "./RunEvent.ts"
 import { type RunState, unstarted } from "./RunState.ts"
 import type { TooManyFailures } from "./TrajectoryStore.ts"
 
-export interface RunOptions {
+export interface RunOptions<E = never> {
   readonly config: RunConfig
   readonly data: RunData
   /** Identifies the code that makes the results, for the record. */
   readonly code: string
-  /** Called after each event is committed, with the state it led to. */
-  readonly onEvent: (event: RunEvent, state: RunState) => Effect.Effect<void>
+  /** Called after each event is committed, with the state it led to. Its failure ends the run, which can go on later. */
+  readonly onEvent: (event: RunEvent, state: RunState) => Effect.Effect<void, E>
 }
 
 export type RunError =
@@ -44,9 +44,9 @@ export type RunError =
  * another config, engine or data set, with `BudgetReached` when the next piece of work does not fit the budget, and with
  * `TooManyFailures` when an environment that is down would bias the run.
  */
-export const run = Effect.fn("Run.run")(function* (
-  options: RunOptions
-): Effect.fn.Return<RunState, RunError, Engine | Journal | Proposer | Rollout> {
+export const run = Effect.fn("Run.run")(function* <E = never>(
+  options: RunOptions<E>
+): Effect.fn.Return<RunState, RunError | E, Engine | Journal | Proposer | Rollout> {
   const engine = yield* Engine
   const impossible = unsupported(options.config, engine.profile)
   if (impossible !== null) return yield* impossible

@@ -72,7 +72,7 @@ export const makeSupervisedTrainer = Effect.fn("makeSupervisedTrainer")(function
       pool,
       SequenceBatches.batches(programs, batch, total > 0 ? 1 / total : 0),
       ["loss"]
-    ).pipe(Effect.mapError(({ reason }) => new EngineError({ operation: "train", reason })))
+    ).pipe(Effect.mapError((cause) => new EngineError({ operation: "train", reason: cause.reason, cause })))
     const gradientNorm = AdamW.update(pool.current, gradient, optimizer, settings)
     return {
       loss: outputs.reduce((sum, { loss }) => sum + (loss?.[0] ?? 0), 0),

@@ -28,10 +28,7 @@ export const report = Effect.fn("Write.report")(function* (input: ReportInput) {
   if (file === "-") return yield* Console.log(text)
   yield* replaceFile(file, text).pipe(
     Effect.mapError(
-      ({ reason }) =>
-        new CommandFailure({
-          problem: `The report cannot be written to ${file} (${reason._tag}). Name another place with --out FILE.`
-        })
+      (cause) => new CommandFailure({ problem: `${cause.problem} Or name another with --out FILE.`, cause })
     )
   )
   return yield* Console.log(json ? JSON.stringify({ report: file, bytes: Buffer.byteLength(text) }) : `Report: ${file}`)

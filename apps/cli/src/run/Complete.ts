@@ -84,9 +84,10 @@ export const complete = Effect.fn("Complete.complete")(function* (options: Compl
     }
     const files = filesOf(directory)
     yield* replaceFile(files.bestInstruction, `${summary.bestInstruction.text}\n`)
-    yield* replaceFile(files.report, RunReport.markdown(report))
     const { htmlReport } = yield* Effect.promise(() => import("../report/HtmlReport.ts"))
     yield* replaceFile(files.htmlReport, yield* htmlReport(directory, program))
+    // Last, since a run with this file counts as reported.
+    yield* replaceFile(files.report, RunReport.markdown(report))
     yield* reporter.lines(RunReport.text(report, reporter.columns))
     return yield* options.json ? Console.log(encodeJson(summary)) : Effect.void
   }).pipe(

@@ -11,7 +11,7 @@ import {
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
-import { Clock, Effect, FileSystem, Layer, type Path, Ref, Schedule, type Scope } from "effect"
+import { Cause, Clock, DateTime, Effect, FileSystem, Layer, type Path, Ref, Schedule, type Scope } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import type { LoadedData } from "../config/Data.ts"
 import { layerServices } from "../layers.ts"
@@ -48,7 +48,8 @@ export interface SessionResult {
 
 /**
  * Runs in a directory from wherever its journal stands to the end, with an engine of its own, and keeps the files that are
- * drawn from the journal up to date: metrics and timings as it goes, all of them at the end.
+ * drawn from the journal up to date: metrics and timings as it goes, all of them at the end. One that cannot be written
+ * ends the session, and the next one makes it whole. What ends a session is kept beside them.
  */
 export const session = Effect.fn("Session.session")(function* (options: SessionOptions) {
   const { config, directory, loaded } = options
@@ -87,7 +88,7 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
       config,
       data: loaded.data,
       code: options.code,
-      onEvent: (event, state) => Effect.orDie(Effect.provideContext(record(event, state), services))
+      onEvent: (event, state) => Effect.provideContext(record(event, state), services)
     }).pipe(
       Effect.raceFirst(stopRequested(files.stop)),
       Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new UsageError({ problem: message })))
@@ -100,6 +101,7 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
     const unknownWords = config.data.questions === null ? null : measure(engine.tokenizer, loaded.data.test)
     return { state, events: all, unknownWords } satisfies SessionResult
   }).pipe(
+    Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : keep(files.errors, cause))),
     Effect.scoped,
     Effect.provide(
       Layer.merge(
@@ -108,6 +110,12 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
       )
     )
   )
+})
+
+/** Adds what ended a session to a file; where that cannot be written, the terminal tells it all the same. */
+const keep = Effect.fnUntraced(function* (file: string, cause: Cause.Cause<unknown>) {
+  const now = DateTime.formatIso(yield* DateTime.now)
+  yield* Effect.ignore(appendFile(file, `${now}\n${Cause.pretty(cause)}\n\n`))
 })
 
 /** A run goes on only from the state that was committed, never from what a changed program makes of its events. */

@@ -10,6 +10,8 @@ export const filesOf = (directory: string) => ({
   outcome: `${directory}/outcome.json`,
   report: `${directory}/report.md`,
   htmlReport: `${directory}/report.html`,
+  /** What ended a session that failed, with stacks and causes. */
+  errors: `${directory}/errors.log`,
   checkpoints: `${directory}/checkpoints`,
   baseline: `${directory}/baseline`,
   /** Made by who wants the run to stop. */

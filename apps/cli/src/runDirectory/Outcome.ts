@@ -1,4 +1,5 @@
 import { Effect, FileSystem, Schema } from "effect"
+import { CommandFailure, fileFailure, oneLine } from "../Failure.ts"
 import { Baseline } from "../report/Summary.ts"
 import { UnknownWords } from "../report/UnknownWords.ts"
 import { filesOf } from "./Files.ts"
@@ -23,6 +24,16 @@ export const writeOutcome = Effect.fnUntraced(function* (directory: string, outc
 export const readOutcome = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const file = filesOf(directory).outcome
-  if (!(yield* fs.exists(file))) return nothing
-  return yield* Schema.decodeEffect(OutcomeJson)(yield* fs.readFileString(file))
+  if (!(yield* Effect.orElseSucceed(fs.exists(file), () => true))) return nothing
+  const text = yield* Effect.mapError(fs.readFileString(file), (cause) => fileFailure(file, "read", cause))
+  return yield* Effect.mapError(
+    Schema.decodeEffect(OutcomeJson)(text),
+    (cause) =>
+      new CommandFailure({
+        problem:
+          `${file} is not what a run wrote (${oneLine(cause.message)}). Restore it from a copy, or remove it: ` +
+          "`inspo resume` then works the comparison out anew.",
+        cause
+      })
+  )
 })

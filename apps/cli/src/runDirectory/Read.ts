@@ -4,7 +4,7 @@ import * as Migrations from "@inspo/coevolution/Migrations"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Effect, FileSystem, Schema } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { CommandFailure, oneLine } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
 import { layerJournal } from "./JournalLayer.ts"
 
@@ -42,16 +42,20 @@ export const readConfig = Effect.fnUntraced(function* (directory: string) {
   const file = filesOf(directory).config
   const text = yield* fs.readFileString(file).pipe(
     Effect.mapError(
-      (error) =>
+      (cause) =>
         new CommandFailure({
-          problem: `There is no run in ${directory}: ${file} cannot be read (${error.reason._tag}). Check the path.`
+          problem: `There is no run in ${directory}: ${file} cannot be read (${cause.reason._tag}). Check the path.`,
+          cause
         })
     )
   )
   return yield* decodeConfig(text).pipe(
     Effect.mapError(
-      ({ message }) =>
-        new CommandFailure({ problem: `${file} is not the config of a run: ${message}. Restore it from a copy.` })
+      (cause) =>
+        new CommandFailure({
+          problem: `${file} is not the config of a run: ${oneLine(cause.message)}. Restore it from a copy.`,
+          cause
+        })
     )
   )
 })

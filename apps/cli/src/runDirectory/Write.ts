@@ -1,17 +1,24 @@
 import { Effect, FileSystem } from "effect"
+import { fileFailure } from "../Failure.ts"
 
 /** Writes a whole file or leaves the old one: first beside it, then in its place. */
-export const replaceFile = Effect.fnUntraced(function* (file: string, text: string) {
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.writeFileString(`${file}.tmp`, text)
-  yield* fs.rename(`${file}.tmp`, file)
-})
+export const replaceFile = Effect.fnUntraced(
+  function* (file: string, text: string) {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.writeFileString(`${file}.tmp`, text)
+    yield* fs.rename(`${file}.tmp`, file)
+  },
+  (writing, file) => Effect.mapError(writing, (cause) => fileFailure(file, "written", cause))
+)
 
 /** Adds a text at the end of a file, which is made when it is missing. */
-export const appendFile = Effect.fnUntraced(function* (file: string, text: string) {
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.writeFileString(file, text, { flag: "a" })
-})
+export const appendFile = Effect.fnUntraced(
+  function* (file: string, text: string) {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.writeFileString(file, text, { flag: "a" })
+  },
+  (writing, file) => Effect.mapError(writing, (cause) => fileFailure(file, "written", cause))
+)
 
 /** Rows as JSON lines. */
 export const jsonLines = (rows: ReadonlyArray<unknown>): string =>

@@ -52,7 +52,7 @@ export const make = (options: {
         if (reason !== undefined) return yield* new EngineError({ operation: "score", reason })
       }
       return yield* logprobs(policy, sequences).pipe(
-        Effect.mapError(({ reason }) => new EngineError({ operation: "score", reason }))
+        Effect.mapError((cause) => new EngineError({ operation: "score", reason: cause.reason, cause }))
       )
     }),
 
@@ -67,13 +67,17 @@ export const make = (options: {
             : `${name} has ${lengths.join(", ")} logprobs, advantages and weights, expected ${datum.response.length} each`)
         if (reason !== undefined) return yield* new EngineError({ operation: "train", reason })
       }
+      // The weights change after this, at once and as a whole.
       const { gradient, outputs } = yield* Effect.gen(function* () {
         const distinct = PackedBatches.joinEqual(datums)
         const reference =
           loss.klCoefficient === 0 ? distinct.map((datum) => datum.logprobs) : yield* logprobs("reference", distinct)
         const batches = PackedBatches.trainingBatches(programs, distinct, { ...loss, reference })
         return yield* Gradient.accumulate(pool, batches, ["loss", "kl", "clipped"])
-      }).pipe(Effect.mapError(({ reason }) => new EngineError({ operation: "train", reason })))
+      }).pipe(
+        Effect.interruptible,
+        Effect.mapError((cause) => new EngineError({ operation: "train", reason: cause.reason, cause }))
+      )
 
       const gradientNorm = AdamW.update(pool.current, gradient, optimizer, settings)
       const total = (name: string) => outputs.reduce((sum, output) => sum + (output[name]?.[0] ?? 0), 0)

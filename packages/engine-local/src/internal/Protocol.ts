@@ -111,4 +111,4 @@ export type TaskMessage = {
   [K in keyof Tasks]: { readonly task: K; readonly request: Tasks[K]["request"] }
 }[keyof Tasks]
 
-export type ReplyMessage<K extends keyof Tasks> = { readonly reply: Tasks[K]["reply"] } | { readonly error: string }
+export type ReplyMessage<K extends keyof Tasks> = { readonly reply: Tasks[K]["reply"] } | { readonly error: unknown }

@@ -82,7 +82,7 @@ export const make = (options: {
             share.map(({ decode }) => decode)
           ),
         { concurrency: "unbounded" }
-      ).pipe(Effect.mapError(({ reason }) => new EngineError({ operation: "sample", reason })))
+      ).pipe(Effect.mapError((cause) => new EngineError({ operation: "sample", reason: cause.reason, cause })))
 
       const results = requests.map(({ n }) => Array.from({ length: n }, (): SampledSequence => unsampled))
       shares.forEach((share, worker) => {

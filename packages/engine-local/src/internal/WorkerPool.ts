@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { Worker } from "node:worker_threads"
-import { Cause, Effect, Queue, Schema, type Scope } from "effect"
+import { Cause, Deferred, Duration, Effect, Queue, Schema, type Scope } from "effect"
 import { maskedScore } from "../graph/Attention.ts"
 import { Graph, unknown } from "../graph/Graph.ts"
 import type { Program } from "../graph/Program.ts"
@@ -10,7 +10,10 @@ import { prefillBlock, prefillGraph } from "../model/PrefillGraph.ts"
 import { type ReplyMessage, shareArray, shareProgram, type Tasks, type WorkerData } from "./Protocol.ts"
 
 /** A worker threw or died. A dead worker fails every later task of its pool too. */
-export class WorkerFailure extends Schema.TaggedError<WorkerFailure>()("WorkerFailure", { reason: Schema.String }) {}
+export class WorkerFailure extends Schema.TaggedError<WorkerFailure>()("WorkerFailure", {
+  reason: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {}
 
 /** Worker threads that share one pair of policies and a fixed number of gradient lanes. */
 export interface WorkerPool {
@@ -21,7 +24,10 @@ export interface WorkerPool {
   readonly current: Float32Array
   readonly reference: Float32Array
   readonly lanes: ReadonlyArray<Float32Array>
-  /** Runs a task on the next idle worker. Not interruptible: a worker cannot be stopped halfway. */
+  /**
+   * Runs a task on the next idle worker. A worker cannot be stopped halfway, so an interrupted task ends with the worker's
+   * answer; one that does not come in time costs the worker, and with it the pool.
+   */
   readonly run: <K extends keyof Tasks>(
     task: K,
     request: Tasks[K]["request"]
@@ -46,10 +52,15 @@ export interface Options {
   readonly workers: number
   /** Sequences that one worker decodes at once. */
   readonly rows: number
+  /** How long an interrupted task, and the end of a worker, are waited for; 30 seconds when absent. */
+  readonly patience?: Duration.Input
+  /** The module that the threads run; `worker` beside this one when absent. */
+  readonly module?: URL
 }
 
 /** Starts `workers` threads; both policies start as `parameters`. The threads end with the scope. */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<WorkerPool, never, Scope.Scope> {
+  const { module = workerUrl, patience = "30 seconds" } = options
   const data = workerData(options)
   const current = new Float32Array(data.policies.current)
   const reference = new Float32Array(data.policies.reference)
@@ -60,10 +71,13 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     failure ??= error
     Queue.failCauseUnsafe(idle, Cause.fail(failure))
   }
+  /** Waits for the end of an interrupted task, or gives the pool up. */
+  const inTime = (over: Effect.Effect<void>) =>
+    Effect.timeoutOrElse(over, { duration: patience, orElse: () => Effect.sync(() => fail(hung(patience))) })
   for (let index = 0; index < options.workers; index++) {
     const worker = yield* Effect.acquireRelease(
-      Effect.sync(() => new Worker(workerUrl, { workerData: data })),
-      end
+      Effect.sync(() => new Worker(module, { workerData: data })),
+      (worker) => end(worker, patience)
     )
     worker.on("error", (error) => fail(crashed(error)))
     worker.on("exit", (code) => fail(exited(code)))
@@ -78,11 +92,12 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     reference,
     lanes: data.lanes.map((lane) => new Float32Array(lane)),
     run: (task, request) =>
-      Effect.uninterruptible(
-        Effect.acquireUseRelease(
-          Queue.take(idle),
-          (worker) => Effect.suspend(() => failure ?? post(worker, task, request)),
-          (worker) => Queue.offer(idle, worker)
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(restore(Queue.take(idle)), (worker) =>
+          Effect.suspend(() => failure ?? post(worker, task, request, inTime)).pipe(
+            restore,
+            Effect.ensuring(Queue.offer(idle, worker))
+          )
         )
       )
   }
@@ -117,11 +132,24 @@ const copyGraph = (): Program => {
 
 const anySize = { rows: unknown, context: unknown }
 
-/** Ends a worker once it has come to its messages: one that is still loading native code would take the process with it. */
-const end = (worker: Worker): Effect.Effect<void> =>
-  Effect.suspend(() => (worker.threadId === ended ? Effect.void : Effect.ignore(post(worker, "sample", [])))).pipe(
-    Effect.andThen(Effect.promise(() => worker.terminate()))
+/**
+ * Ends a worker once it has come to its messages: one that is within native code would take the process with it. One that
+ * does not come to them in time ends when it does, and keeps no process alive.
+ */
+const end = (worker: Worker, patience: Duration.Input): Effect.Effect<void> => {
+  const answered = Effect.exit(Effect.interruptible(post(worker, "sample", [], () => Effect.void)))
+  const terminate = Effect.promise(() => worker.terminate())
+  return Effect.suspend(() => (worker.threadId === ended ? terminate : Effect.andThen(answered, terminate))).pipe(
+    Effect.timeoutOrElse({
+      duration: patience,
+      orElse: () =>
+        Effect.sync(() => {
+          worker.once("message", () => worker.terminate())
+          worker.unref()
+        })
+    })
   )
+}
 
 /** The thread id of a worker that is over. */
 const ended = -1
@@ -129,26 +157,41 @@ const ended = -1
 const post = <K extends keyof Tasks>(
   worker: Worker,
   task: K,
-  request: Tasks[K]["request"]
+  request: Tasks[K]["request"],
+  whenInterrupted: (over: Effect.Effect<void>) => Effect.Effect<void>
 ): Effect.Effect<Tasks[K]["reply"], WorkerFailure> =>
   Effect.callback((resume) => {
+    const over = Deferred.makeUnsafe<void>()
     const done = (effect: Effect.Effect<Tasks[K]["reply"], WorkerFailure>) => {
       worker.off("message", onMessage).off("error", onError).off("exit", onExit)
+      Deferred.doneUnsafe(over, Effect.void)
       resume(effect)
     }
     const onMessage = (message: ReplyMessage<K>) => {
-      done(
-        "error" in message ? Effect.fail(new WorkerFailure({ reason: message.error })) : Effect.succeed(message.reply)
-      )
+      done("error" in message ? Effect.fail(threw(message.error)) : Effect.succeed(message.reply))
     }
     const onError = (error: unknown) => done(Effect.fail(crashed(error)))
     const onExit = (code: number) => done(Effect.fail(exited(code)))
     worker.on("message", onMessage).on("error", onError).on("exit", onExit)
     worker.postMessage({ task, request })
+    return whenInterrupted(Effect.interruptible(Deferred.await(over)))
   })
 
+const hung = (patience: Duration.Input): WorkerFailure =>
+  new WorkerFailure({
+    reason:
+      `a worker thread did not end its task within ${Duration.format(Duration.fromInputUnsafe(patience))} of being ` +
+      "interrupted; build the engine anew"
+  })
+
+const threw = (cause: unknown): WorkerFailure =>
+  new WorkerFailure({ reason: cause instanceof Error ? cause.message : String(cause), cause })
+
 const crashed = (error: unknown): WorkerFailure =>
-  new WorkerFailure({ reason: `a worker thread crashed: ${error instanceof Error ? error.message : String(error)}` })
+  new WorkerFailure({
+    reason: `a worker thread crashed: ${error instanceof Error ? error.message : String(error)}`,
+    cause: error
+  })
 
 const exited = (code: number): WorkerFailure =>
   new WorkerFailure({ reason: `a worker thread ended with code ${code}; build the engine anew` })

@@ -18,6 +18,6 @@ port.on("message", async (message: TaskMessage) => {
     const reply = message.task === "evaluate" ? await evaluate(message.request) : await sample(message.request)
     port.postMessage({ reply })
   } catch (error) {
-    port.postMessage({ error: error instanceof Error ? error.message : String(error) })
+    port.postMessage({ error })
   }
 })
