@@ -1,24 +1,61 @@
 import { assert, describe, it } from "@effect/vitest"
 import { StateHash } from "@inspo/coevolution"
-import { Effect } from "effect"
-import { config, runOnce } from "./support/ScriptedRun.ts"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { SearchError } from "@inspo/retrieval"
+import { Effect, Equal, Record } from "effect"
+import { config, type Replaced, reusing, runOn } from "./support/ScriptedRun.ts"
+
+/** Every state of some runs that between them change each part of a state, the oldest first. */
+const states = Effect.gen(function* () {
+  const seen: Array<RunState> = []
+  const see = (settings: typeof config, replaced?: Replaced) =>
+    runOn(settings, layerMemory, (_, state) => Effect.sync(() => seen.push(state)), replaced)
+  const validating = { ...reusing.evaluation, every: 2, validation: 2 }
+  yield* see({ ...reusing, evaluation: validating })
+  let calls = 0
+  yield* see(
+    { ...config, rollout: { ...config.rollout, maxFailedShare: 1, toolAttempts: 1 } },
+    {
+      meddle: ({ search }) => ({
+        search: (queries, topK) =>
+          ++calls % 2 === 0
+            ? Effect.fail(new SearchError({ operation: "search", reason: "it is down" }))
+            : search(queries, topK)
+      })
+    }
+  )
+  return seen
+})
 
 describe("the hash of a state", () => {
-  it.effect("does not depend on the order of keys or on where checkpoints lie, and on all else", () =>
+  it.effect("does not depend on the order of keys or on where checkpoints lie, and on every part of it", () =>
     Effect.gen(function* () {
-      const state = yield* runOnce({ ...config, schedule: { ...config.schedule, steps: 3 } })
-      const hash = yield* StateHash.of(state)
-      const reordered = Object.fromEntries(Object.entries(state).toReversed())
-      assert.strictEqual(yield* StateHash.of({ ...state, ...reordered }), hash)
-      const moved = state.checkpoints.map(({ checkpoint, step }) => ({ step, checkpoint: { ...checkpoint, uri: "/" } }))
-      assert.strictEqual(yield* StateHash.of({ ...state, checkpoints: moved }), hash)
-      for (const other of [
-        { ...state, step: 2 },
-        { ...state, checkpoints: state.checkpoints.slice(1) },
-        { ...state, instructions: state.instructions.toReversed() },
-        { ...state, buffer: { experiences: state.buffer.experiences.slice(1) } }
-      ])
-        assert.isTrue(StateHash.differ(hash, yield* StateHash.of(other)))
+      const all = yield* states
+      const last = all.at(-1)
+      if (last === undefined) return assert.fail("no state was seen")
+      const hash = yield* StateHash.of(last)
+      const reordered = Object.fromEntries(Object.entries(last).toReversed())
+      assert.strictEqual(yield* StateHash.of({ ...last, ...reordered }), hash)
+      const moved = last.checkpoints.map(({ checkpoint, step }) => ({ step, checkpoint: { ...checkpoint, uri: "/" } }))
+      assert.strictEqual(yield* StateHash.of({ ...last, checkpoints: moved }), hash)
+      for (const part of Record.keys(last)) {
+        const other = all.find((state) => !Equal.equals(state[part], last[part]))
+        if (other === undefined) return assert.fail(`the runs leave ${part} as it is`)
+        assert.isTrue(StateHash.differ(hash, yield* StateHash.of({ ...last, [part]: other[part] })), part)
+      }
+    })
+  )
+
+  it.effect("tells a state that an event has changed from the one before", () =>
+    Effect.gen(function* () {
+      const all = yield* states
+      const hashes = yield* Effect.forEach(all, StateHash.of)
+      for (const [index, state] of all.entries()) {
+        const before = all[index - 1]
+        if (before !== undefined && !Equal.equals(before, state))
+          assert.notStrictEqual(hashes[index], hashes[index - 1], `event ${index}`)
+      }
     })
   )
 

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RunConfig } from "@inspo/coevolution"
+import { Effect } from "effect"
+import { type Ended, live, makeWorld, type Point } from "./support/CrashingRun.ts"
+import { config as base, reusing } from "./support/ScriptedRun.ts"
+
+const small = (settings: RunConfig): RunConfig => ({
+  ...settings,
+  schedule: { ...settings.schedule, steps: 5, pruneEvery: 2, evolveEvery: 2, evolveUntil: 3 },
+  buffer: { ...settings.buffer, failures: "any" },
+  checkpoint: { every: 2, keep: 1 },
+  evaluation: { ...settings.evaluation, questions: 2, every: 2, validation: 2 }
+})
+
+/** Crashes once at every point there is, and is resumed each time. */
+const crashingEverywhere = Effect.fnUntraced(function* (settings: RunConfig) {
+  const world = yield* makeWorld
+  const crashes = new Set<Point>()
+  const isNew = (point: Point): boolean => {
+    const known = crashes.has(point)
+    crashes.add(point)
+    return !known
+  }
+  let ended: Ended | null = null
+  while (ended === null) ended = yield* live(settings, world, isNew)
+  return { ended, world, crashes }
+})
+
+describe("A run that crashes once before and once after everything it does outside, and is resumed each time", () => {
+  it.effect.each([
+    ["verification in rollouts of its own", small(base)],
+    ["verification in ordinary steps", small(reusing)]
+  ] as const)(
+    "comes to the events and checkpoints of one that did not, and pays for nothing twice that it has stored (%s)",
+    ([, settings]) =>
+      Effect.gen(function* () {
+        const undisturbed = yield* live(settings, yield* makeWorld, () => false)
+        assert.isTrue(
+          undisturbed?.events.some((event) => event._tag === "CandidatesProposed" && event.candidates.length > 0),
+          "an optimizer whose first answer was of no use is asked anew"
+        )
+        const { crashes, ended, world } = yield* crashingEverywhere(settings)
+        for (const what of ["train ", "save ", "restore ", "remove ", "ask ", "reserve ", "put ", "append "])
+          assert.isTrue(
+            [...crashes].some((point) => point.startsWith(`after ${what}`)),
+            what
+          )
+        assert.deepStrictEqual(ended, undisturbed)
+        // An answer is lost by a crash between asking and storing it, and the first one at the point of the first settlement.
+        assert.isAtMost(Math.max(...world.asked.values()), 5)
+        assert.isAtMost(Math.max(...world.sampled.values()), 4)
+      })
+  )
+})
