@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from "node:crypto"
-import { Effect, type FileSystem, Layer, type Path, type PlatformError, Redacted } from "effect"
+import { Credentials } from "@inspo/http-server"
+import { Effect, type FileSystem, Layer, type Path, type PlatformError, type Redacted } from "effect"
 import {
   type Etag,
   type HttpPlatform,
@@ -18,8 +18,6 @@ import * as Trajectories from "./Trajectories.ts"
 export interface Options {
   /** Folder of the built page. */
   readonly assets: string
-  /** Names under which the page may be asked for, besides those of this machine. */
-  readonly hosts?: ReadonlyArray<string>
   /** Asked for as the password of HTTP's basic authentication; anyone may look by default. */
   readonly password?: Redacted.Redacted
   readonly poll?: Runs.Options["poll"]
@@ -45,23 +43,17 @@ export const layer = (
       Layer.provide(Runs.layer({ poll, search }))
     ),
     HttpStaticServer.layer({ root: options.assets, cacheControl: "no-cache" }),
-    guard(options)
+    protectedBy(options)
   )
 }
 
-/**
- * Refuses requests under a foreign name, so that no web page elsewhere can read runs through a name that it points at this
- * machine, and those without the password.
- */
-const guard = ({ hosts = [], password }: Options) => {
-  const names = new Set([...loopback, ...hosts])
-  return HttpRouter.middleware(
+/** Refuses requests without the password, and forbids the browser what no answer needs. */
+const protectedBy = ({ password }: Pick<Options, "password">) =>
+  HttpRouter.middleware(
     (answer) =>
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
-        if (!names.has(hostName(headers["host"] ?? "")))
-          return protect(HttpServerResponse.text("The dashboard is not known by this name.\n", { status: 403 }))
-        if (password !== undefined && !matches(headers["authorization"], password))
+        if (password !== undefined && !Credentials.isBasic(headers["authorization"], password))
           return protect(
             HttpServerResponse.text("The password is missing or wrong.\n", {
               status: 401,
@@ -72,12 +64,6 @@ const guard = ({ hosts = [], password }: Options) => {
       }),
     { global: true }
   )
-}
-
-const loopback = ["localhost", "127.0.0.1", "[::1]"]
-
-/** A `Host` header without its port. */
-const hostName = (host: string): string => host.replace(/:\d+$/u, "")
 
 const protect = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setHeaders(response, {
@@ -98,14 +84,3 @@ const contentSecurityPolicy = [
   "form-action 'none'",
   "frame-ancestors 'none'"
 ].join("; ")
-
-/** Whether the header brings the password, under whatever user name. */
-const matches = (header: string | undefined, password: Redacted.Redacted): boolean => {
-  const [, encoded] = /^Basic\s+(.+)$/iu.exec(header ?? "") ?? []
-  if (encoded === undefined) return false
-  const decoded = Buffer.from(encoded, "base64").toString("utf8")
-  const given = decoded.slice(decoded.indexOf(":") + 1)
-  return timingSafeEqual(digest(given), digest(Redacted.value(password)))
-}
-
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

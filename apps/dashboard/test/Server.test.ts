@@ -132,31 +132,21 @@ describe("the server of the dashboard", () => {
     )
   })
 
-  it("forbids loading from elsewhere in every answer, and answers to its own names alone", async () => {
-    for (const path of ["/", "/api/runs", "/api/runs/nobody/overview", "/nothing"]) {
-      const answer = await ask(path)
-      assert.match(answer.headers.get("content-security-policy") ?? "", /default-src 'none'.*frame-ancestors 'none'/u)
-      const foreign = await ask(path, { host: "rebound.example:1234" })
-      assert.strictEqual(foreign.status, 403, path)
-      assert.notInclude(await foreign.text(), "good")
-    }
-    for (const host of ["127.0.0.1:80", "[::1]:80", "localhost"])
-      assert.strictEqual((await ask("/", { host })).status, 200, host)
+  it("forbids loading from elsewhere in every answer", async () => {
+    for (const path of ["/", "/api/runs", "/api/runs/nobody/overview", "/nothing"])
+      assert.match(
+        (await ask(path)).headers.get("content-security-policy") ?? "",
+        /default-src 'none'.*frame-ancestors 'none'/u
+      )
   })
 
   it("asks for the password where there is one", async () => {
-    const guarded = serve({ password: Redacted.make("open sesame"), hosts: ["lab.example"] })
+    const guarded = serve({ password: Redacted.make("open sesame") })
     const bring = (password: string) => ({
-      host: "lab.example:8088",
       authorization: `Basic ${Buffer.from(`anyone:${password}`).toString("base64")}`
     })
     assert.strictEqual((await ask("/api/runs", bring("open sesame"), guarded)).status, 200)
-    for (const headers of [
-      bring("open"),
-      bring(""),
-      { host: "lab.example", authorization: "Bearer open sesame" },
-      {}
-    ]) {
+    for (const headers of [bring("open"), bring(""), { authorization: "Bearer open sesame" }, {}]) {
       const refused = await ask("/api/runs", headers, guarded)
       assert.strictEqual(refused.status, 401)
       assert.include(refused.headers.get("www-authenticate") ?? "", "Basic")

@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from "node:crypto"
-import { Effect, type Layer, Redacted } from "effect"
+import { Credentials } from "@inspo/http-server"
+import { Effect, type Layer, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Protocol from "./RetrieveProtocol.ts"
 import { Search } from "./Search.ts"
@@ -23,7 +23,7 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.Ht
 const answer = (search: Search.Interface["search"], { apiKey, topK }: Options) =>
   Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
-    if (apiKey !== undefined && !matches(headers["authorization"], `Bearer ${Redacted.value(apiKey)}`)) {
+    if (apiKey !== undefined && !Credentials.isBearer(headers["authorization"], apiKey)) {
       return refusal(401, "the key is missing or wrong; expected a header Authorization: Bearer KEY")
     }
     const { queries, return_scores, topk } = yield* HttpServerRequest.schemaBodyJson(Protocol.Request)
@@ -46,9 +46,3 @@ const answer = (search: Search.Interface["search"], { apiKey, topK }: Options) =
 const expected = 'expected {"queries": ["…"], "topk": 3, "return_scores": true}'
 
 const refusal = (status: number, detail: string) => HttpServerResponse.jsonUnsafe({ detail }, { status })
-
-/** Compares hashes, so that the time it takes tells nothing about the key. */
-const matches = (given: string | undefined, expected: string): boolean =>
-  given !== undefined && timingSafeEqual(digest(given), digest(expected))
-
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

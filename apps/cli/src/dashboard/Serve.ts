@@ -1,6 +1,5 @@
 import { Assets, Server } from "@inspo/dashboard"
 import { Console, Effect, FileSystem, Layer } from "effect"
-import { HttpRouter } from "effect/http"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
 import * as Catalog from "./Catalog.ts"
@@ -20,7 +19,7 @@ export const serve = Effect.fn("Dashboard.serve")(function* (input: ServeInput) 
 /** Serves the dashboard while the scope lives, and returns its URL. */
 export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeInput, "json">) {
   const fs = yield* FileSystem.FileSystem
-  const { directories, host } = input
+  const { directories } = input
   const missing = yield* Effect.findFirst(directories, (directory) =>
     Effect.map(
       Effect.orElseSucceed(fs.exists(directory), () => false),
@@ -40,13 +39,8 @@ export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeIn
   return yield* listen(
     "dashboard",
     input,
-    HttpRouter.serve(
-      Server.layer({
-        assets: Assets.folder,
-        hosts: [host],
-        ...(password === undefined ? {} : { password })
-      }).pipe(Layer.provide(Catalog.layer(directories))),
-      { disableLogger: true, disableListenLog: true }
+    Server.layer({ assets: Assets.folder, ...(password === undefined ? {} : { password }) }).pipe(
+      Layer.provide(Catalog.layer(directories))
     )
   )
 })

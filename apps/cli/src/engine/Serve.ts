@@ -3,7 +3,6 @@ import * as CompletionsServer from "@inspo/engine-completions/server"
 import { Catalog } from "@inspo/engine-tinker"
 import * as TinkerServer from "@inspo/engine-tinker/server"
 import { Console, Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
-import { HttpRouter } from "effect/http"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
 
@@ -33,8 +32,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     input.protocol === "tinker"
       ? Layer.provide(TinkerServer.routes, TinkerServer.layer({ model: name, catalog, apiKey }))
       : Layer.provide(CompletionsServer.routes, CompletionsServer.layer({ model: name, apiKey }))
-  const server = HttpRouter.serve(Layer.provide(routes, engine), { disableLogger: true, disableListenLog: true })
-  const url = yield* listen("engine", input, server)
+  const url = yield* listen("engine", input, Layer.provide(routes, engine))
   yield* Console.log(input.json ? JSON.stringify({ url, model: name, checkpoints }) : `${name} at ${url}`)
   return yield* Effect.never
 }, Effect.scoped)

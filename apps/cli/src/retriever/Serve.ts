@@ -3,7 +3,6 @@ import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
 import * as RetrieveProtocol from "@inspo/retrieval/RetrieveProtocol"
 import * as Server from "@inspo/retrieval/Server"
 import { Console, Effect, FileSystem, Layer, Option, Ref } from "effect"
-import { HttpRouter } from "effect/http"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
 
@@ -26,13 +25,10 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     onProgress: yield* progress(input)
   }).pipe(Effect.mapError(failure))
 
-  const server = HttpRouter.serve(
-    Server.layer({ topK: topk, ...(apiKey === undefined ? {} : { apiKey }) }).pipe(
-      Layer.provide(Layer.succeed(Search)(Search.of({ search: index.search })))
-    ),
-    { disableLogger: true, disableListenLog: true }
+  const routes = Server.layer({ topK: topk, ...(apiKey === undefined ? {} : { apiKey }) }).pipe(
+    Layer.provide(Layer.succeed(Search)(Search.of({ search: index.search })))
   )
-  const url = `${yield* listen("retriever", input, server)}${RetrieveProtocol.path}`
+  const url = `${yield* listen("retriever", input, routes)}${RetrieveProtocol.path}`
   yield* Console.log(
     input.json
       ? JSON.stringify({ url, passages: index.size, built: index.built })

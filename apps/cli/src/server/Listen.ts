@@ -1,7 +1,8 @@
 import { createServer } from "node:http"
+import { Guard } from "@inspo/http-server"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, Option, type Redacted } from "effect"
-import { HttpServer, HttpServerError } from "effect/http"
+import { HttpRouter, HttpServer, HttpServerError } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 
@@ -34,12 +35,21 @@ export const admission = Effect.fnUntraced(function* ({
   })
 })
 
-/** Serves until the scope closes, and returns the server's URL. `name` is what an error calls it. */
+/**
+ * Serves routes until the scope closes, behind the guard of every server, and returns the server's URL. `name` is what an
+ * error calls it.
+ */
 export const listen = Effect.fnUntraced(function* <E, R>(
   name: string,
-  { host, port }: Address,
-  server: Layer.Layer<never, E, R | HttpServer.HttpServer>
+  { apiKeyEnv, host, port }: Address,
+  routes: Layer.Layer<never, E, R | HttpRouter.HttpRouter>
 ) {
+  // Who must bring a key, or was let in from other machines, may use any name.
+  const names = Option.isNone(apiKeyEnv) && loopback.has(host) ? [] : "any"
+  const server = HttpRouter.serve(Layer.merge(routes, Guard.layer({ names })), {
+    disableLogger: true,
+    disableListenLog: true
+  })
   const context = yield* server.pipe(
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host, gracefulShutdownTimeout: "5 seconds" })),
     Layer.build,

@@ -9,7 +9,7 @@ import * as Mlflow from "@inspo/tracking/Mlflow"
 import * as Prometheus from "@inspo/tracking/Prometheus"
 import * as TensorBoard from "@inspo/tracking/TensorBoard"
 import { Console, Effect, type FileSystem, Option, type Path, type Scope } from "effect"
-import { FetchHttpClient, HttpRouter } from "effect/http"
+import { FetchHttpClient } from "effect/http"
 import type { LoadedData } from "../config/Data.ts"
 import { listen } from "../server/Listen.ts"
 import type { OnEvent } from "../run/Session.ts"
@@ -84,7 +84,7 @@ const serve = Effect.fnUntraced(function* ({ host, port }: Extract<Asked, { _tag
   const url = yield* listen(
     "Prometheus endpoint",
     { host, port, apiKeyEnv: Option.none() },
-    HttpRouter.serve(Prometheus.layerRoute, { disableLogger: true, disableListenLog: true })
+    Prometheus.layerRoute
   ).pipe(Effect.mapError(({ message }) => new Tracker.TrackerError({ tracker: "Prometheus", reason: message })))
   yield* reporter.lines([`Metrics for Prometheus at ${url}/metrics`])
 })

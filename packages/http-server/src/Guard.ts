@@ -1,0 +1,62 @@
+/** Refuses what no server of ours should see, before any handler runs. */
+import { isIP } from "node:net"
+import { ByteSize, Effect, type Layer } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+
+export interface Options {
+  /**
+   * Names under which the server may be asked for, besides `localhost` and addresses; `any` where every request has to bring
+   * a key. A web page elsewhere can point a name of its own at this machine, and would be let in as a page of this server.
+   */
+  readonly names: ReadonlyArray<string> | "any"
+  /** The largest body that is read, in bytes; 64 MiB by default. */
+  readonly maxBodyBytes?: number
+}
+
+/**
+ * Refuses, whatever the route: a request under a foreign name (403), one that a page of another origin makes (403), a path
+ * and query of more than 2,048 characters (414), a body above the limit (413, where its length is told; reading fails
+ * beyond the limit where it is not).
+ */
+export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
+  const { maxBodyBytes = 64 * 1024 * 1024 } = options
+  return HttpRouter.middleware(
+    (answer) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        return refusal(request, { ...options, maxBodyBytes }) ?? (yield* answer)
+      }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes))),
+    { global: true }
+  )
+}
+
+const refusal = (
+  { headers, url }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "url">,
+  { maxBodyBytes, names }: Required<Options>
+): HttpServerResponse.HttpServerResponse | null => {
+  const host = headers["host"] ?? ""
+  if (names !== "any" && !isOwn(host, names))
+    return refuse(403, `this server is not known as ${printable(host)}; ask for it as localhost or by its address`)
+  const { origin } = headers
+  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
+    return refuse(403, `pages of ${printable(origin)} may not ask this server`)
+  if (url.length > longestUrl)
+    return refuse(414, `the path has ${url.length} characters, expected at most ${longestUrl}`)
+  const length = Number(headers["content-length"] ?? 0)
+  if (length > maxBodyBytes) return refuse(413, `the body has ${length} bytes, expected at most ${maxBodyBytes}`)
+  return null
+}
+
+const longestUrl = 2048
+
+/** An address cannot be pointed elsewhere by whoever owns a name. */
+const isOwn = (host: string, names: ReadonlyArray<string>): boolean => {
+  const name = host.replace(/:\d+$/u, "").toLowerCase()
+  return name === "localhost" || isIP(name.replaceAll(/^\[|\]$/gu, "")) !== 0 || names.includes(name)
+}
+
+const refuse = (status: number, reason: string) =>
+  HttpServerResponse.jsonUnsafe({ error: { message: reason, code: status }, detail: reason }, { status })
+
+/** What a stranger wrote, fit for a log: no control characters, not endless. */
+const printable = (text: string): string => JSON.stringify(text.slice(0, 100))

@@ -1,0 +1,2 @@
+export * as Credentials from "./Credentials.ts"
+export * as Guard from "./Guard.ts"

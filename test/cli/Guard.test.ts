@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { request } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { endAll, inspoServer, patience } from "./Inspo.ts"
+import { writeTinyModel } from "./TinyModel.ts"
+
+let cwd = ""
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-guard-"))
+  await Effect.runPromise(writeTinyModel(join(cwd, "model")))
+  await writeFile(join(cwd, "corpus.jsonl"), `${JSON.stringify({ id: "a", contents: '"Title"\ntext' })}\n`)
+}, patience)
+
+afterAll(async () => {
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+/** The status of a request with these headers; `fetch` would not send all of them. */
+const ask = (url: string, method: string, headers: Record<string, string>, body = ""): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const asking = request(url, { method, headers }, (response) => {
+      response.resume()
+      response.on("end", () => resolve(response.statusCode))
+    })
+    asking.on("error", reject)
+    asking.end(body)
+  })
+
+const engine = ["engine", "serve", "--port", "0", "--model", "model", "--json"]
+
+describe("every server", { timeout: patience }, () => {
+  it.each([
+    ["engine (Tinker)", engine, "/api/v1/healthz", "/api/v1/asample"],
+    ["engine (completions)", [...engine, "--protocol", "completions"], "/v1/models", "/v1/completions"],
+    ["retriever", ["retriever", "serve", "corpus.jsonl", "--port", "0", "--json", "--quiet"], null, "/retrieve"],
+    ["dashboard", ["dashboard", ".", "--port", "0", "--json"], "/api/runs", "/api/runs"]
+  ])("%s answers to its own names and pages alone, and to no endless path or body", async (_, args, open, path) => {
+    const { ready } = await inspoServer(args, { cwd })
+    const { origin: address } = new URL(JSON.parse(ready).url)
+    if (open !== null) assert.strictEqual(await ask(address + open, "GET", {}), 200)
+    assert.strictEqual(await ask(address + path, "POST", { host: "evil.example" }, "{}"), 403)
+    const foreign = { origin: "http://evil.example", "content-type": "text/plain" }
+    assert.strictEqual(await ask(address + path, "POST", foreign, "{}"), 403)
+    assert.strictEqual(await ask(`${address}/${"x".repeat(5000)}`, "GET", {}), 414)
+    const large = { "content-length": String(600 * 1024 * 1024), expect: "100-continue" }
+    assert.strictEqual(await ask(address + path, "POST", large), 413)
+  })
+})
