@@ -1,6 +1,8 @@
 import { basename, resolve } from "node:path"
 import { Projection, type RunEvent } from "@inspo/coevolution"
 import { Console, Effect } from "effect"
+import { TerminalCapabilities } from "effect/cli"
+import { type Branch, type Fate, lineageLines, type Node } from "../report/LineageReport.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { historyHash } from "./Fork.ts"
@@ -8,30 +10,6 @@ import { historyHash } from "./Fork.ts"
 export interface LineageInput {
   readonly directories: ReadonlyArray<string>
   readonly json: boolean
-}
-
-/** A run among those asked for; `parent` is the one it branched off, when that was asked for, too. */
-export interface Branch {
-  readonly run: string
-  readonly parent: string | null
-  /** The last step it shares with the run it left, or null for a run of its own. */
-  readonly forkedAt: number | null
-}
-
-/** What became of an instruction in one run. */
-export interface Fate {
-  readonly run: string
-  readonly fate: Projection.CandidateRecord["fate"]
-  readonly leftAt: number | null
-}
-
-/** An instruction with its fate in every run that knows it, and with its revisions. */
-export interface Node {
-  readonly id: string
-  readonly text: string
-  readonly bornAt: number
-  readonly fates: ReadonlyArray<Fate>
-  readonly children: ReadonlyArray<Node>
 }
 
 /** Tells the descent of the instructions of one run or of several branches. */
@@ -43,11 +21,8 @@ export const lineage = Effect.fn("Lineage.lineage")(function* ({ directories, js
   const roots = forest(runs)
   if (json) return yield* Console.log(JSON.stringify({ runs: branches, instructions: roots }))
   const reporter = yield* Reporter.make("normal")
-  yield* reporter.lines([
-    ...branches.map(told),
-    "",
-    ...roots.flatMap((root) => tree(root, runs.length, reporter.columns))
-  ])
+  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+  yield* reporter.lines(lineageLines(branches, roots, { columns: reporter.columns, canColor }))
 })
 
 interface Run {
@@ -81,48 +56,34 @@ const inherited = (
 /** Instructions of all runs as trees: those that are equal up to their first ancestor are one. */
 export const forest = (runs: ReadonlyArray<Run>): ReadonlyArray<Node> => {
   const drafts = new Map<string, Draft>()
-  const roots: Array<Draft> = []
+  const roots: Array<DraftNode> = []
   for (const { events, run } of runs) {
-    const keys = new Map<string, string>()
+    const own = new Map<string, Draft>()
     for (const { fate, id, leftAt, parent, step, text } of Projection.candidates(events)) {
       if (id === null) continue
-      const above = parent === null ? undefined : keys.get(parent)
-      const key = JSON.stringify([above ?? null, id, text, step])
-      keys.set(id, key)
+      const above = parent === null ? undefined : own.get(parent)
+      // The ancestor's number stands for all of its own ancestors.
+      const key = JSON.stringify([above?.number ?? null, id, text, step])
       const known = drafts.get(key)
-      const draft = known ?? { id, text, bornAt: step, fates: [], children: [] }
-      draft.fates.push({ run, fate, leftAt })
+      const draft = known ?? { number: drafts.size, node: { id, text, bornAt: step, fates: [], children: [] } }
+      own.set(id, draft)
+      draft.node.fates.push({ run, fate, leftAt })
       if (known !== undefined) continue
       drafts.set(key, draft)
-      const siblings = above === undefined ? roots : (drafts.get(above)?.children ?? roots)
-      siblings.push(draft)
+      const siblings = above?.node.children ?? roots
+      siblings.push(draft.node)
     }
   }
   return roots
 }
 
-interface Draft extends Node {
+interface Draft {
+  /** In order of appearance. */
+  readonly number: number
+  readonly node: DraftNode
+}
+
+interface DraftNode extends Node {
   readonly fates: Array<Fate>
-  readonly children: Array<Draft>
+  readonly children: Array<DraftNode>
 }
-
-const told = ({ forkedAt, parent, run }: Branch): string =>
-  forkedAt === null ? run : `${run}, a branch of ${parent ?? "another run"} after step ${forkedAt}`
-
-const tree = (node: Node, runs: number, columns: number, indent = "", below = ""): ReadonlyArray<string> => {
-  const fates = [...Map.groupBy(node.fates, outcome)].map(([fate, own]) =>
-    own.length === runs ? fate : `${fate} in ${own.map(({ run }) => basename(run)).join(", ")}`
-  )
-  const head = `${indent}${node.id}  step ${node.bornAt}, ${fates.join(", ")}  `
-  const room = Math.max(20, columns - head.length)
-  const text = node.text.length > room ? `${node.text.slice(0, room - 1)}…` : node.text
-  return [
-    head + text,
-    ...node.children.flatMap((child, index) => {
-      const last = index === node.children.length - 1
-      return tree(child, runs, columns, `${below}${last ? "└─ " : "├─ "}`, `${below}${last ? "   " : "│  "}`)
-    })
-  ]
-}
-
-const outcome = ({ fate, leftAt }: Fate): string => (leftAt === null ? fate : `${fate} at ${leftAt}`)

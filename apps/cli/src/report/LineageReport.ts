@@ -1,0 +1,70 @@
+import { basename } from "node:path"
+import type { Projection } from "@inspo/coevolution"
+import { wordDiff } from "@inspo/dashboard/WordDiff"
+import { paragraph } from "../terminal/Text.ts"
+import { changeLines, type Style } from "./DiffReport.ts"
+
+/** A run among those asked for; `parent` is the one it branched off, when that was asked for, too. */
+export interface Branch {
+  readonly run: string
+  readonly parent: string | null
+  /** The last step it shares with the run it left, or null for a run of its own. */
+  readonly forkedAt: number | null
+}
+
+/** What became of an instruction in one run. */
+export interface Fate {
+  readonly run: string
+  readonly fate: Projection.CandidateRecord["fate"]
+  readonly leftAt: number | null
+}
+
+/** An instruction with its fate in every run that knows it, and with its revisions. */
+export interface Node {
+  readonly id: string
+  readonly text: string
+  readonly bornAt: number
+  readonly fates: ReadonlyArray<Fate>
+  readonly children: ReadonlyArray<Node>
+}
+
+/** The descent as lines: an ancestor with its text, everyone else below the parent with what differs from it. */
+export const lineageLines = (
+  branches: ReadonlyArray<Branch>,
+  roots: ReadonlyArray<Node>,
+  style: Style
+): ReadonlyArray<string> => {
+  const lines = branches.flatMap((branch) => paragraph(told(branch), "", style.columns))
+  const open: Array<{ readonly node: Node; readonly parent: Node | null; readonly depth: number }> = roots
+    .map((node) => ({ node, parent: null, depth: 0 }))
+    .toReversed()
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { depth, node, parent } = next
+    const indent = "  ".repeat(Math.min(depth, deepest))
+    lines.push(
+      "",
+      ...paragraph(`${node.id}: ${origin(node, parent)}, ${fates(node, branches.length)}`, indent, style.columns),
+      ...(parent === null
+        ? paragraph(node.text, `${indent}    `, style.columns)
+        : changeLines(wordDiff(parent.text, node.text), style, `${indent}    `))
+    )
+    for (const child of node.children.toReversed()) open.push({ node: child, parent: node, depth: depth + 1 })
+  }
+  return lines
+}
+
+/** Generations that are set off from one another; further ones stay where these end, so that texts keep their room. */
+const deepest = 8
+
+const told = ({ forkedAt, parent, run }: Branch): string =>
+  forkedAt === null ? run : `${run}, a branch of ${parent ?? "another run"} after step ${forkedAt}`
+
+const origin = ({ bornAt }: Node, parent: Node | null): string =>
+  parent === null ? `step ${bornAt}` : `from ${parent.id} at step ${bornAt}`
+
+const fates = (node: Node, runs: number): string =>
+  [...Map.groupBy(node.fates, outcome)]
+    .map(([fate, own]) => (own.length === runs ? fate : `${fate} in ${own.map(({ run }) => basename(run)).join(", ")}`))
+    .join(", ")
+
+const outcome = ({ fate, leftAt }: Fate): string => (leftAt === null ? fate : `${fate} at ${leftAt}`)
