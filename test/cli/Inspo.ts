@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { assert } from "vitest"
 
-const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
+export const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
 
 /** Milliseconds for a run of a few seconds, which takes minutes on a machine that is busy with other things. */
 export const patience = 240_000
@@ -22,24 +22,20 @@ export const endAll = (): void => {
 }
 
 /**
- * Runs the real command line in `cwd`; `interruptWhen` watches what it writes and may ask for Ctrl-C, `env` joins the
- * environment.
+ * Runs the real command line in `cwd`; `interruptWhen` watches what it writes and may ask for Ctrl-C, nobody reads on
+ * after `closeWhen`, as with `| head`, and `env` joins the environment.
  */
 export const inspo = (
   args: ReadonlyArray<string>,
   options: {
     readonly cwd: string
     readonly interruptWhen?: (stdout: string) => boolean
+    readonly closeWhen?: (stdout: string) => boolean
     readonly env?: Readonly<Record<string, string>>
   }
 ): Promise<Finished> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [main, ...args], {
-      cwd: options.cwd,
-      env: { ...process.env, ...options.env },
-      stdio: ["ignore", "pipe", "pipe"]
-    })
-    alive.add(child)
+    const child = start(args, options.cwd, options.env)
     let stdout = ""
     let stderr = ""
     let interrupted = false
@@ -49,22 +45,32 @@ export const inspo = (
         interrupted = true
         child.kill("SIGINT")
       }
+      if (options.closeWhen?.(stdout) === true) child.stdout.destroy()
     })
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
     child.on("error", reject)
     child.on("close", (code) => {
-      alive.delete(child)
       resolve({ code, stdout, stderr })
     })
   })
 
+/** Starts the real command line in `cwd`. */
+export const start = (args: ReadonlyArray<string>, cwd: string, env: Readonly<Record<string, string>> = {}) => {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  alive.add(child)
+  child.on("close", () => alive.delete(child))
+  return child
+}
+
 /** Starts a server of the command line in `cwd`, and gives the first line it prints: the one that says it is ready. */
 export const inspoServer = async (args: ReadonlyArray<string>, options: { readonly cwd: string }) => {
-  const child = spawn(process.execPath, [main, ...args], { cwd: options.cwd, stdio: ["ignore", "pipe", "pipe"] })
-  alive.add(child)
+  const child = start(args, options.cwd)
   let stderr = ""
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
-  child.on("close", () => alive.delete(child))
   const [ready] = await Promise.race([
     once(child.stdout, "data"),
     once(child, "close").then(() => Promise.reject(new Error(stderr)))

@@ -123,6 +123,7 @@ const Grid = Schema.Struct({
 describe("bad input", { timeout: patience }, () => {
   it.each([
     ["an unknown key to plan", ["plan", "--set", "schedule.step=3"], 2, "did you mean schedule.steps?"],
+    ["what no machine does", ["plan", "--set", "schedule.steps=1000000000"], 2, "between 1 and 1000000"],
     ["no run", ["whatif", "nowhere"], 1, "nowhere"],
     ["a corrupt journal", ["whatif", "corrupt"], 1, "journal.sqlite"],
     ["an unknown key", ["whatif", "one", "--set", "population.windw=3"], 2, "did you mean population.window?"],

@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import { Journal } from "@inspo/journal"
-import { Effect, Schedule } from "effect"
+import { Effect, Option, Schedule } from "effect"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import { exportRun } from "../../apps/cli/src/run/Export.ts"
 import { fork } from "../../apps/cli/src/run/Fork.ts"
@@ -26,7 +26,14 @@ let whole: Outcome
 const at = (name: string) => join(cwd, name)
 const run = <A, E>(effect: Effect.Effect<A, E, NodeServices.NodeServices>): Promise<A> =>
   Effect.runPromise(Effect.provide(effect, NodeServices.layer))
-const quietly = { json: true, quiet: true, baseline: false, set: [], track: [], trackNames: "inspo" as const }
+const quietly = {
+  json: true,
+  quiet: true,
+  baseline: Option.some(false),
+  set: [],
+  track: [],
+  trackNames: "inspo" as const
+}
 
 const branch = (name: string, step: number, ...set: ReadonlyArray<string>) =>
   run(
@@ -112,6 +119,24 @@ describe("a branch", { timeout: 120_000 }, () => {
       Effect.flip(fork({ directory: at("whole"), at: step, set, out: at("refused"), json: true }))
     )
     assert.include(error.message, problem)
+  })
+})
+
+describe("a resumed run", { timeout: 120_000 }, () => {
+  it("keeps what was asked for at its start, and takes other settings that decide no results", async () => {
+    await run(fork({ directory: at("whole"), at: 2, set: [], out: at("moved"), json: true }))
+    const goOn = (...set: ReadonlyArray<string>) =>
+      resume({ ...quietly, directory: at("moved"), baseline: Option.none(), set })
+    const refused = await run(Effect.flip(goOn("train.clipRatio=0.3")))
+    assert.include(refused.message, "train.clipRatio is 0.3, but was 0.2 when the run began")
+    assert.include(refused.message, "engine.workers")
+    await run(goOn("engine.workers=1", "rollout.toolTimeoutSeconds=9"))
+    const { config } = await run(readRun(at("moved")))
+    assert.deepStrictEqual([config.engine.workers, config.rollout.toolTimeoutSeconds], [1, 9])
+    const moved = await outcomeOf(at("moved"))
+    assert.deepStrictEqual({ ...moved, events: [], traces: "" }, { ...whole, events: [], traces: "" })
+    // The run was started with --no-baseline.
+    assert.include(await readFile(join(at("moved"), "outcome.json"), "utf8"), '"baseline":null')
   })
 })
 

@@ -1,6 +1,6 @@
 /** The pages of docs/reference, made from the code. */
 import { readFile } from "node:fs/promises"
-import { Presets, RunEvents } from "@inspo/coevolution"
+import { ConfigParts, Presets, RunEvents } from "@inspo/coevolution"
 import { catalogue, type Definition, Point } from "@inspo/tracking"
 import { Effect, Option } from "effect"
 import type { HelpDoc } from "effect/cli"
@@ -28,7 +28,8 @@ const configPage = (): string =>
     "Settings",
     "Every key of a config, with its value in three presets; `=` is that of `quick`. Set one with `--set KEY=VALUE`, or write " +
       "them in a YAML file: `inspo init` writes one with all of them. Files and flags are laid over the preset. " +
-      "A row, as in _row 7_, is one of [the paper's open points](../algorithm.md); Eq. are the paper's equations.",
+      "Those with † decide no results, or a fingerprint of the run guards what they name: they may change on " +
+      "`inspo resume DIR --set KEY=VALUE`. A row, as in _row 7_, is one of [the paper's open points](../algorithm.md); Eq. are the paper's equations.",
     ...configKeys
       .filter(({ isSection, path }) => isSection && !path.includes("."))
       .flatMap((section) => [`## ${section.path}`, `${section.meaning}.`, keysTable(`${section.path}.`)]),
@@ -46,7 +47,8 @@ const keysTable = (prefix: string): string =>
         const [quick, paper, robust] = [Presets.quick, Presets.paper, Presets.robust].map((preset) =>
           written(valueAt(preset, path))
         )
-        return [`\`${path}\``, meaning, values, quick ?? "", same(paper, quick), same(robust, quick)]
+        const mark = ConfigParts.partOf(path) === "algorithm" ? "" : " †"
+        return [`\`${path}\`${mark}`, meaning, values, quick ?? "", same(paper, quick), same(robust, quick)]
       })
   )
 
@@ -64,7 +66,9 @@ const cliPage = (docs: Effect.Success<typeof helpDocs>): string => {
   return page(
     "Command line",
     `${program?.doc.description ?? ""}. \`--json\` prints one JSON document on standard output; everything else goes to ` +
-      "standard error. Exit codes: 0 done, 1 failed, 2 bad usage or config, 130 interrupted with the state saved. " +
+      "standard error. Exit codes: 0 done, 1 failed, 2 bad usage or config, 130 interrupted " +
+      "with the state saved. A command that has nothing to save is ended by a signal as any program is, which shells show as " +
+      "130 (Ctrl-C) or 143 (SIGTERM). " +
       "`NO_COLOR` turns colours off.",
     "Flags of every command:",
     flagTable(program?.doc.globalFlags ?? []),
@@ -112,7 +116,7 @@ const flagTable = (all: ReadonlyArray<HelpDoc.FlagDoc>): string =>
 
 /** A flag that may be given any number of times counts as required, too. */
 const isRepeated = (description: HelpDoc.FlagDoc["description"]): boolean =>
-  Option.exists(description, (text) => /may be repeated|more than once|nothing else/u.test(text))
+  Option.exists(description, (text) => /may be repeated|more than once/u.test(text))
 
 const examples = (all: ReadonlyArray<HelpDoc.ExampleDoc>): ReadonlyArray<string> =>
   all.length === 0

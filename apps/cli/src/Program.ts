@@ -2,6 +2,9 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { main } from "./Cli.ts"
+import * as StandardStreams from "./StandardStreams.ts"
+
+StandardStreams.guard()
 
 // The first signal stops a run cleanly, the second one at once: what is committed cannot be lost.
 let asked = false

@@ -9,6 +9,8 @@ import { Schema, Struct } from "effect"
 
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+/** A whole number up to what no machine gets done. */
+const upTo = (most: number, least = 1) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
 const PositiveNumber = Schema.Finite.check(Schema.isGreaterThan(0))
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const PositiveShare = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1, exclusiveMinimum: true }))
@@ -51,10 +53,10 @@ export const InstructionConfig = Schema.Struct({
 })
 
 export const PopulationConfig = Schema.Struct({
-  size: PositiveInt.annotate({
+  size: upTo(10_000).annotate({
     description: "N_P: how many instructions live after a refill. 1 without evolution is ordinary GRPO"
   }),
-  initial: Schema.NullOr(PositiveInt).annotate({
+  initial: Schema.NullOr(upTo(10_000)).annotate({
     description: "How many instructions the run begins with, or null for `size`"
   }),
   parents: PositiveInt.annotate({
@@ -117,7 +119,7 @@ export const HalvingConfig = Schema.Struct({
 })
 
 export const ScheduleConfig = Schema.Struct({
-  steps: PositiveInt.annotate({ description: "T: policy updates" }),
+  steps: upTo(1_000_000).annotate({ description: "T: policy updates" }),
   pruneEvery: NonNegativeInt.annotate({ description: "K_p: prune every so many steps; 0 never" }),
   evolveEvery: NonNegativeInt.annotate({ description: "K_e: evolve every so many steps; 0 never" }),
   evolveFrom: NonNegativeInt.annotate({ description: "First step that may evolve" }),
@@ -143,8 +145,8 @@ export const ProposerConfig = Schema.Struct({
       "from the offline clause bank)"
   }),
   failures: PositiveInt.annotate({ description: "Failures shown per reflection" }),
-  candidates: PositiveInt.annotate({ description: "Candidates per proposal" }),
-  crossover: NonNegativeInt.annotate({
+  candidates: upTo(10_000).annotate({ description: "Candidates per proposal" }),
+  crossover: upTo(10_000, 0).annotate({
     description: "Further candidates per proposal, each crossed from the parent and the best other instruction"
   }),
   maxSimilarity: Schema.NullOr(PositiveShare).annotate({
@@ -163,7 +165,7 @@ export const VerificationConfig = Schema.Struct({
   samples: NonNegativeInt.annotate({
     description: "|D_B|: questions each candidate is tried on; 0 lets candidates in untried"
   }),
-  rounds: PositiveInt.annotate({ description: "Rounds of proposing and verifying per evolution" }),
+  rounds: upTo(1000).annotate({ description: "Rounds of proposing and verifying per evolution" }),
   questions: Schema.Literals(["uniform", "distinct"]).annotate({
     description:
       "D_B: uniform over the buffer, or distinct recent questions without those of the reflected failures (row 13)"
@@ -195,7 +197,7 @@ export const VerificationConfig = Schema.Struct({
 })
 
 export const RolloutConfig = Schema.Struct({
-  groupSize: PositiveInt.annotate({ description: "G: trajectories per (instruction, question)" }),
+  groupSize: upTo(10_000).annotate({ description: "G: trajectories per (instruction, question)" }),
   maxFailedShare: Share.annotate({
     description:
       "How many of the rollouts asked for at once may fail by a tool or reward; more stop the run, to be resumed"
@@ -238,6 +240,9 @@ export const TrainConfig = Schema.Struct({
 })
 
 export const EvaluationConfig = Schema.Struct({
+  baseline: Schema.Boolean.annotate({
+    description: "Whether the report compares with the seed instruction alone, trained at the same budget"
+  }),
   questions: NonNegativeInt.annotate({
     description: "Test questions of the final table, answered once each as rollouts are; 0 skips it"
   }),
@@ -323,7 +328,7 @@ export const JournalConfig = Schema.Struct({
 
 /**
  * The most a run may spend, work that was redone after a crash included; null is no limit. A run that reaches one stops
- * with its state saved, and goes on once the limit is raised: of all settings these alone may differ on a resume.
+ * with its state saved, and goes on once the limit is raised.
  */
 export const BudgetConfig = Schema.Struct({
   usd: Schema.NullOr(PositiveNumber).annotate({ description: "US dollars" }),
@@ -390,9 +395,7 @@ export const RunConfig = Schema.Struct({
   engine: EngineConfig.annotate({ description: "What samples and trains: the embedded model, or a server" }),
   journal: JournalConfig.annotate({ description: "Where the journal is kept" }),
   budget: BudgetConfig.annotate({
-    description:
-      "The most a run may spend, work that was redone after a crash included; null is no limit. Of all settings " +
-      "these alone may differ on a resume"
+    description: "The most a run may spend, work that was redone after a crash included; null is no limit"
   }),
   control: ControlConfig.annotate({ description: "Switches for controlled comparisons, off in ordinary runs" })
 })

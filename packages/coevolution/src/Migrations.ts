@@ -16,6 +16,7 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["verification", "race"], value: false },
   { path: ["verification", "reuse"], value: false },
   { path: ["train", "demonstrations"], value: null },
+  { path: ["evaluation", "baseline"], value: true },
   { path: ["engine", "protocol"], value: "tinker" },
   {
     path: ["optimizer"],

@@ -133,7 +133,7 @@ export const robust: RunConfig = {
     normalization: "sequence-mean",
     advantage: "standardised"
   },
-  evaluation: { questions: 500, every: 100, validation: 100, collapse: 0.5, select: "before-collapse" },
+  evaluation: { baseline: true, questions: 500, every: 100, validation: 100, collapse: 0.5, select: "before-collapse" },
   checkpoint: { every: 1, keep: 2 },
   engine: {
     model: null,

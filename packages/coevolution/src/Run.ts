@@ -2,12 +2,13 @@ import { Engine, type EngineError } from "@inspo/engine"
 import { Journal, type JournalError } from "@inspo/journal"
 import type { Proposer, ProposerError } from "@inspo/reflection"
 import type { Rollout, RolloutError } from "@inspo/rollout"
-import { Effect, Equal } from "effect"
+import { Effect } from "effect"
 import { Digest } from "effect/crypto"
 import { apply, fold } from "./Apply.ts"
 import type { BudgetReached } from "./Bookkeeping.ts"
 import type * as Command from "./Command.ts"
 import { type ConfigError, type RunConfig, unsupported } from "./Config.ts"
+import * as ConfigParts from "./ConfigParts.ts"
 import * as EventLog from "./EventLog.ts"
 import { next, type Setting } from "./Next.ts"
 import * as Perform from "./Perform.ts"
@@ -41,7 +42,7 @@ export type RunError =
  * event is committed before the next command is chosen, so interrupting is safe at any point.
  *
  * Fails with `ConfigError` when the engine cannot do what the config asks, with `RunMismatch` when the journal belongs to
- * another config, engine or data set, with `BudgetReached` when the next piece of work does not fit the budget, and with
+ * another algorithm ({@link ConfigParts}), engine or data set, with `BudgetReached` when the next piece of work does not fit the budget, and with
  * `TooManyFailures` when an environment that is down would bias the run.
  */
 export const run = Effect.fn("Run.run")(function* <E = never>(
@@ -109,14 +110,21 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
     return Effect.fail(
       new Perform.RunMismatch({ reason: `the journal begins with ${first._tag}, expected RunStarted` })
     )
-  // The budget may be raised on the way.
-  const expected = { ...started, config: { ...started.config, budget: first.config.budget } }
-  const differs = (["config", "engine", "data"] as const).find((part) => !Equal.equals(first[part], expected[part]))
+  const [other] = ConfigParts.differences(first.config, started.config)
+  if (other !== undefined)
+    return Effect.fail(
+      new Perform.RunMismatch({
+        reason: `${ConfigParts.told(other)}; go on as the run began, or start another one`
+      })
+    )
+  const differs = (["engine", "data"] as const).find((part) => first[part] !== started[part])
   return differs === undefined
     ? Effect.void
     : Effect.fail(
         new Perform.RunMismatch({
-          reason: `the journal was started with another ${differs}; start a new run, or continue with the one it records`
+          reason:
+            `the ${differs} ${differs === "data" ? "are" : "is"} not what the run began with (fingerprint ${started[differs]}, ` +
+            `expected ${first[differs]}); go on with what it began with, or start another run`
         })
       )
 }

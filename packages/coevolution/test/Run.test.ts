@@ -105,16 +105,6 @@ describe("run", () => {
     { arbitrary: { runs: 12 } }
   )
 
-  it.effect("refuses to continue under another config", () =>
-    Effect.gen(function* () {
-      const journal = yield* Journal
-      yield* runOn(config, Layer.succeed(Journal, journal))
-      const other = { ...config, sampler: { ...config.sampler, temperature: 0.3 } }
-      const error = yield* Effect.flip(runOn(other, Layer.succeed(Journal, journal)))
-      assert.include(error.message, "another config")
-    }).pipe(Effect.provide(layerMemory, { local: true }))
-  )
-
   it.effect("trains nothing before train.fromStep", () =>
     Effect.gen(function* () {
       const { events } = yield* history({ ...config, train: { ...config.train, fromStep: 6 } })

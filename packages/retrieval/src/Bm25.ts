@@ -43,17 +43,22 @@ export const make = Effect.fn("Bm25.make")(function* (
     Effect.sync(() => new DatabaseSync(":memory:")),
     (database) => Effect.sync(() => database.close())
   )
-  const reader = yield* Effect.try({
-    try: () => {
-      database.exec("BEGIN")
-      const writer = IndexWriter.make(database)
-      for (const { text, title } of passages) writer.add(title, text)
-      writer.end()
-      database.exec("COMMIT")
-      return IndexReader.make(database, options)
-    },
-    catch: (cause) =>
-      new SearchError({ operation: "open", reason: `no index can be built from ${passages.length} passages`, cause })
+  const attempt = <A>(operation: () => A) =>
+    Effect.try({
+      try: operation,
+      catch: (cause) =>
+        new SearchError({ operation: "open", reason: `no index can be built from ${passages.length} passages`, cause })
+    })
+  const writer = yield* attempt(() => {
+    database.exec("BEGIN")
+    return IndexWriter.make(database)
+  })
+  // One by one, so that a large corpus can be interrupted.
+  yield* Effect.forEach(passages, ({ text, title }) => attempt(() => writer.add(title, text)), { discard: true })
+  const reader = yield* attempt(() => {
+    writer.end()
+    database.exec("COMMIT")
+    return IndexReader.make(database, options)
   })
 
   const search = Effect.fn("Search.search")(function* (queries: ReadonlyArray<string>, topK: number) {

@@ -115,7 +115,7 @@ export const config: fc.Arbitrary<RunConfig> = fc
       },
       rollout: { ...robust.rollout, groupSize: n.groupSize },
       train: { ...robust.train, ...n.training, batchSize: n.batchSize, miniBatchSize: 1 },
-      evaluation: n.evaluation,
+      evaluation: { baseline: true, ...n.evaluation },
       checkpoint: n.checkpoint
     }
   })

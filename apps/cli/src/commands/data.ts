@@ -1,7 +1,7 @@
 import { defaultShares } from "@inspo/datasets/Shares"
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { handler, readerHandler } from "./handler.ts"
 
 const file = Argument.String("file").pipe(
   Argument.withDescription("Questions as Search-R1 rows: Parquet if the name ends in .parquet, else JSON lines")
@@ -12,7 +12,7 @@ const force = Flag.Boolean("force").pipe(Flag.withDescription("Write over files 
 const directory = Flag.String("out").pipe(Flag.withMetavar("DIR"), Flag.withDescription("Directory to write to"))
 
 const inspect = Command.make("inspect", { file, json: flags.json }, (input) =>
-  handler(
+  readerHandler(
     () => import("../data/Inspect.ts"),
     ({ inspect }) => inspect(input)
   )

@@ -1,6 +1,6 @@
 import { Argument, Command } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { readerHandler } from "./handler.ts"
 
 const side = (name: string) =>
   Argument.String(name).pipe(
@@ -10,7 +10,7 @@ const side = (name: string) =>
   )
 
 export const diff = Command.make("diff", { from: side("from"), to: side("to"), json: flags.json }, (input) =>
-  handler(
+  readerHandler(
     () => import("../run/Diff.ts"),
     ({ diff }) => diff(input)
   )

@@ -1,9 +1,9 @@
 import { Command } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { readerHandler } from "./handler.ts"
 
 export const doctor = Command.make("doctor", { json: flags.json }, (input) =>
-  handler(
+  readerHandler(
     () => import("../doctor/Doctor.ts"),
     ({ diagnose }) => diagnose(input)
   )

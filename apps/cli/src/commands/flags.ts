@@ -10,7 +10,7 @@ export const quiet = Flag.Boolean("quiet").pipe(Flag.withDescription("Print no p
 export const presetName = Flag.String("preset").pipe(
   Flag.withMetavar("NAME"),
   Flag.withDescription(
-    "Settings to start from: quick, paper, robust, or an ablation of quick (an unknown name lists all)"
+    "Settings to start from: quick, tiny (a trial of seconds), paper, robust, or an ablation of quick (an unknown name lists all)"
   )
 )
 
@@ -31,6 +31,14 @@ export const seed = Flag.Int("seed").pipe(
 export const out = Flag.String("out").pipe(
   Flag.withMetavar("DIR"),
   Flag.withDescription("New or empty directory for everything that is written"),
+  Flag.optional
+)
+
+/** Whether a run is compared with its static arm; where it is not said, the config or what the run began with says. */
+export const baseline = Flag.Boolean("baseline").pipe(
+  Flag.withDescription(
+    "Compare with the static instruction at the same budget; --no-baseline leaves it out, also when the run is resumed"
+  ),
   Flag.optional
 )
 

@@ -11,3 +11,18 @@ export const handler = <M, A, E, R>(
   Effect.flatMap(Effect.promise(load), use).pipe(
     Effect.tapCause((cause) => (Cause.hasDies(cause) ? Effect.logDebug(cause) : Effect.void))
   )
+
+/**
+ * The same for a command that has nothing to save: a signal ends it in the middle of a computation, too, as it ends any
+ * program. Shells show that as exit code 130 or 143.
+ */
+export const readerHandler = <M, A, E, R>(
+  load: () => Promise<M>,
+  use: (module: M) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.andThen(
+    Effect.sync(() => {
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeAllListeners(signal)
+    }),
+    handler(load, use)
+  )

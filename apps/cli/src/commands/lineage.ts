@@ -1,6 +1,6 @@
 import { Argument, Command } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { readerHandler } from "./handler.ts"
 
 export const lineage = Command.make(
   "lineage",
@@ -12,7 +12,7 @@ export const lineage = Command.make(
     json: flags.json
   },
   (input) =>
-    handler(
+    readerHandler(
       () => import("../run/Lineage.ts"),
       ({ lineage }) => lineage(input)
     )

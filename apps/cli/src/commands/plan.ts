@@ -1,6 +1,6 @@
 import { Argument, Command } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { readerHandler } from "./handler.ts"
 
 export const plan = Command.make(
   "plan",
@@ -12,7 +12,7 @@ export const plan = Command.make(
     json: flags.json
   },
   (input) =>
-    handler(
+    readerHandler(
       () => import("../run/Plan.ts"),
       ({ plan }) => plan(input)
     )

@@ -1,6 +1,6 @@
 import { Argument, Command } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { readerHandler } from "./handler.ts"
 
 export const replay = Command.make(
   "replay",
@@ -9,7 +9,7 @@ export const replay = Command.make(
     json: flags.json
   },
   (input) =>
-    handler(
+    readerHandler(
       () => import("../run/Replay.ts"),
       ({ replay }) => replay(input)
     )

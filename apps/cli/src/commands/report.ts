@@ -1,6 +1,6 @@
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { readerHandler } from "./handler.ts"
 
 export const report = Command.make(
   "report",
@@ -18,7 +18,7 @@ export const report = Command.make(
     json: flags.json
   },
   (input) =>
-    handler(
+    readerHandler(
       () => import("../report/Write.ts"),
       ({ report }) => report(input)
     )

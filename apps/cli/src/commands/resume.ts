@@ -6,12 +6,11 @@ export const resume = Command.make(
   "resume",
   {
     directory: Argument.String("dir").pipe(Argument.withDescription("Directory of the run to continue")),
-    baseline: Flag.Boolean("baseline").pipe(
-      Flag.withDescription("Compare with the static instruction at the same budget; --no-baseline leaves it out"),
-      Flag.withDefault(true)
-    ),
+    baseline: flags.baseline,
     set: flags.set.pipe(
-      Flag.withDescription("Raise a limit of the budget, such as budget.rollouts=20000; nothing else")
+      Flag.withDescription(
+        "Change a setting that decides no results, such as budget.rollouts=20000 or engine.url; may be repeated"
+      )
     ),
     ...flags.tracking,
     json: flags.json,

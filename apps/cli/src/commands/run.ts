@@ -18,10 +18,7 @@ export const run = Command.make(
     set: flags.set,
     seed: flags.seed,
     out: flags.out,
-    baseline: Flag.Boolean("baseline").pipe(
-      Flag.withDescription("Compare with the static instruction at the same budget; --no-baseline leaves it out"),
-      Flag.withDefault(true)
-    ),
+    baseline: flags.baseline,
     dashboard: Flag.Boolean("dashboard").pipe(
       Flag.withDescription("Show the run in a browser while it goes on; prints the address"),
       Flag.withDefault(false)

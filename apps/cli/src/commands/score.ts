@@ -1,6 +1,6 @@
 import { defaultConfig, Scope } from "@inspo/reward/RewardConfig"
 import { Argument, Command, Flag } from "effect/cli"
-import { handler } from "./handler.ts"
+import { readerHandler } from "./handler.ts"
 
 const part = (name: keyof typeof defaultConfig.format, description: string) =>
   Flag.Finite(`${name}-score`).pipe(
@@ -33,7 +33,7 @@ export const score = Command.make(
     final: part("final", "what a wrong answer in malformed turns is worth")
   },
   (input) =>
-    handler(
+    readerHandler(
       () => import("../score/Score.ts"),
       ({ score }) => score(input)
     )

@@ -1,6 +1,6 @@
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { readerHandler } from "./handler.ts"
 
 export const whatif = Command.make(
   "whatif",
@@ -15,7 +15,7 @@ export const whatif = Command.make(
     json: flags.json
   },
   (input) =>
-    handler(
+    readerHandler(
       () => import("../run/WhatIf.ts"),
       ({ whatif }) => whatif(input)
     )

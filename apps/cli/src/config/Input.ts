@@ -12,6 +12,7 @@ export interface Input {
   readonly file: Option.Option<string>
   readonly set: ReadonlyArray<string>
   readonly seed: Option.Option<number>
+  readonly baseline?: Option.Option<boolean>
   /** What training method the preset is bent to before anything else. */
   readonly method?: Method.Method
 }
@@ -26,7 +27,12 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
     onSome: (value) => [{ seed: value }]
   })
   const method = Method.override(input.method ?? "inspo")
-  const overrides = yield* Effect.forEach([method, ...file, ...sets, ...seed], withSeeds)
+  const overrides = yield* Effect.forEach([method, ...file, ...sets, ...seed, ...withBaseline(input)], withSeeds)
+  return yield* laid(base, overrides)
+})
+
+/** A config under overrides, with paths of data and model made absolute. */
+export const laid = Effect.fnUntraced(function* (base: RunConfig, overrides: ReadonlyArray<Override>) {
   const config = yield* orUsage(resolve(base, overrides))
   const path = yield* Path.Path
   const absolute = (name: string | null) => (name === null ? null : path.resolve(name))
@@ -40,6 +46,10 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
     }
   } satisfies RunConfig
 })
+
+/** What `--baseline` and `--no-baseline` set. */
+export const withBaseline = ({ baseline = Option.none() }: Pick<Input, "baseline">): ReadonlyArray<Override> =>
+  Option.match(baseline, { onNone: () => [], onSome: (value) => [{ evaluation: { baseline: value } }] })
 
 /** The result of a config function; its fault as a usage error. */
 export const orUsage = <A>(result: Result.Result<A, ConfigError>): Effect.Effect<A, UsageError> =>

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { RunConfig, RunEvent } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
-import { Effect, FileSystem, Schema } from "effect"
+import { Effect, FileSystem, Schema, Struct } from "effect"
 import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
 import { Baseline, score } from "../report/Summary.ts"
@@ -34,8 +34,9 @@ export const staticConfig = (config: RunConfig, rollouts: number): RunConfig => 
   control: { permuteCredit: false }
 })
 
-/** Whether there is a static arm to compare with: under one instruction it is the run itself, and a frozen policy has none. */
-export const isCompared = ({ population, train }: RunConfig): boolean => population.size > 1 && train.fromStep !== null
+/** Whether a static arm is asked for and there is one: under one instruction it is the run itself, and a frozen policy has none. */
+export const isCompared = ({ evaluation, population, train }: RunConfig): boolean =>
+  evaluation.baseline && evaluation.questions > 0 && population.size > 1 && train.fromStep !== null
 
 /**
  * What decides the result of a static arm: checkpoint, data, config and code, as one SHA-256. Paths, worker counts and
@@ -47,7 +48,17 @@ export const cacheKey = (
 ): string => {
   const { evaluation, instruction, population, retrieval, reward, rollout, sampler, schedule, seed, train } = config
   const decisive = [
-    { seed, instruction, population, sampler, rollout, retrieval, reward, train, evaluation },
+    {
+      seed,
+      instruction,
+      population,
+      sampler,
+      rollout,
+      retrieval,
+      reward,
+      train,
+      evaluation: Struct.omit(evaluation, ["baseline"])
+    },
     schedule.steps,
     [identity.engine, identity.data, identity.code]
   ]

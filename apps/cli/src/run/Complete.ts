@@ -14,7 +14,7 @@ import type { Reporter } from "../terminal/Reporter.ts"
 import type { FollowOptions } from "../tracking/Follow.ts"
 import * as Telemetry from "../tracking/Telemetry.ts"
 import type { Tracking } from "../tracking/Trackers.ts"
-import { baseline } from "./Baseline.ts"
+import { baseline, isCompared } from "./Baseline.ts"
 import { programName } from "./ProgramName.ts"
 import { session } from "./Session.ts"
 import { watch } from "./Watch.ts"
@@ -26,7 +26,6 @@ export interface CompleteOptions {
   readonly loaded: LoadedData
   readonly code: string
   readonly launchedAt: number
-  readonly withBaseline: boolean
   readonly json: boolean
   readonly tracking: Tracking
   readonly reporter: Reporter
@@ -59,11 +58,11 @@ export const complete = Effect.fn("Complete.complete")(function* (options: Compl
       })
     })
     const before = yield* readOutcome(directory)
-    const wanted = options.withBaseline && config.evaluation.questions > 0
     const outcome = {
       ...nothing,
       unknownWords: result.unknownWords,
-      baseline: wanted && before.baseline === null ? yield* baseline({ ...options, ...result }) : before.baseline
+      baseline:
+        isCompared(config) && before.baseline === null ? yield* baseline({ ...options, ...result }) : before.baseline
     }
     yield* writeOutcome(directory, outcome)
     const summary = summarize({

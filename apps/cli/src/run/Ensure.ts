@@ -1,4 +1,4 @@
-import { fold, makeSetting, RunConfig } from "@inspo/coevolution"
+import { ConfigParts, fold, makeSetting, RunConfig } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Effect, FileSystem, Schema } from "effect"
 import type { LoadedData } from "../config/Data.ts"
@@ -29,10 +29,12 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
   const exists = yield* fs.exists(files.journal)
   if (exists) {
     const known = yield* readRun(directory)
-    // What a run may spend does not decide what it finds.
-    if ((yield* encodeConfig({ ...known.config, budget: config.budget })) !== wanted)
+    const [other] = ConfigParts.differences(known.config, config)
+    if (other !== undefined)
       return yield* new CommandFailure({
-        problem: `${directory} holds a run with other settings. Choose another --out, or remove that directory.`
+        problem:
+          `${directory} holds a run with other settings: ${ConfigParts.told(other)}. Choose another --out, or remove that ` +
+          "directory."
       })
     const state = fold(makeSetting(config, loaded.data), known.events)
     if (state.phase._tag === "Finished") return state

@@ -1,6 +1,7 @@
 import { basename, resolve as absolute } from "node:path"
 import {
   apply,
+  ConfigParts,
   EventLog,
   fold,
   makeSetting,
@@ -123,11 +124,14 @@ const history = Effect.fnUntraced(function* (
     return yield* new CommandFailure({
       problem: `The first checkpoint of ${directory} is gone, without which no run can end.`
     })
-  if (!saved.some(({ step }) => step === at) && !Equal.equals(trainingOf(config), trainingOf(parent)))
+  const retrained = saved.some(({ step }) => step === at)
+    ? undefined
+    : ConfigParts.differences(parent, config).find(({ field }) => decidesBatches(field))
+  if (retrained !== undefined)
     return yield* new UsageError({
       problem:
-        `The checkpoint of step ${at} is not kept, and its updates cannot be repeated under other settings of train.*. Fork at ` +
-        `${saved.map(({ step }) => step).join(" or ")}, or leave train.* as it is.`
+        `The checkpoint of step ${at} is not kept, and its updates cannot be repeated under other settings of train.*: ` +
+        `${ConfigParts.told(retrained)}. Fork at ${saved.map(({ step }) => step).join(" or ")}, or leave it as it is.`
     })
 
   const forkedFrom: typeof RunEvents.Fork.Type = {
@@ -177,8 +181,9 @@ const availableCheckpoints = Effect.fnUntraced(function* (
     : saved
 })
 
-/** What decides which batches a step trains on. */
-const trainingOf = ({ rollout, seed, train }: RunConfig) => ({ train, seed, groupSize: rollout.groupSize })
+/** Whether a setting decides which batches a step trains on, and how. */
+const decidesBatches = (field: string): boolean =>
+  field === "seed" || field === "rollout.groupSize" || field.startsWith("train.")
 
 /** Identifies what branches share: the events after the first. */
 export const historyHash = Effect.fnUntraced(function* (events: ReadonlyArray<RunEvent>) {

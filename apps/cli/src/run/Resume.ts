@@ -1,13 +1,13 @@
-import type { RunConfig } from "@inspo/coevolution"
-import { Clock, Effect, FileSystem, Result } from "effect"
+import { ConfigParts, type RunConfig } from "@inspo/coevolution"
+import { Clock, Effect, FileSystem, type Option, Result } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
-import { orUsage } from "../config/Input.ts"
-import { parseSet, resolve } from "../config/Resolve.ts"
+import { laid, orUsage, withBaseline } from "../config/Input.ts"
+import { leafPaths, parseSet } from "../config/Resolve.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
-import { readRun } from "../runDirectory/Read.ts"
+import { readConfig, readEvents } from "../runDirectory/Read.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
@@ -18,7 +18,7 @@ import { show } from "./Show.ts"
 
 export interface ResumeInput extends Trackers.TrackingInput {
   readonly directory: string
-  readonly baseline: boolean
+  readonly baseline: Option.Option<boolean>
   readonly set: ReadonlyArray<string>
   readonly json: boolean
   readonly quiet: boolean
@@ -28,9 +28,9 @@ export interface ResumeInput extends Trackers.TrackingInput {
 export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) {
   const launchedAt = yield* Clock.currentTimeMillis
   const tracking = yield* Trackers.fromInput(input)
-  const { begun: hasJournal, config: recorded, events } = yield* readRun(input.directory)
-  if (yield* isReported(input, recorded)) return yield* show(input)
-  const config = yield* withBudget(recorded, input)
+  const config = yield* withSettings(yield* readConfig(input.directory), input)
+  const { begun: hasJournal, events } = yield* readEvents(input.directory, config)
+  if (yield* isReported(input.directory, config)) return yield* show(input)
   const begun = events.find((event) => event._tag === "RunStarted")
   const loaded = yield* loadData(config)
   const code = yield* codeHash()
@@ -43,6 +43,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     return yield* new CommandFailure({
       problem: `The data of the run in ${input.directory} have changed since it began. Restore the files named in its config.json.`
     })
+  yield* replaceFile(filesOf(input.directory).config, `${yield* encodeConfig(config)}\n`)
   const steps = events.filter(({ _tag }) => _tag === "StepTrained").length
   return yield* complete({
     directory: input.directory,
@@ -51,7 +52,6 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     loaded,
     code,
     launchedAt,
-    withBaseline: input.baseline && isCompared(config),
     json: input.json,
     tracking,
     reporter,
@@ -60,24 +60,27 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   })
 })
 
-/** The config with the limits that the command line asks for; all else decides results and stays. */
-const withBudget = Effect.fnUntraced(function* (config: RunConfig, { directory, set }: ResumeInput) {
-  if (set.length === 0) return config
-  const overrides = yield* orUsage(Result.all(set.map(parseSet)))
-  const other = overrides.flatMap((override) => Object.keys(override)).find((key) => key !== "budget")
+/** The config with the settings that the command line asks for, of those that decide no results. */
+const withSettings = Effect.fnUntraced(function* (config: RunConfig, input: ResumeInput) {
+  const overrides = [...(yield* orUsage(Result.all(input.set.map(parseSet)))), ...withBaseline(input)]
+  const changed = yield* laid(config, overrides)
+  const [other] = ConfigParts.differences(config, changed)
   if (other !== undefined)
     return yield* new UsageError({
-      problem: `--set names ${other}, expected budget.usd, .rollouts, .tokens or .minutes: what else a run is asked to do stays as it began. Use \`fork\` to change it.`
+      problem:
+        `--set: ${ConfigParts.told(other)}, and it decides what the run finds; expected one of ` +
+        `${leafPaths(config)
+          .filter((name) => ConfigParts.partOf(name) !== "algorithm")
+          .join(", ")}. Use \`fork\` to change ` +
+        "it from some step on."
     })
-  const raised = yield* orUsage(resolve(config, overrides))
-  yield* replaceFile(filesOf(directory).config, `${yield* encodeConfig(raised)}\n`)
-  return raised
+  return changed
 })
 
 /** Whether nothing is left to do but to tell the result once more. */
-const isReported = Effect.fnUntraced(function* ({ baseline, directory }: ResumeInput, config: RunConfig) {
+const isReported = Effect.fnUntraced(function* (directory: string, config: RunConfig) {
   const fs = yield* FileSystem.FileSystem
   const outcome = yield* readOutcome(directory)
-  const compared = !baseline || config.evaluation.questions === 0 || outcome.baseline !== null
+  const compared = !isCompared(config) || outcome.baseline !== null
   return compared && (yield* fs.exists(filesOf(directory).report))
 })

@@ -8,13 +8,11 @@ import { filesOf } from "../runDirectory/Files.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
-import { isCompared } from "./Baseline.ts"
 import { complete } from "./Complete.ts"
 import { encodeConfig } from "./Ensure.ts"
 
 export interface StartInput extends Input, Trackers.TrackingInput {
   readonly out: Option.Option<string>
-  readonly baseline: boolean
   readonly dashboard: boolean
   readonly json: boolean
   readonly quiet: boolean
@@ -46,7 +44,6 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     loaded,
     code,
     launchedAt,
-    withBaseline: input.baseline && isCompared(config),
     json: input.json,
     tracking,
     reporter,

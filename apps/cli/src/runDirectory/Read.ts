@@ -20,10 +20,15 @@ export interface StoredRun {
 /** Reads a run without disturbing it. One of an earlier version is read as it would be written today. */
 export const readRun = Effect.fn("RunDirectory.read")(function* (directory: string) {
   const config = yield* readConfig(directory)
+  return { directory, config, ...(yield* readEvents(directory, config)) } satisfies StoredRun
+})
+
+/** The events of a run whose config is known. */
+export const readEvents = Effect.fnUntraced(function* (directory: string, config: RunConfig) {
   const events = yield* withJournal(directory, config, EventLog.read).pipe(
     Effect.catchIf(isMissing, () => Effect.succeed(null))
   )
-  return { directory, config, events: events ?? [], begun: events !== null } satisfies StoredRun
+  return { events: events ?? [], begun: events !== null }
 })
 
 /** Uses the journal of a run for reading. */

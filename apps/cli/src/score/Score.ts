@@ -9,6 +9,7 @@ import {
 } from "@inspo/reward"
 import { Console, Effect, FileSystem, type PlatformError, Predicate, Ref, Schema, Stdio, Stream } from "effect"
 import { UsageError } from "../Failure.ts"
+import { isClosed } from "../StandardStreams.ts"
 import { count, share } from "../terminal/Text.ts"
 import { parse, type Row } from "./Row.ts"
 
@@ -110,4 +111,4 @@ const attemptOf = (solution: string, goldenAnswers: ReadonlyArray<string>, scope
 const isClosedPipe = (error: UsageError | PlatformError.PlatformError): error is PlatformError.PlatformError =>
   error._tag === "PlatformError" &&
   Predicate.hasProperty(error.reason.cause, "code") &&
-  error.reason.cause.code === "EPIPE"
+  isClosed(error.reason.cause.code)

@@ -87,12 +87,16 @@ const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: R
 }
 
 const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: RunConfig): string | null => {
-  const fewest = Math.min(
-    ...moves.flatMap(({ before, command }) =>
+  const fewest = moves.reduce(
+    (least, { before, command }) =>
       command._tag === "Verify"
-        ? [new Set(before.buffer.experiences.map(({ questionId }) => questionId)).size, command.questions.length]
-        : []
-    )
+        ? Math.min(
+            least,
+            new Set(before.buffer.experiences.map(({ questionId }) => questionId)).size,
+            command.questions.length
+          )
+        : least,
+    Number.POSITIVE_INFINITY
   )
   return fewest < verification.samples
     ? `verification.samples is ${verification.samples}, but the replay buffer has only ${fewest} questions to verify with ` +
@@ -113,7 +117,7 @@ const longTrials = (config: RunConfig): string | null => {
 }
 
 const endlessWarmup = (rates: ReadonlyArray<number>): string | null => {
-  const peak = Math.max(...rates)
+  const peak = rates.reduce((highest, rate) => Math.max(highest, rate), 0)
   return rates.length > 1 && rates.indexOf(peak) === rates.length - 1
     ? `The warm-up of the learning rate (train.warmupRatio) takes the whole run: the peak comes at its last step.`
     : null
