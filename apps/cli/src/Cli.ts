@@ -1,3 +1,4 @@
+import * as PlainText from "@inspo/domain/PlainText"
 import { Cause, Console, Effect, Layer, Logger, PlatformError, Predicate } from "effect"
 import { CliError, CliOutput, Command } from "effect/cli"
 import { bench } from "./commands/bench.ts"
@@ -59,13 +60,16 @@ export const main = Effect.suspend(() => Command.run(inspo, { version: "0.0.0" }
     Cause.hasInterruptsOnly(cause)
       ? Effect.interrupt
       : Effect.tapError(Effect.fail(explain(cause)), ({ message }) =>
-          Console.error(`inspo: ${message}${Cause.hasDies(cause) ? `\n${Cause.pretty(cause)}` : ""}`)
+          Console.error(PlainText.escape(`inspo: ${message}${Cause.hasDies(cause) ? `\n${Cause.pretty(cause)}` : ""}`))
         )
   ),
   Effect.provide(
     Layer.provideMerge(
       Telemetry.layer,
-      Layer.mergeAll(presenter(), Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))
+      Layer.mergeAll(
+        presenter(),
+        Logger.layer([Logger.withConsoleError(Logger.map(Logger.formatLogFmt, PlainText.escape))])
+      )
     )
   )
 )

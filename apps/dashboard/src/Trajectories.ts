@@ -1,4 +1,4 @@
-import { Trajectory } from "@inspo/domain"
+import { PlainText, Trajectory } from "@inspo/domain"
 import type { Journal } from "@inspo/journal"
 import * as FailureMode from "@inspo/reflection/FailureMode"
 import { Array as Arr, Context, Effect, FiberMap, Layer, Option, Schema, Struct } from "effect"
@@ -106,13 +106,21 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
       const { failure, ...summary } = trace
       return {
         ...summary,
-        failure: failure ?? null,
+        answer: shown(summary.answer),
+        transcript: summary.transcript.map((turn) => ({
+          ...turn,
+          text: PlainText.escape(turn.text),
+          observation: shown(turn.observation)
+        })),
+        failure: shown(failure ?? null),
         purpose: trace.id.split("/")[0] ?? "",
         step: row?.step ?? 0,
         source: question?.dataSource ?? row?.source ?? null,
-        text: question?.question ?? null,
-        goldenAnswers: question?.goldenAnswers ?? [],
-        instruction: Projection.instructionText(run.record.lives, run.record.state.instructions, trace.instructionId),
+        text: shown(question?.question ?? null),
+        goldenAnswers: (question?.goldenAnswers ?? []).map(PlainText.escape),
+        instruction: shown(
+          Projection.instructionText(run.record.lives, run.record.state.instructions, trace.instructionId)
+        ),
         modes: trace.reward < 0.5 && !Trajectory.isFailed(trace) ? modesOf(trace, shelf) : []
       }
     }, Effect.scoped)
@@ -190,4 +198,6 @@ const modesOf = (trace: Trace, { questions }: Shelf): ReadonlyArray<FailureMode.
 const longest = 240
 
 const clip = (text: string | null): string | null =>
-  text === null || text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
+  shown(text === null || text.length <= longest ? text : `${text.slice(0, longest - 1)}…`)
+
+const shown = (text: string | null): string | null => (text === null ? null : PlainText.escape(text))

@@ -80,7 +80,7 @@ const questionRows = ({ text = "" }: Shape): string =>
       question: `Who is the mayor of town ${index}? ${text}`,
       golden_answers: [`Person ${index}`],
       data_source: index % 3 === 0 ? "hard" : "easy",
-      metadata: { split: index % 10 === 9 ? "test" : "train" }
+      metadata: { split: index % 10 === 9 ? "test" : index % 10 === 8 ? "validation" : "train" }
     })
   ).join("\n")
 

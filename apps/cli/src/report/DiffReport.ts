@@ -1,4 +1,5 @@
 import { styleText } from "node:util"
+import * as PlainText from "@inspo/domain/PlainText"
 import { type Piece, wordDiff } from "@inspo/dashboard/WordDiff"
 import { share, table } from "../terminal/Text.ts"
 import type { Cell } from "./Summary.ts"
@@ -49,7 +50,7 @@ export const compareTexts = (from: Named, to: Named): TextDifference => ({
  * `-]` and between `{+` and `+}`.
  */
 export const textLines = ({ from, pieces, to }: TextDifference, style: Style): ReadonlyArray<string> => [
-  `${from.name} → ${to.name}`,
+  PlainText.escape(`${from.name} → ${to.name}`),
   ...(pieces.every(({ kind }) => kind === "same")
     ? ["  The texts are equal."]
     : fill(
@@ -91,7 +92,7 @@ const abridge = (piece: Piece, { isFirst, isLast }: { readonly isFirst: boolean;
 export const runLines = (difference: RunDifference, style: Style): ReadonlyArray<string> => {
   const { best, from, results, settings, to } = difference
   return [
-    `${from} → ${to}`,
+    PlainText.escape(`${from} → ${to}`),
     "",
     settings.length === 0 ? "The settings are equal." : "Settings",
     ...settings.flatMap((setting) =>
@@ -129,10 +130,15 @@ interface Word {
   readonly isGlued: boolean
 }
 
-const plainWord = (text: string): Word => ({ text, width: text.length, isGlued: false })
+const plainWord = (word: string): Word => {
+  const text = PlainText.escape(word)
+  return { text, width: text.length, isGlued: false }
+}
 
 const words = (piece: Piece, before: Piece | undefined, canColor: boolean): ReadonlyArray<Word> => {
-  const parts = piece.text.split(/\s+/u).filter((part) => part !== "")
+  const parts = PlainText.escape(piece.text)
+    .split(/\s+/u)
+    .filter((part) => part !== "")
   const isGlued = before !== undefined && !/\s$/u.test(before.text) && !/^\s/u.test(piece.text)
   return parts.map((part, index) => ({
     ...marked(part, piece.kind, { isFirst: index === 0, isLast: index === parts.length - 1, canColor }),

@@ -1,5 +1,7 @@
 import type { RunConfig } from "@inspo/coevolution/Config"
 import type { RunState } from "@inspo/coevolution/RunState"
+import * as MarkdownText from "@inspo/dashboard/report/MarkdownText"
+import { identity } from "effect"
 import { stringify } from "yaml"
 import { count, duration, markdownTable, paragraph, share, table, wrap } from "../terminal/Text.ts"
 import { change } from "./Change.ts"
@@ -27,7 +29,7 @@ export const text = (report: RunReport, columns: number): ReadonlyArray<string> 
       columns
     ),
     "",
-    ...changes(summary).flatMap((line) => paragraph(line, "", columns)),
+    ...changes(summary, identity).flatMap((line) => paragraph(line, "", columns)),
     ...(summary.evaluation.length === 0
       ? []
       : ["", `Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`, ...table(resultRows(summary))]),
@@ -57,12 +59,14 @@ export const markdown = (report: RunReport): string => {
     "",
     ...markdownTable([
       ["", "instruction"],
-      [`seed, ${seedInstruction.id}`, cellText(seedInstruction.text)],
-      [`best, ${bestInstruction.id}, generation ${bestInstruction.generation}`, cellText(bestInstruction.text)]
+      [`seed, ${seedInstruction.id}`, MarkdownText.inline(seedInstruction.text)],
+      [
+        `best, ${bestInstruction.id}, generation ${bestInstruction.generation}`,
+        MarkdownText.inline(bestInstruction.text)
+      ]
     ]),
     "",
-    ...changes(summary),
-    "",
+    ...changes(summary, MarkdownText.inline).flatMap((line) => [line, ""]),
     ...(summary.evaluation.length === 0
       ? []
       : [
@@ -81,7 +85,7 @@ export const markdown = (report: RunReport): string => {
         String(bornAt),
         String(generation),
         parent ?? "",
-        cellText(body)
+        MarkdownText.inline(body)
       ])
     ]),
     "",
@@ -92,15 +96,11 @@ export const markdown = (report: RunReport): string => {
     "",
     "## Reproduce",
     "",
-    "```",
-    `${report.program} run ${summary.runDir}/config.json --out ${summary.runDir}-again`,
-    "```",
+    ...MarkdownText.fenced("", [`${report.program} run ${summary.runDir}/config.json --out ${summary.runDir}-again`]),
     "",
     "## Settings",
     "",
-    "```yaml",
-    stringify(config).trimEnd(),
-    "```",
+    ...MarkdownText.fenced("yaml", stringify(config).trimEnd().split("\n")),
     ""
   ].join("\n")
 }
@@ -117,13 +117,17 @@ export const files: ReadonlyArray<readonly [name: string, content: string]> = [
   ["journal.sqlite", "every event; the other files are drawn from it"]
 ]
 
-const changes = ({ seedInstruction, bestInstruction, ...summary }: Summary): ReadonlyArray<string> => {
+/** What the best instruction adds and removes, written by `shown`, and what that does. */
+const changes = (
+  { seedInstruction, bestInstruction, ...summary }: Summary,
+  shown: (text: string) => string
+): ReadonlyArray<string> => {
   if (seedInstruction.id === bestInstruction.id) return ["The seed instruction stayed the best one."]
   const { added, removed } = change(seedInstruction.text, bestInstruction.text)
   const whole: Summary = { ...summary, seedInstruction, bestInstruction }
   return [
-    ...(added.length === 0 ? [] : [`Added: ${added.join(" ")}`]),
-    ...(removed.length === 0 ? [] : [`Removed: ${removed.join(" ")}`]),
+    ...(added.length === 0 ? [] : [`Added: ${shown(added.join(" "))}`]),
+    ...(removed.length === 0 ? [] : [`Removed: ${shown(removed.join(" "))}`]),
     ...(["before", "after"] as const).flatMap((policy) => effect(policy, whole))
   ]
 }
@@ -228,8 +232,6 @@ const sideBySide = (
     `${(lefts[index] ?? "").padEnd(width)}   ${rights[index] ?? ""}`.trimEnd()
   )
 }
-
-const cellText = (line: string): string => line.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("\n", " ")
 
 const leftAligned = ([name, content]: readonly [string, string]): ReadonlyArray<string> => [
   `${name.padEnd(24)}${content}`

@@ -20,19 +20,22 @@ export const diff = Effect.fn("Diff.diff")(function* (input: DiffInput) {
   const from = yield* read(input.from)
   const to = yield* read(input.to)
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  const reporter = yield* Reporter.make("normal")
-  const style = { columns: reporter.columns, canColor }
+  const { columns } = yield* Reporter.make("normal")
+  const style = { columns, canColor }
   if (from._tag === "Run" && to._tag === "Run") {
     const difference = compareRuns(from, to)
     return yield* input.json
       ? Console.log(JSON.stringify({ kind: "runs", ...difference }))
-      : reporter.lines(runLines(difference, style))
+      : print(runLines(difference, style))
   }
   const difference = compareTexts(yield* textOf(from), yield* textOf(to))
   return yield* input.json
     ? Console.log(JSON.stringify({ kind: "instructions", ...difference }))
-    : reporter.lines(textLines(difference, style))
+    : print(textLines(difference, style))
 })
+
+/** Not through the reporter, which lets no colours pass. */
+const print = (lines: ReadonlyArray<string>) => Console.log(lines.join("\n"))
 
 /** What one side of a comparison names. */
 type Side =

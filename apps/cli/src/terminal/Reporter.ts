@@ -1,3 +1,4 @@
+import * as PlainText from "@inspo/domain/PlainText"
 import { Console, Effect, Ref, Terminal } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { maximumColumns } from "./Text.ts"
@@ -7,7 +8,7 @@ export interface Reporter {
   /** Width to lay text out in. */
   readonly columns: number
   readonly live: boolean
-  /** Lines that stay. */
+  /** Lines that stay. None moves the cursor or hides anything, whatever models and files put into them. */
   readonly lines: (lines: ReadonlyArray<string>) => Effect.Effect<void>
   /** Replaces the block; does nothing where output is not watched. */
   readonly block: (lines: ReadonlyArray<string>) => Effect.Effect<void>
@@ -30,7 +31,7 @@ export const make = Effect.fnUntraced(function* (mode: Mode): Effect.fn.Return<R
     return {
       columns,
       live: false,
-      lines: (lines) => (lines.length === 0 ? Effect.void : print(lines.join("\n"))),
+      lines: (lines) => (lines.length === 0 ? Effect.void : print(safe(lines).join("\n"))),
       block: () => Effect.void
     }
   }
@@ -39,7 +40,10 @@ export const make = Effect.fnUntraced(function* (mode: Mode): Effect.fn.Return<R
   // A terminal that went away must not end the run.
   const display = (text: string) => Effect.ignore(terminal.display(text))
   const erase = (height: number) => (height === 0 ? "" : `\u001b[${height}A\r\u001b[J`)
-  const text = (lines: ReadonlyArray<string>) => lines.map((line) => `${line}\n`).join("")
+  const text = (lines: ReadonlyArray<string>) =>
+    safe(lines)
+      .map((line) => `${line}\n`)
+      .join("")
   return {
     columns,
     live: true,
@@ -48,3 +52,5 @@ export const make = Effect.fnUntraced(function* (mode: Mode): Effect.fn.Return<R
     block: (lines) => Effect.flatMap(Ref.getAndSet(shown, lines), (block) => display(erase(block.length) + text(lines)))
   }
 })
+
+const safe = (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.map(PlainText.escape)

@@ -1,11 +1,15 @@
+import * as PlainText from "@inspo/domain/PlainText"
+
 /** Widest line of any output; narrower terminals are honoured, wider ones are not filled. */
 export const maximumColumns = 80
 
-/** Breaks a text into lines of at most `columns` characters at spaces; only a longer word is cut. */
+/** Breaks a text into lines of at most `columns` characters at spaces; only a longer word is cut. Nothing in it is hidden. */
 export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let line = ""
-  for (const word of text.split(/\s+/u).filter((part) => part !== "")) {
+  for (const word of PlainText.escape(text)
+    .split(/\s+/u)
+    .filter((part) => part !== "")) {
     const joined = line === "" ? word : `${line} ${word}`
     if (joined.length <= columns) {
       line = joined
@@ -27,8 +31,10 @@ export const paragraph = (text: string, indent: string, columns: number): Readon
   wrap(text, Math.max(1, columns - indent.length)).map((line) => indent + line)
 
 /** At most `columns` characters, the last of them an ellipsis when something is left out. */
-export const clip = (text: string, columns: number): string =>
-  text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`
+export const clip = (text: string, columns: number): string => {
+  const shown = PlainText.escape(text)
+  return shown.length <= columns ? shown : `${shown.slice(0, Math.max(0, columns - 1))}…`
+}
 
 /** A duration for people: `48 s`, `3 min 05 s`, `2 h 07 min`. */
 export const duration = (seconds: number): string => {

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
+import { PlainText } from "@inspo/domain"
 import { Schema } from "effect"
 import { compareTexts, runLines, textLines } from "../../src/report/DiffReport.ts"
 
@@ -30,6 +31,12 @@ describe("textLines", () => {
     for (const line of lines) assert.isAtMost(line.length, 40)
     if (from === to) assert.include(lines[1], "equal")
     else assert.deepStrictEqual(unmark(lines), { from, to })
+  })
+
+  it("lets no characters of the texts reach the terminal but those that show something", () => {
+    const lines = textLines(compare("a \u001b[8mb", "a \u009b2Jc \u202Ed"), { columns: 40, canColor: true })
+    assert.deepStrictEqual(PlainText.hiddenIn(stripVTControlCharacters(lines.join("\n"))), [])
+    assert.include(lines.join(" "), String.raw`\u{1b}[8m`)
   })
 
   it.prop("colours nothing but what changed, and is as wide with colours", [Words, Words], ([a, b]) => {

@@ -1,4 +1,5 @@
 import { Group } from "@inspo/domain"
+import * as PlainText from "@inspo/domain/PlainText"
 import { meanDifference } from "../Interval.ts"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
@@ -25,10 +26,15 @@ export const comparison = (contestants: ReadonlyArray<Contestant>): ComparisonVi
       cells: cells(record),
       baseline: notes.baseline,
       difference: index === 0 || first === undefined ? null : difference(first.record, record),
-      best: bestInstruction(record)?.text ?? null
+      best: shownBest(record)
     })),
     settings: differingSettings(contestants)
   }
+}
+
+const shownBest = (record: RunRecord): string | null => {
+  const best = bestInstruction(record)
+  return best === undefined ? null : PlainText.escape(best.text)
 }
 
 /** Paired by question; null where the answered questions are not the same. */

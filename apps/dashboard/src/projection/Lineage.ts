@@ -1,5 +1,6 @@
 import * as Projection from "@inspo/coevolution/Projection"
 import * as RunState from "@inspo/coevolution/RunState"
+import * as PlainText from "@inspo/domain/PlainText"
 import type { LifeEvent, RunRecord } from "../RunRecord.ts"
 import type { EvolutionView, LineageView } from "../view/LineageView.ts"
 import { bestInstruction } from "./Overview.ts"
@@ -22,7 +23,7 @@ export const lineage = (record: RunRecord): LineageView => {
   return {
     step: state.step,
     best: bestInstruction(record)?.id ?? null,
-    evolutions: found,
+    evolutions: found.map((one) => ({ ...one, critique: PlainText.escape(one.critique) })),
     nodes: Projection.candidates(lives).map((candidate, index) => {
       const { fate, generation, id, leftAt, parent, reason, step, text, verification } = candidate
       const seen = id === null ? undefined : evidence.get(id)
@@ -40,14 +41,14 @@ export const lineage = (record: RunRecord): LineageView => {
       return {
         key: id ?? `candidate-${index}`,
         id,
-        text,
+        text: PlainText.escape(text),
         parent,
         generation,
         step: (id === null ? undefined : born.get(id)) ?? step,
         fate,
         leftAt,
         reason,
-        rationale: rationales.get(`${step} ${text}`) ?? null,
+        rationale: shown(rationales.get(`${step} ${text}`)),
         verification,
         trial: round === undefined || verification === null ? null : RunState.candidateId(round, place),
         weight:
@@ -61,6 +62,8 @@ export const lineage = (record: RunRecord): LineageView => {
     })
   }
 }
+
+const shown = (text: string | undefined): string | null => (text === undefined ? null : PlainText.escape(text))
 
 /** The rounds in which something was proposed, with what verification spent on them until the next round. */
 const evolutions = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<EvolutionView> => {

@@ -1,5 +1,6 @@
 import type { MetricsRow } from "@inspo/coevolution/Projection"
 import type { Instruction } from "@inspo/domain"
+import * as PlainText from "@inspo/domain/PlainText"
 import { Option } from "effect"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
@@ -73,7 +74,7 @@ const instructionView = (
   instruction: Instruction.Instruction | undefined
 ): InstructionView | null => {
   if (instruction === undefined) return null
-  const { generation, id, text } = instruction
+  const { generation, id } = instruction
   const member = state.population.members.find((one) => one.instruction.id === id)
-  return { id, text, generation, weight: member?.weight ?? null }
+  return { id, text: PlainText.escape(instruction.text), generation, weight: member?.weight ?? null }
 }

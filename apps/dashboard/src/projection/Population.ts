@@ -1,6 +1,7 @@
 import * as Projection from "@inspo/coevolution/Projection"
 import type { Instruction } from "@inspo/domain"
 import { Group } from "@inspo/domain"
+import * as PlainText from "@inspo/domain/PlainText"
 import type { RunRecord } from "../RunRecord.ts"
 import type { LifeView, PopulationView } from "../view/PopulationView.ts"
 import { marks } from "./Marks.ts"
@@ -23,7 +24,7 @@ export const population = (record: RunRecord): PopulationView => {
       const { groups, mean } = evidence.get(id) ?? { groups: 0, mean: null }
       return {
         id,
-        text,
+        text: PlainText.escape(text),
         generation,
         bornAt,
         leftAt,

@@ -5,6 +5,7 @@ import { series } from "../projection/Overview.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { NodeView } from "../view/LineageView.ts"
 import { wordDiff } from "../WordDiff.ts"
+import { inline } from "./MarkdownText.ts"
 
 /** The course of the run, as means of at most twelve stretches of steps; empty before the first step. */
 export const course = (record: RunRecord): ReadonlyArray<string> => {
@@ -49,7 +50,7 @@ export const descent = (record: RunRecord): ReadonlyArray<string> => {
       return [
         `### ${parent?.id ?? ""} → ${node.id ?? ""}, after step ${node.step}`,
         "",
-        ...(critique === "" ? [] : [`> ${escaped(critique)}`, ""]),
+        ...(critique === "" ? [] : [`> ${inline(critique)}`, ""]),
         diff(parent?.text ?? "", node.text),
         ""
       ]
@@ -76,18 +77,10 @@ const diff = (from: string, to: string): string =>
   wordDiff(from, to)
     .map(({ kind, text }) => {
       const [, before = "", inner = "", after = ""] = /^(\s*)(.*?)(\s*)$/su.exec(text) ?? []
-      const shown = escaped(inner)
+      const shown = inline(inner)
       if (kind === "same" || shown === "") return `${before}${shown}${after}`
       return kind === "added" ? `${before}**${shown}**${after}` : `${before}~~${shown}~~${after}`
     })
     .join("")
     .replaceAll(/\s+/gu, " ")
     .trim()
-
-/** A text on one line in which nothing is Markdown or HTML. */
-const escaped = (text: string): string =>
-  text
-    .replaceAll(/\s+/gu, " ")
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(/[\\`*_{}[\]#|~!]/gu, String.raw`\$&`)

@@ -1,4 +1,5 @@
 /** One run as one HTML document: no script, no network, every text escaped. */
+import * as PlainText from "@inspo/domain/PlainText"
 import { createElement as h, Fragment, type ReactElement, type ReactNode } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
 import { compact, count, dollars, duration, percent, plural, points, quantity } from "../Format.ts"
@@ -72,7 +73,7 @@ export const html = ({ commands, directory, ledger, name, notes, record }: Optio
       )
     )
   )
-  return `<!doctype html>\n${renderToStaticMarkup(page)}\n`
+  return `<!doctype html>\n${PlainText.escape(renderToStaticMarkup(page))}\n`
 }
 
 const summary = ({ baseline, cells, run, seed, best }: OverviewView): string => {

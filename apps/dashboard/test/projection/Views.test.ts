@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { RunEvent } from "@inspo/coevolution"
+import { PlainText } from "@inspo/domain"
 import { Schema } from "effect"
 import { comparison } from "../../src/projection/Comparison.ts"
 import { cost } from "../../src/projection/Cost.ts"
@@ -15,7 +16,7 @@ import { LineageView } from "../../src/view/LineageView.ts"
 import { OverviewView } from "../../src/view/OverviewView.ts"
 import { PopulationView } from "../../src/view/PopulationView.ts"
 import { RunView } from "../../src/view/RunView.ts"
-import { config, events } from "../support/Log.ts"
+import { config, events, saying } from "../support/Log.ts"
 
 const place = { id: "run", name: "run", directory: "/runs/run" }
 const notes = { baseline: null, wallSeconds: null }
@@ -43,6 +44,20 @@ describe("views", () => {
       const codec = Schema.toCodecJson(schema)
       const sent: unknown = JSON.parse(JSON.stringify(Schema.encodeUnknownSync(codec)(value)))
       assert.deepStrictEqual<unknown>(Schema.decodeUnknownSync(codec)(sent), value)
+    }
+  })
+
+  it("show the hidden characters of texts by their numbers", () => {
+    const record = RunRecord.observe(RunRecord.empty(config), saying("\u009b31m \u202Eback \u200B"))
+    const card = run(place, record, 0, 0)
+    for (const view of [
+      overview(card, record, notes),
+      population(record),
+      lineage(record),
+      comparison([{ run: card, record, notes }])
+    ]) {
+      assert.deepStrictEqual(PlainText.hiddenIn(JSON.stringify(view)), [])
+      assert.include(JSON.stringify(view), String.raw`\\u{202e}`)
     }
   })
 

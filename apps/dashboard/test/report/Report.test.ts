@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { RunEvent } from "@inspo/coevolution"
+import { PlainText } from "@inspo/domain"
 import { Schema, Struct } from "effect"
 import * as Markdown from "../../src/report/Markdown.ts"
 import * as Report from "../../src/report/Report.ts"
 import * as RunRecord from "../../src/RunRecord.ts"
-import { config, events } from "../support/Log.ts"
+import { config, events, saying } from "../support/Log.ts"
 
 const End = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: events.length }))
 const hostile = [
@@ -26,29 +27,6 @@ const html = (record: RunRecord.RunRecord, name = "run") =>
     ledger: [],
     notes: { baseline: null, wallSeconds: 12 },
     commands: ["inspo run"]
-  })
-
-/** A run whose models wrote `text` wherever they could. */
-const saying = (text: string): ReadonlyArray<RunEvent> =>
-  events.map((event) => {
-    switch (event._tag) {
-      case "CandidatesProposed":
-        return {
-          ...event,
-          critique: text,
-          candidates: event.candidates.map((candidate) => ({ text: `${candidate.text} ${text}`, rationale: text }))
-        }
-      case "PopulationRefilled":
-        return {
-          ...event,
-          accepted: event.accepted.map((entry) => ({
-            ...entry,
-            instruction: { ...entry.instruction, text: `${entry.instruction.text} ${text}` }
-          }))
-        }
-      default:
-        return event
-    }
   })
 
 /** How many elements of each name a document has, less those that a difference of words is made of. */
@@ -79,6 +57,7 @@ describe("Report.html", () => {
       elements(html(recordOf(saying(text)), text)),
       elements(html(recordOf(saying("words")), "run"))
     )
+    assert.deepStrictEqual(PlainText.hiddenIn(html(recordOf(saying(text)), text)), [])
   })
 
   it("stays below 3 MB when every text is a book", () => {

@@ -1,4 +1,4 @@
-import { Presets, type RunConfig } from "@inspo/coevolution"
+import { Presets, type RunConfig, type RunEvent } from "@inspo/coevolution"
 import { syntheticLog } from "../../../../packages/coevolution/test/support/SyntheticLog.ts"
 
 /** A run of 20 steps with four prunings and an evolution every five. */
@@ -12,3 +12,26 @@ export const config: RunConfig = {
 }
 
 export const events = syntheticLog(config, 30)
+
+/** A run whose models wrote `text` wherever they could. */
+export const saying = (text: string): ReadonlyArray<RunEvent> =>
+  events.map((event) => {
+    switch (event._tag) {
+      case "CandidatesProposed":
+        return {
+          ...event,
+          critique: text,
+          candidates: event.candidates.map((candidate) => ({ text: `${candidate.text} ${text}`, rationale: text }))
+        }
+      case "PopulationRefilled":
+        return {
+          ...event,
+          accepted: event.accepted.map((entry) => ({
+            ...entry,
+            instruction: { ...entry.instruction, text: `${entry.instruction.text} ${text}` }
+          }))
+        }
+      default:
+        return event
+    }
+  })

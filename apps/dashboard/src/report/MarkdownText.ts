@@ -1,0 +1,19 @@
+/** Texts of models and users within Markdown, where they are nothing but text. */
+import * as PlainText from "@inspo/domain/PlainText"
+
+/** A text on one line in which nothing is Markdown, HTML or an address to follow; for a paragraph or the cell of a table. */
+export const inline = (text: string): string =>
+  PlainText.escape(text.replaceAll(/\s+/gu, " ").trim())
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(/[\\`*_{}[\]#|~!@]/gu, String.raw`\$&`)
+    .replaceAll("://", String.raw`:\/\/`)
+    .replaceAll(/(www)\./giu, String.raw`$1\.`)
+    .replace(/^([-+=>]|\d+(?=[.)]))/u, (start) => (/^\d/u.test(start) ? `${start}\\` : `\\${start}`))
+
+/** Lines as they are, in a block of code that none of them can end. */
+export const fenced = (language: string, lines: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const longest = Math.max(2, ...lines.flatMap((line) => line.match(/`+/gu) ?? []).map(({ length }) => length))
+  const fence = "`".repeat(longest + 1)
+  return [`${fence}${language}`, ...lines.map(PlainText.escape), fence]
+}
