@@ -22,7 +22,8 @@ const run = async (...args: ReadonlyArray<string>) => {
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-data-"))
   await writeFile(join(cwd, "q.jsonl"), questions.map((row) => `${JSON.stringify(row)}\n`).join(""))
-  await writeFile(join(cwd, "bad.jsonl"), '{"question":"q?","golden_answers":["a"]}\n{"id":2}\n')
+  const bad = '{"question":"q?","golden_answers":["a"]}\n{"id":2}\n{"question":"\xe9"}\n{"id"\n'
+  await writeFile(join(cwd, "bad.jsonl"), bad, "latin1")
 })
 
 afterAll(async () => {
@@ -56,6 +57,13 @@ describe("inspo data", { timeout: patience }, () => {
       ids,
       questions.map(({ id }) => id)
     )
+  })
+
+  it("tells every row that cannot be read before it fails", async () => {
+    const finished = await inspo(["data", "inspect", "bad.jsonl"], { cwd })
+    assertToldInOneParagraph(finished, 1, "3 of 4 rows of bad.jsonl cannot be read; the first is bad.jsonl:2")
+    for (const part of ["1 questions in bad.jsonl", "bad.jsonl:2:", "bad.jsonl:3: byte 14 (0xE9)", "bad.jsonl:4:"])
+      assert.include(finished.stdout, part)
   })
 
   it.each([

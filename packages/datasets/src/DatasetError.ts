@@ -9,7 +9,8 @@ export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetErr
   line: Schema.NullOr(Schema.Int),
   field: Schema.NullOr(Schema.String),
   value: Schema.NullOr(Schema.String),
-  expected: Schema.String
+  expected: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     const place = this.line === null ? this.file : `${this.file}:${this.line}`

@@ -75,23 +75,29 @@ export const questions = (
   file: string,
   options: { readonly prompts?: boolean } = {}
 ): Stream.Stream<FileQuestion, DatasetError, FileSystem.FileSystem> =>
+  Stream.mapEffect(checked(file, options), Effect.fromResult)
+
+/** The {@link questions} of a file, with what is wrong in the place of each row that cannot be read. */
+export const checked = (
+  file: string,
+  options: { readonly prompts?: boolean } = {}
+): Stream.Stream<Result.Result<FileQuestion, DatasetError>, DatasetError, FileSystem.FileSystem> =>
   Stream.suspend(() => {
     const lines = new Map<string, number>()
-    return rows(file).pipe(
-      Stream.mapEffect(({ line, row }) =>
-        Effect.fromResult(
-          decodeRow(file, line, row).pipe(
-            Result.bindTo("decoded"),
-            Result.bind("question", ({ decoded }) => toQuestion(file, line, decoded)),
-            Result.flatMap(({ decoded, question }) => {
-              const id = lines.has(question.id) ? `${question.dataSource}/${question.id}` : question.id
-              return Result.map(claim(lines, file, line, id), () => ({
-                ...question,
-                id: Question.QuestionId.make(id),
-                ...(options.prompts === true && decoded.prompt !== undefined ? { prompt: decoded.prompt } : {})
-              }))
-            })
-          )
+    return Stream.map(
+      rows(file),
+      Result.flatMap(({ line, row }) =>
+        decodeRow(file, line, row).pipe(
+          Result.bindTo("decoded"),
+          Result.bind("question", ({ decoded }) => toQuestion(file, line, decoded)),
+          Result.flatMap(({ decoded, question }) => {
+            const id = lines.has(question.id) ? `${question.dataSource}/${question.id}` : question.id
+            return Result.map(claim(lines, file, line, id), () => ({
+              ...question,
+              id: Question.QuestionId.make(id),
+              ...(options.prompts === true && decoded.prompt !== undefined ? { prompt: decoded.prompt } : {})
+            }))
+          })
         )
       )
     )
@@ -124,12 +130,12 @@ export const readCorpus = Effect.fn("SearchR1.readCorpus")(function* (
   )
 })
 
-/** The columns of a question file, as far as its first thousand rows tell where it is JSON lines. */
+/** The columns of a question file; of JSON lines, those that the first thousand rows have, as far as they can be read. */
 export const columns = Effect.fn("SearchR1.columns")(function* (
   file: string
 ): Effect.fn.Return<ReadonlyArray<string>, DatasetError, FileSystem.FileSystem> {
   if (isParquet(file)) return (yield* Parquet.open(file)).columns
-  const first = yield* Stream.runCollect(Stream.take(JsonLines.stream(file), 1000))
+  const first = Array.getSuccesses(yield* Stream.runCollect(Stream.take(JsonLines.results(file), 1000)))
   return Array.dedupe(first.flatMap(({ row }) => (Predicate.isObject(row) ? Object.keys(row) : [])))
 })
 
@@ -183,9 +189,14 @@ export const split = (
   return parts
 }
 
-/** The rows of a question file, of either format, as JSON values. */
-const rows = (file: string): Stream.Stream<JsonLines.Numbered<unknown>, DatasetError, FileSystem.FileSystem> =>
-  nonEmpty(file, isParquet(file) ? Stream.unwrap(parquetRows(file)) : JsonLines.stream(file))
+/** The rows of a question file, of either format, as JSON values; what is wrong with a line that is none. */
+const rows = (
+  file: string
+): Stream.Stream<Result.Result<JsonLines.Numbered<unknown>, DatasetError>, DatasetError, FileSystem.FileSystem> =>
+  nonEmpty(
+    file,
+    isParquet(file) ? Stream.map(Stream.unwrap(parquetRows(file)), Result.succeed) : JsonLines.results(file)
+  )
 
 /** Whether a file is read and written as Parquet: by its name. */
 export const isParquet = (file: string): boolean => file.endsWith(".parquet")

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, layer } from "@effect/vitest"
 import { SearchR1 } from "@inspo/datasets"
 import { Question } from "@inspo/domain"
-import { Array as Arr, Effect, FileSystem, Path, Schema, Stream, Struct } from "effect"
+import { Array as Arr, Effect, FileSystem, Path, Result, Schema, Stream, Struct } from "effect"
 import { parquetWriteBuffer } from "hyparquet-writer"
 
 const samples = fileURLToPath(new URL("../../../../shared/data/", import.meta.url))
@@ -59,9 +60,67 @@ const parquet = (columns: Record<string, Array<unknown>>, rowGroupSize = 1000) =
     parquetWriteBuffer({ columnData: Object.entries(columns).map(([name, data]) => ({ name, data })), rowGroupSize })
   )
 
+/** A Parquet file whose pages hold other bytes than their headers say. */
+const parquetOf = (bytes: Uint8Array, codec: "GZIP" | "BROTLI" | "ZSTD", compress: (bytes: Uint8Array) => Uint8Array) =>
+  new Uint8Array(
+    parquetWriteBuffer({
+      columnData: [
+        { name: "question", data: ["Who?"] },
+        { name: "golden_answers", data: ["She."] }
+      ],
+      codec,
+      compressors: { [codec]: () => compress(bytes) }
+    })
+  )
+
+const row = (id: number) => `{"id":"${id}","question":"Who?","golden_answers":["A"]}`
+
 const messageOf = (file: string) => Effect.map(Effect.flip(SearchR1.readQuestions(file)), ({ message }) => message)
 
 layer(NodeServices.layer)("question files", (it) => {
+  it.effect("that are no UTF-8 are refused with line, byte and remedy", () =>
+    Effect.gen(function* () {
+      const latin1 = Buffer.from(`${row(1)}\n${row(2).replace("Who", "Ren\xe9")}\n`, "latin1")
+      const file = yield* written("latin1.jsonl", latin1)
+      const told = `${file}:2: byte 26 (0xE9) is no UTF-8; expected a text in UTF-8. If it is Latin-1, convert it: iconv`
+      assert.include(yield* messageOf(file), told)
+      const corpus = yield* written("corpus.jsonl", Buffer.from('{"id":"1","contents":"Ren\xe9"}\n', "latin1"))
+      assert.include((yield* Effect.flip(SearchR1.readCorpus(corpus))).message, "corpus.jsonl:1: byte 26 (0xE9)")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.prop(
+    "tell every row that cannot be read, and give the others",
+    [Schema.Array(Schema.Literals(["good", "cut", "latin1", "empty"])).check(Schema.isMinLength(1))],
+    ([kinds]) =>
+      Effect.gen(function* () {
+        const lines = kinds.map((kind, index) =>
+          kind === "good"
+            ? row(index)
+            : { cut: '{"id":', latin1: '{"id":"\xe9"}', empty: `{"id":"${index}","golden_answers":[]}` }[kind]
+        )
+        const file = yield* written("mixed.jsonl", Buffer.from(lines.join("\n"), "latin1"))
+        const found = yield* Stream.runCollect(SearchR1.checked(file))
+        assert.deepStrictEqual(
+          found.map((one) => (Result.isSuccess(one) ? String(one.success.id) : one.failure.line)),
+          kinds.map((kind, index) => (kind === "good" ? `${index}` : index + 1))
+        )
+      }).pipe(Effect.scoped)
+  )
+
+  it.effect.each([
+    ["GZIP", gzipSync],
+    ["BROTLI", brotliCompressSync],
+    ["ZSTD", zstdCompressSync]
+  ] as const)("of %s whose pages hold more than they say are refused before they are unpacked", ([codec, compress]) =>
+    Effect.gen(function* () {
+      const file = yield* written("bomb.parquet", parquetOf(Buffer.alloc(2 ** 26), codec, compress))
+      const before = process.memoryUsage().arrayBuffers
+      assert.include(yield* messageOf(file), "expected a whole Parquet file (Cannot create a Buffer larger than")
+      assert.isBelow(process.memoryUsage().arrayBuffers - before, 2 ** 24)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect.prop(
     "come back from either format as they were written, prompts when asked for",
     [FileQuestions, Schema.Literals(["q.parquet", "q.jsonl"])],

@@ -93,7 +93,7 @@ export const make = Effect.fn("CorpusIndex.make")(function* (
 })
 
 /** Changes whenever older indexes can no longer be read. */
-const format = 2
+const format = 3
 
 const build = Effect.fnUntraced(function* (options: Options, file: string, key: string) {
   const fs = yield* FileSystem.FileSystem

@@ -107,4 +107,14 @@ layer(NodeServices.layer)("make", (it) => {
       assert.include((yield* Effect.flip(CorpusIndex.make({ corpus: missing }))).message, "check the path")
     }).pipe(Effect.scoped)
   )
+
+  it.effect("refuses a corpus that is no UTF-8, with line, byte and remedy", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const corpus = yield* corpusOf(rows(fixture))
+      yield* fs.writeFile(corpus, Buffer.from('{"id":"3","contents":"Ren\xe9"}', "latin1"), { flag: "a" })
+      const { message } = yield* Effect.flip(CorpusIndex.make({ corpus }))
+      assert.include(message, `${corpus}:3: byte 26 (0xE9) is no UTF-8`)
+    }).pipe(Effect.scoped)
+  )
 })

@@ -1,10 +1,11 @@
 import { type ConfigError, Presets, type RunConfig } from "@inspo/coevolution"
-import { Effect, FileSystem, Option, Path, Record, Result } from "effect"
+import { Effect, Option, Path, Record, Result } from "effect"
 import * as Method from "../agents/Method.ts"
 import { UsageError } from "../Failure.ts"
 import { type Override, parseFile, parseSet, resolve } from "./Resolve.ts"
 import { withSeeds } from "./Seeds.ts"
 import { nearest } from "./Suggestion.ts"
+import { readText } from "./TextFile.ts"
 
 /** How a command line asks for a config: each part is laid over those before it. */
 export interface Input {
@@ -53,7 +54,7 @@ export const withBaseline = ({ baseline = Option.none() }: Pick<Input, "baseline
 
 /** The result of a config function; its fault as a usage error. */
 export const orUsage = <A>(result: Result.Result<A, ConfigError>): Effect.Effect<A, UsageError> =>
-  Effect.mapError(Effect.fromResult(result), ({ message }) => new UsageError({ problem: message }))
+  Effect.mapError(Effect.fromResult(result), (cause) => new UsageError({ problem: cause.message, cause }))
 
 /** The config of a preset; an unknown name is told with the one that was probably meant. */
 export const presetByName = (name: string): Effect.Effect<RunConfig, UsageError> => {
@@ -66,13 +67,12 @@ export const presetByName = (name: string): Effect.Effect<RunConfig, UsageError>
 }
 
 const readFile = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(
-    Effect.mapError(
-      (error) =>
-        new UsageError({
-          problem: `The config file ${file} cannot be read (${error.reason._tag}). Check the path, or leave it out to use a preset.`
-        })
+  const text = yield* Effect.catchTag(readText(file), "PlatformError", (cause) =>
+    Effect.fail(
+      new UsageError({
+        problem: `The config file ${file} cannot be read (${cause.reason._tag}). Check the path, or leave it out to use a preset.`,
+        cause
+      })
     )
   )
   return yield* orUsage(parseFile(file, text))

@@ -1,7 +1,8 @@
-import { Effect, FileSystem, Predicate, Result, Schema } from "effect"
+import { Effect, Predicate, Result, Schema } from "effect"
 import { parse } from "yaml"
 import { UsageError } from "../Failure.ts"
 import type { Override } from "./Resolve.ts"
+import { readText } from "./TextFile.ts"
 
 /**
  * An override whose `instruction.seeds` is a path, with the instructions that the file lists in its place: a YAML (or JSON)
@@ -15,13 +16,12 @@ export const withSeeds = Effect.fnUntraced(function* (override: Override) {
 })
 
 const readSeeds = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(
-    Effect.mapError(
-      (error) =>
-        new UsageError({
-          problem: `instruction.seeds is ${file}, which cannot be read (${error.reason._tag}). Check the path.`
-        })
+  const text = yield* Effect.catchTag(readText(file), "PlatformError", (cause) =>
+    Effect.fail(
+      new UsageError({
+        problem: `instruction.seeds is ${file}, which cannot be read (${cause.reason._tag}). Check the path.`,
+        cause
+      })
     )
   )
   return yield* Effect.fromResult(

@@ -1,5 +1,6 @@
-import { SearchR1 } from "@inspo/datasets"
-import { Console, Effect } from "effect"
+import { type DatasetError, SearchR1 } from "@inspo/datasets"
+import { Console, Effect, Ref, Result, Stream } from "effect"
+import { CommandFailure } from "../Failure.ts"
 import { paragraph } from "../terminal/Text.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { type Inspection, inspection } from "./Inspection.ts"
@@ -9,16 +10,47 @@ export interface InspectInput {
   readonly json: boolean
 }
 
-/** Tells what a question file holds; a row that cannot be read ends it. */
+/** Tells what a question file holds, and which of its rows cannot be read: those fail it at the end. */
 export const inspect = Effect.fn("Inspect.inspect")(function* ({ file, json }: InspectInput) {
   const columns = yield* SearchR1.columns(file)
-  const found = inspection(columns, yield* SearchR1.readQuestions(file))
-  if (json) return yield* Console.log(JSON.stringify({ file, ...found }))
+  const malformed = yield* Ref.make<Malformed>({ rows: 0, first: [] })
+  const questions = yield* SearchR1.checked(file).pipe(
+    Stream.mapEffect((row) =>
+      Result.isSuccess(row) ? Effect.succeed([row.success]) : Effect.as(Ref.update(malformed, andOne(row.failure)), [])
+    ),
+    Stream.flattenIterable,
+    Stream.runCollect
+  )
+  const found = inspection(columns, questions)
+  const unread = yield* Ref.get(malformed)
   const reporter = yield* Reporter.make("normal")
-  return yield* reporter.lines(page(file, found, reporter.columns))
+  yield* json
+    ? Console.log(JSON.stringify({ file, ...found, malformed: unread }))
+    : reporter.lines(page(file, found, unread, reporter.columns))
+  if (unread.rows > 0)
+    return yield* new CommandFailure({
+      problem:
+        `${unread.rows} of ${questions.length + unread.rows} rows of ${file} cannot be read; the first is ` +
+        `${unread.first[0]}. Mend or remove them.`
+    })
 })
 
-const page = (file: string, found: Inspection, columns: number): ReadonlyArray<string> => [
+/** The rows that cannot be read, and what is wrong with the first of them. */
+interface Malformed {
+  readonly rows: number
+  readonly first: ReadonlyArray<string>
+}
+
+const mostShown = 20
+
+const andOne =
+  ({ message }: DatasetError) =>
+  ({ first, rows }: Malformed): Malformed => ({
+    rows: rows + 1,
+    first: rows < mostShown ? [...first, message] : first
+  })
+
+const page = (file: string, found: Inspection, malformed: Malformed, columns: number): ReadonlyArray<string> => [
   `${found.questions} questions in ${file}`,
   "",
   "sources",
@@ -45,5 +77,12 @@ const page = (file: string, found: Inspection, columns: number): ReadonlyArray<s
   "problems",
   ...(found.problems.length === 0
     ? ["  none"]
-    : found.problems.flatMap(({ problem, questions }) => paragraph(`${questions} with ${problem}`, "  ", columns)))
+    : found.problems.flatMap(({ problem, questions }) => paragraph(`${questions} with ${problem}`, "  ", columns))),
+  ...(malformed.rows === 0
+    ? []
+    : [
+        "rows that cannot be read",
+        ...malformed.first.flatMap((problem) => paragraph(problem, "  ", columns)),
+        ...(malformed.rows > malformed.first.length ? [`  and ${malformed.rows - malformed.first.length} more`] : [])
+      ])
 ]

@@ -61,7 +61,10 @@ export const inspection = (
 
 const lengths = (texts: ReadonlyArray<string>): Lengths => {
   const sorted = texts.map((text) => text.split(/\s+/u).filter((word) => word !== "").length).sort((a, b) => a - b)
-  return { shortest: sorted[0] ?? 0, median: quantileSorted(sorted, 0.5), longest: sorted.at(-1) ?? 0 }
+  const [shortest] = sorted
+  return shortest === undefined
+    ? { shortest: 0, median: 0, longest: 0 }
+    : { shortest, median: quantileSorted(sorted, 0.5), longest: sorted.at(-1) ?? shortest }
 }
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)

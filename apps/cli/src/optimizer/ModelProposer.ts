@@ -1,7 +1,8 @@
 import { ConfigError, type RunConfig } from "@inspo/coevolution"
 import { Prices, PromptTemplate } from "@inspo/reflection"
 import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
-import { Effect, FileSystem, Layer } from "effect"
+import { Effect, Layer } from "effect"
+import { readText } from "../config/TextFile.ts"
 import * as LanguageModelLayer from "./LanguageModelLayer.ts"
 
 /** An optimizer that is a language model. */
@@ -37,16 +38,13 @@ const readPrompts = Effect.fnUntraced(function* (files: RunConfig["optimizer"]["
 })
 
 const readPrompt = Effect.fnUntraced(function* (kind: PromptTemplate.PromptKind, file: string) {
-  const fs = yield* FileSystem.FileSystem
   const unusable = (expected: string, remedy: string) =>
     new ConfigError({ field: `optimizer.prompts.${kind}`, value: file, expected, remedy })
-  const text = yield* fs
-    .readFileString(file)
-    .pipe(
-      Effect.mapError(({ reason }) =>
-        unusable("a file that can be read", `It cannot be (${reason._tag}); check the path.`)
-      )
-    )
+  const text = yield* Effect.mapError(readText(file), (cause) =>
+    cause._tag === "UsageError"
+      ? unusable("a text in UTF-8", cause.problem)
+      : unusable("a file that can be read", `It cannot be (${cause.reason._tag}); check the path.`)
+  )
   return yield* Effect.fromResult(PromptTemplate.parse(kind, file, text)).pipe(
     Effect.mapError(({ reason }) => unusable("a prompt with its placeholders", `But ${reason}.`))
   )

@@ -2,6 +2,7 @@ import { Projection, type RunConfig, type RunEvent } from "@inspo/coevolution"
 import { Console, Effect, FileSystem } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { leafPaths, valueAt } from "../config/Resolve.ts"
+import { readText } from "../config/TextFile.ts"
 import { UsageError } from "../Failure.ts"
 import { compareTexts, type Named, type RunDifference, runLines, textLines } from "../report/DiffReport.ts"
 import { score } from "../report/Summary.ts"
@@ -58,12 +59,12 @@ const read = Effect.fnUntraced(function* (name: string) {
   const [, directory, id] = /^(.+):([^:/\\]+)$/u.exec(name) ?? []
   if (directory !== undefined && id !== undefined && (yield* isRun(directory)))
     return { _tag: "Text", named: yield* instructionOf(yield* readSide(directory), id) } satisfies Side
-  const text = yield* fs.readFileString(name).pipe(
-    Effect.mapError(
-      () =>
-        new UsageError({
-          problem: `${name} is neither the directory of a run, nor DIR:ID, nor a file with a text. Check the path.`
-        })
+  const text = yield* Effect.catchTag(readText(name), "PlatformError", (cause) =>
+    Effect.fail(
+      new UsageError({
+        problem: `${name} is neither the directory of a run, nor DIR:ID, nor a file with a text. Check the path.`,
+        cause
+      })
     )
   )
   return { _tag: "Text", named: { name, text: text.trim() } } satisfies Side

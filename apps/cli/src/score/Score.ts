@@ -1,3 +1,4 @@
+import { Utf8 } from "@inspo/domain"
 import {
   Attempt,
   defaultConfig,
@@ -7,7 +8,8 @@ import {
   Rewards,
   type Scope
 } from "@inspo/reward"
-import { Console, Effect, FileSystem, type PlatformError, Predicate, Ref, Schema, Stdio, Stream } from "effect"
+import { Console, Effect, FileSystem, type PlatformError, Predicate, Ref, Result, Schema, Stdio, Stream } from "effect"
+import { notUtf8 } from "../config/TextFile.ts"
 import { UsageError } from "../Failure.ts"
 import { isClosed } from "../StandardStreams.ts"
 import { count, share } from "../terminal/Text.ts"
@@ -50,19 +52,22 @@ export const score = Effect.fn("Score.score")(function* (input: ScoreInput) {
 
   yield* bytes.pipe(
     Stream.mapError(
-      (error) => new UsageError({ problem: `${name} cannot be read (${error.reason._tag}). Check the path.` })
+      (cause) => new UsageError({ problem: `${name} cannot be read (${cause.reason._tag}). Check the path.`, cause })
     ),
-    Stream.decodeText,
-    Stream.splitLines,
-    Stream.zipWithIndex,
-    Stream.filter(([text]) => text.trim() !== ""),
-    Stream.mapEffect(([text, index]) =>
-      Effect.fromResult(parse(name, index + 1, text)).pipe(
+    Utf8.lines,
+    Stream.mapEffect(({ line, text }) =>
+      Result.isSuccess(text)
+        ? Effect.succeed([line, text.success] as const)
+        : Effect.fail(notUtf8(name, line, text.failure))
+    ),
+    Stream.filter(([, text]) => text.trim() !== ""),
+    Stream.mapEffect(([line, text]) =>
+      Effect.fromResult(parse(name, line, text)).pipe(
         Effect.flatMap(scored),
-        Effect.mapError((error) =>
-          error._tag === "DatasetError"
-            ? new UsageError({ problem: `${error.message}.` })
-            : new UsageError({ problem: `${name}:${index + 1}: ${error.message}.` })
+        Effect.mapError((cause) =>
+          cause._tag === "DatasetError"
+            ? new UsageError({ problem: `${cause.message}.`, cause })
+            : new UsageError({ problem: `${name}:${line}: ${cause.message}.`, cause })
         )
       )
     ),

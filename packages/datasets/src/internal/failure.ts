@@ -11,13 +11,15 @@ export const failure = (parts: {
   readonly field?: string
   readonly value?: string
   readonly expected: string
+  readonly cause?: unknown
 }): DatasetError =>
   new DatasetError({
     file: parts.file,
     line: parts.line ?? null,
     field: parts.field ?? null,
     value: parts.value ?? null,
-    expected: parts.expected
+    expected: parts.expected,
+    ...(parts.cause === undefined ? {} : { cause: parts.cause })
   })
 
 /** What is wrong with a row that does not fit its schema. */

@@ -1,3 +1,4 @@
+import { Utf8 } from "@inspo/domain"
 import { Effect, FileSystem, Result, Sink, Stream } from "effect"
 import type { DatasetError } from "../DatasetError.ts"
 import { failure, shownLength } from "./failure.ts"
@@ -8,23 +9,32 @@ export interface Numbered<A> {
   readonly row: A
 }
 
-/** The values of all lines that are not blank, read as they are needed. */
-export const stream = (file: string): Stream.Stream<Numbered<unknown>, DatasetError, FileSystem.FileSystem> =>
+/** The values of all lines that are not blank, or what is wrong with them, read as they are needed. */
+export const results = (
+  file: string
+): Stream.Stream<Result.Result<Numbered<unknown>, DatasetError>, DatasetError, FileSystem.FileSystem> =>
   Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file))).pipe(
-    Stream.mapError((error) => failure({ file, expected: `a readable file (${error.message})` })),
-    Stream.decodeText,
-    Stream.splitLines,
-    Stream.zipWithIndex,
-    Stream.filter(([text]) => text.trim() !== ""),
-    Stream.mapEffect(([text, index]) => Effect.fromResult(parse(file, index + 1, text)))
+    Stream.mapError((cause) => failure({ file, expected: `a readable file (${cause.message})`, cause })),
+    Utf8.lines,
+    Stream.filter(({ text }) => Result.isFailure(text) || text.success.trim() !== ""),
+    Stream.map(({ line, text }) =>
+      Result.flatMap(
+        Result.mapError(text, (fault) => foreign(file, line, fault)),
+        (known) => parse(file, line, known)
+      )
+    )
   )
+
+/** The values of all lines that are not blank; fails at the first that is malformed. */
+export const stream = (file: string): Stream.Stream<Numbered<unknown>, DatasetError, FileSystem.FileSystem> =>
+  Stream.mapEffect(results(file), Effect.fromResult)
 
 /** Writes one JSON object per line. */
 export const write = Effect.fnUntraced(function* (file: string, rows: ReadonlyArray<object>) {
   const fs = yield* FileSystem.FileSystem
   yield* fs
     .writeFileString(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""))
-    .pipe(Effect.mapError((error) => failure({ file, expected: `a writable file (${error.message})` })))
+    .pipe(Effect.mapError((cause) => failure({ file, expected: `a writable file (${cause.message})`, cause })))
 })
 
 /** Writes one JSON object per line, in bounded memory. */
@@ -34,7 +44,7 @@ export const writeStream = Effect.fnUntraced(function* <R>(file: string, rows: S
     Stream.map((row) => `${JSON.stringify(row)}\n`),
     Stream.encodeText,
     Stream.run(
-      Sink.mapError(fs.sink(file), (error) => failure({ file, expected: `a writable file (${error.message})` }))
+      Sink.mapError(fs.sink(file), (cause) => failure({ file, expected: `a writable file (${cause.message})`, cause }))
     )
   )
 })
@@ -42,5 +52,11 @@ export const writeStream = Effect.fnUntraced(function* <R>(file: string, rows: S
 const parse = (file: string, line: number, text: string): Result.Result<Numbered<unknown>, DatasetError> =>
   Result.try({
     try: () => ({ line, row: JSON.parse(line === 1 ? text.replace(/^\uFEFF/u, "") : text) as unknown }),
-    catch: () => failure({ file, line, value: text.slice(0, shownLength), expected: "one JSON object per line" })
+    catch: (cause) =>
+      failure({ file, line, value: text.slice(0, shownLength), expected: "one JSON object per line", cause })
   })
+
+const foreign = (file: string, line: number, fault: Utf8.Fault): DatasetError => {
+  const { found, remedy } = Utf8.explain(file, fault)
+  return failure({ file, line, value: found, expected: `a text in UTF-8. ${remedy}` })
+}

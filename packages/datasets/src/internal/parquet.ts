@@ -6,7 +6,8 @@ import {
   type FileMetaData,
   parquetMetadataAsync,
   parquetReadObjects,
-  parquetSchema
+  parquetSchema,
+  snappyUncompress
 } from "hyparquet"
 import { fileWriter, parquetWriteRows } from "hyparquet-writer"
 import { DatasetError } from "../DatasetError.ts"
@@ -16,8 +17,8 @@ import type { Numbered } from "./jsonLines.ts"
 /** Opens a Parquet file for the names of its columns and its rows, which are read row group by row group. */
 export const open = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  const { size } = yield* Effect.mapError(fs.stat(file), (error) =>
-    failure({ file, expected: `a readable file (${error.message})` })
+  const { size } = yield* Effect.mapError(fs.stat(file), (cause) =>
+    failure({ file, expected: `a readable file (${cause.message})`, cause })
   )
   if (size === 0n) return yield* failure({ file, expected: "a Parquet file; the file is empty" })
   const context = yield* Effect.context<FileSystem.FileSystem>()
@@ -57,7 +58,11 @@ export const write = Effect.fnUntraced(function* <R>(
     catch: (cause) =>
       cause instanceof DatasetError
         ? cause
-        : failure({ file, expected: `a writable file (${cause instanceof Error ? cause.message : String(cause)})` })
+        : failure({
+            file,
+            expected: `a writable file (${cause instanceof Error ? cause.message : String(cause)})`,
+            cause
+          })
   })
 })
 
@@ -74,7 +79,14 @@ const rowsOf = (
     Stream.mapEffect(([rowStart, rowEnd]) =>
       Effect.map(
         attempt(file, () =>
-          parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd, columns: [...columns], compressors })
+          parquetReadObjects({
+            file: buffer,
+            metadata,
+            rowStart,
+            rowEnd,
+            columns: [...columns],
+            compressors: compressors()
+          })
         ),
         (rows) => rows.map((row, index): Numbered<unknown> => ({ line: rowStart + index + 1, row: plain(row) }))
       )
@@ -101,15 +113,37 @@ const attempt = <A>(file: string, act: () => Promise<A>): Effect.Effect<A, Datas
     catch: (cause) =>
       failure({
         file,
-        expected: `a whole Parquet file (${cause instanceof Error ? cause.message : String(cause)}); write or copy it again`
+        expected: `a whole Parquet file (${cause instanceof Error ? cause.message : String(cause)}); write or copy it again`,
+        cause
       })
   })
 
-const compressors: Compressors = {
-  GZIP: (input) => gunzipSync(input),
-  BROTLI: (input) => brotliDecompressSync(input),
-  ZSTD: (input) => zstdDecompressSync(input)
+/** Bytes that one page, and the pages of one row group together, may hold: what a hostile file claims is not made. */
+const largestPage = 2 ** 28
+const largestGroup = 2 ** 30
+
+/** Decompressors for one row group. None gives more than the header of a page says, nor more than there may be. */
+const compressors = (): Compressors => {
+  let left = largestGroup
+  const within = (decompress: (input: Uint8Array, size: number) => Uint8Array) => (input: Uint8Array, size: number) => {
+    if (size > largestPage) throw new RangeError(`a page of ${size} bytes, expected at most ${largestPage}`)
+    left -= size
+    if (left < 0) throw new RangeError(`a row group of more than ${largestGroup} bytes; write smaller ones`)
+    return decompress(input, size)
+  }
+  return {
+    SNAPPY: within((input, size) => {
+      const output = new Uint8Array(size)
+      snappyUncompress(input, output)
+      return output
+    }),
+    GZIP: within((input, size) => gunzipSync(input, atMost(size))),
+    BROTLI: within((input, size) => brotliDecompressSync(input, atMost(size))),
+    ZSTD: within((input, size) => zstdDecompressSync(input, atMost(size)))
+  }
 }
+
+const atMost = (size: number) => ({ maxOutputLength: Math.max(1, size) })
 
 /** A value as JSON would hold it; fields that are null are left out. */
 const plain = (value: unknown): unknown => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Question } from "@inspo/domain"
+import { Question, Utf8 } from "@inspo/domain"
 import { Effect, FileSystem, Predicate, Result, Stream } from "effect"
 import { SearchError } from "../Search.ts"
 
@@ -43,7 +43,9 @@ export const forEachLine = Effect.fnUntraced(function* (
 
   const take = (line: Buffer): Result.Result<void, SearchError> => {
     number++
-    const parsed = parse(line.toString("utf8"))
+    const text = Utf8.decode(line)
+    if (Result.isFailure(text)) return Result.fail(foreign(corpus, number, text.failure))
+    const parsed = parse(text.success)
     if (Result.isFailure(parsed)) return Result.fail(malformed(corpus, number, parsed.failure))
     if (parsed.success !== null) visit({ passage: parsed.success, at, length: line.length })
     return Result.void
@@ -86,6 +88,14 @@ const malformed = (corpus: string, line: number, found: string): SearchError =>
     operation: "build",
     reason: `${corpus}:${line} is ${found}; expected a row {"id": …, "contents": "\\"Title\\"\\ntext"}. Mend or remove the line`
   })
+
+const foreign = (corpus: string, line: number, fault: Utf8.Fault): SearchError => {
+  const { found, remedy } = Utf8.explain(corpus, fault)
+  return new SearchError({
+    operation: "build",
+    reason: `${corpus}:${line}: ${found}; expected a text in UTF-8. ${remedy}`
+  })
+}
 
 const newline = 10
 const shownLength = 80

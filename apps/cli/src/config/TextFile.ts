@@ -1,0 +1,25 @@
+import { Utf8 } from "@inspo/domain"
+import { Effect, FileSystem, type PlatformError, Result } from "effect"
+import { UsageError } from "../Failure.ts"
+
+/** The text of a file that the user names; one that is not UTF-8 is refused with where it is not. */
+export const readText = Effect.fnUntraced(function* (
+  file: string
+): Effect.fn.Return<string, PlatformError.PlatformError | UsageError, FileSystem.FileSystem> {
+  const fs = yield* FileSystem.FileSystem
+  const bytes = yield* fs.readFile(file)
+  const text = Utf8.decode(bytes)
+  if (Result.isSuccess(text)) return text.success
+  const { at, byte } = text.failure
+  const before = bytes.subarray(0, at)
+  const line = before.reduce((lines, one) => (one === lineFeed ? lines + 1 : lines), 1)
+  return yield* notUtf8(file, line, { at: at - before.lastIndexOf(lineFeed) - 1, byte })
+})
+
+/** Why a line of a file cannot be used; the place of the fault is that in the line. */
+export const notUtf8 = (file: string, line: number, fault: Utf8.Fault): UsageError => {
+  const { found, remedy } = Utf8.explain(file, fault)
+  return new UsageError({ problem: `${file}:${line}: ${found}; expected a text in UTF-8. ${remedy}` })
+}
+
+const lineFeed = 10

@@ -1,0 +1,25 @@
+import { join } from "node:path"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Effect, FileSystem, Option } from "effect"
+import { fromInput } from "../../src/config/Input.ts"
+
+layer(NodeServices.layer)("a file that is no UTF-8", (it) => {
+  it.effect.each([
+    ["seed: 1\ninstruction:\n  seed: Ren\xe9\n", "config.yaml:3: byte 12 (0xE9)"],
+    ["instruction:\n  seeds: seeds.yaml\n", "seeds.yaml:2: byte 6 (0xE9)"]
+  ] as const)("is refused by name, line and byte, as a config and as its parts", ([text, told]) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const file = join(folder, "config.yaml")
+      const seeds = join(folder, "seeds.yaml")
+      yield* fs.writeFile(seeds, Buffer.from("- One\n- Caf\xe9", "latin1"))
+      yield* fs.writeFile(file, Buffer.from(text.replace("seeds.yaml", seeds), "latin1"))
+      const input = { preset: "quick", file: Option.some(file), set: [], seed: Option.none() }
+      const { message } = yield* Effect.flip(fromInput(input))
+      assert.include(message, told)
+      assert.include(message, "iconv -f latin1 -t utf-8")
+    })
+  )
+})
