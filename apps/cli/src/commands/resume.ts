@@ -12,6 +12,12 @@ export const resume = Command.make(
         "Change a setting that decides no results, such as budget.rollouts=20000 or engine.url; may be repeated"
       )
     ),
+    acceptLost: Flag.Boolean("accept-lost").pipe(
+      Flag.withDescription(
+        "Go on although the end of the journal is lost: the lost steps are done again, what they cost stays on the books"
+      ),
+      Flag.withDefault(false)
+    ),
     ...flags.tracking,
     json: flags.json,
     quiet: flags.quiet

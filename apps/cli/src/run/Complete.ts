@@ -7,6 +7,7 @@ import { CommandFailure } from "../Failure.ts"
 import * as RunReport from "../report/RunReport.ts"
 import { encodeJson, summarize } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
+import type { Lost } from "../runDirectory/Lost.ts"
 import { nothing, readOutcome, writeOutcome } from "../runDirectory/Outcome.ts"
 import { appendTiming, timing, wallSeconds } from "../runDirectory/Timings.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
@@ -26,6 +27,7 @@ export interface CompleteOptions {
   readonly loaded: LoadedData
   readonly code: string
   readonly launchedAt: number
+  readonly lost: Lost | null
   readonly json: boolean
   readonly tracking: Tracking
   readonly reporter: Reporter

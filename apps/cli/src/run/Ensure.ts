@@ -4,6 +4,7 @@ import { Effect, FileSystem, Schema } from "effect"
 import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
 import { filesOf } from "../runDirectory/Files.ts"
+import * as Lost from "../runDirectory/Lost.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
@@ -26,9 +27,8 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
   const { config, directory, loaded, reporter } = options
   const files = filesOf(directory)
   const wanted = yield* encodeConfig(config)
-  const exists = yield* fs.exists(files.journal)
-  if (exists) {
-    const known = yield* readRun(directory)
+  const known = (yield* fs.exists(files.config)) ? yield* readRun(directory) : null
+  if (known !== null) {
     const [other] = ConfigParts.differences(known.config, config)
     if (other !== undefined)
       return yield* new CommandFailure({
@@ -36,6 +36,8 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
           `${directory} holds a run with other settings: ${ConfigParts.told(other)}. Choose another --out, or remove that ` +
           "directory."
       })
+    const lost = yield* Lost.find(directory, known)
+    if (lost !== null) return yield* Lost.refusal(directory, lost)
     const state = fold(makeSetting(config, loaded.data), known.events)
     if (state.phase._tag === "Finished") return state
   }
@@ -43,7 +45,8 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
   yield* replaceFile(files.config, `${wanted}\n`)
   const { state } = yield* session({
     ...options,
-    mode: exists ? "open" : "create",
+    mode: known?.begun === true ? "open" : "create",
+    lost: null,
     follow: (_, past) => watch(reporter, config, past)
   })
   return state satisfies RunState

@@ -6,6 +6,7 @@ import { laid, orUsage, withBaseline } from "../config/Input.ts"
 import { leafPaths, parseSet } from "../config/Resolve.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { filesOf } from "../runDirectory/Files.ts"
+import * as Lost from "../runDirectory/Lost.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
 import { readConfig, readEvents } from "../runDirectory/Read.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
@@ -20,6 +21,8 @@ export interface ResumeInput extends Trackers.TrackingInput {
   readonly directory: string
   readonly baseline: Option.Option<boolean>
   readonly set: ReadonlyArray<string>
+  /** Do again what the journal has lost. */
+  readonly acceptLost: boolean
   readonly json: boolean
   readonly quiet: boolean
 }
@@ -30,11 +33,15 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   const tracking = yield* Trackers.fromInput(input)
   const config = yield* withSettings(yield* readConfig(input.directory), input)
   const { begun: hasJournal, events } = yield* readEvents(input.directory, config)
-  if (yield* isReported(input.directory, config)) return yield* show(input)
+  const lost = yield* Lost.find(input.directory, { begun: hasJournal, config, events })
+  if (lost !== null && !input.acceptLost) return yield* Lost.refusal(input.directory, lost)
+  if (lost === null && (yield* isReported(input.directory, config))) return yield* show(input)
   const begun = events.find((event) => event._tag === "RunStarted")
   const loaded = yield* loadData(config)
   const code = yield* codeHash()
   const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  if (lost !== null)
+    yield* reporter.lines([`Note: the end of the journal is lost; what follows step ${lost.step} is done again.`])
   if (begun !== undefined && begun.code !== code)
     yield* reporter.lines([
       "Note: the program changed since this run began, so the rest may differ from an undisturbed run."
@@ -52,6 +59,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     loaded,
     code,
     launchedAt,
+    lost,
     json: input.json,
     tracking,
     reporter,

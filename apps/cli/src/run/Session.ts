@@ -18,6 +18,8 @@ import { layerServices } from "../layers.ts"
 import { measure, type UnknownWords } from "../report/UnknownWords.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
+import * as Lost from "../runDirectory/Lost.ts"
+import { noted } from "../runDirectory/Spent.ts"
 import { appendTiming, timing } from "../runDirectory/Timings.ts"
 import { traces } from "../runDirectory/Traces.ts"
 import { appendFile, jsonLines, replaceFile } from "../runDirectory/Write.ts"
@@ -30,6 +32,8 @@ export interface SessionOptions {
   readonly code: string
   /** When the process began, in milliseconds since 1970. */
   readonly launchedAt: number
+  /** What the journal has lost and is to be done again; null where it is whole. */
+  readonly lost: Lost.Lost | null
   /** Called once the engine is ready, with the events of earlier sessions; what it returns is told every new event. */
   readonly follow: (
     profile: EngineProfile,
@@ -59,10 +63,15 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
 
   return yield* Effect.gen(function* () {
     const engine = yield* Engine
-    const journal = yield* Journal
-    const entries = yield* EventLog.readEntries(journal)
+    const stored = yield* Journal
+    const entries = yield* EventLog.readEntries(stored)
     const past = entries.map(({ event }) => event)
     yield* assertSameState(fold(setting, past), entries.at(-1)?.state ?? null)
+    if (options.lost !== null) {
+      yield* Effect.forEach(options.lost.unbooked, stored.charge, { discard: true })
+      yield* Lost.setAside(directory, options.lost, options.launchedAt)
+    }
+    const journal = yield* noted(stored, directory, past.length)
     const events = yield* Ref.make(past)
     yield* replaceFile(files.metrics, jsonLines(Projection.metrics(setting, past)))
     const onEvent = yield* options.follow(engine.profile, past)
@@ -90,6 +99,7 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
       code: options.code,
       onEvent: (event, state) => Effect.provideContext(record(event, state), services)
     }).pipe(
+      Effect.provideService(Journal, journal),
       Effect.raceFirst(stopRequested(files.stop)),
       Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new UsageError({ problem: message })))
     )

@@ -5,6 +5,7 @@ import { loadData } from "../config/Data.ts"
 import { costLines } from "../report/CostReport.ts"
 import * as RunReport from "../report/RunReport.ts"
 import { Summary, summarize } from "../report/Summary.ts"
+import * as Lost from "../runDirectory/Lost.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
 import { readRun, withJournal } from "../runDirectory/Read.ts"
 import { wallSeconds } from "../runDirectory/Timings.ts"
@@ -17,6 +18,8 @@ import { programName } from "./ProgramName.ts"
 export const show = Effect.fn("Show.show")(function* (input: { readonly directory: string; readonly json: boolean }) {
   const { directory } = input
   const { begun, config, events } = yield* readRun(directory)
+  const lost = yield* Lost.find(directory, { begun, config, events })
+  if (lost !== null) yield* Console.error(`Note: ${Lost.refusal(directory, lost).problem}`)
   const { data } = yield* loadData(config)
   const state = fold(makeSetting(config, data), events)
   const outcome = yield* readOutcome(directory)

@@ -44,6 +44,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     loaded,
     code,
     launchedAt,
+    lost: null,
     json: input.json,
     tracking,
     reporter,

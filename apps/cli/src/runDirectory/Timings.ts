@@ -1,5 +1,5 @@
 import type { Spent } from "@inspo/coevolution/RunState"
-import { Effect, FileSystem, Schema } from "effect"
+import { Array as Arr, Effect, FileSystem, Schema } from "effect"
 import { filesOf } from "./Files.ts"
 import { appendFile, jsonLines } from "./Write.ts"
 
@@ -42,18 +42,41 @@ export const timing = (
   }
 }
 
-/** Seconds that all sessions of a run took together, to the tenth; lines that a crash cut off are left out. */
+/** Says that what the lines before tell beyond a step is lost, and is to be done again. */
+const lostAccepted = "LostAccepted"
+
+/** The line by which the work of a run goes on from a step that it had left behind. */
+export const accepted = (launchedAt: number, step: number): Timing => ({
+  session: launchedAt,
+  seconds: 0,
+  event: lostAccepted,
+  step,
+  rollouts: 0,
+  rss: 0
+})
+
+/** The last step that the lines tell of, since the work of others was given up. */
+export const lastStep = Effect.fnUntraced(function* (directory: string) {
+  const lines = yield* read(directory)
+  return lines
+    .slice(lines.findLastIndex(({ event }) => event === lostAccepted) + 1)
+    .reduce((last, { step }) => Math.max(last, step), 0)
+})
+
+/** Seconds that all sessions of a run took together, to the tenth. */
 export const wallSeconds = Effect.fnUntraced(function* (directory: string) {
+  const longest = new Map<number, number>()
+  for (const { seconds, session } of yield* read(directory))
+    longest.set(session, Math.max(longest.get(session) ?? 0, seconds))
+  return Math.round(10 * [...longest.values()].reduce((total, seconds) => total + seconds, 0)) / 10
+})
+
+/** The lines of a run; those that a crash cut off are left out. */
+const read = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const file = filesOf(directory).timings
-  if (!(yield* fs.exists(file))) return 0
-  const longest = new Map<number, number>()
-  for (const line of (yield* fs.readFileString(file)).split("\n")) {
-    const timing = decodeLine(line)
-    if (timing._tag === "Some")
-      longest.set(timing.value.session, Math.max(longest.get(timing.value.session) ?? 0, timing.value.seconds))
-  }
-  return Math.round(10 * [...longest.values()].reduce((total, seconds) => total + seconds, 0)) / 10
+  if (!(yield* fs.exists(file))) return []
+  return Arr.getSomes((yield* fs.readFileString(file)).split("\n").map((line) => decodeLine(line)))
 })
 
 const decodeLine = Schema.decodeOption(Schema.fromJsonString(Timing))

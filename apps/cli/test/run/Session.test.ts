@@ -29,7 +29,7 @@ const sessionIn = Effect.fnUntraced(function* (
 ) {
   const loaded = yield* loadData(config)
   const follow = (): Effect.Effect<OnEvent> => Effect.succeed(onEvent)
-  return yield* session({ directory, mode, config, loaded, code: "code", launchedAt: 0, follow })
+  return yield* session({ directory, mode, config, loaded, code: "code", launchedAt: 0, lost: null, follow })
 })
 
 const projections = Effect.fnUntraced(function* (directory: string) {

@@ -1,0 +1,104 @@
+/** Work that a run directory tells of and its journal does not: the end of the journal is lost. */
+import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { LedgerEntry } from "@inspo/journal"
+import { Array as Arr, Effect, FileSystem, Schema } from "effect"
+import { CommandFailure } from "../Failure.ts"
+import { filesOf } from "./Files.ts"
+import { withJournal } from "./Read.ts"
+import { readSpent, unbooked } from "./Spent.ts"
+import { accepted, appendTiming, lastStep } from "./Timings.ts"
+
+/** What is lost. */
+export interface Lost {
+  /** The last step that the journal knows. */
+  readonly step: number
+  /** What tells of more, in words. */
+  readonly witnesses: ReadonlyArray<string>
+  /** What was spent on it. */
+  readonly unbooked: ReadonlyArray<LedgerEntry>
+  /** Files that hold what comes after {@link step}. */
+  readonly later: ReadonlyArray<string>
+}
+
+/**
+ * What the files of a run know beyond its journal, or null. They are written after the journal has committed, so that a
+ * journal which lags behind them has lost commits.
+ */
+export const find = Effect.fn("Lost.find")(function* (
+  directory: string,
+  {
+    begun,
+    config,
+    events
+  }: { readonly begun: boolean; readonly config: RunConfig; readonly events: ReadonlyArray<RunEvent> }
+) {
+  const fs = yield* FileSystem.FileSystem
+  const files = filesOf(directory)
+  const step = events.reduce((last, event) => (event._tag === "StepTrained" ? event.step : last), 0)
+  const finished = events.some(({ _tag }) => _tag === "RunFinished")
+  const spent = yield* readSpent(directory)
+  const ledger = begun ? yield* withJournal(directory, config, (journal) => journal.ledger) : []
+  const missing = spent === null ? [] : unbooked(spent, ledger)
+  const checkpoints = (yield* fs.exists(files.checkpoints)) ? yield* fs.readDirectory(files.checkpoints) : []
+  const later = checkpoints.filter((name) => stepOfCheckpoint(name) > step)
+  const results =
+    finished || !(yield* fs.exists(files.outcome))
+      ? []
+      : yield* Effect.filter([files.outcome, files.report, files.htmlReport], (file) => fs.exists(file))
+  const beyond = (name: string, known: number) => (known > step ? [`${name} of step ${known}`] : [])
+  const witnesses = [
+    ...(spent !== null && spent.events > events.length ? [`spent.json of ${spent.events} events`] : []),
+    ...(missing.length > 0 ? [`spent.json of ${paid(missing)} more`] : []),
+    ...beyond("metrics.jsonl", yield* stepOfMetrics(files.metrics)),
+    ...beyond("timings.jsonl", yield* lastStep(directory)),
+    ...beyond("checkpoints/", Math.max(0, ...later.map(stepOfCheckpoint))),
+    ...(results.length > 0 ? ["outcome.json of its end"] : [])
+  ]
+  return witnesses.length === 0
+    ? null
+    : ({
+        step,
+        witnesses,
+        unbooked: missing,
+        later: [...later.map((name) => `${files.checkpoints}/${name}`), ...results]
+      } satisfies Lost)
+})
+
+/** Why a run with such a journal does not go on by itself. */
+export const refusal = (directory: string, { step, witnesses }: Lost): CommandFailure =>
+  new CommandFailure({
+    problem:
+      `The journal of ${directory} ends after step ${step}, and the directory tells of ${witnesses.join(", ")}: its end is ` +
+      "lost. Restore the journal with the files beside it from a copy, or do the lost steps again, and pay for them " +
+      `again, with \`inspo resume ${directory} --accept-lost\`: what they cost stays on the books.`
+  })
+
+/** Keeps what tells of lost steps under another name, so that it does not pass for what is done now. */
+export const setAside = Effect.fnUntraced(function* (directory: string, { later, step }: Lost, launchedAt: number) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.forEach(later, (file) => fs.rename(file, `${file}.lost`), { discard: true })
+  yield* appendTiming(directory, accepted(launchedAt, step))
+})
+
+const stepOfCheckpoint = (name: string): number => Number(/^step-(\d+)\.safetensors$/u.exec(name)?.[1] ?? 0)
+
+const stepOfMetrics = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(file))) return 0
+  const rows = Arr.getSomes((yield* fs.readFileString(file)).split("\n").map((line) => decodeRow(line)))
+  return rows.reduce((last, { step }) => Math.max(last, step), 0)
+})
+
+const decodeRow = Schema.decodeOption(Schema.fromJsonString(Schema.Struct({ step: Schema.Int })))
+
+/** Amounts in words; of seconds nobody asks here. */
+const paid = (expenses: ReadonlyArray<LedgerEntry>): string => {
+  const sum = (amount: "rollouts" | "tokens" | "calls" | "usd") =>
+    expenses.reduce((total, expense) => total + expense[amount], 0)
+  return [
+    `${sum("rollouts")} rollouts`,
+    `${sum("tokens")} tokens`,
+    ...(sum("calls") > 0 ? [`${sum("calls")} calls to language models`] : []),
+    ...(sum("usd") > 0 ? [`${sum("usd").toFixed(4)} US dollars`] : [])
+  ].join(", ")
+}

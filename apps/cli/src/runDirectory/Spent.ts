@@ -1,0 +1,139 @@
+/** What a run had committed and spent by its last commit, in a file beside the journal that outlives it. */
+import { type Expense, type Journal, JournalError, type LedgerEntry, type LedgerTotal } from "@inspo/journal"
+import { Effect, FileSystem, Ref, Schema, Semaphore } from "effect"
+import { CommandFailure } from "../Failure.ts"
+import { filesOf } from "./Files.ts"
+import { replaceFile } from "./Write.ts"
+
+const amounts = ["rollouts", "tokens", "calls", "usd", "seconds"] as const
+
+/** Events that were committed, and amounts by phase: settled, and reserved where no end was seen. */
+export const Spent = Schema.Struct({
+  events: Schema.Natural,
+  phases: Schema.Record(
+    Schema.String,
+    Schema.Struct({
+      rollouts: Schema.Finite,
+      tokens: Schema.Finite,
+      calls: Schema.Finite,
+      usd: Schema.Finite,
+      seconds: Schema.Finite
+    })
+  )
+})
+export interface Spent extends Schema.Schema.Type<typeof Spent> {}
+
+const SpentJson = Schema.fromJsonString(Spent)
+
+/** What the file of a run directory says; null where there is none, as in directories of earlier versions. */
+export const readSpent = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const file = filesOf(directory).spent
+  if (!(yield* fs.exists(file))) return null
+  return yield* Schema.decodeEffect(SpentJson)(yield* fs.readFileString(file)).pipe(
+    Effect.mapError(
+      (cause) =>
+        new CommandFailure({
+          problem:
+            `${file} does not say what the run has spent: ${cause.message}. Restore it from a copy; where there is none, remove ` +
+            "it, and what the journal does not know is forgotten.",
+          cause
+        })
+    )
+  )
+})
+
+/** What a ledger lacks of what was spent, as expenses to book; sums of money and time may differ in their last digits. */
+export const unbooked = (spent: Spent, ledger: ReadonlyArray<LedgerTotal>): ReadonlyArray<LedgerEntry> => {
+  const booked = new Map(ledger.map((total) => [total.phase, total]))
+  return Object.entries(spent.phases).flatMap(([phase, most]) => {
+    const less = booked.get(phase) ?? nothing
+    const missing = each((amount) =>
+      most[amount] - less[amount] > 1e-6 * most[amount] ? most[amount] - less[amount] : 0
+    )
+    return amounts.some((amount) => missing[amount] > 0) ? [{ ...missing, phase, redone: false }] : []
+  })
+}
+
+/**
+ * A journal that notes, before a commit is acknowledged, what was committed and spent by then. `events` and `ledger` are
+ * those that the journal holds.
+ */
+export const noted = Effect.fnUntraced(function* (
+  journal: Journal["Service"],
+  directory: string,
+  events: number
+): Effect.fn.Return<Journal["Service"], JournalError, FileSystem.FileSystem> {
+  const file = filesOf(directory).spent
+  const fs = yield* FileSystem.FileSystem
+  const alone = yield* Semaphore.make(1)
+  const totals = yield* journal.ledger
+  const spent = yield* Ref.make<Spent>({
+    events,
+    phases: Object.fromEntries(totals.map((total) => [total.phase, each((amount) => total[amount])]))
+  })
+  const reserved = new Map<number, { readonly phase: string; readonly most: Expense }>()
+
+  const note = (change: (before: Spent) => Spent) =>
+    Effect.andThen(
+      Ref.update(spent, change),
+      alone.withPermit(
+        Effect.flatMap(Ref.get(spent), (now) => replaceFile(file, `${JSON.stringify(now)}\n`)).pipe(
+          Effect.provideService(FileSystem.FileSystem, fs),
+          Effect.mapError(
+            ({ problem }) => new JournalError({ reason: "storage", file, sequence: null, detail: problem })
+          )
+        )
+      )
+    )
+  const book =
+    (expenses: ReadonlyArray<readonly [phase: string, Expense]>) =>
+    (before: Spent): Spent => ({
+      ...before,
+      phases: expenses.reduce<Spent["phases"]>(
+        (phases, [phase, expense]) => ({
+          ...phases,
+          [phase]: each((amount) => (phases[phase] ?? nothing)[amount] + expense[amount])
+        }),
+        before.phases
+      )
+    })
+
+  yield* note((before) => before)
+  return {
+    ...journal,
+    append: (added) =>
+      Effect.andThen(
+        journal.append(added),
+        note((before) => ({ ...before, events: before.events + added.length }))
+      ),
+    charge: (entry) => Effect.andThen(journal.charge(entry), note(book([[entry.phase, entry]]))),
+    reserve: (entries) =>
+      Effect.tap(journal.reserve(entries), (ids) => {
+        entries.forEach((most, index) => {
+          const id = ids[index]
+          if (id !== undefined) reserved.set(id, { phase: most.phase, most })
+        })
+        return note(book(entries.map((most) => [most.phase, most])))
+      }),
+    settle: (settlements) =>
+      Effect.andThen(journal.settle(settlements), () => {
+        const booked = settlements.flatMap((cost) => {
+          const open = reserved.get(cost.id)
+          reserved.delete(cost.id)
+          return open === undefined ? [] : [[open.phase, each((amount) => cost[amount] - open.most[amount])] as const]
+        })
+        return note(book(booked))
+      })
+  }
+})
+
+const each = (of: (amount: (typeof amounts)[number]) => number): Expense => ({
+  rollouts: of("rollouts"),
+  tokens: of("tokens"),
+  calls: of("calls"),
+  usd: of("usd"),
+  seconds: of("seconds")
+})
+
+const nothing = each(() => 0)
