@@ -5,7 +5,7 @@ import { OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
 import * as Prices from "@inspo/reflection/Prices"
 import { RewardConfig } from "@inspo/reward/RewardConfig"
 import { builtInTools, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
-import { Schema, Struct } from "effect"
+import { DateTime, Option, Schema, Struct } from "effect"
 
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -16,6 +16,11 @@ const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const PositiveShare = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1, exclusiveMinimum: true }))
 const Risk = Schema.Finite.check(
   Schema.isBetween({ minimum: 0, maximum: 1, exclusiveMinimum: true, exclusiveMaximum: true })
+)
+const Day = Schema.String.check(
+  Schema.makeFilter((text) => Option.exists(DateTime.make(text), (day) => DateTime.formatIsoDateUtc(day) === text), {
+    expected: "a day written YYYY-MM-DD"
+  })
 )
 
 /** Where questions and passages come from: the generated world, or files of the user. */
@@ -292,6 +297,10 @@ export const EngineConfig = Schema.Struct({
   }),
   tokenizer: Schema.NullOr(Schema.NonEmptyString).annotate({
     description: "Folder with `tokenizer.json` of that model; null is enough for `inspo engine serve`"
+  }),
+  date: Schema.NullOr(Day).annotate({
+    description:
+      "The day, YYYY-MM-DD, that the chat template prints where it asks for today's, or null for the day the run begins"
   }),
   apiKeyEnv: Schema.NullOr(Schema.NonEmptyString).annotate({
     description: "Environment variable with the server's key"

@@ -122,6 +122,7 @@ export const parts = {
     profile: "environment",
     baseModel: "environment",
     tokenizer: "address",
+    date: "algorithm",
     apiKeyEnv: "environment",
     encoding: "environment",
     contextLength: "algorithm",

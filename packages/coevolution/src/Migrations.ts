@@ -18,6 +18,7 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["train", "demonstrations"], value: null },
   { path: ["evaluation", "baseline"], value: true },
   { path: ["engine", "protocol"], value: "tinker" },
+  { path: ["engine", "date"], value: null },
   {
     path: ["optimizer"],
     value: {

@@ -143,6 +143,7 @@ export const robust: RunConfig = {
     profile: "auto",
     baseModel: null,
     tokenizer: null,
+    date: null,
     apiKeyEnv: null,
     encoding: "auto",
     contextLength: null,

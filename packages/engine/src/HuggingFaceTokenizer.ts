@@ -1,7 +1,7 @@
-import { Template } from "@huggingface/jinja"
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers"
-import { Effect, FileSystem, Path, Schema } from "effect"
-import type { Message, Tokenizer } from "./Tokenizer.ts"
+import { Effect, FileSystem, Path, Predicate, Schema } from "effect"
+import * as ChatTemplate from "./internal/ChatTemplate.ts"
+import type { Tokenizer } from "./Tokenizer.ts"
 
 /** The two files of a Hugging Face tokenizer: what `tokenizer.json` and `tokenizer_config.json` hold. */
 export interface TokenizerFiles {
@@ -9,10 +9,20 @@ export interface TokenizerFiles {
   readonly config: object
 }
 
+/** What a tokenizer needs beside its files. */
+export interface TokenizerOptions {
+  /**
+   * The day that a chat template prints where it asks for today's (`strftime_now`), as YYYY-MM-DD. A template that asks is
+   * refused without one: its prompts would depend on the day they are made.
+   */
+  readonly date?: string | null | undefined
+}
+
 /** A folder holds no tokenizer that can be used. */
 export class TokenizerError extends Schema.TaggedError<TokenizerError>()("TokenizerError", {
   path: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     return `tokenizer ${this.path}: ${this.reason}`
@@ -23,7 +33,8 @@ export class TokenizerError extends Schema.TaggedError<TokenizerError>()("Tokeni
  * Reads a Hugging Face tokenizer with its chat template.
  *
  * `files.tokenizer` is the content of `tokenizer.json`, `files.config` that of `tokenizer_config.json`, of which
- * `chat_template` and `eos_token` are required. Throws when either is missing or the tokenizer cannot be read.
+ * `chat_template` and `eos_token` are required. Throws when either is missing, when the tokenizer cannot be read, and when
+ * the template asks for a date that the options do not give.
  *
  * @example
  * ```ts
@@ -34,11 +45,12 @@ export class TokenizerError extends Schema.TaggedError<TokenizerError>()("Tokeni
  * tokenizer.decode(tokenizer.encode(" Who is Marlen?")) // " Who is Marlen?"
  * ```
  */
-export const fromFiles = (files: TokenizerFiles): Tokenizer => {
+export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptions = {}): Tokenizer => {
   const config = decodeConfig(files.config)
-  const eosToken = typeof config.eos_token === "string" ? config.eos_token : config.eos_token.content
+  const eosToken = tokenText(config.eos_token)
+  if (date === null && ChatTemplate.printsDate(config.chat_template))
+    throw new RangeError("chat_template prints today's date (strftime_now), expected a date that it prints every day")
   const inner = new HuggingFaceTokenizer(files.tokenizer, files.config)
-  const template = new Template(config.chat_template)
   const endOfSequence = inner.token_to_id(eosToken)
   if (endOfSequence === undefined) {
     throw new RangeError(`tokenizer_config.json: eos_token ${eosToken} is not in the vocabulary`)
@@ -54,52 +66,77 @@ export const fromFiles = (files: TokenizerFiles): Tokenizer => {
     endOfSequence,
     encode,
     decode: isByteLevel(files.tokenizer) ? piecewise(decode) : decode,
-    prompt: ofLast(
-      (messages: ReadonlyArray<Message>) =>
-        template.render({ messages, add_generation_prompt: true, eos_token: eosToken }),
-      encode
-    )
+    prompt: ofLast(ChatTemplate.compile(config.chat_template, specialTokens(files.config), date), encode)
   }
 }
 
 /**
- * Reads `tokenizer.json` and `tokenizer_config.json` of a folder, and `chat_template.jinja` where the latter names no
- * template.
+ * Reads `tokenizer.json` and `tokenizer_config.json` of a folder, and `chat_template.jinja` where there is one, which goes
+ * before a template in the latter.
  */
-export const read = Effect.fn("HuggingFaceTokenizer.read")(function* (folder: string) {
+export const read = Effect.fn("HuggingFaceTokenizer.read")(function* (folder: string, options: TokenizerOptions = {}) {
+  const path = yield* Path.Path
+  const tokenizer = yield* readJson(path.join(folder, "tokenizer.json"))
+  const config = yield* readConfig(folder)
+  return yield* Effect.try({
+    try: () => fromFiles({ tokenizer, config }, options),
+    catch: (cause) =>
+      new TokenizerError({ path: folder, reason: cause instanceof Error ? cause.message : String(cause), cause })
+  })
+})
+
+/** Whether the chat template of a folder asks for today's date, so that `read` needs one. */
+export const printsDate = Effect.fn("HuggingFaceTokenizer.printsDate")(function* (folder: string) {
+  const { chat_template } = yield* readConfig(folder)
+  return typeof chat_template === "string" && ChatTemplate.printsDate(chat_template)
+})
+
+/** `tokenizer_config.json` with the template that counts. */
+const readConfig = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const text = Effect.fnUntraced(function* (name: string) {
-    const file = path.join(folder, name)
-    return yield* Effect.mapError(
-      fs.readFileString(file),
-      (error) => new TokenizerError({ path: file, reason: `it cannot be read (${error.reason._tag})` })
-    )
-  })
-  const json = Effect.fnUntraced(function* (name: string) {
-    return yield* Effect.mapError(
-      decodeObject(yield* text(name)),
-      (error) => new TokenizerError({ path: path.join(folder, name), reason: error.message })
-    )
-  })
-  const tokenizer = yield* json("tokenizer.json")
-  const config = yield* json("tokenizer_config.json")
-  const template = "chat_template" in config ? {} : { chat_template: yield* text("chat_template.jinja") }
-  return yield* Effect.try({
-    try: () => fromFiles({ tokenizer, config: { ...config, ...template } }),
-    catch: (error) =>
-      new TokenizerError({ path: folder, reason: error instanceof Error ? error.message : String(error) })
-  })
+  const config = yield* readJson(path.join(folder, "tokenizer_config.json"))
+  const file = path.join(folder, "chat_template.jinja")
+  const separate = yield* Effect.orElseSucceed(fs.exists(file), () => false)
+  return separate || !("chat_template" in config) ? { ...config, chat_template: yield* readText(file) } : config
+})
+
+const readText = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* Effect.mapError(
+    fs.readFileString(file),
+    (cause) => new TokenizerError({ path: file, reason: `it cannot be read (${cause.reason._tag})`, cause })
+  )
+})
+
+const readJson = Effect.fnUntraced(function* (file: string) {
+  return yield* Effect.mapError(
+    decodeObject(yield* readText(file)),
+    (cause) => new TokenizerError({ path: file, reason: cause.message, cause })
+  )
 })
 
 const decodeObject = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
+/** A special token as a config writes it: its text, or an object that holds it. */
+const SpecialToken = Schema.Union([Schema.NonEmptyString, Schema.Struct({ content: Schema.NonEmptyString })])
+const isSpecialToken = Schema.is(SpecialToken)
+
+const tokenText = (token: typeof SpecialToken.Type): string => (typeof token === "string" ? token : token.content)
+
 const decodeConfig = Schema.decodeUnknownSync(
-  Schema.Struct({
-    chat_template: Schema.NonEmptyString,
-    eos_token: Schema.Union([Schema.NonEmptyString, Schema.Struct({ content: Schema.NonEmptyString })])
-  })
+  Schema.Struct({ chat_template: Schema.NonEmptyString, eos_token: SpecialToken })
 )
+
+/** What a config calls `…_token`, at its top or among its extra tokens, by name. */
+const specialTokens = (config: object): Readonly<Record<string, string>> => {
+  const extra = Predicate.hasProperty(config, "extra_special_tokens") ? config.extra_special_tokens : {}
+  return Object.fromEntries(
+    Object.entries({ ...(Predicate.isObjectKeyword(extra) ? extra : {}), ...config }).flatMap(([name, value]) =>
+      name.endsWith("_token") && isSpecialToken(value) ? [[name, tokenText(value)]] : []
+    )
+  )
+}
 
 /** Whether tokens stand for bytes, so that the text of a list is that of its tokens one after the other. */
 const isByteLevel = Schema.is(Schema.Struct({ decoder: Schema.Struct({ type: Schema.Literal("ByteLevel") }) }))

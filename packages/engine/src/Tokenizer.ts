@@ -1,6 +1,6 @@
-/** One message of a chat prompt. */
+/** One message of a chat prompt; `tool` says what a tool answered. */
 export interface Message {
-  readonly role: "system" | "user" | "assistant"
+  readonly role: "system" | "user" | "assistant" | "tool"
   readonly content: string
 }
 

@@ -1,7 +1,8 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Tokenizer as Library } from "@huggingface/tokenizers"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
-import { Schema } from "effect"
+import { Effect, FileSystem, Schema } from "effect"
 
 /** GPT-2's character for each byte: printable Latin-1 stays itself, the rest moves to U+0100 and up. */
 const byteCharacters = (() => {
@@ -50,6 +51,15 @@ const files: HuggingFaceTokenizer.TokenizerFiles = {
 }
 
 const tokenizer = HuggingFaceTokenizer.fromFiles(files)
+
+/** What a chat template writes, of a config with more in it. */
+const rendering = (template: string, config: object, date?: string) => {
+  const made = HuggingFaceTokenizer.fromFiles(
+    { ...files, config: { ...files.config, ...config, chat_template: template } },
+    { date }
+  )
+  return (messages: Parameters<typeof made.prompt>[0]) => made.decode(made.prompt(messages))
+}
 const library = new Library(files.tokenizer, files.config)
 
 const Token = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: pieces.length - 1 }))
@@ -74,4 +84,74 @@ describe("HuggingFaceTokenizer", () => {
         assert.deepStrictEqual(tokenizer.prompt([{ role: "user", content }]), tokenizer.encode(`[user]${content}`))
     }
   )
+
+  it.prop(
+    "gives the template every special token that the config names, as a text or as an object",
+    [
+      Schema.NonEmptyArray(
+        Schema.Tuple([
+          Schema.Literals(["bos", "unk", "sep", "pad", "cls", "mask", "image", "eot"]),
+          Schema.Literals(["text", "object", "extra", "missing"])
+        ])
+      )
+    ],
+    ([given]) => {
+      const forms = new Map(given)
+      const named = (wanted: string) => Array.from(forms).flatMap(([name, form]) => (form === wanted ? [name] : []))
+      const texts = Object.fromEntries(named("text").map((name) => [`${name}_token`, `<${name}>`]))
+      const objects = Object.fromEntries(
+        named("object").map((name) => [`${name}_token`, { __type: "AddedToken", content: `<${name}>` }])
+      )
+      const missing = Object.fromEntries(named("missing").map((name) => [`${name}_token`, null]))
+      const extra = Object.fromEntries(named("extra").map((name) => [`${name}_token`, `<${name}>`]))
+      const render = rendering(
+        Array.from(forms.keys(), (name) => `{{- ${name}_token is defined -}}{{- ${name}_token -}}`).join(""),
+        { ...texts, ...objects, ...missing, extra_special_tokens: extra, add_bos_token: true }
+      )
+      assert.strictEqual(
+        render([]),
+        Array.from(forms, ([name, form]) => (form === "missing" ? "false" : `true<${name}>`)).join("")
+      )
+    }
+  )
+
+  it("prints the day that it is given, in English, and is refused without one", () => {
+    const template = "{{- strftime_now('%d %b %Y, %A %j') if strftime_now is defined -}}"
+    assert.strictEqual(rendering(template, {}, "2024-07-04")([]), "04 Jul 2024, Thursday 186")
+    assert.throws(() => rendering(template, {}), /chat_template prints today's date/u)
+    assert.throws(() => rendering("{{- strftime_now('%Q') -}}", {}, "2024-07-04")([]), /strftime_now knows no %Q/u)
+  })
+
+  it("strips as Python does: the characters it is given, or Python's white space", () => {
+    const render = rendering(
+      String.raw`{{- '[' + messages[0].content.lstrip('\n') + '|' + messages[0].content.rstrip('\n ') + '|' + messages[0].content | trim + ']' -}}`,
+      {}
+    )
+    assert.strictEqual(render([{ role: "user", content: "\n\n x \n \n" }]), "[ x \n \n|\n\n x|x]")
+    assert.strictEqual(
+      render([{ role: "user", content: "\u{1F}\u{FEFF}x\u{85}" }]),
+      "[\u{1F}\u{FEFF}x\u{85}|\u{1F}\u{FEFF}x\u{85}|\u{FEFF}x]"
+    )
+  })
+
+  for (const [name, expected] of [
+    ["the file beside the config before the config's template", "file"],
+    ["the config's template where there is no file", "config"]
+  ] as const)
+    it.effect(`reads ${name}`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        yield* fs.writeFileString(`${folder}/tokenizer.json`, JSON.stringify(files.tokenizer))
+        yield* fs.writeFileString(
+          `${folder}/tokenizer_config.json`,
+          JSON.stringify({ ...files.config, chat_template: "config" })
+        )
+        if (expected === "file")
+          yield* fs.writeFileString(`${folder}/chat_template.jinja`, "file{{ strftime_now('') }}")
+        assert.strictEqual(yield* HuggingFaceTokenizer.printsDate(folder), expected === "file")
+        const read = yield* HuggingFaceTokenizer.read(folder, { date: "2024-07-04" })
+        assert.strictEqual(read.decode(read.prompt([])), expected)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    )
 })

@@ -14,6 +14,9 @@ export const python = `${environment}/bin/python`
 /** A program that one of the packages brings. */
 export const program = (name: string): string => `${environment}/bin/${name}`
 
+/** A folder of one of the npm packages of `packages.txt`. */
+export const npmFolder = (name: string): string => `${environment}/node_modules/${name}`
+
 /** Why these tests cannot run, or null when they can. */
 export const problem: string | null =
   process.env["INSPO_COMPATIBILITY"] === undefined

@@ -1,5 +1,6 @@
 import { type ConfigError, Presets, type RunConfig } from "@inspo/coevolution"
-import { Effect, Option, Path, Record, Result } from "effect"
+import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
+import { DateTime, Effect, Option, Path, Record, Result } from "effect"
 import * as Method from "../agents/Method.ts"
 import { UsageError } from "../Failure.ts"
 import { type Override, parseFile, parseSet, resolve } from "./Resolve.ts"
@@ -29,7 +30,8 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
   })
   const method = Method.override(input.method ?? "inspo")
   const overrides = yield* Effect.forEach([method, ...file, ...sets, ...seed, ...withBaseline(input)], withSeeds)
-  return yield* laid(base, overrides)
+  const config = yield* laid(base, overrides)
+  return { ...config, engine: { ...config.engine, date: yield* dateOf(config.engine) } } satisfies RunConfig
 })
 
 /** A config under overrides, with paths of data and model made absolute. */
@@ -51,6 +53,14 @@ export const laid = Effect.fnUntraced(function* (base: RunConfig, overrides: Rea
 /** What `--baseline` and `--no-baseline` set. */
 export const withBaseline = ({ baseline = Option.none() }: Pick<Input, "baseline">): ReadonlyArray<Override> =>
   Option.match(baseline, { onNone: () => [], onSome: (value) => [{ evaluation: { baseline: value } }] })
+
+/** The day that prompts print: the one that is set, or today's where the chat template asks for it. */
+const dateOf = Effect.fnUntraced(function* ({ date, tokenizer, url }: RunConfig["engine"]) {
+  if (date !== null || tokenizer === null || url === null) return date
+  // A folder that cannot be read is told by the engine that needs it.
+  const asks = yield* Effect.orElseSucceed(HuggingFaceTokenizer.printsDate(tokenizer), () => false)
+  return asks ? DateTime.formatIsoDateUtc(yield* DateTime.now) : null
+})
 
 /** The result of a config function; its fault as a usage error. */
 export const orUsage = <A>(result: Result.Result<A, ConfigError>): Effect.Effect<A, UsageError> =>

@@ -1,6 +1,6 @@
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { laws } from "@inspo/engine/conformance/EngineConformance"
-import { Console, Effect, Option, Path } from "effect"
+import { Console, DateTime, Effect, Option, Path } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Remote from "./Remote.ts"
@@ -43,7 +43,9 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
         apiKeyEnv: Option.getOrNull(input.apiKeyEnv),
         contextLength: Option.getOrNull(input.contextLength),
         loraRank: null,
-        concurrency: null
+        concurrency: null,
+        // Nothing is kept, so any day will do.
+        date: DateTime.formatIsoDateUtc(yield* DateTime.now)
       })
     )
   )

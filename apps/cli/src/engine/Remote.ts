@@ -19,7 +19,10 @@ export const layer = (config: RemoteConfig) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const folder = config.tokenizer ?? config.model ?? ModelFolder.shipped
-      const tokenizer = yield* Effect.mapError(HuggingFaceTokenizer.read(folder), ({ message }) => start(message))
+      const { date } = config
+      const tokenizer = yield* Effect.mapError(HuggingFaceTokenizer.read(folder, { date }), (error) =>
+        start(`${error.message}${date === null ? "; set engine.date" : ""}`, error)
+      )
       const { apiKeyEnv } = config
       const apiKey =
         apiKeyEnv === null
@@ -69,4 +72,5 @@ const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: strin
     )
   ).pipe(Layer.provide(engine))
 
-const start = (reason: string) => new EngineError({ operation: "start", reason })
+const start = (reason: string, cause?: unknown) =>
+  new EngineError({ operation: "start", reason, ...(cause === undefined ? {} : { cause }) })

@@ -46,7 +46,8 @@ export const cacheKey = (
   config: RunConfig,
   identity: { readonly engine: string; readonly data: string; readonly code: string }
 ): string => {
-  const { evaluation, instruction, population, retrieval, reward, rollout, sampler, schedule, seed, train } = config
+  const { engine, evaluation, instruction, population, retrieval, reward, rollout, sampler, schedule, seed, train } =
+    config
   const decisive = [
     {
       seed,
@@ -60,7 +61,9 @@ export const cacheKey = (
       evaluation: Struct.omit(evaluation, ["baseline"])
     },
     schedule.steps,
-    [identity.engine, identity.data, identity.code]
+    [identity.engine, identity.data, identity.code],
+    // Prompts differ with the day where the chat template prints it.
+    ...(engine.date === null ? [] : [engine.date])
   ]
   return createHash("sha256").update(JSON.stringify(decisive)).digest("hex")
 }

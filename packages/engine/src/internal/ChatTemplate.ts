@@ -1,0 +1,99 @@
+import { Template } from "@huggingface/jinja"
+import { Predicate, Schema } from "effect"
+import type { Message } from "../Tokenizer.ts"
+import { strftime } from "./Strftime.ts"
+
+/** Whether a template asks for today's date. */
+export const printsDate = (template: string): boolean => template.includes("strftime_now")
+
+/**
+ * Renders messages and opens the assistant's turn, as `apply_chat_template` of transformers does: the special tokens are
+ * variables by their names, and there are no tools and no documents.
+ */
+export const compile = (
+  text: string,
+  specialTokens: Readonly<Record<string, string>>,
+  date: string | null
+): ((messages: ReadonlyArray<Message>) => string) => {
+  const template = new Template(text)
+  mend(template.parsed)
+  const constants = {
+    tools: null,
+    documents: null,
+    ...specialTokens,
+    add_generation_prompt: true,
+    ...(date === null ? {} : { [clock]: (format: string) => strftime(date, format) }),
+    ...strips
+  }
+  return (messages) => template.render({ ...constants, messages })
+}
+
+/** Whether a character is white space to Python: separators of files, lines and the like, but no byte order mark. */
+const isSpace = (character: string): boolean =>
+  "\u001C\u001D\u001E\u001F\u0085".includes(character) || (character !== "\uFEFF" && character.trim() === "")
+
+/** How many characters at the beginning of a list are among `characters`, or else white space. */
+const stripped = (text: ReadonlyArray<string>, characters: string | undefined): number => {
+  const set = new Set(characters)
+  const goes = characters === undefined ? isSpace : (character: string) => set.has(character)
+  const end = text.findIndex((character) => !goes(character))
+  return end < 0 ? text.length : end
+}
+
+const strip =
+  (left: boolean, right: boolean) =>
+  (text: unknown, characters?: string | null): string => {
+    if (typeof text !== "string") throw new TypeError("chat_template: what is stripped is no text")
+    const all = Array.from(text)
+    const from = left ? stripped(all, characters ?? undefined) : 0
+    const rest = all.slice(from)
+    return rest.slice(0, rest.length - (right ? stripped(rest.toReversed(), characters ?? undefined) : 0)).join("")
+  }
+
+const clock = "inspo_strftime_now"
+const strips = { inspo_strip: strip(true, true), inspo_lstrip: strip(true, false), inspo_rstrip: strip(false, true) }
+
+/**
+ * Turns what the library does otherwise than Python into calls of functions of ours: its `strip`, `lstrip` and `rstrip`
+ * ignore their argument, its white space is JavaScript's, and its clock cannot be set.
+ */
+const mend = (node: unknown): void => {
+  if (!Predicate.isObjectKeyword(node)) return
+  for (const child of Object.values(node)) mend(child)
+  if (isStrip(node)) {
+    const { object, property } = node.callee
+    Object.assign(node, { callee: identifier(`inspo_${property.value}`), args: [object, ...node.args] })
+  } else if (isTrim(node)) {
+    Object.assign(node, { type: "CallExpression", callee: identifier("inspo_strip"), args: [node.operand] })
+  } else if (isClock(node)) {
+    Object.assign(node, { value: clock })
+  }
+}
+
+const identifier = (value: string) => ({ type: "Identifier", value })
+
+const Identifier = <const Names extends ReadonlyArray<string>>(names: Names) =>
+  Schema.Struct({ type: Schema.Literal("Identifier"), value: Schema.Literals(names) })
+
+const isStrip = Schema.is(
+  Schema.Struct({
+    type: Schema.Literal("CallExpression"),
+    callee: Schema.Struct({
+      type: Schema.Literal("MemberExpression"),
+      object: Schema.Unknown,
+      property: Identifier(["strip", "lstrip", "rstrip"]),
+      computed: Schema.Literal(false)
+    }),
+    args: Schema.Array(Schema.Unknown)
+  })
+)
+
+const isTrim = Schema.is(
+  Schema.Struct({
+    type: Schema.Literal("FilterExpression"),
+    operand: Schema.Unknown,
+    filter: Identifier(["trim"])
+  })
+)
+
+const isClock = Schema.is(Identifier(["strftime_now"]))
