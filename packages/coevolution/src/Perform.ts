@@ -1,5 +1,5 @@
 import { Group, type Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
-import { Engine, type TrainRequest } from "@inspo/engine"
+import { Engine, EngineError, type TrainMetrics, type TrainRequest } from "@inspo/engine"
 import { GrpoBatch } from "@inspo/policy-gradient"
 import { Crossover, Similarity } from "@inspo/population"
 import { CandidateLint, type MakeCall, type Proposal, Proposer, type ProposerError } from "@inspo/reflection"
@@ -211,7 +211,15 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
         reason: `the batch of step ${command.step} is not the one that was planned; resume with the version that planned it`
       })
     loaded = null
-    return { _tag: "StepTrained", step: command.step, metrics: yield* Effect.forEach(requests, engine.train) } as const
+    const metrics = yield* Effect.forEach(requests, (request) =>
+      engine.train(request).pipe(
+        Effect.filterOrFail(isFinite, notFinite),
+        Effect.mapError(
+          (cause) => new EngineError({ operation: "train", reason: `step ${command.step}: ${cause.reason}`, cause })
+        )
+      )
+    )
+    return { _tag: "StepTrained", step: command.step, metrics } as const
   })
 
   const propose = Effect.fn("Perform.propose")(function* (command: Command.Propose) {
@@ -383,6 +391,16 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
 
   return { perform, catchUp }
 })
+
+/** Whether an update left numbers that can be stored and trained on further. */
+const isFinite = ({ clipFraction, gradientNorm, kl, loss }: TrainMetrics): boolean =>
+  [loss, kl, clipFraction, gradientNorm].every(Number.isFinite)
+
+const notFinite = ({ gradientNorm, kl, loss }: TrainMetrics): EngineError =>
+  new EngineError({
+    operation: "train",
+    reason: `the update is not finite (loss ${loss}, KL ${kl}, gradient norm ${gradientNorm}); lower train.learningRate`
+  })
 
 const nothingProposed: Proposal = { candidates: [], critique: "", spent: { calls: 0, tokens: 0, usd: 0 } }
 

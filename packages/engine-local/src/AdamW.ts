@@ -30,6 +30,30 @@ export const assign = (state: AdamWState, source: AdamWState): void => {
 }
 
 /**
+ * An {@link update}, or null where it would leave parameters or moments that cannot be reckoned with: what is not finite,
+ * or whose square is not. `parameters` and `state` then stay as they were.
+ */
+export const tryUpdate = (
+  parameters: Float32Array,
+  gradient: Float32Array,
+  state: AdamWState,
+  options: AdamWOptions
+): number | null => {
+  const before = parameters.slice()
+  const stateBefore = { first: state.first.slice(), second: state.second.slice(), updates: state.updates }
+  const norm = update(parameters, gradient, state, options)
+  if (Number.isFinite(norm) && [parameters, state.first, state.second].every(isUsable)) return norm
+  parameters.set(before)
+  assign(state, stateBefore)
+  return null
+}
+
+const isUsable = (values: Float32Array): boolean => values.every((value) => value < largest && value > -largest)
+
+/** The square of what is below is finite in 32 bits. */
+const largest = 2 ** 64
+
+/**
  * One AdamW update (Loshchilov and Hutter, 2019, algorithm 2) of flat arrays of equal length, in place; `gradient` is
  * only read. With ĝ the gradient scaled down to the norm `gradientClip`, and m̂, v̂ the bias-corrected moments,
  * θ ← θ − η · (m̂ / (√v̂ + ε) + λθ). Returns the norm of `gradient` before clipping.

@@ -73,7 +73,12 @@ export const makeSupervisedTrainer = Effect.fn("makeSupervisedTrainer")(function
       SequenceBatches.batches(programs, batch, total > 0 ? 1 / total : 0),
       ["loss"]
     ).pipe(Effect.mapError((cause) => new EngineError({ operation: "train", reason: cause.reason, cause })))
-    const gradientNorm = AdamW.update(pool.current, gradient, optimizer, settings)
+    const gradientNorm = AdamW.tryUpdate(pool.current, gradient, optimizer, settings)
+    if (gradientNorm === null)
+      return yield* new EngineError({
+        operation: "train",
+        reason: "the update is not finite, so the policy keeps its weights; lower the learning rate"
+      })
     return {
       loss: outputs.reduce((sum, { loss }) => sum + (loss?.[0] ?? 0), 0),
       gradientNorm,

@@ -65,6 +65,30 @@ describe("AdamW", () => {
     }
   )
 
+  it.prop(
+    "is taken as a whole or not at all, where something is not finite",
+    [
+      Parameters,
+      Gradients,
+      Options,
+      Schema.Literals(["0.1", "1e30", "Infinity"]),
+      Schema.Literals(["0", "1e25", "NaN"])
+    ],
+    ([start, all, o, learningRate, odd]) => {
+      const gradient = Float32Array.of(1, Number(odd), -1)
+      const options = { ...o, learningRate: Number(learningRate) }
+      const updated = run(start, all, o)
+      AdamW.update(updated.parameters, gradient, updated.state, options)
+      const tried = run(start, all, o)
+      const norm = AdamW.tryUpdate(tried.parameters, gradient, tried.state, options)
+      const values = [updated.parameters, updated.state.first, updated.state.second].flatMap((some) => Array.from(some))
+      const isUsable = values.every((value) => Number.isFinite(Math.fround(value ** 2)))
+      assert.strictEqual(norm !== null, isUsable)
+      const { parameters, state } = isUsable ? updated : run(start, all, o)
+      assert.deepStrictEqual({ parameters: tried.parameters, state: tried.state }, { parameters, state })
+    }
+  )
+
   it.prop("only decays without a gradient", [Parameters, Options], ([start, o]) => {
     const { parameters } = run(start, [[0, 0, 0]], o)
     assert.deepStrictEqual(

@@ -148,6 +148,23 @@ describe("LocalEngine", () => {
       })
     )
 
+    it.effect("an update that is not finite is refused, and the policy keeps its weights", () =>
+      Effect.gen(function* () {
+        const engine = yield* Engine
+        const request = training("first", yield* nextTurn(engine, requests(8)))
+        const start = yield* engine.save("start")
+        const advantages = request.datums.map((datum) => ({ ...datum, advantages: datum.advantages.map(() => 1e308) }))
+        for (const wild of [
+          { ...request, optimizer: { ...request.optimizer, learningRate: 1e30 } },
+          { ...request, datums: advantages }
+        ])
+          assert.include((yield* Effect.flip(engine.train(wild))).message, "the update is not finite")
+        assert.strictEqual((yield* engine.save("refused")).hash, start.hash)
+        yield* engine.train(request)
+        assert.notStrictEqual((yield* engine.save("trained")).hash, start.hash)
+      })
+    )
+
     it.effect("a datum given twice at half its weight trains as the datum does", () =>
       Effect.gen(function* () {
         const engine = yield* Engine

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
+import { zstdCompressSync } from "node:zlib"
 import { journalVersion } from "../src/index.ts"
 import { layer } from "../src/sqlite.ts"
 import { directory, newFile, read, refused, use, write } from "./fixtures/files.ts"
@@ -127,6 +128,20 @@ describe("corruption", () => {
       assert.strictEqual(error.reason, "corrupt")
       assert.strictEqual(error.sequence, sequence)
     })
+  )
+
+  it.effect("by a record that would fill the memory is found before it is unpacked", () =>
+    Effect.gen(function* () {
+      const file = yield* newFile
+      const key = "key"
+      yield* use(file, "create", (journal) => journal.putRecords("kind", 0, [{ key, value: 1 }]))
+      const bomb = zstdCompressSync(Buffer.alloc(2 ** 29, " "))
+      yield* alter(file, (database) => database.prepare("UPDATE records SET value = ?").run(bomb))
+      const before = process.memoryUsage().arrayBuffers
+      const error = yield* Effect.flip(use(file, "read-only", (journal) => journal.getRecords("kind", [key])))
+      assert.strictEqual(error.reason, "corrupt")
+      assert.isBelow(process.memoryUsage().arrayBuffers - before, 2 ** 29)
+    }).pipe(Effect.scoped)
   )
 
   it.effect("by an event of another run is found", () =>

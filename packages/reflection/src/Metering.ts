@@ -26,7 +26,7 @@ export interface Measured {
 
 /**
  * Makes a call to a language model with a prompt of some texts, and says what it cost, also where it failed. Tokens are
- * those that the server counts, or an estimate where it does not. A request whose answer was lost may be billed all the
+ * those that the server counts, or an estimate where it does not or counts none. A request whose answer was lost may be billed all the
  * same, so it counts as the most that it can have taken.
  */
 export const measure =
@@ -54,8 +54,8 @@ export const measure =
       if (Result.isFailure(result)) return [result, unknown]
       const { reasoningText = "", text, usage } = result.success
       const answered = Prices.spent(price, Math.max(1, calls), {
-        input: usage.inputTokens.total ?? total(prompt, countTokens),
-        output: usage.outputTokens.total ?? countTokens(`${reasoningText}${text}`)
+        input: counted(usage.inputTokens.total, total(prompt, countTokens)),
+        output: counted(usage.outputTokens.total, countTokens(`${reasoningText}${text}`))
       })
       return [result, Spent.add(answered, { ...unknown, calls: 0 })]
     })
@@ -65,6 +65,10 @@ export const atMost = (options: Options, prompt: ReadonlyArray<string>, requests
   const { countTokens, maxOutputTokens, price } = complete(options)
   return Prices.atMost(price, requests, { input: total(prompt, countTokens), output: maxOutputTokens })
 }
+
+/** What a server counts, unless it counts nothing: a cap on spending must not hang on that. */
+const counted = (told: number | undefined, estimate: number): number =>
+  told === undefined || told === 0 ? estimate : told
 
 const complete = (options: Options) => ({ countTokens: TokenEstimate.estimate, ...options })
 

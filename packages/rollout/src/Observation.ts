@@ -40,9 +40,11 @@ export const passagesText = (
  */
 export const make = (tokenizer: Tokenizer, text: string, limit: number): Observation => {
   const shown = ` ${neutralise(text).trim()}`
-  const whole = observe(tokenizer, shown)
-  if (whole.tokens.length <= limit) return whole
-  const tokens = tokenizer.encode(shown)
+  const tokens = encodeStart(tokenizer, shown, limit)
+  if (tokens.length <= limit) {
+    const whole = observe(tokenizer, shown)
+    if (whole.tokens.length <= limit) return whole
+  }
   // Cut text may encode to other tokens than the cut tokens, hence the check after every cut.
   const fit = (kept: number): Observation => {
     const cut = observe(tokenizer, tokenizer.decode(tokens.slice(0, kept)).replace(brokenEnd, ""))
@@ -50,6 +52,15 @@ export const make = (tokenizer: Tokenizer, text: string, limit: number): Observa
     return excess <= 0 || kept === 0 ? cut : fit(Math.max(0, kept - excess))
   }
   return fit(Math.min(tokens.length, limit))
+}
+
+/** The tokens of a text, of a long one those of its start: twice as many as the limit or more, so that its first are these. */
+export const encodeStart = (tokenizer: Tokenizer, text: string, limit: number): ReadonlyArray<number> => {
+  for (let length = charactersPerToken * Math.max(limit, 1); length < text.length; length *= 2) {
+    const tokens = tokenizer.encode(text.slice(0, length).toWellFormed())
+    if (tokens.length >= 2 * limit) return tokens
+  }
+  return tokenizer.encode(text)
 }
 
 /** The tokens of an observation that shows nothing: the fewest one can have. */
@@ -62,6 +73,9 @@ export const envelope = (tokenizer: Tokenizer): number => observe(tokenizer, "")
 export const neutralise = (text: string): string => text.toWellFormed().replace(tagLike, "($1)")
 
 const tagLike = /<(\/?[\p{L}\p{N}_|｜▁-]+)>/gu
+
+/** How much of a text is tried first; prose has about four. */
+const charactersPerToken = 16
 
 // A cut within a character leaves a replacement character.
 const brokenEnd = /\uFFFD$/

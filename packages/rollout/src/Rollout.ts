@@ -334,6 +334,15 @@ const onlySequence = (
   if (sequence === undefined)
     return Effect.fail(new RolloutError({ reason: `the engine left the request of seed ${request.seed} unanswered` }))
   const { logprobs, tokens } = sequence
+  const odd = logprobs.find((logprob) => !Number.isFinite(logprob))
+  if (odd !== undefined)
+    return Effect.fail(
+      new RolloutError({
+        reason:
+          `the engine answered the request of seed ${request.seed} with a log-probability of ${odd}, expected a finite ` +
+          "one; if it has been trained, lower the learning rate"
+      })
+    )
   return logprobs.length === tokens.length && tokens.length <= request.maxTokens
     ? Effect.succeed(sequence)
     : Effect.fail(

@@ -74,6 +74,25 @@ describe("Observation", () => {
     assert.deepStrictEqual(tokenizer.encode(observation.text), observation.tokens)
   })
 
+  it.prop(
+    "of a text of any length takes no more than its start, and is that of its start",
+    [Wide, Limit, Schema.Literals([1, 100, 10_000])],
+    ([characters, limit, times]) => {
+      let encoded = 0
+      const counting = {
+        ...tokenizer,
+        encode: (text: string) => {
+          encoded += text.length
+          return tokenizer.encode(text)
+        }
+      }
+      const text = characters.join("").repeat(times)
+      const observation = Observation.make(counting, text, limit)
+      assert.deepStrictEqual(observation, Observation.make(tokenizer, text.slice(0, 10_000).toWellFormed(), limit))
+      assert.isBelow(encoded, 20_000)
+    }
+  )
+
   it.prop("neutralising twice is neutralising once, and spares text without tags", [Text], ([value]) => {
     const once = Observation.neutralise(text(value))
     assert.strictEqual(Observation.neutralise(once), once)

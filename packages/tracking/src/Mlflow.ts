@@ -1,7 +1,7 @@
 import { Array as Arr, Clock, Effect, FileSystem, Layer, Path, Ref, Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import * as Client from "./internal/mlflowClient.ts"
-import { type Naming, nameOf, type Point } from "./Point.ts"
+import { type Naming, nameOf, news, type Point } from "./Point.ts"
 import { type Interface, type Outcome, type Run, Tracker, type TrackerError } from "./Tracker.ts"
 
 export interface Options extends Client.Server {
@@ -39,6 +39,7 @@ export const make = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const call = yield* Client.make(options)
   const runId = yield* Ref.make("")
+  const fresh = news()
 
   const experimentId = Effect.gen(function* () {
     const found = yield* call("GET", "experiments/get-by-name", { experiment_name: experiment })
@@ -51,9 +52,11 @@ export const make = Effect.fnUntraced(function* (
     })
   const logPoints = Effect.fnUntraced(function* (points: ReadonlyArray<Point>) {
     const timestamp = yield* Clock.currentTimeMillis
-    const metrics = points.flatMap(({ samples, step }) =>
-      samples.map((sample) => ({ key: allowed(nameOf(sample, naming)), value: sample.value, timestamp, step }))
-    )
+    const metrics = points
+      .map(fresh)
+      .flatMap(({ samples, step }) =>
+        samples.map((sample) => ({ key: allowed(nameOf(sample, naming)), value: sample.value, timestamp, step }))
+      )
     yield* Effect.forEach(Arr.chunksOf(metrics, mostMetrics), (part) => logBatch({ metrics: part }), { discard: true })
   })
 
@@ -72,7 +75,7 @@ export const make = Effect.fnUntraced(function* (
     yield* Ref.set(runId, created.run.info.run_id)
     const params = Object.entries(run.settings).map(([name, value]) => ({
       key: allowed(name),
-      value: value.slice(0, longestParameter)
+      value: value.length <= longestParameter ? value : `${value.slice(0, longestParameter - 1)}…`
     }))
     yield* Effect.forEach(Arr.chunksOf(params, mostParameters), (part) => logBatch({ params: part }), { discard: true })
     yield* logPoints(past)
@@ -108,7 +111,7 @@ export const layer = (
 /** What one request may hold. */
 const mostMetrics = 1000
 const mostParameters = 100
-const longestParameter = 500
+const longestParameter = 6000
 
 const statuses = { finished: "FINISHED", failed: "FAILED", stopped: "KILLED" } as const
 

@@ -71,11 +71,11 @@ export const ofEvent = (event: RunEvent, state: RunState): Point | null => {
             : [one("val/em/mean", meanReward(event.groups)), ...bySource("val/em", event.groups)]
       }
     case "Pruned":
-      return { step: event.step, samples: [one("inspo/pruned", event.pruned.length), population(state)] }
+      return { step: event.step, samples: [one("inspo/pruned", event.pruned.length)] }
     case "CandidatesProposed":
       return { step: event.step, samples: [one("inspo/proposed", event.candidates.length)] }
     case "PopulationRefilled":
-      return { step: event.step, samples: [one("inspo/accepted", event.accepted.length), population(state)] }
+      return { step: event.step, samples: [one("inspo/accepted", event.accepted.length)] }
     case "Evaluated":
       return {
         step: state.step,
@@ -123,6 +123,20 @@ export const ofSpending = (step: number, { calls, rollouts, seconds, tokens, usd
   ]
 })
 
+/**
+ * Leaves out what a point tells again: where a labelled metric grows label by label within a step, it is told whole each
+ * time. For trackers that keep every value; one keeps one memory for the points of a run, in their order.
+ */
+export const news = (): ((point: Point) => Point) => {
+  let told = { step: Number.NaN, values: new Map<string, number>() }
+  return (point) => {
+    if (point.step !== told.step) told = { step: point.step, values: new Map() }
+    const samples = point.samples.filter((sample) => told.values.get(nameOf(sample, "inspo")) !== sample.value)
+    for (const sample of samples) told.values.set(nameOf(sample, "inspo"), sample.value)
+    return { ...point, samples }
+  }
+}
+
 /** The names of all metrics, in the order of the catalogue. */
 export const names: ReadonlyArray<MetricName> = Struct.keys(catalogue)
 
@@ -160,7 +174,7 @@ const ofState = (state: RunState): ReadonlyArray<Sample> => [
   one("rollouts/verification", state.spent.rollouts.verification),
   one("tokens/train", state.spent.tokens.train),
   one("tokens/verification", state.spent.tokens.verification),
-  population(state),
+  one("inspo/population", state.population.members.length),
   ...each(
     "inspo/weight",
     state.population.members.flatMap(({ instruction, weight }) =>
@@ -168,8 +182,6 @@ const ofState = (state: RunState): ReadonlyArray<Sample> => [
     )
   )
 ]
-
-const population = ({ population }: RunState): Sample => one("inspo/population", population.members.length)
 
 /** Mean over all trajectories of each data source, in the order of their names. */
 const bySource = (name: MetricName, groups: ReadonlyArray<Group.Group>): ReadonlyArray<Sample> =>

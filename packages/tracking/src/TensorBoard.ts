@@ -1,7 +1,7 @@
 import { Array as Arr, Clock, Effect, FileSystem, Layer, Path, type PlatformError, Ref } from "effect"
 import * as Event from "./internal/tensorBoardEvent.ts"
 import { tfRecord } from "./internal/tfRecord.ts"
-import { type Naming, nameOf, type Point } from "./Point.ts"
+import { type Naming, nameOf, news, type Point } from "./Point.ts"
 import { type Interface, type Run, Tracker, TrackerError } from "./Tracker.ts"
 
 export interface Options {
@@ -32,6 +32,7 @@ export const make = Effect.fnUntraced(function* ({
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = yield* Ref.make("")
+  const fresh = news()
 
   const append = (messages: ReadonlyArray<Uint8Array>) =>
     Effect.flatMap(Ref.get(file), (name) => fs.writeFile(name, concatenate(messages.map(tfRecord)), { flag: "a" }))
@@ -47,13 +48,13 @@ export const make = Effect.fnUntraced(function* ({
       ...(isFirst
         ? [
             Event.text(seconds, "settings", settingsTable(run)),
-            ...past.map((point) => messageOf(point, naming, seconds))
+            ...past.map((point) => messageOf(fresh(point), naming, seconds))
           ]
         : [])
     ])
   })
   const log = Effect.fnUntraced(function* (point: Point) {
-    yield* append([messageOf(point, naming, (yield* Clock.currentTimeMillis) / 1000)])
+    yield* append([messageOf(fresh(point), naming, (yield* Clock.currentTimeMillis) / 1000)])
   })
   const orRefuse = <A>(work: Effect.Effect<A, PlatformError.PlatformError>): Effect.Effect<A, TrackerError> =>
     Effect.mapError(

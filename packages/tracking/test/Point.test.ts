@@ -91,17 +91,11 @@ describe("ofEvent", () => {
     assert.notProperty(told({ _tag: "StepTrained", step: 1, metrics: [] }), "loss")
     assert.deepStrictEqual(
       told({ _tag: "Pruned", step: 5, pruned: [{ id: id("i1"), weight: 0, reason: "bottom-half" }], kept: [id("i0")] }),
-      {
-        "inspo/pruned": 1,
-        "inspo/population": 0
-      }
+      { "inspo/pruned": 1 }
     )
     assert.deepStrictEqual(
       told({ _tag: "PopulationRefilled", step: 5, parents: [], replaced: [], accepted: [], shortfall: 2 }),
-      {
-        "inspo/accepted": 0,
-        "inspo/population": 0
-      }
+      { "inspo/accepted": 0 }
     )
     assert.deepStrictEqual(told({ _tag: "Validated", step: 5, instruction: id("i0"), groups: collected.groups }), {
       "val/em/mean": 0.75,
@@ -119,6 +113,34 @@ describe("ofEvent", () => {
     for (const event of [collected, trained])
       for (const { name } of Point.ofEvent(event, RunState.unstarted)?.samples ?? [])
         assert.strictEqual(catalogue[name].event, event._tag)
+  })
+})
+
+describe("news", () => {
+  const Samples = Schema.Array(Schema.Tuple([Schema.Literals(["a", "b", "c"]), Schema.Literals([0, 1])]))
+  const Points = Schema.Array(Schema.Tuple([Schema.Literals([1, 2]), Samples]))
+
+  it.prop("leaves out what the same step was told already, and nothing else", [Points], ([drawn]) => {
+    const points = drawn
+      .toSorted(([a], [b]) => a - b)
+      .map(([step, samples]) => ({
+        step,
+        samples: [...new Map(samples)].map(([label, value]) => ({ name: "inspo/weight" as const, label, value }))
+      }))
+    const latest = (told: ReadonlyArray<Point.Point>) =>
+      new Map(
+        told.flatMap(({ samples, step }) => samples.map(({ label, value }) => [`${step} ${label}`, value] as const))
+      )
+    const told = points.map(Point.news())
+    assert.deepStrictEqual(latest(told), latest(points))
+    for (const [label, values] of Map.groupBy(
+      told.flatMap(({ samples, step }) => samples.map((sample) => ({ ...sample, step }))),
+      ({ label, step }) => `${step} ${label}`
+    ))
+      assert.isTrue(
+        values.every(({ value }, at) => value !== values[at - 1]?.value),
+        label
+      )
   })
 })
 

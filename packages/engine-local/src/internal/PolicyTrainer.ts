@@ -79,8 +79,15 @@ export const make = (options: {
         Effect.mapError((cause) => new EngineError({ operation: "train", reason: cause.reason, cause }))
       )
 
-      const gradientNorm = AdamW.update(pool.current, gradient, optimizer, settings)
       const total = (name: string) => outputs.reduce((sum, output) => sum + (output[name]?.[0] ?? 0), 0)
+      const gradientNorm = Number.isFinite(total("loss") + total("kl"))
+        ? AdamW.tryUpdate(pool.current, gradient, optimizer, settings)
+        : null
+      if (gradientNorm === null)
+        return yield* new EngineError({
+          operation: "train",
+          reason: "the update is not finite, so the policy keeps its weights; lower the learning rate"
+        })
       const weights = datums.flatMap((datum) => datum.weights.filter((weight) => weight !== 0))
       const weight = weights.reduce((sum, value) => sum + value, 0)
       return {

@@ -12,9 +12,14 @@ const magic = [0x28, 0xb5, 0x2f, 0xfd]
 export const compress = (text: Uint8Array): Effect.Effect<Uint8Array> =>
   text.length < threshold ? Effect.succeed(text) : Effect.promise(() => zstd(text, options))
 
-/** The text of what {@link compress} made; a failure when the bytes are damaged. */
+/** The bytes that one text may have, so that none that was planted fills the memory. */
+export const largest = 2 ** 28
+
+/** The text of what {@link compress} made; a failure when the bytes are damaged, or would be more than {@link largest}. */
 export const decompress = (stored: Uint8Array): Result.Result<Uint8Array, unknown> =>
-  Result.try(() => (magic.every((byte, at) => stored[at] === byte) ? zstdDecompressSync(stored) : stored))
+  Result.try(() =>
+    magic.every((byte, at) => stored[at] === byte) ? zstdDecompressSync(stored, { maxOutputLength: largest }) : stored
+  )
 
 const zstd = promisify(zstdCompress)
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }

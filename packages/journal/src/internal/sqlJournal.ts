@@ -13,7 +13,7 @@ import {
   type StoredRecord
 } from "../Journal.ts"
 import { decodeJson, emptyHead, Head, link, recordHash, verify } from "./chain.ts"
-import { compress, decompress } from "./compression.ts"
+import { compress, decompress, largest } from "./compression.ts"
 
 /** Rows per statement: SQLite takes at most 32,766 parameters in one. */
 const rowsPerStatement = 500
@@ -125,6 +125,11 @@ export const make = (options: {
       Effect.fnUntraced(function* ({ key, value }) {
         yield* checkName("record key", key)
         const text = utf8.encode(yield* encode(`the record ${kind} ${key}`, value))
+        if (text.length > largest)
+          return yield* error(
+            "invalid",
+            `the record ${kind} ${key} has ${text.length} bytes; expected at most ${largest}`
+          )
         const compressed = yield* compress(text)
         return { kind, key, step, value: compressed, hash: recordHash(kind, key, step, text) }
       }),

@@ -2,6 +2,7 @@ import type { Trajectory } from "@inspo/domain"
 import { Result } from "effect"
 import { type Agent, finished, type Progress } from "../Agent.ts"
 import type { Episode } from "../Episode.ts"
+import * as Observation from "../Observation.ts"
 import * as Recording from "../Recording.ts"
 import * as SearchR1 from "../SearchR1.ts"
 import * as Turns from "./Turns.ts"
@@ -55,7 +56,10 @@ export const agent: Agent = {
       if (recording.transcript.length > config.maxTurns)
         return end(recording, action.kind === "invalid" ? "invalid-action" : "turns-exhausted")
       const show = (recording: Recording.Recording, text: string): Progress => {
-        const tokens = tokenizer.encode(text).slice(0, config.maxObservationTokens)
+        const tokens = Observation.encodeStart(tokenizer, text, config.maxObservationTokens).slice(
+          0,
+          config.maxObservationTokens
+        )
         const observation = { tokens, text: tokenizer.decode(tokens) }
         return act(episode, Recording.show(recording, observation), [...seen, ...tokens].slice(-window))
       }
