@@ -150,7 +150,7 @@ const disturbed = Effect.fnUntraced(
       if (Exit.isSuccess(exit)) {
         const ended = yield* decisions
         // A run makes do with fewer candidates where nobody wrote the rejected ones anew.
-        if (!ended.some((event) => event._tag === "CandidatesProposed" && event.critique !== ""))
+        if (!ended.some((event) => event._tag === "CandidatesProposed" && event.failure !== undefined))
           assert.deepStrictEqual(ended, whole.decisions, seed)
         assert.strictEqual(ledger.total.rollouts - ledger.redone.rollouts, stored.rollouts, `${told}: redone`)
         return { sessions, faults: faulty.faults() }

@@ -2,6 +2,7 @@ import { Group, RandomStream } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Array as Arr, Option, Random } from "effect"
+import * as Degradation from "./Degradation.ts"
 import { parents, reflectedQuestions, type Setting, undecided } from "./Next.ts"
 import type { Failed, RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
@@ -11,6 +12,16 @@ import * as Trial from "./Trial.ts"
 
 /** The state after an event. Pure; resuming a run is the fold of its events. */
 export const apply = (setting: Setting, state: RunState.RunState, event: RunEvent): RunState.RunState => {
+  const after = applied(setting, state, event)
+  const facts = Degradation.ofEvent(setting.config, event, after.step)
+  return facts.length === 0 ? after : { ...after, degraded: Degradation.merge(after.degraded, facts) }
+}
+
+/** The state of a run whose events are given, oldest first. */
+export const fold = (setting: Setting, events: Iterable<RunEvent>): RunState.RunState =>
+  Arr.fromIterable(events).reduce((state, event) => apply(setting, state, event), RunState.unstarted)
+
+const applied = (setting: Setting, state: RunState.RunState, event: RunEvent): RunState.RunState => {
   switch (event._tag) {
     case "RunStarted":
       return { ...state, phase: { _tag: "Initialise" } }
@@ -78,10 +89,6 @@ export const apply = (setting: Setting, state: RunState.RunState, event: RunEven
       return { ...state, phase: { _tag: "Finished", best: event.best } }
   }
 }
-
-/** The state of a run whose events are given, oldest first. */
-export const fold = (setting: Setting, events: Iterable<RunEvent>): RunState.RunState =>
-  Arr.fromIterable(events).reduce((state, event) => apply(setting, state, event), RunState.unstarted)
 
 const collected = (
   { config, policies }: Setting,

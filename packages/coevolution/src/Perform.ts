@@ -2,7 +2,14 @@ import { Group, type Instruction, type Question, RandomStream, Trajectory } from
 import { Engine, EngineError, type TrainMetrics, type TrainRequest } from "@inspo/engine"
 import { GrpoBatch } from "@inspo/policy-gradient"
 import { Crossover, Similarity } from "@inspo/population"
-import { CandidateLint, type MakeCall, type Proposal, Proposer, type ProposerError } from "@inspo/reflection"
+import {
+  CandidateLint,
+  isPermanent,
+  type MakeCall,
+  type Proposal,
+  Proposer,
+  type ProposerError
+} from "@inspo/reflection"
 import type { Episode } from "@inspo/rollout"
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import { Digest } from "effect/crypto"
@@ -109,7 +116,10 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
     return { distinct, similar }
   }
 
-  /** Asks the proposer, once more after each failure where the config says so; a last failure is no candidate. */
+  /**
+   * Asks the proposer, once more after each failure where the config says so; a last failure is no candidate. One that
+   * only a person can mend stops the run: what went on without an optimizer would look like a result.
+   */
   const ask = Effect.fnUntraced(function* (
     phase: Ledger.Phase,
     step: number,
@@ -127,9 +137,9 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
       })
     if (config.proposer.onError === "stop") return yield* attempt(0)
     return yield* attempt(0).pipe(
-      Effect.catchTag("ProposerError", () => attempt(1)),
-      Effect.catchTag("ProposerError", () => attempt(2)),
-      Effect.catchTag("ProposerError", ({ message }) => Effect.succeed({ ...nothingProposed, critique: message }))
+      Effect.catchIf(mayPass, () => attempt(1)),
+      Effect.catchIf(mayPass, () => attempt(2)),
+      Effect.catchIf(mayPass, ({ failure }) => Effect.succeed({ ...nothingProposed, failure }))
     )
   })
 
@@ -157,7 +167,11 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
       parent: seed.id,
       origin: "variant" as const
     }))
-    return { _tag: "PopulationInitialised", instructions: [seed, ...others, ...variants] } as const
+    return {
+      _tag: "PopulationInitialised",
+      instructions: [seed, ...others, ...variants],
+      ...failureOf(proposal)
+    } as const
   })
 
   const collect = Effect.fn("Perform.collect")(function* ({ instructions, plan }: Command.Collect) {
@@ -266,7 +280,8 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
         ...distinct,
         ...command.archived.map(({ id, text }) => ({ text, rationale: `tried again: it left the population as ${id}` }))
       ],
-      rejected: [...rejected, ...similar]
+      rejected: [...rejected, ...similar],
+      ...failureOf(proposal)
     } as const
   })
 
@@ -404,10 +419,21 @@ const notFinite = ({ gradientNorm, kl, loss }: TrainMetrics): EngineError =>
 
 const nothingProposed: Proposal = { candidates: [], critique: "", spent: { calls: 0, tokens: 0, usd: 0 } }
 
+const mayPass = (error: ProposerError | OptimizerCalls.CallError): error is ProposerError =>
+  error._tag === "ProposerError" && !isPermanent(error.failure.kind)
+
+const failureOf = ({ failure }: Proposal): Pick<Proposal, "failure"> => (failure === undefined ? {} : { failure })
+
 const failures = (trajectories: ReadonlyArray<Trajectory.Trajectory>): { readonly failed?: typeof Failed.Type } => {
   const failed = trajectories.filter(Trajectory.isFailed)
   return Arr.isReadonlyArrayNonEmpty(failed)
-    ? { failed: { trajectories: Arr.map(failed, ({ id }) => id), tokens: tokens(failed) } }
+    ? {
+        failed: {
+          trajectories: Arr.map(failed, ({ id }) => id),
+          tokens: tokens(failed),
+          ...(failed[0].failure === undefined ? {} : { reason: failed[0].failure })
+        }
+      }
     : {}
 }
 

@@ -74,6 +74,12 @@ const rolloutMeans = (groups: ReadonlyArray<Group.Group>): MetricsRow => ({
   "groups/mixed": mean(groups.map(({ rewards }) => (new Set(rewards).size > 1 ? 1 : 0)))
 })
 
+/** Candidates that were tried for the next refill, after another event. */
+export const tried = (before: number, event: RunEvent): number => {
+  if (event._tag === "CandidatesVerified") return before + ((event.look ?? 0) === 0 ? event.candidates.length : 0)
+  return event._tag === "PopulationRefilled" || event._tag === "EvolutionSkipped" ? 0 : before
+}
+
 /** What became of one instruction or of a candidate that never became one. */
 export interface CandidateRecord {
   readonly text: string

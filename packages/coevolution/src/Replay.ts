@@ -1,7 +1,7 @@
 import type { Instruction } from "@inspo/domain"
 import { Engine, EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
-import { Proposer } from "@inspo/reflection"
+import { Proposer, type ProposerFailure } from "@inspo/reflection"
 import { Rollout, RolloutError } from "@inspo/rollout"
 import { Effect, Layer, Predicate, Ref, Schema } from "effect"
 import { Digest } from "effect/crypto"
@@ -114,17 +114,18 @@ const firstDifference = (recorded: unknown, replayed: unknown, path: string): Fo
   if (Predicate.isObjectKeyword(recorded) && Predicate.isObjectKeyword(replayed)) {
     const keys = new Set([...Object.keys(recorded), ...Object.keys(replayed)])
     for (const key of keys) {
-      const found = firstDifference(
-        Reflect.get(recorded, key),
-        Reflect.get(replayed, key),
-        path === "" ? key : `${path}.${key}`
-      )
+      const place = path === "" ? key : `${path}.${key}`
+      if (laterKeys.has(place) && !Object.hasOwn(recorded, key)) continue
+      const found = firstDifference(Reflect.get(recorded, key), Reflect.get(replayed, key), place)
       if (found !== null) return found
     }
     return null
   }
   return recorded === replayed ? null : { path, recorded: show(recorded), replayed: show(replayed) }
 }
+
+/** What events of earlier versions do not say. */
+const laterKeys: ReadonlySet<string> = new Set(["failed.reason"])
 
 const show = (value: unknown): string => {
   const text = value === undefined ? "nothing" : JSON.stringify(value)
@@ -194,12 +195,14 @@ const recordedProposer = (current: Ref.Ref<RunEvent | null>): Proposer["Service"
     const written = (text: string): Instruction.Candidate => ({ text, rationale: "" })
     if (event?._tag === "CandidatesProposed")
       return {
+        ...failureOf(event),
         critique: event.critique,
         candidates: [...event.candidates, ...event.rejected.map(({ text }) => written(text))],
         spent
       }
     if (event?._tag === "PopulationInitialised")
       return {
+        ...failureOf(event),
         critique: "",
         candidates: event.instructions.filter(({ origin }) => origin === "variant").map(({ text }) => written(text)),
         spent
@@ -208,6 +211,8 @@ const recordedProposer = (current: Ref.Ref<RunEvent | null>): Proposer["Service"
   })
   return Proposer.of({ propose: () => answer, initial: () => answer })
 }
+
+const failureOf = ({ failure }: { readonly failure?: ProposerFailure }) => (failure === undefined ? {} : { failure })
 
 /** The records of a journal, each batch read once although a step needs it twice; what a replay would write goes nowhere. */
 const layerReadOnly = Layer.effect(

@@ -1,4 +1,5 @@
 import { Group, Instruction, Question, Trajectory } from "@inspo/domain"
+import { ProposerFailure } from "@inspo/reflection/Proposer"
 import { CheckpointRef, TrainMetrics } from "@inspo/engine"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Schema } from "effect"
@@ -29,9 +30,10 @@ export const RunStarted = Schema.TaggedStruct("RunStarted", {
   forkedFrom: Schema.optionalKey(Fork)
 })
 
-/** The initial population: the seed instruction first. */
+/** The initial population: the seed instruction first. `failure` says what kept the proposer from writing variants. */
 export const PopulationInitialised = Schema.TaggedStruct("PopulationInitialised", {
-  instructions: Schema.NonEmptyArray(Instruction.Instruction)
+  instructions: Schema.NonEmptyArray(Instruction.Instruction),
+  failure: Schema.optionalKey(ProposerFailure)
 })
 
 /** The intent of a step, committed before its first request. `questions` and `assignment` are parallel. */
@@ -43,10 +45,14 @@ export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
   learningRate: Schema.Finite
 })
 
-/** Trajectories that their environment failed: in no group and of no reward, yet paid for. `tokens` are theirs. */
+/**
+ * Trajectories that their environment failed: in no group and of no reward, yet paid for. `tokens` are theirs, `reason` is
+ * what failed the first of them.
+ */
 export const Failed = Schema.Struct({
   trajectories: Schema.NonEmptyArray(Trajectory.TrajectoryId),
-  tokens: Schema.Int
+  tokens: Schema.Int,
+  reason: Schema.optionalKey(Schema.String)
 })
 
 /** Rewards of a step: one group per planned question, less those whose trajectories all failed. */
@@ -85,7 +91,10 @@ export const Pruned = Schema.TaggedStruct("Pruned", {
   kept: Schema.Array(Instruction.InstructionId)
 })
 
-/** What the proposer answered when shown a parent and failures. `rejected` never reached verification. */
+/**
+ * What the proposer answered when shown a parent and failures. `rejected` never reached verification; `failure` says what
+ * kept the proposer from answering, or from answering in full.
+ */
 export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
   step: Step,
   round: Schema.Int,
@@ -93,7 +102,8 @@ export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
   failures: Schema.Array(Trajectory.TrajectoryId),
   critique: Schema.String,
   candidates: Schema.Array(Instruction.Candidate),
-  rejected: Schema.Array(Schema.Struct({ text: Schema.String, reason: Schema.String }))
+  rejected: Schema.Array(Schema.Struct({ text: Schema.String, reason: Schema.String })),
+  failure: Schema.optionalKey(ProposerFailure)
 })
 
 /**

@@ -5,6 +5,7 @@ import { ReplayBuffer } from "@inspo/replay-buffer"
 import type { Verification } from "@inspo/verification"
 import { Array as Arr, Option, Schema } from "effect"
 import type { StepReward } from "./Collapse.ts"
+import type { Degradation } from "./Degradation.ts"
 import type { CandidatesVerified, Evaluated, StepPlanned } from "./RunEvent.ts"
 
 /**
@@ -35,6 +36,8 @@ export interface RunState {
   readonly spent: Spent
   /** Rollouts among those spent that their environment failed. */
   readonly failed: Spent["rollouts"]
+  /** What went wrong without stopping the run, one fact for each part. */
+  readonly degraded: ReadonlyArray<Degradation>
 }
 
 /** A checkpoint with the step whose policy it holds. */
@@ -140,7 +143,8 @@ export const unstarted: RunState = {
     rollouts: { train: 0, verification: 0, evaluation: 0 },
     tokens: { train: 0, verification: 0, evaluation: 0 }
   },
-  failed: { train: 0, verification: 0, evaluation: 0 }
+  failed: { train: 0, verification: 0, evaluation: 0 },
+  degraded: []
 }
 
 /** The id of the `index`-th instruction of a run, counted from 0: the seed is `i0`. */

@@ -89,7 +89,7 @@ const append = (before: Look, { candidates, failed, parent, questions, rollouts,
     rollouts: before.rollouts + rollouts,
     tokens: before.tokens + tokens,
     ...(Arr.isArrayNonEmpty(trajectories)
-      ? { failed: { trajectories, tokens: failures.reduce((total, one) => total + one.tokens, 0) } }
+      ? { failed: { ...failures[0], trajectories, tokens: failures.reduce((total, one) => total + one.tokens, 0) } }
       : {})
   }
 }

@@ -67,6 +67,13 @@ describe("A run whose retriever fails", () => {
         assert.isTrue(state.buffer.experiences.every(({ trajectoryId }) => !failed.has(trajectoryId)))
         const { evaluation, train, verification } = state.failed
         assert.strictEqual(train + verification + evaluation, failed.size)
+        const degraded = state.degraded.filter(({ part }) => part !== "candidates")
+        assert.strictEqual(
+          degraded.reduce((total, { count }) => total + count, 0),
+          failed.size
+        )
+        const reasons = new Set(trajectories.map(({ failure }) => failure))
+        assert.isTrue(degraded.every(({ message }) => reasons.has(message)))
         assert.strictEqual(
           state.spent.rollouts.train,
           config.schedule.steps * config.train.batchSize * config.rollout.groupSize

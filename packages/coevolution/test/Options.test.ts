@@ -3,7 +3,7 @@ import { EventLog, type RunConfig, type RunEvent, Trial, unsupported } from "@in
 import type { Engine, EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { Proposer, ProposerError } from "@inspo/reflection"
+import { Proposer, ProposerError, type ProposerErrorKind } from "@inspo/reflection"
 import { Array as Arr, Effect, Fiber, Layer, Predicate, Schema } from "effect"
 import { config, runOn, type Replaced, reusing, stopping } from "./support/ScriptedRun.ts"
 
@@ -292,13 +292,13 @@ const frozen = (engine: Engine.Interface): Engine.Interface => ({
 })
 
 describe("proposer.onError", () => {
-  const failing = (calls: Array<string>) =>
+  const failing = (calls: Array<string>, kind?: ProposerErrorKind) =>
     Layer.succeed(Proposer, {
       initial: () => Effect.succeed(proposal([])),
       propose: ({ stream }) =>
         Effect.suspend(() => {
           calls.push(stream.join("/"))
-          return Effect.fail(new ProposerError({ proposer: "broken", reason: "no answer" }))
+          return Effect.fail(new ProposerError({ proposer: "broken", reason: "no answer", ...(kind === undefined ? {} : { kind }) }))
         })
     })
 
@@ -307,9 +307,30 @@ describe("proposer.onError", () => {
       const calls: Array<string> = []
       const { events, state } = yield* history(config, { proposer: failing(calls) })
       assert.strictEqual(state.step, config.schedule.steps)
-      for (const { candidates, critique } of of(events, "CandidatesProposed"))
-        assert.deepStrictEqual([candidates, critique], [[], "proposer broken: no answer"])
+      const proposed = of(events, "CandidatesProposed")
+      for (const { candidates, critique, failure } of proposed)
+        assert.deepStrictEqual(
+          [candidates, critique, failure],
+          [[], "", { kind: "other", message: "proposer broken: no answer" }]
+        )
       assert.strictEqual(calls.length, 3 * new Set(calls).size)
+      assert.deepInclude(state.degraded, {
+        part: "optimizer",
+        step: proposed[0]?.step,
+        count: proposed.length,
+        message: "proposer broken: no answer"
+      })
+    })
+  )
+
+  it.effect("continue: stops at once where nothing but a person can mend the cause", () =>
+    Effect.gen(function* () {
+      for (const kind of ["unauthorized", "not-found", "quota-exhausted"] as const) {
+        const calls: Array<string> = []
+        const error = yield* Effect.flip(history(config, { proposer: failing(calls, kind) }))
+        assert.strictEqual(error._tag, "ProposerError")
+        assert.lengthOf(calls, 1)
+      }
     })
   )
 

@@ -50,6 +50,7 @@ export const anthropic: Provider = {
   authorization: (apiKey) => ["x-api-key", apiKey],
   path: () => "/v1/messages",
   modelsPath: "/v1/models",
+  modelPath: (model) => `/v1/models/${encodeURIComponent(model)}`,
   body: ({ maxOutputTokens, messages, model, temperature }) => {
     const system = messages.filter(({ role }) => role === "system").map(({ text }) => text)
     return {

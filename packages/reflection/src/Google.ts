@@ -73,6 +73,7 @@ export const google: Provider = {
   authorization: (apiKey) => ["x-goog-api-key", apiKey],
   path: (model) => `/models/${encodeURIComponent(model)}:generateContent`,
   modelsPath: "/models",
+  modelPath: (model) => `/models/${encodeURIComponent(model)}`,
   body: ({ maxOutputTokens, messages, temperature }) => {
     const system = messages.filter(({ role }) => role === "system").map(({ text }) => ({ text }))
     return {

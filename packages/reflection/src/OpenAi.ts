@@ -72,6 +72,7 @@ export const openAiCompatible: Provider = {
   authorization: (apiKey) => ["authorization", `Bearer ${apiKey}`],
   path: () => "/chat/completions",
   modelsPath: "/models",
+  modelPath: null,
   body: (request) => ({ ...common(request), max_tokens: request.maxOutputTokens }),
   read: Answer.reader(Completion, parts)
 }
@@ -82,6 +83,7 @@ export const openAi: Provider = {
   name: "openai",
   url: "https://api.openai.com/v1",
   apiKeyEnv: "OPENAI_API_KEY",
+  modelPath: (model) => `/models/${encodeURIComponent(model)}`,
   // Its reasoning models refuse `max_tokens`.
   body: (request) => ({ ...common(request), max_completion_tokens: request.maxOutputTokens })
 }

@@ -118,7 +118,7 @@ const converse = Effect.fnUntraced(function* <E>(
   if (first.candidates.length === 0 || !isProposerError(failure)) return yield* Effect.fail(failure)
   return {
     ...proposal(first),
-    critique: `${first.critique}\n\nWhat was rejected was not written anew: ${failure.reason}`.trim(),
+    failure: failure.failure,
     spent: Spent.add(first.spent, failure.spent ?? Spent.nothing)
   }
 })

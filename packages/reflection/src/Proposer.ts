@@ -55,11 +55,15 @@ export type MakeCall<E> = (
   ask: Effect.Effect<OptimizerAnswer, ProposerError>
 ) => Effect.Effect<OptimizerAnswer, ProposerError | E>
 
-/** `critique` says what is wrong with the parent. `spent` is what its calls cost, those answered by `makeCall` included. */
+/**
+ * `critique` says what is wrong with the parent. `spent` is what its calls cost, those answered by `makeCall` included.
+ * `failure` is there where a part of the work failed, and the candidates are what came of the rest.
+ */
 export interface Proposal {
   readonly critique: string
   readonly candidates: ReadonlyArray<Candidate>
   readonly spent: Spent
+  readonly failure?: ProposerFailure
 }
 
 /**
@@ -67,8 +71,10 @@ export interface Proposal {
  *
  * - `unreachable`: the optimizer did not answer, or not in time, or broke off
  * - `unauthorized`: it does not accept the key
- * - `rate-limited`: it took no more requests for now, or the quota is used up
- * - `rejected`: it does not accept the request, such as a model it does not have
+ * - `not-found`: it has no such model, or nothing at that address
+ * - `quota-exhausted`: the quota or the credit is used up
+ * - `rate-limited`: it took no more requests for now
+ * - `rejected`: it does not accept the request, such as one that is too long
  * - `server-error`: it failed
  * - `unreadable`: what it answered is not of its protocol
  * - `refused`: it, or a filter of its provider, declined to write
@@ -80,6 +86,8 @@ export interface Proposal {
 export const ProposerErrorKind = Schema.Literals([
   "unreachable",
   "unauthorized",
+  "not-found",
+  "quota-exhausted",
   "rate-limited",
   "rejected",
   "server-error",
@@ -92,7 +100,19 @@ export const ProposerErrorKind = Schema.Literals([
 ])
 export type ProposerErrorKind = typeof ProposerErrorKind.Type
 
-/** The proposer could not answer; `reason` says why and how to mend it, `spent` what was paid for all the same. */
+const permanent: ReadonlySet<ProposerErrorKind> = new Set(["unauthorized", "not-found", "quota-exhausted"])
+
+/** Whether asking again, for the same or for something else, fails until somebody mends the cause. */
+export const isPermanent = (kind: ProposerErrorKind): boolean => permanent.has(kind)
+
+/** A {@link ProposerError} as events keep it. */
+export const ProposerFailure = Schema.Struct({ kind: ProposerErrorKind, message: Schema.String })
+export interface ProposerFailure extends Schema.Schema.Type<typeof ProposerFailure> {}
+
+/**
+ * The proposer could not answer; `reason` says why and how to mend it, `spent` what was paid for all the same. Without a
+ * `kind` it is an `other`.
+ */
 export class ProposerError extends Schema.TaggedError<ProposerError>()("ProposerError", {
   proposer: Schema.String,
   reason: Schema.String,
@@ -101,5 +121,8 @@ export class ProposerError extends Schema.TaggedError<ProposerError>()("Proposer
 }) {
   override get message() {
     return `proposer ${this.proposer}: ${this.reason}`
+  }
+  get failure(): ProposerFailure {
+    return { kind: this.kind ?? "other", message: this.message }
   }
 }

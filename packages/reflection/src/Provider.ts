@@ -1,8 +1,9 @@
-import { Context, type Duration, Effect, Layer, type Redacted, type Result, type Schema, Stream } from "effect"
+import { Context, type Duration, Effect, Layer, type Redacted, Result, Schema, Stream } from "effect"
 import { AiError, LanguageModel, type Prompt, type Response } from "effect/ai"
 import type { HttpClient } from "effect/http"
 import * as Server from "./internal/Server.ts"
 import * as ServerFault from "./internal/ServerFault.ts"
+import type { ProposerErrorKind } from "./Proposer.ts"
 
 /**
  * What tells one protocol of language models from another: addresses, headers and bodies. {@link make} does the rest, so a
@@ -23,6 +24,8 @@ export interface Provider {
   readonly path: (model: string) => string
   /** Where models are listed, below the base URL; asking there costs nothing. */
   readonly modelsPath: string
+  /** Where one model is looked up, below the base URL, or null where only the list says which there are. */
+  readonly modelPath: ((model: string) => string) | null
   readonly body: (request: TextRequest) => Schema.Json
   /** Reads a body of status 200; fails with what is wrong about it. */
   readonly read: (body: string) => Result.Result<ReadonlyArray<AnswerPart>, string>
@@ -132,24 +135,91 @@ export const probe = Effect.fn("Provider.probe")(function* (
   yield* Effect.mapError(server.ask(provider.modelsPath), failure(server.name, "probe"))
 })
 
-/** What a request failed with after all retries, in one sentence with the remedy. It holds no key. */
+/** How a model was found: by the server's own list, or because it answered. */
+export type Found = "listed" | "answered"
+
+/**
+ * Whether a server answers, takes the key and has the model. It is asked what it knows of the model, which costs nothing.
+ * A list may lack what a server has, an alias for one, and some servers keep none: the model itself is then asked for one
+ * token, and what comes of that decides.
+ */
+export const find = Effect.fn("Provider.find")(function* (
+  provider: Provider,
+  options: Pick<Options, "url" | "apiKey" | "model" | "timeout">
+): Effect.fn.Return<Found, AiError.AiError, HttpClient.HttpClient> {
+  const { model } = options
+  const server = yield* connect(provider, { ...options, retries: 1 })
+  const listed = server.ask(provider.modelPath?.(model) ?? provider.modelsPath).pipe(
+    Effect.flatMap((body) =>
+      Result.match(decodeListing(body), {
+        onFailure: () => Effect.fail(ServerFault.unreadable("its list of models is no JSON object", body, server.hide)),
+        onSuccess: ({ data }) => Effect.succeed(provider.modelPath !== null || (data ?? []).some(({ id }) => id === model))
+      })
+    ),
+    // A key may be good for answers and not for lists.
+    Effect.catchIf(
+      (reason) => isNotFound(reason) || (reason._tag === "AuthenticationError" && reason.kind === "InsufficientPermissions"),
+      () => Effect.succeed(false)
+    )
+  )
+  const answered = Effect.flatMap(
+    server.ask(
+      provider.path(model),
+      provider.body({ model, messages: [{ role: "user", text: "Hi" }], maxOutputTokens: 1, temperature: null })
+    ),
+    (body) =>
+      Effect.mapError(Effect.fromResult(provider.read(body)), (problem) =>
+        ServerFault.unreadable(problem, body, server.hide)
+      )
+  )
+  return yield* Effect.flatMap(
+    listed,
+    (isListed): Effect.Effect<Found, AiError.AiErrorReason> =>
+      isListed ? Effect.succeed("listed") : Effect.as(answered, "answered")
+  ).pipe(Effect.mapError(failure(server.name, "find")))
+})
+
+const Listing = Schema.Struct({ data: Schema.optional(Schema.Array(Schema.Struct({ id: Schema.String }))) })
+const decodeListing = Schema.decodeUnknownResult(Schema.fromJsonString(Listing))
+
+/** What kind of failure kept a model from answering. */
+export const kindOf = ({ reason }: AiError.AiError): ProposerErrorKind =>
+  isNotFound(reason) ? "not-found" : (kinds[reason._tag] ?? "other")
+
+const kinds: Readonly<Partial<Record<AiError.AiErrorReason["_tag"], ProposerErrorKind>>> = {
+  AuthenticationError: "unauthorized",
+  RateLimitError: "rate-limited",
+  QuotaExhaustedError: "quota-exhausted",
+  InvalidRequestError: "rejected",
+  InternalProviderError: "server-error",
+  NetworkError: "unreachable",
+  InvalidResponseError: "unreadable",
+  InvalidOutputError: "unreadable"
+}
+
+const isNotFound = (reason: AiError.AiErrorReason): boolean =>
+  reason._tag === "InvalidRequestError" && reason.constraint === ServerFault.notFound
+
+/** What a request failed with after all retries, in one sentence with the remedy in terms of {@link Options}. It holds no key. */
 export const explain = ({ module, reason }: AiError.AiError): string => {
   const detail = "http" in reason && reason.http?.body !== undefined ? ` (${reason.http.body})` : ""
   switch (reason._tag) {
     case "AuthenticationError":
-      return `${module} does not accept the key${detail}; set the variable that optimizer.apiKeyEnv names to a valid one`
+      return `${module} does not accept the key${detail}; give a valid apiKey`
     case "RateLimitError":
-      return `${module} takes no more requests for now${detail}; wait, raise optimizer.retries, or raise the limit there`
+      return `${module} takes no more requests for now${detail}; wait, raise retries, or raise the limit there`
     case "QuotaExhaustedError":
-      return `${module} says that the quota is used up${detail}; raise it there, or choose another optimizer.provider`
+      return `${module} says that the quota is used up${detail}; raise it there, or choose another provider`
     case "InvalidRequestError":
-      return `${module} does not accept the request${detail}; check optimizer.model, optimizer.url and the model's limits`
+      return isNotFound(reason)
+        ? `${module} has no such model, or nothing at that address${detail}; check model and url`
+        : `${module} does not accept the request${detail}; check model, url and the model's limits`
     case "InternalProviderError":
       return `${module} failed${detail}; try again later`
     case "NetworkError":
-      return `${module} did not answer (${reason.description ?? reason.reason}); check optimizer.url, or raise optimizer.timeoutSeconds`
+      return `${module} did not answer (${reason.description ?? reason.reason}); check url, or raise timeout`
     case "InvalidResponseError":
-      return `${module} answered something else than its protocol says: ${reason.description}${detail}; check optimizer.provider and optimizer.url`
+      return `${module} answered something else than its protocol says: ${reason.description}${detail}; check provider and url`
     default:
       return `${module}: ${reason.message}${detail}`
   }

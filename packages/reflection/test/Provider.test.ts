@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Clock, type Duration, Effect, Exit, Fiber, Logger, Redacted, Ref, Schema, Stream, Tracer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
-import { ProposerError, type ProposerErrorKind } from "../src/index.ts"
+import { isPermanent, ProposerError, type ProposerErrorKind } from "../src/index.ts"
 import * as OptimizerProposer from "../src/OptimizerProposer.ts"
 import * as Provider from "../src/Provider.ts"
 import { exchanges } from "./fixtures/exchanges.ts"
@@ -47,6 +47,9 @@ const proposeAt = Effect.fnUntraced(function* (provider: Provider.Provider, aski
   })
   return yield* proposer.propose(request)
 })
+
+/** What nothing but a person mends. */
+const permanent: ReadonlySet<ProposerErrorKind> = new Set(["unauthorized", "not-found", "quota-exhausted"])
 
 /** Lets the clock run, a second at a time, while the servers answer in their own time. */
 const withClock = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
@@ -157,13 +160,27 @@ describe.each(exchanges)("$provider.name", (exchange) => {
     [
       "a quota that is used up",
       { status: 429, body: '{"error":{"message":"check your billing","code":"insufficient_quota"}}' },
-      "rate-limited",
+      "quota-exhausted",
       1,
       /quota is used up/u
     ],
     ["a server that fails", { status: 500, body: exchange.broken }, "server-error", 4, /failed \(status 500: /u],
     ["an overloaded server", { status: 529, body: exchange.broken }, "server-error", 4, /failed \(status 529: /u],
-    ["an unknown model", { status: 404, body: exchange.unknownModel }, "rejected", 1, /check optimizer\.model/u],
+    ["an unknown model", { status: 404, body: exchange.unknownModel }, "not-found", 1, /no such model.*check model/u],
+    [
+      "an unknown model, said with status 400",
+      { status: 400, body: '{"error":{"message":"m is not a valid model ID"}}' },
+      "not-found",
+      1,
+      /not a valid model/u
+    ],
+    [
+      "a prompt that is too long",
+      { status: 400, body: '{"error":{"message":"maximum context length is 8"}}' },
+      "rejected",
+      1,
+      /context length/u
+    ],
     ["a page instead of JSON", { body: "<html>Welcome</html>" }, "unreadable", 1, /<html>Welcome/u],
     ["JSON of another kind", { body: '{"hello":"world"}' }, "unreadable", 1, /something else than its protocol/u],
     ["half of a body as a whole", { body: exchange.success(answer).slice(0, 40) }, "unreadable", 1, /its protocol/u],
@@ -191,6 +208,8 @@ describe.each(exchanges)("$provider.name", (exchange) => {
       assert.instanceOf(error, ProposerError)
       assert.strictEqual(error.kind, kind)
       assert.match(error.message, text)
+      assert.notMatch(error.message, /optimizer\.|judge\.|--/u, "a library knows no settings")
+      assert.strictEqual(isPermanent(error.failure.kind), permanent.has(kind))
       assert.lengthOf(server.asked, requests)
       assert.strictEqual(error.spent?.calls, requests)
     })
@@ -221,6 +240,58 @@ describe.each(exchanges)("$provider.name", (exchange) => {
       assert.isTrue(Exit.isSuccess(yield* probe(apiKey)))
       assert.isTrue(Exit.isFailure(yield* probe("another-key")))
       assert.isTrue(server.asked.every(({ method }) => method === "GET"))
+    })
+  )
+
+  const find = ({ url }: LocalServer.LocalServer) =>
+    Provider.find(provider, { url, apiKey: Redacted.make(apiKey), model: "m", timeout: "4 seconds" }).pipe(
+      Effect.provide(FetchHttpClient.layer)
+    )
+  /** A server whose models are looked up with one answer, and asked with another. */
+  const serving = (looked: LocalServer.Reply, answered: LocalServer.Reply) =>
+    LocalServer.make(({ method }) => [method === "GET" ? looked : answered])
+  const known = { body: JSON.stringify({ data: [{ id: "m" }] }) }
+  const hello = { body: exchange.success("Hello") }
+  const absent = { status: 404, body: exchange.unknownModel }
+
+  it.effect("finds a model without a token where it is listed", () =>
+    Effect.gen(function* () {
+      const server = yield* serving(known, { status: 500 })
+      assert.strictEqual(yield* find(server), "listed")
+      assert.deepStrictEqual(
+        server.asked.map(({ method }) => method),
+        ["GET"]
+      )
+    })
+  )
+
+  it.effect("asks a model that is not listed for one token", () =>
+    Effect.gen(function* () {
+      for (const looked of [absent, { status: 403, body: '{"error":{"message":"no scope"}}' }]) {
+        const server = yield* serving(looked, hello)
+        assert.strictEqual(yield* find(server), "answered")
+        assert.lengthOf(server.asked, 2)
+        assert.match(server.asked[1]?.body ?? "", /"max(_completion)?_?[tT]okens":1[,}]|"maxOutputTokens":1[,}]/u)
+      }
+    })
+  )
+
+  const lost: ReadonlyArray<readonly [string, LocalServer.Reply, LocalServer.Reply, ProposerErrorKind]> = [
+    ["a key that is refused", exchange.unauthorized, hello, "unauthorized"],
+    ["a model that is not there", absent, absent, "not-found"],
+    ["an address where nothing is", { status: 404, body: "<html>no page</html>" }, { status: 404 }, "not-found"],
+    ["a page instead of a server", { body: "<html>Welcome</html>" }, hello, "unreadable"],
+    ["a page instead of an answer", absent, { body: "<html>Welcome</html>" }, "unreadable"],
+    ["a server that fails", { status: 500 }, hello, "server-error"],
+    ["a connection that breaks", { breaks: "at once" }, hello, "unreachable"],
+    ["a server that is silent", { silent: true }, hello, "unreachable"]
+  ]
+
+  it.effect.each(lost)("is not found behind %s", ([, looked, answered, kind]) =>
+    Effect.gen(function* () {
+      const server = yield* serving(looked, answered)
+      const error = yield* withClock(Effect.flip(find(server)))
+      assert.strictEqual(Provider.kindOf(error), kind)
     })
   )
 

@@ -274,7 +274,8 @@ const environment =
           failures: proposed?.failures ?? [],
           critique: proposed?.critique ?? "",
           candidates: proposed?.candidates ?? [],
-          rejected: proposed?.rejected ?? []
+          rejected: proposed?.rejected ?? [],
+          ...(proposed?.failure === undefined ? {} : { failure: proposed.failure })
         }
       }
       case "Verify":

@@ -2,14 +2,14 @@
 import type { Spent } from "@inspo/domain/Spent"
 import type { AiError } from "effect/ai"
 import type { OptimizerAnswer } from "../OptimizerAnswer.ts"
-import { ProposerError, type ProposerErrorKind } from "../Proposer.ts"
+import { ProposerError } from "../Proposer.ts"
 import * as Provider from "../Provider.ts"
 
 /** The language model could not be asked, or not be understood. */
 export const fromAiError = (proposer: string, error: AiError.AiError, spent: Spent): ProposerError =>
   new ProposerError({
     proposer,
-    kind: kinds[error.reason._tag] ?? "other",
+    kind: Provider.kindOf(error),
     reason: Provider.explain(error),
     spent
   })
@@ -22,7 +22,7 @@ export const refused = (proposer: string, { spent, text }: OptimizerAnswer): Pro
     spent,
     reason:
       `the optimizer refused to write${text === "" ? "" : ` (${excerpt(text)})`}; ` +
-      "look at the questions and passages of the failures, or choose another optimizer.model"
+      "look at the questions and passages of the failures, or choose another model"
   })
 
 /** Nothing was found between tags, also after asking again. */
@@ -38,7 +38,7 @@ export const nothingFound = (
       spent,
       reason:
         "the optimizer reached the limit of tokens before its first candidate was complete, twice; " +
-        "raise optimizer.maxOutputTokens, which covers its thoughts too"
+        "raise maxOutputTokens, which covers its thoughts too"
     })
   if (text.trim() === "")
     return new ProposerError({
@@ -46,7 +46,7 @@ export const nothingFound = (
       kind: "empty",
       spent,
       reason:
-        "the optimizer answered with no text, twice; raise optimizer.maxOutputTokens, or choose another optimizer.model"
+        "the optimizer answered with no text, twice; raise maxOutputTokens, or choose another model"
     })
   return new ProposerError({
     proposer,
@@ -54,19 +54,8 @@ export const nothingFound = (
     spent,
     reason:
       `no candidate could be found in what the optimizer wrote (${excerpt(text)}), twice; expected <ins_1>…</ins_1>. ` +
-      "Choose a more capable optimizer.model, or look at the prompt in optimizer.prompts"
+      "Choose a more capable model, or look at the prompts"
   })
-}
-
-const kinds: Readonly<Partial<Record<AiError.AiErrorReason["_tag"], ProposerErrorKind>>> = {
-  AuthenticationError: "unauthorized",
-  RateLimitError: "rate-limited",
-  QuotaExhaustedError: "rate-limited",
-  InvalidRequestError: "rejected",
-  InternalProviderError: "server-error",
-  NetworkError: "unreachable",
-  InvalidResponseError: "unreadable",
-  InvalidOutputError: "unreadable"
 }
 
 const excerpt = (text: string): string => {

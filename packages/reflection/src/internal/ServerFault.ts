@@ -14,10 +14,16 @@ export const fromStatus = (status: number, body: string, hide: Hide): AiError.Ai
   if (status === 408 || status >= 500) return new AiError.InternalProviderError({ description: "server error", http })
   if (status === 401 || status === 403 || status === 429) return AiError.reasonFromHttpStatus({ status, http })
   // Google answers a wrong key with status 400.
-  return /api.key.(not.valid|invalid)/iu.test(body)
-    ? new AiError.AuthenticationError({ kind: "InvalidKey", http })
-    : new AiError.InvalidRequestError({ http })
+  if (/api.key.(not.valid|invalid)/iu.test(body)) return new AiError.AuthenticationError({ kind: "InvalidKey", http })
+  return new AiError.InvalidRequestError({ http, ...(isNotFound(status, body) ? { constraint: notFound } : {}) })
 }
+
+/** The constraint of a request for a model, or at an address, that a server does not have. */
+export const notFound = "exists"
+
+/** Some servers answer status 400 where they do not have a model. */
+const isNotFound = (status: number, body: string): boolean =>
+  status === 404 || status === 405 || status === 410 || /invalid model|not a valid model|model_not_found/iu.test(body)
 
 /** What it means that no whole answer came. `description` says what was seen, as {@link describe} does. */
 export const unanswered = (url: string, description: string): AiError.AiErrorReason =>
