@@ -45,8 +45,10 @@ beforeAll(async () => {
     let body = ""
     request.on("data", (chunk: Buffer) => (body += chunk.toString()))
     request.on("end", () => {
+      response.setHeader("content-type", "application/json")
+      if (request.method === "GET") return response.end('{"data":[{"id":"scripted"},{"id":"judge"}]}')
       asked.push(body)
-      response.setHeader("content-type", "application/json").end(reply(body))
+      return response.end(reply(body))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

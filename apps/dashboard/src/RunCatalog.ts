@@ -1,4 +1,5 @@
 import type { RunConfig } from "@inspo/coevolution/Config"
+import type { Degradation } from "@inspo/coevolution/Degradation"
 import type { Question } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
 import { Context, type Effect, type Layer, Schema } from "effect"
@@ -40,6 +41,8 @@ export interface RunSource {
 export interface RunNotes {
   readonly baseline: BaselineView | null
   readonly wallSeconds: number | null
+  /** What failed beside the run without ending it. */
+  readonly degraded: ReadonlyArray<Degradation>
 }
 
 /** A run directory cannot be read as one. */

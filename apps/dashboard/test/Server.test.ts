@@ -32,7 +32,7 @@ const source = (journal: RunSource["journal"]): RunSource => ({
   config,
   journal,
   questions: Effect.succeed(new Map()),
-  notes: Effect.succeed({ baseline: null, wallSeconds: null }),
+  notes: Effect.succeed({ baseline: null, wallSeconds: null, degraded: [] }),
   lastWritten: Effect.succeed(null)
 })
 

@@ -441,6 +441,18 @@ export const unknownPrice = (section: "optimizer" | "judge", limit: number): Con
     remedy: `Give its prices under ${section}.prices, or limit budget.tokens instead.`
   })
 
+/** Whether a language model is to write instructions: one is named, and the settings leave any to write. */
+export const asksOptimizer = (config: RunConfig): boolean => {
+  const { evolveEvery, evolveFrom, evolveUntil, steps } = config.schedule
+  const evolves = evolveEvery > 0 && Math.max(evolveEvery, evolveFrom) <= Math.min(steps, evolveUntil)
+  return (
+    config.optimizer.provider !== "offline" &&
+    config.proposer.kind !== "random" &&
+    (initialSize(config) > 1 + config.instruction.seeds.length ||
+      (evolves && config.population.size > config.population.parents))
+  )
+}
+
 /** What the config asks of an engine that cannot do it; the first such thing, or null. */
 export const unsupported = ({ train }: RunConfig, engine: EngineProfile): ConfigError | null => {
   if (train.fromStep === null) return null
@@ -614,6 +626,12 @@ export const inconsistency = (config: RunConfig): ConfigError | null => {
     Prices.priceOf(config.judge.model, config.judge.prices) === null
   )
     return unknownPrice("judge", config.budget.usd)
+  if (
+    asksOptimizer(config) &&
+    config.budget.usd !== null &&
+    Prices.priceOf(config.optimizer.model, config.optimizer.prices) === null
+  )
+    return unknownPrice("optimizer", config.budget.usd)
   if (config.reward.kind === "command" && config.reward.command.length === 0)
     return new ConfigError({
       field: "reward.command",

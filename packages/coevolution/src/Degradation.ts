@@ -21,18 +21,18 @@ export const Degradation = Schema.Struct({
 })
 export interface Degradation extends Schema.Schema.Type<typeof Degradation> {}
 
-/** The facts with others: one for each part. */
+/** The facts with others: one for each part, with all that befell it. */
 export const merge = (
   known: ReadonlyArray<Degradation>,
   others: ReadonlyArray<Degradation>
 ): ReadonlyArray<Degradation> =>
-  others.reduce<ReadonlyArray<Degradation>>(
-    (facts, fact) =>
-      facts.some(({ part }) => part === fact.part)
-        ? facts.map((one) => (one.part === fact.part ? { ...one, count: one.count + fact.count } : one))
-        : [...facts, fact],
-    known
+  [...Map.groupBy([...known, ...others], ({ part }) => part).values()].flatMap((own) =>
+    own.slice(0, 1).map((first) => ({ ...first, count: own.reduce((total, { count }) => total + count, 0) }))
   )
+
+/** A fact as one line, for people. */
+export const tell = ({ count, message, part, step }: Degradation): string =>
+  `${part}, ${count === 1 ? `at step ${step}` : `${count.toLocaleString("en-US")} times since step ${step}`}: ${message}`
 
 /** What an event tells of; `step` is that of the run after it. */
 export const ofEvent = (config: RunConfig, event: RunEvent, step: number): ReadonlyArray<Degradation> => {

@@ -298,7 +298,9 @@ describe("proposer.onError", () => {
       propose: ({ stream }) =>
         Effect.suspend(() => {
           calls.push(stream.join("/"))
-          return Effect.fail(new ProposerError({ proposer: "broken", reason: "no answer", ...(kind === undefined ? {} : { kind }) }))
+          return Effect.fail(
+            new ProposerError({ proposer: "broken", reason: "no answer", ...(kind === undefined ? {} : { kind }) })
+          )
         })
     })
 

@@ -153,12 +153,14 @@ export const find = Effect.fn("Provider.find")(function* (
     Effect.flatMap((body) =>
       Result.match(decodeListing(body), {
         onFailure: () => Effect.fail(ServerFault.unreadable("its list of models is no JSON object", body, server.hide)),
-        onSuccess: ({ data }) => Effect.succeed(provider.modelPath !== null || (data ?? []).some(({ id }) => id === model))
+        onSuccess: ({ data }) =>
+          Effect.succeed(provider.modelPath !== null || (data ?? []).some(({ id }) => id === model))
       })
     ),
     // A key may be good for answers and not for lists.
     Effect.catchIf(
-      (reason) => isNotFound(reason) || (reason._tag === "AuthenticationError" && reason.kind === "InsufficientPermissions"),
+      (reason) =>
+        isNotFound(reason) || (reason._tag === "AuthenticationError" && reason.kind === "InsufficientPermissions"),
       () => Effect.succeed(false)
     )
   )
@@ -172,10 +174,8 @@ export const find = Effect.fn("Provider.find")(function* (
         ServerFault.unreadable(problem, body, server.hide)
       )
   )
-  return yield* Effect.flatMap(
-    listed,
-    (isListed): Effect.Effect<Found, AiError.AiErrorReason> =>
-      isListed ? Effect.succeed("listed") : Effect.as(answered, "answered")
+  return yield* Effect.flatMap(listed, (isListed): Effect.Effect<Found, AiError.AiErrorReason> =>
+    isListed ? Effect.succeed("listed") : Effect.as(answered, "answered")
   ).pipe(Effect.mapError(failure(server.name, "find")))
 })
 

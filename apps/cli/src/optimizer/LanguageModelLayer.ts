@@ -9,34 +9,36 @@ import * as Secret from "../config/Secret.ts"
 /** How a config names a language model and the way to it. */
 export type LanguageModelConfig = Omit<JudgeConfig, "concurrency" | "prices">
 
-/**
- * The language model that a section of the config names, such as `optimizer` or `judge`. Its key comes from the variable
- * named there, or from the provider's usual one.
- */
+/** The language model that a section of the config names, such as `optimizer` or `judge`. */
 export const layer = (section: string, config: LanguageModelConfig) =>
-  Layer.unwrap(
+  Layer.effect(
+    LanguageModel.LanguageModel,
     Effect.gen(function* () {
-      const { apiKeyEnv, maxOutputTokens, model, provider: name, retries, temperature, timeoutSeconds, url } = config
-      if (name === null) return yield* missing(`${section}.provider`, "a provider of language models")
-      if (model === null) return yield* missing(`${section}.model`, `the name of a model of ${name}`)
-      const provider = providers[name]
-      if ((url ?? provider.url) === null) return yield* missing(`${section}.url`, "the base URL of the server")
-      const variable = apiKeyEnv ?? provider.apiKeyEnv
-      const apiKey =
-        variable === null
-          ? null
-          : yield* Secret.fromEnvironment(variable, `${section}.apiKeyEnv`, "the model's key", () =>
-              unset(section, variable)
-            )
+      const { provider, variable, ...way } = yield* wayTo(section, config)
+      const { maxOutputTokens, retries, temperature, timeoutSeconds } = config
       const timeout = `${timeoutSeconds} seconds` as const
-      return Layer.effect(
-        LanguageModel.LanguageModel,
-        Provider.make(provider, { url, model, apiKey, maxOutputTokens, temperature, timeout, retries }).pipe(
-          Effect.mapError((error) => unusable(section, variable, error))
-        )
+      return yield* Provider.make(provider, { ...way, maxOutputTokens, temperature, timeout, retries }).pipe(
+        Effect.mapError((error) => unusable(section, variable, error))
       )
     })
   ).pipe(Layer.provide(httpClient))
+
+/** Where the model of a section is. Its key comes from the variable named there, or from the provider's usual one. */
+export const wayTo = Effect.fnUntraced(function* (section: string, config: LanguageModelConfig) {
+  const { apiKeyEnv, model, provider: name, url } = config
+  if (name === null) return yield* missing(`${section}.provider`, "a provider of language models")
+  if (model === null) return yield* missing(`${section}.model`, `the name of a model of ${name}`)
+  const provider = providers[name]
+  if ((url ?? provider.url) === null) return yield* missing(`${section}.url`, "the base URL of the server")
+  const variable = apiKeyEnv ?? provider.apiKeyEnv
+  const apiKey =
+    variable === null
+      ? null
+      : yield* Secret.fromEnvironment(variable, `${section}.apiKeyEnv`, "the model's key", () =>
+          unset(section, variable)
+        )
+  return { provider, model, url, apiKey, variable }
+})
 
 /** Follows no redirection, which could carry a key to another server. */
 export const httpClient = Layer.provide(

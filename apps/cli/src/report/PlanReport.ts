@@ -1,9 +1,15 @@
 import type { RunConfig } from "@inspo/coevolution/Config"
 import type { Forecast } from "@inspo/coevolution/Plan"
+import type { Check } from "../preflight/Preflight.ts"
 import { count, paragraph, table } from "../terminal/Text.ts"
 
 /** The plan of a run as plain lines of at most `columns` characters. */
-export const planLines = (config: RunConfig, forecast: Forecast, columns: number): ReadonlyArray<string> => {
+export const planLines = (
+  config: RunConfig,
+  forecast: Forecast,
+  checks: ReadonlyArray<Check>,
+  columns: number
+): ReadonlyArray<string> => {
   const { bounds, evolutions, prunes, rollouts } = forecast
   return [
     ...paragraph(
@@ -48,6 +54,13 @@ export const planLines = (config: RunConfig, forecast: Forecast, columns: number
       "",
       columns
     ),
+    ...(checks.length === 0
+      ? []
+      : [
+          "",
+          "Checked:",
+          ...checks.flatMap(({ detail, part, status }) => paragraph(`${part} ${status}: ${detail}`, "  ", columns))
+        ]),
     ...forecast.warnings.flatMap((warning) => ["", ...paragraph(`Warning: ${warning}`, "", columns)])
   ]
 }

@@ -1,4 +1,5 @@
 import type { RunConfig } from "@inspo/coevolution/Config"
+import * as Degradation from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
 import * as MarkdownText from "@inspo/dashboard/report/MarkdownText"
 import { identity } from "effect"
@@ -29,6 +30,7 @@ export const text = (report: RunReport, columns: number): ReadonlyArray<string> 
       columns
     ),
     "",
+    ...degraded(summary.degradations).flatMap((line) => [...paragraph(line, "", columns), ""]),
     ...changes(summary, identity).flatMap((line) => paragraph(line, "", columns)),
     ...(summary.evaluation.length === 0
       ? []
@@ -66,6 +68,7 @@ export const markdown = (report: RunReport): string => {
       ]
     ]),
     "",
+    ...degraded(summary.degradations).flatMap((line) => [MarkdownText.inline(line), ""]),
     ...changes(summary, MarkdownText.inline).flatMap((line) => [line, ""]),
     ...(summary.evaluation.length === 0
       ? []
@@ -180,6 +183,10 @@ const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<stri
     ...(words === null ? [] : [words])
   ]
 }
+
+/** What failed without ending the run, a line for each part. */
+export const degraded = (degradations: Summary["degradations"]): ReadonlyArray<string> =>
+  degradations.map((fact) => `Degraded: ${Degradation.tell(fact)}`)
 
 const failures = ({ evaluation, train, verification }: NonNullable<Summary["failed"]>): string =>
   `A tool or the reward failed ${count(train)} training, ${count(verification)} verification and ${count(evaluation)} ` +

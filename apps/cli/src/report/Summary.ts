@@ -1,5 +1,6 @@
 import * as Collapse from "@inspo/coevolution/Collapse"
 import type { RunConfig } from "@inspo/coevolution/Config"
+import { Degradation } from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
 import * as Selection from "@inspo/coevolution/Selection"
 import { Group, Instruction } from "@inspo/domain"
@@ -60,6 +61,9 @@ export const Summary = Schema.Struct({
     Schema.Struct({ step: Count, mean: Share, best: Schema.Struct({ step: Count, mean: Share }) })
   ),
   baseline: Schema.NullOr(Baseline),
+  /** Whether something failed without ending the run, and what, one entry for each part. */
+  degraded: Schema.Boolean,
+  degradations: Schema.Array(Degradation),
   wallSeconds: Schema.Finite
 })
 export interface Summary extends Schema.Schema.Type<typeof Summary> {}
@@ -71,7 +75,7 @@ export const summarize = (run: {
   readonly runDir: string
   readonly config: RunConfig
   readonly state: RunState
-  readonly baseline: Baseline | null
+  readonly outcome: { readonly baseline: Baseline | null; readonly degraded: ReadonlyArray<Degradation> }
   readonly wallSeconds: number
 }): Summary | null => {
   const { config, state } = run
@@ -103,9 +107,19 @@ export const summarize = (run: {
     validation: state.validations.map(({ mean, questions, step }) => ({ step, mean, n: questions })),
     checkpoint: Selection.selected(config, state),
     collapse: course?.collapse ? { ...course.collapse, best: course.best } : null,
-    baseline: run.baseline,
+    baseline: run.outcome.baseline,
+    ...degraded(state, run.outcome.degraded),
     wallSeconds: run.wallSeconds
   }
+}
+
+/** What failed in a run without ending it, and beside it. */
+export const degraded = (
+  state: Pick<RunState, "degraded">,
+  beside: ReadonlyArray<Degradation>
+): Pick<Summary, "degraded" | "degradations"> => {
+  const degradations = [...state.degraded, ...beside]
+  return { degraded: degradations.length > 0, degradations }
 }
 
 /** Exact match, its interval and tool calls over groups of one question each. */

@@ -44,7 +44,7 @@ const markdownReport = Effect.fnUntraced(function* (directory: string, program: 
     runDir: directory,
     config,
     state,
-    baseline: outcome.baseline,
+    outcome,
     wallSeconds: yield* wallSeconds(directory)
   })
   if (summary === null)

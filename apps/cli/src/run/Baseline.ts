@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { Degradation } from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Effect, FileSystem, Schema, Struct } from "effect"
 import type { LoadedData } from "../config/Data.ts"
@@ -78,6 +79,8 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (options: {
   readonly state: RunState
   readonly events: ReadonlyArray<RunEvent>
   readonly reporter: Reporter
+  /** Told of what failed in the training of the arm. */
+  readonly note: (facts: ReadonlyArray<Degradation>) => Effect.Effect<void>
 }) {
   const { code, directory, loaded, reporter, state } = options
   const started = options.events.find((event) => event._tag === "RunStarted")
@@ -97,7 +100,15 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (options: {
     return yield* new CommandFailure({ problem: `The static baseline in ${own} ended without an evaluation.` })
   const { ci95, em } = score(evaluated.groups)
   const found: Baseline = { method: "static", source: "run", rollouts: trained.spent.rollouts.train, em, ci95 }
-  yield* appendFile(local, jsonLines([{ key, baseline: found }]))
+  yield* options.note(
+    trained.degraded.map(({ message, part, ...fact }) => ({
+      ...fact,
+      part: "baseline",
+      message: `${part}: ${message}`
+    }))
+  )
+  // Other runs are compared with an undisturbed arm.
+  if (trained.degraded.length === 0) yield* appendFile(local, jsonLines([{ key, baseline: found }]))
   return found
 })
 

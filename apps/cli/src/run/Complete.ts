@@ -1,4 +1,4 @@
-import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import { Degradation, type RunConfig, type RunEvent } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
 import type { EngineProfile } from "@inspo/engine"
 import { Cause, Clock, Console, Effect, Ref } from "effect"
@@ -42,6 +42,9 @@ export const complete = Effect.fn("Complete.complete")(function* (options: Compl
   const { config, directory, reporter } = options
   const program = yield* programName
   const begun = yield* Ref.make(options.mode === "open")
+  const beside = yield* Ref.make<ReadonlyArray<Degradation.Degradation>>([])
+  const note = (facts: ReadonlyArray<Degradation.Degradation>) =>
+    Ref.update(beside, (known) => Degradation.merge(known, facts))
 
   const settle = (whenSaved: ReadonlyArray<string>) =>
     Effect.flatMap(Ref.get(begun), (saved) => (saved ? reporter.lines(whenSaved) : options.abandon))
@@ -51,7 +54,7 @@ export const complete = Effect.fn("Complete.complete")(function* (options: Compl
       follow: Effect.fnUntraced(function* (profile, past) {
         yield* reporter.lines(options.introduce(profile, past))
         const onEvent = yield* watch(reporter, config, past)
-        const track = yield* tracked({ ...options, past })
+        const track = yield* tracked({ ...options, past, note })
         return Effect.fnUntraced(function* (event, state) {
           yield* Ref.set(begun, true)
           yield* onEvent(event, state)
@@ -64,14 +67,17 @@ export const complete = Effect.fn("Complete.complete")(function* (options: Compl
       ...nothing,
       unknownWords: result.unknownWords,
       baseline:
-        isCompared(config) && before.baseline === null ? yield* baseline({ ...options, ...result }) : before.baseline
+        isCompared(config) && before.baseline === null
+          ? yield* baseline({ ...options, ...result, note })
+          : before.baseline,
+      degraded: Degradation.merge(before.degraded, yield* Ref.get(beside))
     }
     yield* writeOutcome(directory, outcome)
     const summary = summarize({
       runDir: directory,
       config,
       state: result.state,
-      baseline: outcome.baseline,
+      outcome,
       wallSeconds: yield* elapsed(options, result.state)
     })
     if (summary === null)

@@ -2,6 +2,7 @@ import * as Plan from "@inspo/coevolution/Plan"
 import { Console, Effect, Schema } from "effect"
 import { loadData } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
+import * as Preflight from "../preflight/Preflight.ts"
 import { planLines } from "../report/PlanReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
@@ -9,7 +10,7 @@ export interface PlanInput extends Input {
   readonly json: boolean
 }
 
-/** Tells what a run with these settings would do and spend; starts nothing. */
+/** Tells what a run with these settings would do and spend, and whether it could begin; starts nothing. */
 export const plan = Effect.fn("Plan.plan")(function* (input: PlanInput) {
   const config = yield* fromInput(input)
   const { data } = yield* loadData(config)
@@ -18,9 +19,15 @@ export const plan = Effect.fn("Plan.plan")(function* (input: PlanInput) {
     validation: data.validation.length,
     test: data.test.length
   })
-  if (input.json) return yield* Console.log(encodeJson(forecast))
-  const reporter = yield* Reporter.make("normal")
-  return yield* reporter.lines(planLines(config, forecast, reporter.columns))
+  const checks = yield* Preflight.look(config)
+  if (input.json) yield* Console.log(encodeJson({ ...forecast, checks }))
+  else {
+    const reporter = yield* Reporter.make("normal")
+    yield* reporter.lines(planLines(config, forecast, checks, reporter.columns))
+  }
+  yield* Preflight.assertReady(checks)
 })
 
-const encodeJson = Schema.encodeSync(Schema.fromJsonString(Plan.Plan))
+const encodeJson = Schema.encodeSync(
+  Schema.fromJsonString(Schema.Struct({ ...Plan.Plan.fields, checks: Schema.Array(Preflight.Check) }))
+)

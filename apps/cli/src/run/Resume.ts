@@ -5,6 +5,7 @@ import { loadData } from "../config/Data.ts"
 import { laid, orUsage, withBaseline } from "../config/Input.ts"
 import { leafPaths, parseSet } from "../config/Resolve.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
+import * as Preflight from "../preflight/Preflight.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
@@ -38,6 +39,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   if (lost === null && (yield* isReported(input.directory, config))) return yield* show(input)
   const begun = events.find((event) => event._tag === "RunStarted")
   const loaded = yield* loadData(config)
+  const notes = yield* Preflight.assertReady(yield* Preflight.look(config))
   const code = yield* codeHash()
   const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
   if (lost !== null)
@@ -51,6 +53,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
       problem: `The data of the run in ${input.directory} have changed since it began. Restore the files named in its config.json.`
     })
   yield* replaceFile(filesOf(input.directory).config, `${yield* encodeConfig(config)}\n`)
+  yield* reporter.lines(notes)
   const steps = events.filter(({ _tag }) => _tag === "StepTrained").length
   return yield* complete({
     directory: input.directory,

@@ -4,12 +4,12 @@ import { Console, Effect, Schema, Struct } from "effect"
 import { loadData } from "../config/Data.ts"
 import { costLines } from "../report/CostReport.ts"
 import * as RunReport from "../report/RunReport.ts"
-import { Summary, summarize } from "../report/Summary.ts"
+import { degraded, Summary, summarize } from "../report/Summary.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
 import { readRun, withJournal } from "../runDirectory/Read.ts"
 import { wallSeconds } from "../runDirectory/Timings.ts"
-import { announce } from "../terminal/Announcement.ts"
+import { announceAll } from "../terminal/Announcement.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { paragraph } from "../terminal/Text.ts"
 import { programName } from "./ProgramName.ts"
@@ -28,7 +28,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
     runDir: directory,
     config,
     state,
-    baseline: outcome.baseline,
+    outcome,
     wallSeconds: yield* wallSeconds(directory)
   })
   if (input.json)
@@ -40,6 +40,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
             steps: state.step,
             rollouts: state.spent.rollouts,
             ledger,
+            ...degraded(state, outcome.degraded),
             finished: false
           })
         : encodeFinished({ ...summary, ledger })
@@ -48,11 +49,14 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
   const program = yield* programName
   const reporter = yield* Reporter.make("normal")
   const cost = costLines(ledger)
-  yield* reporter.lines(events.flatMap((event) => announce(event, null, reporter.columns)))
+  yield* reporter.lines(announceAll(events, reporter.columns))
   return yield* reporter.lines(
     summary === null
       ? [
           ...paragraph(`The run stands after step ${state.step} of ${config.schedule.steps}.`, "", reporter.columns),
+          ...RunReport.degraded(degraded(state, outcome.degraded).degradations).flatMap((line) =>
+            paragraph(line, "", reporter.columns)
+          ),
           `Continue with: ${program} resume ${directory}`,
           ...(cost.length === 0 ? [] : ["", ...cost])
         ]
@@ -76,6 +80,7 @@ const encodeUnfinished = Schema.encodeSync(
     Schema.Struct({
       ...Struct.pick(Summary.fields, ["runDir", "seed", "steps", "rollouts"]),
       ledger: Ledger.Summary,
+      ...Struct.pick(Summary.fields, ["degraded", "degradations"]),
       finished: Schema.Literal(false)
     })
   )

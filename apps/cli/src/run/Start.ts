@@ -2,6 +2,7 @@ import { Clock, Effect, Option } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
+import * as Preflight from "../preflight/Preflight.ts"
 import { introduction } from "../report/Introduction.ts"
 import { claim, claimNumbered } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
@@ -18,15 +19,20 @@ export interface StartInput extends Input, Trackers.TrackingInput {
   readonly quiet: boolean
 }
 
-/** Starts a new run in a directory of its own, which appears only once config and data are known to be usable. */
+/**
+ * Starts a new run in a directory of its own, which appears only once config and data are known to be usable and the servers
+ * that they name to be there.
+ */
 export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   const launchedAt = yield* Clock.currentTimeMillis
   const config = yield* fromInput(input)
   const tracking = yield* Trackers.fromInput(input)
   const loaded = yield* loadData(config)
+  const notes = yield* Preflight.assertReady(yield* Preflight.look(config))
   const code = yield* codeHash()
   const name = input.method === undefined || input.method === "inspo" ? input.preset : `${input.preset}-${input.method}`
   const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  yield* reporter.lines(notes)
   const { directory, discard } = yield* Option.match(input.out, {
     onNone: () => claimNumbered("runs", `${name}-seed${config.seed}`),
     onSome: (out) => claim(out)

@@ -1,6 +1,7 @@
-import { Policies, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import { Policies, Projection, type RunConfig, type RunEvent } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Clock, Effect, Option, Ref, Schedule, type Scope } from "effect"
+import { degraded } from "../report/RunReport.ts"
 import { score } from "../report/Summary.ts"
 import { announce } from "../terminal/Announcement.ts"
 import * as Progress from "../terminal/Progress.ts"
@@ -18,6 +19,8 @@ export const watch = Effect.fnUntraced(function* (
   const { columns } = reporter
   const policies = Policies.fromConfig(config)
   const progress = yield* Ref.make(Progress.start(config, rolloutsIn(past), yield* Clock.currentTimeMillis))
+  const parts = yield* Ref.make<ReadonlySet<string>>(new Set())
+  const candidates = yield* Ref.make(past.reduce(Projection.tried, 0))
   const draw = Effect.flatMap(Ref.get(progress), (latest) => reporter.block(view(latest, columns)))
 
   if (reporter.live) {
@@ -28,14 +31,25 @@ export const watch = Effect.fnUntraced(function* (
 
   return Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
     const standing = standingOf(policies, state)
+    const before = yield* Ref.getAndSet(parts, new Set(state.degraded.map(({ part }) => part)))
+    const tried = yield* Ref.getAndUpdate(candidates, (before) => Projection.tried(before, event))
     const { evaluation, train, verification } = state.spent.rollouts
     const now = yield* Clock.currentTimeMillis
     const latest = yield* Ref.updateAndGet(progress, (old) =>
-      Progress.observe(old, event, { standing, rollouts: train + verification + evaluation, now })
+      Progress.observe(old, event, {
+        standing,
+        degraded: state.degraded,
+        rollouts: train + verification + evaluation,
+        now
+      })
     )
     yield* reporter.lines([
       ...(event._tag === "StepTrained" && !reporter.live ? [plain(latest)] : []),
-      ...announce(event, standing, columns),
+      // Each failure of the optimizer has a line of its own.
+      ...degraded(state.degraded.filter(({ part }) => part !== "optimizer" && !before.has(part))).flatMap((line) =>
+        paragraph(line, "", columns)
+      ),
+      ...announce(event, { standing, tried }, columns),
       ...(event._tag === "Evaluated" ? evaluated(event, columns) : [])
     ])
     if (reporter.live) yield* draw

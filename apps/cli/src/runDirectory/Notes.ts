@@ -7,10 +7,11 @@ import { wallSeconds } from "./Timings.ts"
 export const runNotes = Effect.fnUntraced(function* (
   directory: string
 ): Effect.fn.Return<RunNotes, never, FileSystem.FileSystem> {
-  const { baseline } = yield* Effect.orElseSucceed(readOutcome(directory), () => nothing)
+  const { baseline, degraded } = yield* Effect.orElseSucceed(readOutcome(directory), () => nothing)
   const seconds = yield* Effect.orElseSucceed(wallSeconds(directory), () => 0)
   return {
     baseline: baseline === null ? null : { em: baseline.em, ci95: baseline.ci95, rollouts: baseline.rollouts },
-    wallSeconds: seconds === 0 ? null : seconds
+    wallSeconds: seconds === 0 ? null : seconds,
+    degraded
   }
 })

@@ -1,3 +1,4 @@
+import { Degradation } from "@inspo/coevolution/Degradation"
 import { Effect, FileSystem, Schema } from "effect"
 import { CommandFailure, fileFailure, oneLine } from "../Failure.ts"
 import { Baseline } from "../report/Summary.ts"
@@ -8,11 +9,13 @@ import { replaceFile } from "./Write.ts"
 /** What the final report tells beyond the journal. */
 export const Outcome = Schema.Struct({
   baseline: Schema.NullOr(Baseline),
-  unknownWords: Schema.NullOr(UnknownWords)
+  unknownWords: Schema.NullOr(UnknownWords),
+  /** What failed beside the run without ending it: trackers, the baseline. */
+  degraded: Schema.Array(Degradation).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
 
-export const nothing: Outcome = { baseline: null, unknownWords: null }
+export const nothing: Outcome = { baseline: null, unknownWords: null, degraded: [] }
 
 const OutcomeJson = Schema.fromJsonString(Outcome)
 

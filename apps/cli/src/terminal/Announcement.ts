@@ -1,11 +1,24 @@
+import * as Projection from "@inspo/coevolution/Projection"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import type { Instruction } from "@inspo/domain"
+import type { ProposerFailure } from "@inspo/reflection/Proposer"
 import type { Standing } from "./Progress.ts"
 import { paragraph, share } from "./Text.ts"
 
-/** The lines worth keeping about an event: each prune and each evolution with the text that won. Mostly none. */
-export const announce = (event: RunEvent, standing: Standing | null, columns: number): ReadonlyArray<string> => {
+/**
+ * The lines worth keeping about an event: each prune, each evolution with the text that won, and what the optimizer failed
+ * at. Mostly none. `tried` are the candidates that a refill chose among.
+ */
+export const announce = (
+  event: RunEvent,
+  { standing, tried }: { readonly standing: Standing | null; readonly tried: number },
+  columns: number
+): ReadonlyArray<string> => {
   switch (event._tag) {
+    case "PopulationInitialised":
+      return failed(0, event, columns)
+    case "CandidatesProposed":
+      return failed(event.step, event, columns)
     case "Pruned":
       return event.pruned.length === 0
         ? []
@@ -22,7 +35,11 @@ export const announce = (event: RunEvent, standing: Standing | null, columns: nu
       return [
         ...paragraph(
           event.accepted.length === 0
-            ? `step ${event.step}: evolved, but no candidate was as good as ${event.parents.join(", ")}`
+            ? `step ${event.step}: ${
+                tried === 0
+                  ? "no evolution, since there was no candidate to try"
+                  : `evolved, but no candidate was as good as ${event.parents.join(", ")}`
+              }`
             : `step ${event.step}: evolved ${event.parents.join(", ")}; ${event.accepted.length} candidates passed` +
                 (event.shortfall > 0 ? `, ${event.shortfall} places stay empty` : ""),
           "",
@@ -50,6 +67,19 @@ export const announce = (event: RunEvent, standing: Standing | null, columns: nu
     default:
       return []
   }
+}
+
+const failed = (step: number, { failure }: { readonly failure?: ProposerFailure }, columns: number) =>
+  failure === undefined ? [] : paragraph(`step ${step}: the optimizer failed: ${failure.message}`, "", columns)
+
+/** The lines of a whole run, one event after the other. */
+export const announceAll = (events: ReadonlyArray<RunEvent>, columns: number): ReadonlyArray<string> => {
+  let tried = 0
+  return events.flatMap((event) => {
+    const lines = announce(event, { standing: null, tried }, columns)
+    tried = Projection.tried(tried, event)
+    return lines
+  })
 }
 
 const mean = (values: ReadonlyArray<number>): number | null =>

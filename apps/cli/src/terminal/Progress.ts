@@ -1,4 +1,5 @@
 import type { RunConfig } from "@inspo/coevolution/Config"
+import type { Degradation } from "@inspo/coevolution/Degradation"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as Schedule from "@inspo/coevolution/Schedule"
 import type { Instruction } from "@inspo/domain"
@@ -12,6 +13,8 @@ export interface Progress {
   readonly toolCalls: number | null
   readonly standing: Standing | null
   readonly activity: string
+  /** The parts that failed so far, with how often. */
+  readonly degraded: ReadonlyArray<Pick<Degradation, "part" | "count">>
   /** Rollouts of the whole run as planned, those done, and those done before this session. */
   readonly planned: number
   readonly done: number
@@ -35,6 +38,7 @@ export const start = (config: RunConfig, done: number, now: number): Progress =>
   toolCalls: null,
   standing: null,
   activity: "starting",
+  degraded: [],
   planned: plannedRollouts(config),
   done,
   doneBefore: done,
@@ -46,7 +50,7 @@ export const start = (config: RunConfig, done: number, now: number): Progress =>
 export const observe = (
   progress: Progress,
   event: RunEvent,
-  facts: { readonly standing: Standing | null; readonly rollouts: number; readonly now: number }
+  facts: Pick<Progress, "standing" | "degraded" | "now"> & { readonly rollouts: number }
 ): Progress => ({
   ...progress,
   step: event._tag === "StepTrained" ? event.step : progress.step,
@@ -55,6 +59,7 @@ export const observe = (
     : {}),
   standing: facts.standing ?? progress.standing,
   activity: activityAfter(event),
+  degraded: facts.degraded,
   done: facts.rollouts,
   now: facts.now
 })

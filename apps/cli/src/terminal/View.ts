@@ -18,6 +18,7 @@ export const view = (progress: Progress, columns: number): ReadonlyArray<string>
           `best ${standing.best.id}, weight ${share(standing.weight)}, generation ${standing.best.generation}`,
           ...paragraph(standing.best.text, "  ", columns).slice(0, 4)
         ]),
+    ...(progress.degraded.length === 0 ? [] : [degraded(progress)]),
     progress.activity
   ].map((line) => clip(line, columns))
 }
@@ -33,9 +34,13 @@ export const plain = (progress: Progress): string => {
       ? []
       : [`best ${standing.best.id} ${share(standing.weight)}`, `population ${standing.population}`]),
     `tool calls ${decimal(progress.toolCalls)}`,
+    ...(progress.degraded.length === 0 ? [] : [degraded(progress)]),
     ...(left === null ? [] : [`left ${duration(left / 1000)}`])
   ].join("  ")
 }
+
+const degraded = (progress: Progress): string =>
+  `degraded: ${progress.degraded.map(({ count, part }) => `${part} ${count}`).join(", ")}`
 
 const decimal = (value: number | null): string => (value === null ? "-" : value.toFixed(2))
 

@@ -1,5 +1,6 @@
 import { basename, resolve } from "node:path"
 import { makeSetting, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import type { Degradation } from "@inspo/coevolution/Degradation"
 import * as Ledger from "@inspo/coevolution/Ledger"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Journal, type JournalError } from "@inspo/journal"
@@ -8,7 +9,7 @@ import * as Gauges from "@inspo/tracking/Gauges"
 import * as Mlflow from "@inspo/tracking/Mlflow"
 import * as Prometheus from "@inspo/tracking/Prometheus"
 import * as TensorBoard from "@inspo/tracking/TensorBoard"
-import { Console, Effect, type FileSystem, Option, type Path, type Scope } from "effect"
+import { Console, Effect, type FileSystem, Option, type Path, Ref, type Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
 import type { LoadedData } from "../config/Data.ts"
 import { listen } from "../server/Listen.ts"
@@ -25,19 +26,25 @@ export interface FollowOptions {
   readonly past: ReadonlyArray<RunEvent>
   readonly tracking: Tracking
   readonly reporter: Reporter
+  /** Told of a tracker that misses something. */
+  readonly note: (facts: ReadonlyArray<Degradation>) => Effect.Effect<void>
 }
 
 /** Tells trackers of a run while the scope lives. None of them can fail or delay it. */
 export const follow = Effect.fn("Tracking.follow")(function* (
   options: FollowOptions
 ): Effect.fn.Return<OnEvent, never, Scope.Scope | Journal | FileSystem.FileSystem | Path.Path> {
-  const { config, directory, loaded, past, reporter, tracking } = options
+  const { config, directory, loaded, note, past, reporter, tracking } = options
+  const step = yield* Ref.make(0)
   const journal = yield* Journal
   const shared = {
     run: { name: basename(resolve(directory)), settings: settingsOf(config) },
     past: Point.history(makeSetting(config, loaded.data), past),
-    // A reporter that prints nothing would swallow it.
-    warn: (message: string) => (reporter.live ? reporter.lines([message]) : Console.error(message))
+    warn: Effect.fnUntraced(function* (message: string) {
+      yield* note([{ part: "tracker", step: yield* Ref.get(step), count: 1, message }])
+      // A reporter that prints nothing would swallow it.
+      yield* reporter.live ? reporter.lines([message]) : Console.error(message)
+    })
   }
   const wanted = [
     ...tracking.trackers.map((asked) => trackerOf(asked, options)),
@@ -50,6 +57,7 @@ export const follow = Effect.fn("Tracking.follow")(function* (
     Effect.matchEffect(stored, { onSuccess: (found) => tell(toPoint(found)), onFailure: () => Effect.void })
 
   return Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
+    yield* Ref.set(step, state.step)
     const point = Point.ofEvent(event, state)
     if (point !== null) yield* tell(point)
     if (logs.length === 0) return

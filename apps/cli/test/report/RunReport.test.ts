@@ -34,6 +34,8 @@ const summary: Summary = {
   validation: [],
   checkpoint: { step: 60, rule: "last" },
   collapse: null,
+  degraded: false,
+  degradations: [],
   wallSeconds: 61.2
 }
 
@@ -87,6 +89,20 @@ describe("markdown", () => {
       "run runs/quick-seed1/config.json"
     ])
       assert.include(page, part)
+  })
+})
+
+describe("degraded", () => {
+  const degradations = [{ part: "optimizer", step: 15, count: 2, message: "nobody | answers" }]
+  const degraded = { ...report, summary: { ...summary, degraded: true, degradations } }
+
+  it("is told before the result, on the terminal and on the page", () => {
+    for (const page of [RunReport.text(degraded, 80).join("\n"), RunReport.markdown(degraded)]) {
+      const at = page.indexOf("Degraded: optimizer, 2 times since step 15: nobody")
+      assert.isAtLeast(at, 0)
+      assert.isBelow(at, page.indexOf("Added: "))
+    }
+    assert.notInclude(RunReport.markdown(report), "Degraded")
   })
 })
 

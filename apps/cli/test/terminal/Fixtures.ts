@@ -33,7 +33,7 @@ export const pruned: RunEvent = {
   kept: [instruction(0).id, instruction(1).id]
 }
 
-export const refilled: RunEvent = {
+export const refilled: Extract<RunEvent, { readonly _tag: "PopulationRefilled" }> = {
   _tag: "PopulationRefilled",
   step: 15,
   parents: [instruction(1).id],

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunEvent } from "@inspo/coevolution"
 import { Schema } from "effect"
-import { announce } from "../../src/terminal/Announcement.ts"
+import { announce, announceAll } from "../../src/terminal/Announcement.ts"
 import * as Progress from "../../src/terminal/Progress.ts"
 import { plain, view } from "../../src/terminal/View.ts"
 import { group, instruction, pruned, refilled, skipped } from "./Fixtures.ts"
@@ -9,7 +9,7 @@ import { group, instruction, pruned, refilled, skipped } from "./Fixtures.ts"
 const standing = { population: 4, best: instruction(1), weight: 0.456 }
 
 const after = (event: RunEvent, rollouts: number, now: number): Progress.Progress =>
-  Progress.observe(Progress.start(Presets.quick, 0, 0), event, { standing, rollouts, now })
+  Progress.observe(Progress.start(Presets.quick, 0, 0), event, { standing, degraded: [], rollouts, now })
 
 const collected: RunEvent = { _tag: "RolloutsCollected", step: 3, groups: [group(1, 2, 0), group(0, 1, 1)] }
 
@@ -42,6 +42,15 @@ describe("view", () => {
     }
   )
 
+  it("tells that the run is degraded", () => {
+    const degraded = [{ part: "optimizer", count: 3 }]
+    for (const screen of [
+      plain({ ...after(collected, 1, 1), degraded }),
+      view({ ...after(collected, 1, 1), degraded }, 80)
+    ])
+      assert.include([screen].flat().join(" "), "degraded: optimizer 3")
+  })
+
   it("is one line in plain output", () => {
     assert.notInclude(plain(after(collected, 200, 10_000)), "\n")
     assert.include(plain(after(collected, 200, 10_000)), "reward 0.500")
@@ -54,14 +63,28 @@ describe("announce", () => {
     ["evolved", refilled, "i5 won with 0.500 on 16 questions"],
     ["skipped", skipped, "no evolution"]
   ])("tells what was %s, with the text that won, in 80 columns", (_, event, part) => {
-    const lines = announce(event, standing, 80)
+    const lines = announce(event, { standing, tried: 3 }, 80)
     for (const line of lines) assert.isAtMost(line.length, 80)
     assert.include(lines.join(" "), part)
     if (event !== skipped) assert.include(lines.map((line) => line.trim()).join(" "), instruction(1).text)
   })
 
+  it("says that nobody won only where somebody was tried", () => {
+    const nobody: RunEvent = { ...refilled, accepted: [] }
+    const told = (tried: number) => announce(nobody, { standing, tried }, 80).join(" ")
+    assert.include(told(2), "no candidate was as good as i1")
+    assert.notInclude(told(0), "as good as")
+    assert.include(told(0), "no candidate to try")
+  })
+
+  it("tells why an optimizer failed", () => {
+    const failure = { kind: "unreachable", message: "nobody is there" } as const
+    const begun: RunEvent = { _tag: "PopulationInitialised", instructions: [instruction(0)], failure }
+    assert.include(announceAll([begun], 80).join(" "), "step 0: the optimizer failed: nobody is there")
+  })
+
   it("is silent about everything else", () => {
-    assert.deepStrictEqual(announce(collected, standing, 80), [])
+    assert.deepStrictEqual(announce(collected, { standing, tried: 0 }, 80), [])
   })
 })
 

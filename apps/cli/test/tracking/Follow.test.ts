@@ -28,7 +28,8 @@ describe("follow", () => {
           live: true,
           lines: (more) => Ref.update(lines, (known) => [...known, ...more]),
           block: () => Effect.void
-        }
+        },
+        note: () => Effect.void
       })
       yield* onEvent(
         { _tag: "StepTrained", step: 1, metrics: [{ loss: 0.5, kl: 0, clipFraction: 0, gradientNorm: 1, tokens: 1 }] },

@@ -52,7 +52,7 @@ export const Header = ({
         )}
         {run !== undefined && (
           <span className="run-state">
-            <Status status={run.status} />
+            <Status status={run.status} degraded={run.degraded} />
             <span className="muted">
               step {run.step}
               {run.steps === null ? "" : ` of ${run.steps}`}

@@ -80,10 +80,11 @@ const statusWords: Readonly<Record<RunStatus, string>> = {
   unreadable: "unreadable"
 }
 
-export const Status = ({ status }: { readonly status: RunStatus }) => (
+export const Status = ({ degraded, status }: { readonly status: RunStatus; readonly degraded: boolean }) => (
   <span className={`status status-${status}`}>
     <i aria-hidden="true" />
     {statusWords[status]}
+    {degraded && ", degraded"}
   </span>
 )
 

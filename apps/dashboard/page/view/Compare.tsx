@@ -48,7 +48,7 @@ export const Compare = ({
           </Empty>
         ) : (
           <div className="choices">
-            {readable.map(({ id, name, status }) => (
+            {readable.map(({ degraded, id, name, status }) => (
               <label key={id} className="check">
                 <input
                   type="checkbox"
@@ -59,7 +59,7 @@ export const Compare = ({
                 {chosen.includes(id) && (
                   <i className="swatch" style={{ background: curveColour(chosen.indexOf(id)) }} aria-hidden="true" />
                 )}
-                {name} <Status status={status} />
+                {name} <Status status={status} degraded={degraded} />
               </label>
             ))}
           </div>

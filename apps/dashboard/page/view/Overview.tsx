@@ -20,6 +20,9 @@ export const Overview = ({ run }: { readonly run: RunView }) => {
     <>
       <h1 className="hidden">Overview of {run.name}</h1>
       {problem !== null && <Problem>{problem}</Problem>}
+      {data.degraded.map((line) => (
+        <Problem key={line}>{`Degraded: ${line}`}</Problem>
+      ))}
       <Tiles run={run} overview={data} />
       {data.steps.length === 0 ? (
         <Empty title="No step yet">

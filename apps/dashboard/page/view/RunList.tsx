@@ -49,12 +49,12 @@ export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
                 <th scope="row">
                   <a href={href(run.id)}>{run.name}</a>
                   <div className="narrow-only">
-                    <Status status={run.status} />
+                    <Status status={run.status} degraded={run.degraded} />
                   </div>
                   {run.problem !== null && <span className="problem-line">{run.problem}</span>}
                 </th>
                 <td className="wide-only">
-                  <Status status={run.status} />
+                  <Status status={run.status} degraded={run.degraded} />
                 </td>
                 <td className="num">
                   {run.step}

@@ -1,9 +1,13 @@
+import * as Projection from "@inspo/coevolution/Projection"
 import type { LifeEvent } from "../RunRecord.ts"
 import type { Mark } from "../view/OverviewView.ts"
 
 /** The decisions about the population, in order, each in one line. */
-export const marks = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<Mark> =>
-  events.flatMap((event): ReadonlyArray<Mark> => {
+export const marks = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<Mark> => {
+  let candidates = 0
+  return events.flatMap((event): ReadonlyArray<Mark> => {
+    const tried = candidates
+    candidates = Projection.tried(candidates, event)
     switch (event._tag) {
       case "Pruned":
         return event.pruned.length === 0
@@ -16,7 +20,9 @@ export const marks = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<Mark> =>
             kind: "evolve",
             text:
               event.accepted.length === 0
-                ? `no candidate of ${event.parents.join(", ")} passed verification`
+                ? tried === 0
+                  ? "no candidate to try"
+                  : `no candidate of ${event.parents.join(", ")} passed verification`
                 : `${event.parents.join(", ")} → ${event.accepted.map(({ instruction }) => instruction.id).join(", ")}`
           }
         ]
@@ -26,3 +32,4 @@ export const marks = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<Mark> =>
         return []
     }
   })
+}

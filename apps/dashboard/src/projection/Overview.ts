@@ -1,3 +1,4 @@
+import * as Degradation from "@inspo/coevolution/Degradation"
 import type { MetricsRow } from "@inspo/coevolution/Projection"
 import type { Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
@@ -28,6 +29,7 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
     baseline: notes.baseline,
     seed: instructionView(record, state.instructions[0]),
     best: instructionView(record, bestInstruction(record)),
+    degraded: [...state.degraded, ...notes.degraded].map(Degradation.tell),
     wallSeconds: notes.wallSeconds
   }
 }

@@ -57,6 +57,7 @@ export const html = ({ commands, directory, ledger, name, notes, record }: Optio
       null,
       h("h1", null, name),
       h("p", { className: "lead" }, summary(view)),
+      view.degraded.map((line) => h("p", { key: line }, h("strong", null, "Degraded: "), clip(line))),
       result(view),
       winner(view),
       curves(view),

@@ -63,6 +63,8 @@ export const OverviewView = Schema.Struct({
   baseline: Schema.NullOr(BaselineView),
   seed: Schema.NullOr(InstructionView),
   best: Schema.NullOr(InstructionView),
+  /** What failed without ending the run, a line for each part. */
+  degraded: Schema.Array(Schema.String),
   wallSeconds: Schema.NullOr(Schema.Finite)
 })
 export interface OverviewView extends Schema.Schema.Type<typeof OverviewView> {}

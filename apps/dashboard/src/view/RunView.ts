@@ -27,6 +27,8 @@ export const RunView = Schema.Struct({
   /** Instructions alive, and all that ever lived. */
   alive: Schema.Int,
   born: Schema.Int,
+  /** Whether something failed without ending it. */
+  degraded: Schema.Boolean,
   /** Mean training reward of the last step, in [0, 1]. */
   reward: Schema.NullOr(Schema.Finite),
   /** Mean training reward by step, thinned to at most 60 points. */

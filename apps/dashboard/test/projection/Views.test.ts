@@ -19,7 +19,7 @@ import { RunView } from "../../src/view/RunView.ts"
 import { config, events, saying } from "../support/Log.ts"
 
 const place = { id: "run", name: "run", directory: "/runs/run" }
-const notes = { baseline: null, wallSeconds: null }
+const notes = { baseline: null, wallSeconds: null, degraded: [] }
 const at = (end: number) => RunRecord.observe(RunRecord.empty(config), events.slice(0, end))
 const End = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: events.length }))
 const whole = at(events.length)

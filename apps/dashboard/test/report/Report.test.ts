@@ -25,7 +25,7 @@ const html = (record: RunRecord.RunRecord, name = "run") =>
     directory: "runs/run",
     record,
     ledger: [],
-    notes: { baseline: null, wallSeconds: 12 },
+    notes: { baseline: null, wallSeconds: 12, degraded: [] },
     commands: ["inspo run"]
   })
 

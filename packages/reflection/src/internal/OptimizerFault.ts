@@ -45,8 +45,7 @@ export const nothingFound = (
       proposer,
       kind: "empty",
       spent,
-      reason:
-        "the optimizer answered with no text, twice; raise maxOutputTokens, or choose another model"
+      reason: "the optimizer answered with no text, twice; raise maxOutputTokens, or choose another model"
     })
   return new ProposerError({
     proposer,

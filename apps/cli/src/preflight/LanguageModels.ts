@@ -1,0 +1,36 @@
+import { isPermanent, type ProposerErrorKind } from "@inspo/reflection/Proposer"
+import * as Provider from "@inspo/reflection/Provider"
+import { Effect } from "effect"
+import { httpClient, type LanguageModelConfig, wayTo } from "../optimizer/LanguageModelLayer.ts"
+import { withSettings } from "../optimizer/Settings.ts"
+import { atMost } from "./Patience.ts"
+import type { Check } from "./Preflight.ts"
+
+/** Whether the model of a section is there: its server answers, takes the key and has it. Costs one token at the most. */
+export const look = (section: "optimizer" | "judge", config: LanguageModelConfig) =>
+  Effect.matchEffect(wayTo(section, config), {
+    onSuccess: ({ provider, ...way }) =>
+      Provider.find(provider, { ...way, timeout: atMost(config.timeoutSeconds) }).pipe(
+        Effect.provide(httpClient),
+        Effect.match({
+          onSuccess: (found): Check => ({
+            part: section,
+            status: "ready",
+            detail: `${way.model} ${found === "listed" ? "is known to its server" : "answers"}`
+          }),
+          onFailure: (error): Check => {
+            const kind = Provider.kindOf(error)
+            return {
+              part: section,
+              status: isPermanent(kind) || isAbsent.has(kind) ? "failed" : "unsure",
+              detail: `${section} ${way.model}: ${withSettings(section, kind, Provider.explain(error))}`
+            }
+          }
+        })
+      ),
+    onFailure: ({ message }) =>
+      Effect.succeed<Check>({ part: section, status: "failed", detail: message.replace(/\.$/u, "") })
+  })
+
+/** What passes in a run that goes on, but is no start. */
+const isAbsent: ReadonlySet<ProposerErrorKind> = new Set(["unreachable", "unreadable"])

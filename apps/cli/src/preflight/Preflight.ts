@@ -1,0 +1,51 @@
+/** Whether everything that a run needs from elsewhere is there, before anything is begun or paid for. */
+import { asksOptimizer, type RunConfig } from "@inspo/coevolution"
+import { Effect, Schema } from "effect"
+import { UsageError } from "../Failure.ts"
+import type { LanguageModelConfig } from "../optimizer/LanguageModelLayer.ts"
+
+/**
+ * What was found of one part: it is `ready`, it will keep a run from beginning (`failed`), or it cannot be told from here
+ * (`unsure`), such as a server that is busy just now.
+ */
+export const Check = Schema.Struct({
+  part: Schema.Literals(["optimizer", "judge", "retriever", "engine"]),
+  status: Schema.Literals(["ready", "unsure", "failed"]),
+  detail: Schema.String
+})
+export interface Check extends Schema.Schema.Type<typeof Check> {}
+
+/** Looks for every server that a config names. What a run does without a server is not asked for. */
+export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
+  const { engine, judge, optimizer, retrieval, reward } = config
+  const asked = [
+    ...(asksOptimizer(config) && optimizer.provider !== "offline"
+      ? [models("optimizer", { ...optimizer, provider: optimizer.provider })]
+      : []),
+    ...(reward.kind === "judge" ? [models("judge", judge)] : []),
+    ...(retrieval.url === null ? [] : [server("retriever", config)]),
+    ...(engine.url === null ? [] : [server("engine", config)])
+  ]
+  return yield* Effect.all(asked, { concurrency: "unbounded" })
+})
+
+/** Refuses a config whose servers are known to fail; what cannot be told is given back. */
+export const assertReady = Effect.fnUntraced(function* (checks: ReadonlyArray<Check>) {
+  const failed = checks.filter(({ status }) => status === "failed")
+  if (failed.length > 0)
+    return yield* new UsageError({ problem: `${failed.map(({ detail }) => detail).join(". ")}. Nothing was started.` })
+  return checks.filter(({ status }) => status === "unsure").map(({ detail }) => `Note: ${detail}.`)
+})
+
+/** Only what is asked is loaded. */
+const models = (section: "optimizer" | "judge", config: LanguageModelConfig) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./LanguageModels.ts")),
+    ({ look }) => look(section, config)
+  )
+
+const server = (part: "engine" | "retriever", config: RunConfig) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Servers.ts")),
+    (servers) => servers[part](config)
+  )

@@ -1,0 +1,75 @@
+import type { RunConfig } from "@inspo/coevolution"
+import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
+import { Effect, identity, Redacted, Result, Schema } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import * as Secret from "../config/Secret.ts"
+import { atMost } from "./Patience.ts"
+import type { Check } from "./Preflight.ts"
+
+/** Whether a retriever answers a query. */
+export const retriever = Effect.fnUntraced(
+  function* ({ retrieval }: RunConfig) {
+    const { apiKeyEnv, timeoutSeconds, url } = retrieval
+    const apiKey = yield* secret(apiKeyEnv, "retrieval.apiKeyEnv", "the retriever's key")
+    const { search } = yield* RetrieveClient.make({
+      url: url ?? "",
+      ...(apiKey === null ? {} : { apiKey }),
+      timeout: atMost(timeoutSeconds),
+      retries: 1,
+      cacheSize: 0
+    })
+    yield* search(["inspo"], 1)
+    return { part: "retriever", status: "ready", detail: "retrieval.url answers a query" } as const
+  },
+  Effect.provide(FetchHttpClient.layer),
+  Effect.catchTag("SearchError", ({ reason }) => Effect.fail(`retrieval.url: ${reason}`)),
+  (checking) => told("retriever", checking)
+)
+
+/** Whether the server of an engine tells what it serves, which neither samples nor makes a model. */
+export const engine = Effect.fnUntraced(
+  function* ({ engine }: RunConfig) {
+    const { apiKeyEnv, protocol } = engine
+    const apiKey = yield* secret(apiKeyEnv, "engine.apiKeyEnv", "the server's key")
+    const base = URL.parse(engine.url ?? "")
+    if (base === null || !["http:", "https:"].includes(base.protocol))
+      return yield* Effect.fail("engine.url is no URL, expected one such as http://127.0.0.1:8000")
+    const path = protocol === "tinker" ? "/api/v1/get_server_capabilities" : "/v1/models"
+    const shown = `${base.origin}${base.pathname.replace(/\/+$/u, "")}${path}`
+    const request = HttpClientRequest.get(shown).pipe(
+      apiKey === null
+        ? identity
+        : protocol === "tinker"
+          ? HttpClientRequest.setHeader("x-api-key", Redacted.value(apiKey))
+          : HttpClientRequest.bearerToken(apiKey)
+    )
+    const client = yield* HttpClient.HttpClient
+    const { status, text } = yield* client.execute(request).pipe(
+      Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),
+      Effect.timeout(atMost(Infinity)),
+      Effect.mapError(() => `engine.url: ${shown} did not answer; check that the server runs and can be reached`)
+    )
+    if (status === 401 || status === 403)
+      return yield* Effect.fail(`engine.apiKeyEnv: ${shown} answered status ${status}; expected a key that it accepts`)
+    if (status !== 200 || Result.isFailure(isObject(text)))
+      return yield* Effect.fail(
+        `engine.url: ${shown} answered status ${status}${status === 200 ? " and no JSON object" : ""}; expected a server of ` +
+          `engine.protocol ${protocol}`
+      )
+    return {
+      part: "engine",
+      status: "ready",
+      detail: `engine.url answers as engine.protocol ${protocol} does`
+    } as const
+  },
+  Effect.provide(FetchHttpClient.layer),
+  (checking) => told("engine", checking)
+)
+
+const isObject = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
+
+const secret = (variable: string | null, setting: string, meant: string) =>
+  variable === null ? Effect.succeed(null) : Secret.fromEnvironment(variable, setting, meant, (problem) => problem)
+
+const told = <R>(part: Check["part"], checking: Effect.Effect<Check, string, R>): Effect.Effect<Check, never, R> =>
+  checking.pipe(Effect.catch((detail) => Effect.succeed<Check>({ part, status: "failed", detail })))
