@@ -6,6 +6,7 @@ import {
   run,
   type RunConfig,
   type RunEvent,
+  type Setting,
   StateHash
 } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
@@ -63,27 +64,13 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
 
   return yield* Effect.gen(function* () {
     const engine = yield* Engine
-    const stored = yield* Journal
-    const entries = yield* EventLog.readEntries(stored)
-    const past = entries.map(({ event }) => event)
-    yield* assertSameState(fold(setting, past), entries.at(-1)?.state ?? null)
-    if (options.lost !== null) {
-      yield* Effect.forEach(options.lost.unbooked, stored.charge, { discard: true })
-      yield* Lost.setAside(directory, options.lost, options.launchedAt)
-    }
-    const journal = yield* noted(stored, directory, past.length)
-    const events = yield* Ref.make(past)
-    yield* replaceFile(files.metrics, jsonLines(Projection.metrics(setting, past)))
-    const onEvent = yield* options.follow(engine.profile, past)
+    const { current, journal, onEvent } = yield* begin(options, engine.profile, setting)
 
     const record = Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
-      const all = yield* Ref.updateAndGet(events, (known) => [...known, event])
-      if (event._tag === "StepTrained") {
-        const plan = all.findLast((known) => known._tag === "StepPlanned")
-        const collected = all.findLast((known) => known._tag === "RolloutsCollected")
-        if (plan !== undefined && collected !== undefined)
-          yield* appendFile(files.metrics, jsonLines([Projection.metricsRow(plan, collected, event.metrics, state)]))
-      }
+      // The other events stay in the journal: a session may be of any length.
+      const { collected, plan } = yield* Ref.updateAndGet(current, stepAfter(event))
+      if (event._tag === "StepTrained" && plan !== null && collected !== null)
+        yield* appendFile(files.metrics, jsonLines([Projection.metricsRow(plan, collected, event.metrics, state)]))
       const seconds = ((yield* Clock.currentTimeMillis) - options.launchedAt) / 1000
       const { spent, step } = state
       yield* appendTiming(
@@ -103,7 +90,7 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
       Effect.raceFirst(stopRequested(files.stop)),
       Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new UsageError({ problem: message })))
     )
-    const all = yield* Ref.get(events)
+    const all = yield* EventLog.read(journal)
     yield* replaceFile(files.metrics, jsonLines(Projection.metrics(setting, all)))
     yield* replaceFile(files.candidates, `${JSON.stringify(Projection.candidates(all), null, 2)}\n`)
     const questions = [...loaded.data.train, ...loaded.data.validation, ...loaded.data.test]
@@ -121,6 +108,42 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
     )
   )
 })
+
+/** Brings the files of earlier sessions up to date, and tells who follows of their events, which nobody keeps after this. */
+const begin = Effect.fnUntraced(function* (
+  { directory, follow, launchedAt, lost }: SessionOptions,
+  profile: EngineProfile,
+  setting: Setting
+) {
+  const stored = yield* Journal
+  const entries = yield* EventLog.readEntries(stored)
+  const past = entries.map(({ event }) => event)
+  yield* assertSameState(fold(setting, past), entries.at(-1)?.state ?? null)
+  if (lost !== null) {
+    yield* Effect.forEach(lost.unbooked, stored.charge, { discard: true })
+    yield* Lost.setAside(directory, lost, launchedAt)
+  }
+  const journal = yield* noted(stored, directory, past.length)
+  yield* replaceFile(filesOf(directory).metrics, jsonLines(Projection.metrics(setting, past)))
+  const nothing: Step = { plan: null, collected: null }
+  const current = yield* Ref.make(past.reduce((step, event) => stepAfter(event)(step), nothing))
+  return { current, journal, onEvent: yield* follow(profile, past) }
+})
+
+/** What the row of a step is made of before the step is trained. */
+interface Step {
+  readonly plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | null
+  readonly collected: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }> | null
+}
+
+const stepAfter =
+  (event: RunEvent) =>
+  (step: Step): Step =>
+    event._tag === "StepPlanned"
+      ? { ...step, plan: event }
+      : event._tag === "RolloutsCollected"
+        ? { ...step, collected: event }
+        : step
 
 /** Adds what ended a session to a file; where that cannot be written, the terminal tells it all the same. */
 const keep = Effect.fnUntraced(function* (file: string, cause: Cause.Cause<unknown>) {

@@ -1,5 +1,7 @@
 import { rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import type { RunConfig, RunEvent } from "@inspo/coevolution"
@@ -38,6 +40,9 @@ const projections = Effect.fnUntraced(function* (directory: string) {
   return yield* Effect.forEach([candidates, metrics, traces], (file) => fs.readFileString(file))
 })
 
+setFlagsFromString("--expose-gc")
+const collectGarbage = runInNewContext("gc") as () => void
+
 describe("a session", () => {
   it.live("that fails keeps why, names the file it could not write, and the next one makes its files whole", () =>
     Effect.gen(function* () {
@@ -49,7 +54,18 @@ describe("a session", () => {
         Effect.as(fs.makeDirectory(join(folder, name)), join(folder, name))
       )
       assert(whole !== undefined && broken !== undefined)
-      yield* sessionIn(config, whole, "create")
+      let first: WeakRef<RunEvent> | undefined
+      yield* sessionIn(config, whole, "create", (event) =>
+        Effect.gen(function* () {
+          if (event._tag !== "StepTrained") return
+          if (event.step === 1) first = new WeakRef(event)
+          if (event.step !== 3) return
+          // What a session keeps of its events would fill the memory of a long one.
+          yield* Effect.sleep("10 millis")
+          collectGarbage()
+          assert.isUndefined(first?.deref())
+        })
+      )
       const { errors, metrics } = filesOf(broken)
 
       // A disk that is full from the second plan on.
