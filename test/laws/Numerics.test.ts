@@ -71,7 +71,9 @@ describe("from rewards to parents", () => {
         const finite = Schema.is(Population.Population)
         let population = Population.make(Trace.instructions(4))
         for (const [index, step] of history.entries()) {
-          population = weighting.observe(population, index + 1, step.map(toGroup))
+          const alive = new Set(Population.ids(population))
+          const groups = step.map(toGroup).filter(({ instructionId }) => alive.has(instructionId))
+          population = weighting.observe(population, index + 1, groups)
           assert.isTrue(finite(population))
           const weights = weighting.weights(population)
           for (const { weight } of weights) assert.isTrue(weight >= 0 && weight <= 1 + 1e-12)

@@ -1,4 +1,4 @@
-import { Group, RandomStream } from "@inspo/domain"
+import { Group, Invariant, RandomStream } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Array as Arr, Option, Random } from "effect"
@@ -10,22 +10,27 @@ import * as Schedule from "./Schedule.ts"
 import * as Selection from "./Selection.ts"
 import * as Trial from "./Trial.ts"
 
-/** The state after an event. Pure; resuming a run is the fold of its events. */
+/**
+ * The state after an event. Pure; resuming a run is the fold of its events. Throws `UnexpectedEvent` on an event that cannot
+ * follow those before it.
+ */
 export const apply = (setting: Setting, state: RunState.RunState, event: RunEvent): RunState.RunState => {
   const after = applied(setting, state, event)
   const facts = Degradation.ofEvent(setting.config, event, after.step)
   return facts.length === 0 ? after : { ...after, degraded: Degradation.merge(after.degraded, facts) }
 }
 
-/** The state of a run whose events are given, oldest first. */
+/** The state of a run whose events are given, oldest first. Throws as {@link apply} does. */
 export const fold = (setting: Setting, events: Iterable<RunEvent>): RunState.RunState =>
   Arr.fromIterable(events).reduce((state, event) => apply(setting, state, event), RunState.unstarted)
 
 const applied = (setting: Setting, state: RunState.RunState, event: RunEvent): RunState.RunState => {
   switch (event._tag) {
     case "RunStarted":
+      assertPhase(state, event, "Unstarted")
       return { ...state, phase: { _tag: "Initialise" } }
     case "PopulationInitialised":
+      assertPhase(state, event, "Initialise")
       return {
         ...state,
         instructions: event.instructions,
@@ -40,54 +45,72 @@ const applied = (setting: Setting, state: RunState.RunState, event: RunEvent): R
           ...Arr.difference(state.checkpoints, Selection.stale(setting.config, state)),
           { step: event.step, checkpoint: event.checkpoint }
         ],
-        phase: state.phase._tag === "Checkpoint" ? state.phase.following : state.phase
+        phase: assertPhase(state, event, "Checkpoint").following
       }
     case "StepPlanned":
+      assertPhase(state, event, "Plan")
       return { ...state, phase: { _tag: "Collect", plan: event } }
     case "RolloutsCollected":
       return collected(setting, state, event)
     case "TrainingPlanned":
-      return state.phase._tag === "PlanTraining"
-        ? { ...state, phase: { ...state.phase, _tag: "Train", batchHash: event.batchHash } }
-        : state
+      return {
+        ...state,
+        phase: { ...assertPhase(state, event, "PlanTraining"), _tag: "Train", batchHash: event.batchHash }
+      }
     case "StepTrained":
-      return afterTraining(setting, { ...state, step: event.step })
+      return afterTraining(
+        setting,
+        { ...state, step: event.step },
+        assertPhase(state, event, "PlanTraining", "Train").due
+      )
     case "Validated":
-      return afterValidation(setting, {
-        ...state,
-        spent: spend(state.spent, "evaluation", event),
-        failed: fail(state.failed, "evaluation", event),
-        validations: [...state.validations, ...validation(event)]
-      })
+      return afterValidation(
+        setting,
+        {
+          ...state,
+          spent: spend(state.spent, "evaluation", event),
+          failed: fail(state.failed, "evaluation", event),
+          validations: [...state.validations, ...validation(event)]
+        },
+        assertPhase(state, event, "Validate").due
+      )
     case "Pruned":
-      return afterPruning(setting, {
-        ...state,
-        departed: [...state.departed, ...event.pruned.map(({ id, weight }) => ({ id, weight }))],
-        population: Population.remove(
-          state.population,
-          event.pruned.map(({ id }) => id)
-        )
-      })
+      assertPhase(state, event, "Prune")
+      return afterPruning(setting, leave(state, event.pruned))
     case "CandidatesProposed":
       return proposed(setting, state, event)
     case "CandidatesVerified":
       return verified(setting, state, event)
     case "PopulationRefilled":
+      assertPhase(state, event, "Propose", "Refill")
       return refilled(setting, state, event)
     case "EvolutionSkipped":
+      assertPhase(state, event, "Propose")
       return afterEvolution(setting, state)
-    case "Evaluated": {
-      const evaluations = [...state.evaluations, event]
+    case "Evaluated":
+      assertPhase(state, event, "Evaluate")
       return {
         ...state,
-        evaluations,
+        evaluations: [...state.evaluations, event],
         spent: spend(state.spent, "evaluation", event),
         failed: fail(state.failed, "evaluation", event)
       }
-    }
     case "RunFinished":
+      assertPhase(state, event, "Evaluate")
       return { ...state, phase: { _tag: "Finished", best: event.best } }
   }
+}
+
+/** The phase, if it is one in which the event can happen. */
+const assertPhase = <Tag extends RunState.Phase["_tag"]>(
+  { phase }: RunState.RunState,
+  event: RunEvent,
+  ...tags: ReadonlyArray<Tag>
+): Extract<RunState.Phase, { readonly _tag: Tag }> => {
+  const isExpected = (some: RunState.Phase): some is Extract<RunState.Phase, { readonly _tag: Tag }> =>
+    tags.some((tag) => tag === some._tag)
+  if (!isExpected(phase)) throw new RunState.UnexpectedEvent({ event: event._tag, phase: phase._tag })
+  return phase
 }
 
 const collected = (
@@ -95,9 +118,12 @@ const collected = (
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }>
 ): RunState.RunState => {
-  if (state.phase._tag !== "Collect") return state
+  const { plan } = assertPhase(state, event, "Collect")
   const { groups, step } = event
-  const credited = config.control.permuteCredit ? permuteCredit(config.seed, step, state, groups) : groups
+  const { trial } = state
+  const onTrial = new Set(trial === null ? [] : Trial.instructions(trial).map(({ id }) => id))
+  const own = groups.filter(({ instructionId }) => !onTrial.has(instructionId))
+  const credited = config.control.permuteCredit ? permuteCredit(config.seed, step, state, own) : own
   return {
     ...state,
     previousWeights: policies.weighting.weights(state.population),
@@ -106,22 +132,26 @@ const collected = (
     buffer: policies.buffer.add(
       state.buffer,
       step,
-      groups.flatMap((group) =>
-        group.trajectories.map((trajectoryId, i) => ({
+      groups.flatMap(({ dataSource, instructionId, questionId, rewards, trajectories }) =>
+        Arr.zipWith(trajectories, rewards, (trajectoryId, reward) => ({
           trajectoryId,
-          instructionId: group.instructionId,
-          questionId: group.questionId,
-          dataSource: group.dataSource,
+          instructionId,
+          questionId,
+          dataSource,
           step,
-          reward: group.rewards[i] ?? 0
+          reward
         }))
       )
     ),
     rewards: groups.length === 0 ? state.rewards : [...state.rewards, { step, mean: meanReward(groups) }],
     spent: spend(state.spent, "train", event),
     failed: fail(state.failed, "train", event),
-    trial: state.trial === null ? null : { ...state.trial, due: Trial.look(state.trial, state.phase.plan, groups) },
-    phase: { _tag: "PlanTraining", plan: state.phase.plan, groups }
+    phase: {
+      _tag: "PlanTraining",
+      plan,
+      groups,
+      due: trial === null ? null : { trial, look: Trial.look(trial, plan, groups) }
+    }
   }
 }
 
@@ -135,17 +165,20 @@ const permuteCredit = (
   const ids = Population.ids(state.population)
   const shuffled = RandomStream.drawSync(seed, ["permuted-credit", step], Random.shuffle(ids))
   const creditTo = new Map(Arr.zip(ids, shuffled))
-  return groups.map((group) => ({ ...group, instructionId: creditTo.get(group.instructionId) ?? group.instructionId }))
+  return groups.map((group) => ({
+    ...group,
+    instructionId: Invariant.get(creditTo, group.instructionId, "the living instruction credited instead")
+  }))
 }
 
-const afterTraining = (setting: Setting, state: RunState.RunState): RunState.RunState =>
+const afterTraining = (setting: Setting, state: RunState.RunState, due: RunState.Due | null): RunState.RunState =>
   Schedule.validates(setting.config, state.step)
-    ? { ...state, phase: { _tag: "Validate" } }
-    : afterValidation(setting, state)
+    ? { ...state, phase: { _tag: "Validate", due } }
+    : afterValidation(setting, state, due)
 
 /** While candidates are on trial, nobody is pruned and nothing else evolves. */
-const afterValidation = (setting: Setting, state: RunState.RunState): RunState.RunState =>
-  state.trial === null ? beforePruning(setting, state) : { ...state, phase: { _tag: "Judge" } }
+const afterValidation = (setting: Setting, state: RunState.RunState, due: RunState.Due | null): RunState.RunState =>
+  due === null ? beforePruning(setting, state) : { ...state, phase: { _tag: "Judge", ...due } }
 
 const beforePruning = (setting: Setting, state: RunState.RunState): RunState.RunState =>
   Schedule.prunes(setting.config, state.step) && state.population.members.length > setting.config.population.parents
@@ -168,15 +201,14 @@ const proposed = (
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "CandidatesProposed" }>
 ): RunState.RunState => {
-  if (state.phase._tag !== "Propose") return state
-  const { evolution } = state.phase
+  const { evolution } = assertPhase(state, event, "Propose")
   const { candidates, failures, parent } = event
   if (candidates.length === 0) return afterRound(setting, state, evolution)
   const verifying: RunState.Verifying = { evolution, parent, candidates, failures, looks: [] }
   return Schedule.reuses(setting.config)
     ? afterEvolution(setting, {
         ...state,
-        trial: { ...verifying, reflected: reflectedQuestions(state, failures), due: null }
+        trial: { ...verifying, reflected: reflectedQuestions(state, failures) }
       })
     : { ...state, phase: { _tag: "Verify", ...verifying } }
 }
@@ -186,7 +218,7 @@ const verified = (
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "CandidatesVerified" }>
 ): RunState.RunState => {
-  const { phase, trial } = state
+  const phase = assertPhase(state, event, "Verify", "Judge")
   const after = {
     ...state,
     spent: {
@@ -201,18 +233,16 @@ const verified = (
       ? { ...after, phase: { ...phase, looks } }
       : judged(setting, after, phase, looks)
   }
-  if (phase._tag === "Judge" && trial !== null) {
-    const looks = Arr.append(trial.looks, event)
-    // A step that could ask nobody anything would not be the last of its kind.
-    const goesOn =
-      state.step < setting.config.schedule.steps &&
-      event.questions.length > 0 &&
-      undecided(setting, state, { ...trial, looks }).length > 0
-    return goesOn
-      ? afterEvolution(setting, { ...after, trial: { ...trial, looks, due: null } })
-      : judged(setting, { ...after, trial: null }, trial, looks)
-  }
-  return state
+  const { trial } = phase
+  const looks = Arr.append(trial.looks, event)
+  // A step that could ask nobody anything would not be the last of its kind.
+  const goesOn =
+    state.step < setting.config.schedule.steps &&
+    event.questions.length > 0 &&
+    undecided(setting, state, { ...trial, looks }).length > 0
+  return goesOn
+    ? afterEvolution(setting, { ...after, trial: { ...trial, looks } })
+    : judged(setting, { ...after, trial: null }, trial, looks)
 }
 
 const judged = (
@@ -245,7 +275,7 @@ const verdicts = (
     parent: trial.parent,
     storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, trial.questions))
   })
-  return Arr.zip(candidates, judged).map(([candidate, verdict]) => ({ ...verdict, candidate, parent }))
+  return Invariant.zip(candidates, judged, "candidates and verdicts").map(([candidate, verdict]) => ({ ...verdict, candidate, parent }))
 }
 
 const afterRound = (
@@ -274,26 +304,31 @@ const refilled = (
   event: Extract<RunEvent, { readonly _tag: "PopulationRefilled" }>
 ): RunState.RunState => {
   const newcomers = event.accepted.map(({ instruction }) => instruction)
+  const remaining = leave(state, event.replaced)
   const population = Population.add(
-    Population.resetWindows(
-      Population.remove(
-        state.population,
-        event.replaced.map(({ id }) => id)
-      )
-    ),
+    Population.resetWindows(remaining.population),
     event.accepted.map(({ instruction, mean, questions }) => ({
       instruction,
       verification: questions === 0 ? null : { mean, groups: questions }
     }))
   )
   return afterEvolution(setting, {
-    ...state,
+    ...remaining,
     population,
     instructions: [...state.instructions, ...newcomers],
-    departed: [...state.departed, ...event.replaced.map(({ id, weight }) => ({ id, weight }))],
     owed: newcomers.map(({ id }) => id)
   })
 }
+
+/** Instructions leave the population; their weights stay known. */
+const leave = (state: RunState.RunState, leaving: ReadonlyArray<Population.Weight>): RunState.RunState => ({
+  ...state,
+  departed: [...state.departed, ...leaving.map(({ id, weight }) => ({ id, weight }))],
+  population: Population.remove(
+    state.population,
+    leaving.map(({ id }) => id)
+  )
+})
 
 const afterEvolution = ({ config }: Setting, state: RunState.RunState): RunState.RunState => {
   const following: RunState.Phase = { _tag: state.step >= config.schedule.steps ? "Evaluate" : "Plan" }

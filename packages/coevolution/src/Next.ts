@@ -1,8 +1,8 @@
-import type { Instruction, Question, Trajectory } from "@inspo/domain"
+import { type Instruction, Invariant, type Question, type Trajectory } from "@inspo/domain"
 import { LearningRate } from "@inspo/policy-gradient"
 import { Pareto, Population, Ranking } from "@inspo/population"
 import { QuestionStream, Sampler } from "@inspo/sampler"
-import { Array as Arr } from "effect"
+import { Array as Arr, Option } from "effect"
 import type { Command, Propose } from "./Command.ts"
 import { initialSize, type RunConfig } from "./Config.ts"
 import type { Policies } from "./Policies.ts"
@@ -78,7 +78,7 @@ export const next = (setting: Setting, state: RunState.RunState): Command | null
         ? { _tag: "Record", event: untried(phase) }
         : verify(setting, state, phase)
     case "Judge":
-      return state.trial === null || state.trial.due === null ? null : { _tag: "Record", event: state.trial.due }
+      return { _tag: "Record", event: phase.look }
     case "Refill":
       return { _tag: "Record", event: refill(setting, state, phase.evolution) }
     case "Evaluate":
@@ -88,7 +88,10 @@ export const next = (setting: Setting, state: RunState.RunState): Command | null
 
 /** I*: the instruction to return and to use at inference. */
 export const bestInstruction = (setting: Setting, state: RunState.RunState): Instruction.Instruction =>
-  Arr.getUnsafe(Arr.fromOption(setting.policies.weighting.best(state.population)), 0).instruction
+  Option.getOrThrowWith(
+    setting.policies.weighting.best(state.population),
+    () => new Invariant.InvariantBroken({ missing: "every instruction of the population" })
+  ).instruction
 
 const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
   const { config, policies, questions } = setting
@@ -98,7 +101,7 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
     step,
     batchSize: config.train.batchSize,
     size: questions.length
-  }).map((index) => Arr.getUnsafe(questions, index))
+  }).map((index) => Invariant.at(questions, index, "training question"))
   const weights = policies.weighting.weights(state.population)
   const probabilities = Sampler.probabilities(
     weights.map(({ weight }) => weight),
@@ -120,7 +123,7 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
         guaranteed: config.sampler.newcomers === "everyone" ? Population.ids(state.population) : state.owed
       })
     ],
-    probabilities: Object.fromEntries(Arr.zip(weights, probabilities).map(([{ id }, p]) => [id, p])),
+    probabilities: Object.fromEntries(Invariant.zip(weights, probabilities, "probabilities").map(([{ id }, p]) => [id, p])),
     learningRate: learningRate(config, step)
   }
 }
@@ -179,7 +182,9 @@ export const parents = (setting: Setting, state: RunState.RunState): ReadonlyArr
   const front = Pareto.front(ranked, (id) =>
     sources.map((source) => {
       const own = experiences.filter((one) => one.instructionId === id && one.dataSource === source)
-      return own.length === 0 ? (weightOf.get(id) ?? 0) : own.reduce((sum, { reward }) => sum + reward, 0) / own.length
+      return own.length === 0
+        ? Invariant.get(weightOf, id, "weight")
+        : own.reduce((sum, { reward }) => sum + reward, 0) / own.length
     })
   )
   return [...front, ...Arr.difference(ranked, front)].slice(0, config.population.parents)
@@ -385,7 +390,7 @@ const descent = (
 /** The cells of the final table that are still open: the trained policy first, since it is loaded already. */
 const evaluate = (setting: Setting, state: RunState.RunState): Command => {
   const best = bestInstruction(setting, state)
-  const seed = Arr.getUnsafe(state.instructions, 0)
+  const seed = Invariant.at(state.instructions, 0, "instruction")
   const cells =
     setting.config.evaluation.questions === 0
       ? []

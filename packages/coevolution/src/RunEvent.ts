@@ -43,7 +43,11 @@ export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
   assignment: Schema.Array(Instruction.InstructionId),
   probabilities: Schema.Record(Schema.String, Schema.Finite),
   learningRate: Schema.Finite
-})
+}).check(
+  Schema.makeFilter(
+    ({ assignment, questions }) => assignment.length === questions.length || "an instruction for each question"
+  )
+)
 
 /**
  * Trajectories that their environment failed: in no group and of no reward, yet paid for. `tokens` are theirs, `reason` is
@@ -123,7 +127,14 @@ export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   tokens: Schema.Int,
   /** Part of `rollouts`; a question that failed for one contestant is not among `questions`. */
   failed: Schema.optionalKey(Failed)
-})
+}).check(
+  Schema.makeFilter(
+    ({ candidates, parent, questions }) =>
+      [...candidates.filter((scores) => scores.length > 0), parent ?? questions].every(
+        (scores) => scores.length === questions.length
+      ) || `a score on each of the ${questions.length} questions from everyone who was tried`
+  )
+)
 
 /** The population after an evolution: the parents with reset windows, then the accepted candidates as instructions. */
 export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {

@@ -88,32 +88,43 @@ export interface Verifying {
 
 /**
  * A round of verification in the groups of ordinary steps. `reflected` are the questions of the failures, which nobody is
- * tried on; `due` is the look that the present step brought.
+ * tried on.
  */
 export interface Trial extends Verifying {
   readonly reflected: ReadonlyArray<Question.QuestionId>
-  readonly due: typeof CandidatesVerified.Type | null
 }
 
-/** Where the run stands: which decision comes next. */
+/** The look that a step brought to the trial it was part of: to be judged when the step is done. */
+export interface Due {
+  readonly trial: Trial
+  readonly look: typeof CandidatesVerified.Type
+}
+
+/** Where the run stands: which decision comes next. `due` is null in a step without a trial. */
 export type Phase =
   | { readonly _tag: "Unstarted" }
   | { readonly _tag: "Initialise" }
   | { readonly _tag: "Checkpoint"; readonly following: Phase }
   | { readonly _tag: "Plan" }
   | { readonly _tag: "Collect"; readonly plan: StepPlan }
-  | { readonly _tag: "PlanTraining"; readonly plan: StepPlan; readonly groups: ReadonlyArray<Group.Group> }
+  | {
+      readonly _tag: "PlanTraining"
+      readonly plan: StepPlan
+      readonly groups: ReadonlyArray<Group.Group>
+      readonly due: Due | null
+    }
   | {
       readonly _tag: "Train"
       readonly plan: StepPlan
       readonly groups: ReadonlyArray<Group.Group>
+      readonly due: Due | null
       readonly batchHash: string
     }
-  | { readonly _tag: "Validate" }
+  | { readonly _tag: "Validate"; readonly due: Due | null }
   | { readonly _tag: "Prune" }
   | { readonly _tag: "Propose"; readonly evolution: Evolution }
   | ({ readonly _tag: "Verify" } & Verifying)
-  | { readonly _tag: "Judge" }
+  | ({ readonly _tag: "Judge" } & Due)
   | { readonly _tag: "Refill"; readonly evolution: Evolution }
   | { readonly _tag: "Evaluate" }
   | { readonly _tag: "Finished"; readonly best: Instruction.InstructionId }
@@ -176,6 +187,16 @@ export const instruction = (state: RunState, id: Instruction.InstructionId): Ins
     Arr.findFirst(state.instructions, (known) => known.id === id),
     () => new UnknownInstruction({ id })
   )
+
+/** An event that cannot follow those before it: the journal is not of one piece. */
+export class UnexpectedEvent extends Schema.TaggedError<UnexpectedEvent>()("UnexpectedEvent", {
+  event: Schema.String,
+  phase: Schema.String
+}) {
+  override get message() {
+    return `journal: ${this.event} cannot happen where the run stands, which is before ${this.phase}`
+  }
+}
 
 /** An event names an instruction that no earlier event introduced: the journal is not of one piece. */
 export class UnknownInstruction extends Schema.TaggedError<UnknownInstruction>()("UnknownInstruction", {

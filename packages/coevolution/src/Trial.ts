@@ -1,6 +1,6 @@
 /** Rounds of verification that are held in several looks, or in the groups of ordinary steps. */
 import type { Instruction } from "@inspo/domain"
-import { Group } from "@inspo/domain"
+import { Group, Invariant } from "@inspo/domain"
 import { Array as Arr } from "effect"
 import type { CandidatesVerified } from "./RunEvent.ts"
 import { candidateId, onTrial, type QuestionRef, type StepPlan, type Trial } from "./RunState.ts"
@@ -56,13 +56,15 @@ export const look = (
   groups: ReadonlyArray<Group.Group>
 ): Look => {
   const ids = candidates.map((_, place) => candidateId(evolution, place))
+  const planned = Invariant.zip(plan.questions, plan.assignment, "questions and instructions")
   const present = new Set(plan.assignment)
   const trying = ids.filter((id) => present.has(id))
   const tried = new Set(trying)
   const means = new Map(groups.map((group) => [key(group.instructionId, group.questionId), Group.meanReward(group)]))
-  const asked = Arr.dedupe(plan.questions.filter((_, index) => tried.has(plan.assignment[index] ?? parent)))
+  const asked = Arr.dedupe(planned.flatMap(([question, id]) => (tried.has(id) ? [question] : [])))
   const questions = asked.filter((question) => [parent, ...trying].every((id) => means.has(key(id, question))))
-  const scores = (id: Instruction.InstructionId) => questions.map((question) => means.get(key(id, question)) ?? 0)
+  const scores = (id: Instruction.InstructionId) =>
+    questions.map((question) => Invariant.get(means, key(id, question), "score"))
   return {
     _tag: "CandidatesVerified",
     step: evolution.step,
@@ -84,12 +86,23 @@ const append = (before: Look, { candidates, failed, parent, questions, rollouts,
   return {
     ...before,
     questions: [...before.questions, ...questions],
-    candidates: Arr.zipWith(before.candidates, candidates, (known, scores) => [...known, ...scores]),
-    parent: before.parent === null ? parent : [...before.parent, ...(parent ?? [])],
+    candidates: Invariant.zip(before.candidates, candidates, "candidates of two looks").map(([known, scores]) => [
+      ...known,
+      ...scores
+    ]),
+    parent: rerun(before.parent, parent),
     rollouts: before.rollouts + rollouts,
     tokens: before.tokens + tokens,
     ...(Arr.isArrayNonEmpty(trajectories)
       ? { failed: { ...failures[0], trajectories, tokens: failures.reduce((total, one) => total + one.tokens, 0) } }
       : {})
   }
+}
+
+/** The parent is run again in all looks of a round, or in none. */
+const rerun = (before: Look["parent"], after: Look["parent"]): Look["parent"] => {
+  if (before === null && after === null) return null
+  if (before === null || after === null)
+    throw new Invariant.InvariantBroken({ missing: "the parent's score in one of two looks" })
+  return [...before, ...after]
 }

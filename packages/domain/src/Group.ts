@@ -17,7 +17,13 @@ export const Group = Schema.Struct({
   trajectories: Schema.NonEmptyArray(TrajectoryId),
   toolCalls: Schema.NonEmptyArray(Schema.Int),
   responseTokens: Schema.NonEmptyArray(Schema.Int)
-})
+}).check(
+  Schema.makeFilter(
+    ({ responseTokens, rewards, toolCalls, trajectories }) =>
+      [trajectories, toolCalls, responseTokens].every(({ length }) => length === rewards.length) ||
+      `as many trajectories, toolCalls and responseTokens as rewards, ${rewards.length}`
+  )
+)
 export interface Group extends Schema.Schema.Type<typeof Group> {}
 
 /** Mean reward of a group, in [0, 1]. */

@@ -1,6 +1,8 @@
 export * as Experience from "./Experience.ts"
 export * as Group from "./Group.ts"
 export * as Instruction from "./Instruction.ts"
+export * as InvalidInput from "./InvalidInput.ts"
+export * as Invariant from "./Invariant.ts"
 export * as PlainText from "./PlainText.ts"
 export * as Question from "./Question.ts"
 export * as RandomStream from "./RandomStream.ts"

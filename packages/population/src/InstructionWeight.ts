@@ -4,7 +4,10 @@
  */
 import { Array as Arr, Option } from "effect"
 import { type Group, meanReward } from "@inspo/domain/Group"
+import { assertCount, assertRewards, refuse } from "@inspo/domain/InvalidInput"
+import type { InstructionId } from "@inspo/domain/Instruction"
 import {
+  ids,
   type Lifetime,
   lifetimeMean,
   type Member,
@@ -13,6 +16,7 @@ import {
   type WindowEntry
 } from "./Population.ts"
 import * as Ranking from "./Ranking.ts"
+import * as Superiority from "./Superiority.ts"
 
 /** The part of a group that weights rest on. */
 export type Observed = Pick<Group, "instructionId" | "rewards">
@@ -20,8 +24,8 @@ export type Observed = Pick<Group, "instructionId" | "rewards">
 /** How rewards become weights, and weights an order. All functions are pure. */
 export interface Policy {
   /**
-   * Credits the groups of step `step` to the instructions they were rolled out under. Called once per step, with
-   * increasing steps; groups of instructions that are not members are ignored.
+   * Credits the groups of step `step` to the instructions they were rolled out under. Throws `InvalidInput` on a step that
+   * does not come after the last one, a group of an instruction that is no member, and a reward outside [0, 1].
    */
   readonly observe: (population: Population, step: number, groups: ReadonlyArray<Observed>) => Population
   /** w_j of every member, in the order of the population; never-sampled members get the policy's default. */
@@ -87,6 +91,7 @@ export const robust = (options: Options): Policy =>
 
 /** Any combination of readings. A window that runs empty keeps the last weight, marked stale. */
 export const make = (readings: Readings): Policy => {
+  assertCount("InstructionWeight.make", "window", readings.window, 1)
   const ranking = Ranking.byTies[readings.ties]
   const weights = fill(readings.unseen === "zero" ? () => 0 : meanOfKnown)
   const rank = (population: Population) => ranking(population, weights(population))
@@ -96,9 +101,16 @@ export const make = (readings: Readings): Policy => {
       : window.filter((entry) => entry.step > step - readings.window)
   return {
     observe: (population, step, groups) => {
-      const grouped = Arr.groupBy(groups, (group) => group.instructionId)
+      assertObservable(population, step, groups)
+      const grouped = byInstruction(groups)
+      const seen = new Map(
+        population.members.flatMap(({ instruction: { id }, lifetime }) => {
+          const own = grouped.get(id)
+          return own === undefined ? [] : [[id, stepOf(lifetime, own)] as const]
+        })
+      )
       const members = population.members.map((member) => {
-        const own = grouped[member.instruction.id] ?? []
+        const own = grouped.get(member.instruction.id) ?? []
         const window = inSpan(own.length === 0 ? member.window : [...member.window, windowEntry(step, own)], step)
         const known = window.length > 0
         const divisor = readings.average === "window" ? readings.window : window.length
@@ -107,10 +119,10 @@ export const make = (readings: Readings): Policy => {
           window,
           weight: known ? sum(window.map((entry) => entry.mean)) / divisor : member.weight,
           stale: !known && member.weight !== null,
-          lifetime: extend(member.lifetime, step, own)
+          lifetime: extend(member, own, seen)
         }
       })
-      return { members }
+      return { members, step }
     },
     weights,
     rank,
@@ -118,7 +130,7 @@ export const make = (readings: Readings): Policy => {
       Arr.head(
         readings.best === "weight" || population.members.some((member) => member.weight !== null)
           ? rank(population)
-          : ranking(population, population.members.flatMap(score))
+          : ranking(population, population.members.map(score))
       )
   }
 }
@@ -135,37 +147,73 @@ const meanOfKnown = (population: Population): number => {
   return known.length === 0 ? 0 : sum(known) / known.length
 }
 
-/** What is known of a member apart from its weight; empty when nothing is. */
-const score = (member: Member): ReadonlyArray<Weight> =>
-  lifetimeMean(member).pipe(
-    Option.orElse(() => Option.map(Option.fromNullishOr(member.verification), ({ mean }) => mean)),
-    Option.map((weight) => ({ id: member.instruction.id, weight })),
-    Option.toArray
-  )
+/** What is known of a member apart from its weight; 0 when nothing is. */
+const score = (member: Member): Weight => ({
+  id: member.instruction.id,
+  weight: Option.getOrElse(lifetimeMean(member), () => (member.verification === null ? 0 : member.verification.mean))
+})
 
 const windowEntry = (step: number, groups: ReadonlyArray<Observed>): WindowEntry => {
   const rewards = groups.flatMap((group) => group.rewards)
   return { step, mean: sum(rewards) / rewards.length, trajectories: rewards.length, groups: groups.length }
 }
 
-const extend = (lifetime: Lifetime, step: number, groups: ReadonlyArray<Observed>): Lifetime => {
-  if (groups.length === 0) return lifetime
-  const rewards = groups.flatMap((group) => group.rewards)
-  const means = groups.map(meanReward)
-  const evidence = {
-    step,
-    groups: groups.length,
-    groupMeanSum: sum(means),
-    groupMeanSquareSum: sum(means.map((mean) => mean * mean))
+const byInstruction = (groups: ReadonlyArray<Observed>): ReadonlyMap<InstructionId, ReadonlyArray<Observed>> => {
+  const grouped = new Map<InstructionId, Array<Observed>>()
+  for (const group of groups) {
+    const known = grouped.get(group.instructionId)
+    if (known === undefined) grouped.set(group.instructionId, [group])
+    else known.push(group)
   }
+  return grouped
+}
+
+const stepOf = (lifetime: Lifetime, groups: ReadonlyArray<Observed>): Superiority.Step => {
+  const means = groups.map(meanReward)
   return {
-    groups: lifetime.groups + evidence.groups,
-    trajectories: lifetime.trajectories + rewards.length,
-    rewardSum: lifetime.rewardSum + sum(rewards),
-    groupMeanSum: lifetime.groupMeanSum + evidence.groupMeanSum,
-    groupMeanSquareSum: lifetime.groupMeanSquareSum + evidence.groupMeanSquareSum,
-    steps: [...lifetime.steps, evidence]
+    groups: groups.length,
+    sum: sum(means),
+    squares: sum(means.map((mean) => mean * mean)),
+    centre: lifetime.groupMeanSum / (1 + lifetime.groups)
   }
 }
+
+/** The lifetime after a step, in which the instructions of `seen` had groups. */
+const extend = (
+  { instruction, lifetime }: Member,
+  groups: ReadonlyArray<Observed>,
+  seen: ReadonlyMap<InstructionId, Superiority.Step>
+): Lifetime => {
+  const own = seen.get(instruction.id)
+  if (own === undefined) return lifetime
+  const rewards = groups.flatMap((group) => group.rewards)
+  const against = new Map(lifetime.against.map((evidence) => [evidence.rival, evidence]))
+  for (const [rival, step] of seen)
+    if (rival !== instruction.id)
+      against.set(rival, { rival, exponents: Superiority.extend(against.get(rival)?.exponents, own, step) })
+  return {
+    groups: lifetime.groups + own.groups,
+    trajectories: lifetime.trajectories + rewards.length,
+    rewardSum: lifetime.rewardSum + sum(rewards),
+    groupMeanSum: lifetime.groupMeanSum + own.sum,
+    against: [...against.values()]
+  }
+}
+
+const assertObservable = (population: Population, step: number, groups: ReadonlyArray<Observed>): void => {
+  assertCount(where, "step", step, 1)
+  if (step <= population.step)
+    refuse({ where, field: "step", value: step, expected: `a step after ${population.step}, whose rewards are known` })
+  const present = new Set(ids(population))
+  for (const { instructionId, rewards } of groups) {
+    if (!present.has(instructionId))
+      refuse({ where, field: "instructionId", value: instructionId, expected: "the id of a member" })
+    if (!Arr.isReadonlyArrayNonEmpty<number>(rewards))
+      refuse({ where, field: `rewards of ${instructionId}`, value: rewards, expected: "at least one" })
+    assertRewards(where, `rewards of ${instructionId}`, rewards)
+  }
+}
+
+const where = "InstructionWeight.observe"
 
 const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)

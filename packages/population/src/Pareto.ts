@@ -1,9 +1,17 @@
 /** Who is best at something. */
+import { Array as Arr } from "effect"
+import { refuse } from "@inspo/domain/InvalidInput"
 
-/** Whether `a` is at least as good as `b` in everything, and better in something. Both list the same criteria. */
-export const dominates = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): boolean =>
-  a.every((value, index) => value >= (b[index] ?? -Infinity)) &&
-  a.some((value, index) => value > (b[index] ?? -Infinity))
+/**
+ * Whether `a` is at least as good as `b` in everything, and better in something. Throws `InvalidInput` unless both list the
+ * same criteria.
+ */
+export const dominates = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): boolean => {
+  if (a.length !== b.length)
+    refuse({ where: "Pareto", field: "scores", value: b, expected: `as many as another has, ${a.length}` })
+  const pairs = Arr.zip(a, b)
+  return pairs.every(([own, other]) => own >= other) && pairs.some(([own, other]) => own > other)
+}
 
 /**
  * The items that no other dominates, in their order; never empty unless `items` is.

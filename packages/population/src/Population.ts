@@ -1,6 +1,8 @@
 import { Option, Schema } from "effect"
 import { Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { refuse } from "@inspo/domain/InvalidInput"
 import { Reward } from "@inspo/domain/Trajectory"
+import * as Superiority from "./Superiority.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -16,27 +18,17 @@ export const WindowEntry = Schema.Struct({
 })
 export interface WindowEntry extends Schema.Schema.Type<typeof WindowEntry> {}
 
-/** What one step adds to a lifetime: how many groups, the sum of their mean rewards, and the sum of the squares of these. */
-export const StepEvidence = Schema.Struct({
-  step: Schema.Int,
-  groups: Schema.Int.check(Schema.isGreaterThan(0)),
-  groupMeanSum: Schema.Finite,
-  groupMeanSquareSum: Schema.Finite
-})
-export interface StepEvidence extends Schema.Schema.Type<typeof StepEvidence> {}
-
 /**
- * Everything observed of an instruction since it entered; survives `resetWindows`. The sums over group means are what an
- * interval with the group as its unit needs. `steps` holds the steps in which it was sampled, oldest first, so that two
- * instructions can be compared within the steps they share.
+ * What is known of an instruction since it entered, in a size that does not grow with the run; survives `resetWindows`.
+ * `groupMeanSum` is the sum of the mean rewards of its groups, begun at 1/2 as if one group had come before the first.
+ * `against` is the evidence against each living member that it shared a step with.
  */
 export const Lifetime = Schema.Struct({
   groups: Count,
   trajectories: Count,
   rewardSum: Schema.Finite,
   groupMeanSum: Schema.Finite,
-  groupMeanSquareSum: Schema.Finite,
-  steps: Schema.Array(StepEvidence)
+  against: Schema.Array(Superiority.Evidence)
 })
 export interface Lifetime extends Schema.Schema.Type<typeof Lifetime> {}
 
@@ -61,8 +53,8 @@ export const Member = Schema.Struct({
 })
 export interface Member extends Schema.Schema.Type<typeof Member> {}
 
-/** The instructions alive now, in the order in which they entered. */
-export const Population = Schema.Struct({ members: Schema.Array(Member) })
+/** The instructions alive now, in the order in which they entered, and the last step that was observed, 0 before any. */
+export const Population = Schema.Struct({ members: Schema.Array(Member), step: Count })
 export interface Population extends Schema.Schema.Type<typeof Population> {}
 
 /** The weight w_j that a policy gives to an instruction, in [0, 1]. */
@@ -74,9 +66,8 @@ export const unobserved: Lifetime = {
   groups: 0,
   trajectories: 0,
   rewardSum: 0,
-  groupMeanSum: 0,
-  groupMeanSquareSum: 0,
-  steps: []
+  groupMeanSum: 1 / 2,
+  against: []
 }
 
 /** An instruction about to enter, with its verification score where it has one. */
@@ -88,35 +79,44 @@ export interface Newcomer {
 /** The population before the first step: nothing is known about any instruction. */
 export const make = (instructions: ReadonlyArray<Instruction>): Population =>
   add(
-    { members: [] },
+    { members: [], step: 0 },
     instructions.map((instruction) => ({ instruction, verification: null }))
   )
 
-/** Lets newcomers in, after the present members and without evidence; one whose id is already present is left out. */
+/** Lets newcomers in, after the present members and without evidence. Throws `InvalidInput` on an id that is present. */
 export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>): Population => {
-  const members = new Map(population.members.map((member) => [member.instruction.id, member]))
-  for (const { instruction, verification } of newcomers) {
-    if (members.has(instruction.id)) continue
-    members.set(instruction.id, {
-      instruction,
-      window: [],
-      weight: null,
-      stale: false,
-      lifetime: unobserved,
-      verification
-    })
-  }
-  return { members: [...members.values()] }
+  const present = new Set(ids(population))
+  const members = newcomers.map(({ instruction, verification }): Member => {
+    const { id } = instruction
+    if (present.has(id))
+      refuse({ where: "Population.add", field: "newcomer", value: id, expected: "the id of an instruction not alive" })
+    present.add(id)
+    return { instruction, window: [], weight: null, stale: false, lifetime: unobserved, verification }
+  })
+  return { ...population, members: [...population.members, ...members] }
 }
 
-/** Drops the named members; ids that are not members are ignored. */
-export const remove = (population: Population, ids: Iterable<InstructionId>): Population => {
-  const dropped = new Set(ids)
-  return { members: population.members.filter((member) => !dropped.has(member.instruction.id)) }
+/** Drops the named members, and what is known against them. Throws `InvalidInput` on an id that is not a member's. */
+export const remove = (population: Population, dropped: Iterable<InstructionId>): Population => {
+  const dropping = new Set(dropped)
+  const present = new Set(ids(population))
+  for (const id of dropping)
+    if (!present.has(id))
+      refuse({ where: "Population.remove", field: "id", value: id, expected: "the id of a member" })
+  return {
+    ...population,
+    members: population.members
+      .filter(({ instruction }) => !dropping.has(instruction.id))
+      .map((member) => ({
+        ...member,
+        lifetime: { ...member.lifetime, against: member.lifetime.against.filter(({ rival }) => !dropping.has(rival)) }
+      }))
+  }
 }
 
 /** Forgets the windows and weights of all members, parents included, as every evolution does; lifetime records stay. */
 export const resetWindows = (population: Population): Population => ({
+  ...population,
   members: population.members.map((member) => ({ ...member, window: [], weight: null, stale: false }))
 })
 

@@ -1,7 +1,8 @@
 import { Order } from "effect"
+import * as Invariant from "@inspo/domain/Invariant"
 import type { Member, Population, Weight } from "./Population.ts"
 
-/** Puts the members in order, best first, by the given weights. A member without a weight counts as 0. */
+/** Puts the members in order, best first, by the given weights, of which every member has one. */
 export type Ranking = (population: Population, weights: ReadonlyArray<Weight>) => ReadonlyArray<Member>
 
 /** Members of equal weight stay in the order of the population, as a stable sort leaves them. */
@@ -22,7 +23,7 @@ export const byTies: Readonly<Record<Ties, Ranking>> = { order: stable, evidence
 
 const byWeight = (weights: ReadonlyArray<Weight>): Order.Order<Member> => {
   const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
-  return Order.flip(Order.mapInput(Order.Number, (member) => weightOf.get(member.instruction.id) ?? 0))
+  return Order.flip(Order.mapInput(Order.Number, (member) => Invariant.get(weightOf, member.instruction.id, "weight")))
 }
 
 const byGroups: Order.Order<Member> = Order.flip(Order.mapInput(Order.Number, (member) => member.lifetime.groups))

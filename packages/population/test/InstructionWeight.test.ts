@@ -12,6 +12,8 @@ const observeAll = (policy: InstructionWeight.Policy, history: History, from = 1
 
 const numbered = (history: History) => history.map((groups, index) => ({ step: index + 1, groups }))
 
+const noRewards = [-1, 5, NaN, Infinity, 1 + Number.EPSILON]
+
 const member = (population: Population.Population, index: number): Population.Member =>
   Option.getOrThrow(Population.find(population, instruction(index).id))
 
@@ -112,7 +114,8 @@ describe("robust", () => {
         instruction: instruction(index, { id: id(`a${index}`) }),
         verification: { mean: score, groups: 9 }
       }))
-      const population = { members: Population.add(parent, offspring).members.toReversed() }
+      const family = Population.add(parent, offspring)
+      const population = { ...family, members: family.members.toReversed() }
       assert.strictEqual(Option.getOrThrow(policy.best(population)).instruction.id, id("i0"))
     }
   )
@@ -140,7 +143,7 @@ for (const [name, make] of [
       )
     })
 
-    it.prop("lifetime records add up the whole history, resets or not", { history: History }, ({ history }) => {
+    it.prop("lifetime records add up the whole history, resets or not, and name every rival met", { history: History }, ({ history }) => {
       const policy = make({ window: 2 })
       const population = history.reduce(
         (state, step, index) => Population.resetWindows(policy.observe(state, index + 1, toGroups(step))),
@@ -154,23 +157,12 @@ for (const [name, make] of [
         assert.strictEqual(lifetime.groups, groups.length)
         assert.strictEqual(lifetime.trajectories, rewards.length)
         assert.strictEqual(lifetime.rewardSum, rewards.filter((reward) => reward === 1).length)
-        assert.deepStrictEqual(
-          lifetime.steps.map((evidence) => [evidence.step, evidence.groups]),
-          history.flatMap((step, at) => {
-            const own = step.filter((group) => group.member === index)
-            return own.length === 0 ? [] : [[at + 1, own.length]]
-          })
+        assert.approximately(lifetime.groupMeanSum, 1 / 2 + means.reduce((total, value) => total + value, 0), 1e-9)
+        const met = history.filter((step) => step.some((group) => group.member === index)).flat()
+        assert.sameMembers(
+          lifetime.against.map(({ rival }) => rival),
+          instructions.filter((_, other) => other !== index && met.some(({ member }) => member === other)).map(({ id }) => id)
         )
-        for (const sum of ["groupMeanSum", "groupMeanSquareSum"] as const)
-          assert.approximately(
-            lifetime.steps.reduce((total, evidence) => total + evidence[sum], 0),
-            lifetime[sum],
-            1e-9
-          )
-        if (means.length < 2) continue
-        const variance = means.reduce((sum, value) => sum + (value - mean(means)) ** 2, 0) / (means.length - 1)
-        const fromSums = (lifetime.groupMeanSquareSum - lifetime.groupMeanSum ** 2 / means.length) / (means.length - 1)
-        assert.approximately(fromSums, variance, 1e-9)
       }
     })
 
@@ -184,16 +176,46 @@ for (const [name, make] of [
       assert.strictEqual(policy.rank(population)[0], best)
     })
 
-    it.prop("groups of instructions that left change nothing", { history: History }, ({ history }) => {
+    it.prop("an instruction that left leaves nothing behind", { history: History }, ({ history }) => {
       const policy = make({ window: 5 })
-      const gone = [instruction(3).id]
-      const alone = history.map((step) => step.filter((group) => group.member !== 3))
-      const run = (steps: History) =>
-        steps.reduce(
-          (population, step, index) => policy.observe(population, index + 1, toGroups(step)),
-          Population.remove(Population.make(instructions), gone)
-        )
-      assert.deepStrictEqual(run(history), run(alone))
+      const population = Population.remove(observeAll(policy, history), [instruction(3).id])
+      assert.notInclude(JSON.stringify(population), `"${instruction(3).id}"`)
+    })
+
+    it.prop(
+      "an observation is refused, and says why, when its step was known, its instruction left, or a reward is none",
+      { history: History },
+      ({ history }) => {
+        const policy = make({ window: 5 })
+        const population = Population.remove(observeAll(policy, history), [instruction(3).id])
+        const later = history.length + 1
+        const group = (index: number, rewards: readonly [number, ...ReadonlyArray<number>]) => [
+          { instructionId: instruction(index).id, rewards }
+        ]
+        for (const known of [...history.keys(), history.length, -1, later - 0.5, NaN, Infinity])
+          assert.throws(() => policy.observe(population, known, group(0, [1])), /: step is .*; expected/u)
+        assert.throws(() => policy.observe(population, later, group(3, [1])), /i3; expected the id of a member/u)
+        for (const none of noRewards)
+          assert.throws(() => policy.observe(population, later, group(0, [1, none])), /rewards of i0\[1\].*\[0, 1\]/u)
+        assert.strictEqual(policy.observe(population, later, group(0, [1])).step, later)
+      }
+    )
+
+    it("10,000 steps of eight instructions are kept in the room of a few", () => {
+      const policy = make({ window: 5 })
+      const eight = Array.from({ length: 8 }, (_, index) => instruction(index))
+      const size = (steps: number) => {
+        let population = Population.make(eight)
+        for (let step = 1; step <= steps; step++)
+          population = policy.observe(
+            population,
+            step,
+            eight.map(({ id }, index) => ({ instructionId: id, rewards: [(step * (index + 3)) % 5 === 0 ? 1 : 0] }))
+          )
+        return JSON.stringify(population).length
+      }
+      // Numbers have more digits the longer they are added up.
+      assert.isAtMost(size(10_000), 1.5 * size(100))
     })
 
     it.prop("a population survives JSON unchanged", { history: History, window: Window }, ({ history, window }) => {

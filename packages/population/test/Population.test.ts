@@ -135,17 +135,21 @@ const anyStep: fc.Arbitrary<Step> = fc.array(
 const commands = [
   command("observe", fc.tuple(fc.integer({ min: 1, max: 2 }), anyStep), ([later, groups], model, real) => {
     model.step += later
-    model.steps = [...model.steps, { step: model.step, groups }]
-    real.population = real.policy.observe(real.population, model.step, toGroups(groups))
+    const known = groups.filter(({ member }) => model.members.has(member))
+    model.steps = [...model.steps, { step: model.step, groups: known }]
+    real.population = real.policy.observe(real.population, model.step, toGroups(known))
   }),
   command("add", fc.tuple(anyMember, fc.constantFrom(null, 0, 0.5, 1)), ([index, score], model, real) => {
-    if (!model.members.has(index)) model.members.set(index, { entered: model.step, score })
     const verification = score === null ? null : { mean: score, groups: 4 }
-    real.population = Population.add(real.population, [{ instruction: instruction(index), verification }])
+    const add = () => Population.add(real.population, [{ instruction: instruction(index), verification }])
+    if (model.members.has(index)) return assert.throws(add, /expected the id of an instruction not alive/u)
+    model.members.set(index, { entered: model.step, score })
+    real.population = add()
   }),
   command("remove", anyMember, (index, model, real) => {
-    model.members.delete(index)
-    real.population = Population.remove(real.population, [instruction(index).id])
+    const remove = () => Population.remove(real.population, [instruction(index).id])
+    if (!model.members.delete(index)) return assert.throws(remove, /expected the id of a member/u)
+    real.population = remove()
   }),
   command("resetWindows", fc.constant(null), (_, model, real) => {
     model.reset = model.step

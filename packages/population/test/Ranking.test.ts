@@ -14,6 +14,7 @@ const Entries = Schema.Array(
 
 const setUp = (entries: typeof Entries.Type) => ({
   population: {
+    step: 0,
     members: entries.map(({ groups, bornAt }, index): Population.Member => ({
       instruction: instruction(index, { bornAt }),
       window: [],
@@ -27,7 +28,7 @@ const setUp = (entries: typeof Entries.Type) => ({
 })
 
 const weightOf = (weights: ReadonlyArray<Population.Weight>, member: Population.Member | undefined) =>
-  weights.find(({ id }) => id === member?.instruction.id)?.weight ?? 0
+  weights.find(({ id }) => id === member?.instruction.id)?.weight ?? NaN
 
 describe("Ranking", () => {
   for (const [name, rank] of Object.entries({ stable: Ranking.stable, explored: Ranking.explored }))
@@ -63,7 +64,7 @@ describe("Ranking", () => {
 
   it.prop("explored does not depend on the order of population or weights", [Entries], ([entries]) => {
     const { population, weights } = setUp(entries)
-    const reversed = { members: population.members.toReversed() }
+    const reversed = { ...population, members: population.members.toReversed() }
     assert.deepStrictEqual(Ranking.explored(reversed, weights.toReversed()), Ranking.explored(population, weights))
   })
 })

@@ -1,6 +1,7 @@
 /** What the run remembers of its rollouts: failures to reflect on, and questions to verify candidates with. */
 import { Array as Arr, Effect, Option, Order, Random, Schema } from "effect"
 import { Experience } from "@inspo/domain/Experience"
+import { assertCount, assertRewards, refuse } from "@inspo/domain/InvalidInput"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
 import { drawSync, type StreamPath } from "@inspo/domain/RandomStream"
@@ -11,7 +12,10 @@ export interface ReplayBuffer extends Schema.Schema.Type<typeof ReplayBuffer> {}
 
 /** What is kept and what is drawn from it. Pure: the same buffer, seed and path give the same draw. */
 export interface Policy {
-  /** Remembers the experiences of step `step`, the latest so far, and forgets what no longer has a place. */
+  /**
+   * Remembers the experiences of step `step` and forgets what no longer has a place. Throws `InvalidInput` unless the step
+   * comes after those remembered, the experiences are of it, and their rewards lie in [0, 1].
+   */
   readonly add: (buffer: ReplayBuffer, step: number, experiences: ReadonlyArray<Experience>) => ReplayBuffer
   /** Failures for a proposer to reflect on: at most `count`, all distinct, none when there is nothing to learn from. */
   readonly failures: (buffer: ReplayBuffer, request: FailuresRequest) => ReadonlyArray<Experience>
@@ -81,14 +85,34 @@ export const paper = (options: PaperOptions): Policy =>
 export const robust = (options: RobustOptions): Policy => make({ ...options, failures: "own", questions: "distinct" })
 
 /** Any combination of readings. */
-export const make = ({ capacitySteps, failures, perQuestionCap, questions }: Readings): Policy => ({
-  add: (buffer, step, experiences) => {
-    const recent = within(capacitySteps, step, [...buffer.experiences, ...experiences])
-    return perQuestionCap === null ? recent : capped(perQuestionCap, recent)
-  },
-  failures: failures === "any" ? anyFailures : ownFailures,
-  verificationQuestions: questions === "uniform" ? uniformQuestions : distinctQuestions
-})
+export const make = ({ capacitySteps, failures, perQuestionCap, questions }: Readings): Policy => {
+  assertCount("ReplayBuffer.make", "capacitySteps", capacitySteps, 1)
+  if (perQuestionCap !== null) assertCount("ReplayBuffer.make", "perQuestionCap", perQuestionCap, 1)
+  return {
+    add: (buffer, step, experiences) => {
+      assertNew(buffer, step, experiences)
+      const recent = within(capacitySteps, step, [...buffer.experiences, ...experiences])
+      return perQuestionCap === null ? recent : capped(perQuestionCap, recent)
+    },
+    failures: failures === "any" ? anyFailures : ownFailures,
+    verificationQuestions: questions === "uniform" ? uniformQuestions : distinctQuestions
+  }
+}
+
+const assertNew = (buffer: ReplayBuffer, step: number, experiences: ReadonlyArray<Experience>): void => {
+  const where = "ReplayBuffer.add"
+  const latest = buffer.experiences.at(-1)
+  if (latest !== undefined && step <= latest.step)
+    refuse({ where, field: "step", value: step, expected: `a step after ${latest.step}, which is remembered` })
+  for (const experience of experiences)
+    if (experience.step !== step)
+      refuse({ where, field: `step of ${experience.trajectoryId}`, value: experience.step, expected: `${step}` })
+  assertRewards(
+    where,
+    "rewards",
+    experiences.map(({ reward }) => reward)
+  )
+}
 
 /**
  * The mean reward that an instruction has on record for these questions; none when it met none of them. Every question

@@ -1,7 +1,8 @@
 import { Array as Arr, Random } from "effect"
+import { assertCount } from "@inspo/domain/InvalidInput"
 import { drawSync } from "@inspo/domain/RandomStream"
 
-/** `step` counts from 1. `size` is the number of training questions; both sizes are at least 1. */
+/** `step` counts from 1. `size` is the number of training questions, `batchSize` at least 1. */
 export interface Request {
   readonly seed: number
   readonly step: number
@@ -14,7 +15,8 @@ export interface Request {
  *
  * Every epoch shuffles the set anew and cuts it into whole batches; the remainder sits that epoch out. A batch therefore
  * never repeats a question, and is the whole set when `batchSize` exceeds it. Two runs with the same seed see the same
- * questions at the same step, whatever else differs between them.
+ * questions at the same step, whatever else differs between them. Without questions the batch is empty. Throws
+ * `InvalidInput` on any other number out of range.
  *
  * @example
  * ```ts
@@ -24,7 +26,10 @@ export interface Request {
  * ```
  */
 export const batch = (request: Request): ReadonlyArray<number> => {
-  if (request.size < 1) return []
+  assertCount("QuestionStream.batch", "step", request.step, 1)
+  assertCount("QuestionStream.batch", "batchSize", request.batchSize, 1)
+  assertCount("QuestionStream.batch", "size", request.size, 0)
+  if (request.size === 0) return []
   const perEpoch = Math.max(1, Math.floor(request.size / request.batchSize))
   const epoch = Math.floor((request.step - 1) / perEpoch)
   const start = ((request.step - 1) % perEpoch) * request.batchSize

@@ -1,19 +1,23 @@
 /** Which instruction each question of a step is rolled out under. */
 import { Array as Arr, Effect, Order, Random } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
+import { refuse } from "@inspo/domain/InvalidInput"
 import type { Question } from "@inspo/domain/Question"
 import { drawSync } from "@inspo/domain/RandomStream"
 import type { Weight } from "@inspo/population/Population"
 
 /** How instructions are drawn. Pure: the same request gives the same assignment. */
 export interface Policy {
-  /** One instruction per question, in the order of the questions; empty when there are no weights. */
+  /**
+   * One instruction per question, in the order of the questions; empty when there are no weights. Throws `InvalidInput` on
+   * what a request must not hold.
+   */
   readonly assign: (request: Request) => ReadonlyArray<InstructionId>
 }
 
 /**
- * `temperature` is τ_s of Eq. 4, above 0. `guaranteed` are instructions that should get at least one group in this step,
- * such as those that just entered. The order of `weights` does not matter.
+ * `temperature` is τ_s of Eq. 4, above 0. `weights` are finite, one for each instruction; their order does not matter.
+ * `guaranteed` are those of them that should get at least one group in this step, such as those that just entered.
  */
 export interface Request {
   readonly seed: number
@@ -26,7 +30,7 @@ export interface Request {
 
 /**
  * softmax(w / τ) (Eq. 4), in the order of `weights`. Shifted by the largest weight, so that no weight and no temperature
- * above 0 overflows.
+ * above 0 overflows. Throws `InvalidInput` on any other, and on a weight that is not finite.
  *
  * @example
  * ```ts
@@ -36,6 +40,11 @@ export interface Request {
  * ```
  */
 export const probabilities = (weights: ReadonlyArray<number>, temperature: number): ReadonlyArray<number> => {
+  if (!(temperature > 0 && temperature < Infinity))
+    refuse({ where: "Sampler", field: "temperature", value: temperature, expected: "a finite number above 0" })
+  for (const [index, value] of weights.entries())
+    if (!Number.isFinite(value))
+      refuse({ where: "Sampler", field: `weights[${index}]`, value, expected: "a finite number" })
   const largest = weights.reduce((a, b) => Math.max(a, b), -Infinity)
   const scores = weights.map((weight) => Math.exp((weight - largest) / temperature))
   const total = scores.reduce((a, b) => a + b, 0)
@@ -63,6 +72,7 @@ export interface Readings {
  */
 export const make = ({ assignment, newcomers }: Readings): Policy => ({
   assign: (request) => {
+    assertKnown(request)
     const drawn = assignment === "independent" ? independent(request) : stratified(request)
     return drawSync(
       request.seed,
@@ -71,6 +81,14 @@ export const make = ({ assignment, newcomers }: Readings): Policy => ({
     )
   }
 })
+
+const assertKnown = ({ guaranteed, weights }: Request): void => {
+  const known = new Set(weights.map(({ id }) => id))
+  if (known.size < weights.length)
+    refuse({ where: "Sampler", field: "weights", value: weights, expected: "one for each instruction" })
+  for (const id of guaranteed)
+    if (!known.has(id)) refuse({ where: "Sampler", field: "guaranteed", value: id, expected: "the id of a weight" })
+}
 
 /** The letter of the paper: an independent categorical draw per question; `guaranteed` is ignored. */
 export const paper: Policy = make({ assignment: "independent", newcomers: "drawn" })
@@ -106,10 +124,11 @@ const independent = (request: Request) => {
 
 const stratified = Effect.fnUntraced(function* (request: Request) {
   const pick = quantile(request)
-  const strata = Arr.groupBy(request.questions.keys(), (index) => request.questions[index]?.dataSource ?? "")
+  const places = request.questions.map(({ dataSource }, index) => ({ dataSource, index }))
+  const strata = Arr.groupBy(places, ({ dataSource }) => dataSource)
   const assignment = new Map<number, InstructionId>()
-  for (const source of Object.keys(strata).sort(Order.String)) {
-    const indices = yield* Random.shuffle(strata[source] ?? [])
+  for (const [, stratum] of Object.entries(strata).sort(bySource)) {
+    const indices = yield* Random.shuffle(stratum.map(({ index }) => index))
     const offset = yield* Random.next
     for (const [position, index] of indices.entries()) {
       for (const id of pick((position + offset) / indices.length)) assignment.set(index, id)
@@ -118,10 +137,14 @@ const stratified = Effect.fnUntraced(function* (request: Request) {
   return [...request.questions.keys()].flatMap((index) => assignment.get(index) ?? [])
 })
 
+const bySource: Order.Order<readonly [source: string, ...rest: ReadonlyArray<unknown>]> = Order.mapInput(
+  Order.String,
+  ([source]) => source
+)
+
 const serve = Effect.fnUntraced(function* (assignment: ReadonlyArray<InstructionId>, request: Request) {
   const served = [...assignment]
-  const present = new Set(request.weights.map(({ id }) => id))
-  const guaranteed = new Set(request.guaranteed.filter((id) => present.has(id)))
+  const guaranteed = new Set(request.guaranteed)
   for (const id of guaranteed) {
     if (served.includes(id)) continue
     const donor = largestSpare(served, guaranteed)

@@ -9,7 +9,7 @@ const AnyWeights = Schema.NonEmptyArray(Schema.Finite).check(Schema.isMaxLength(
 const Temperature = Schema.Literals([0.05, 0.2, 0.4, 1])
 const Sources = Schema.Array(Schema.Literals(["nq", "hotpotqa", "musique"])).check(Schema.isMaxLength(30))
 
-/** `guaranteed` are numbers of instructions, some of which may not be in the population. */
+/** `guaranteed` are numbers of instructions, of which only those of the population are asked for. */
 const Input = Schema.Struct({
   seed: Schema.Int,
   step: Schema.Int,
@@ -34,7 +34,7 @@ const toRequest = (input: typeof Input.Type): Sampler.Request => ({
   weights: input.weights.map((weight, index) => ({ id: id(index), weight })),
   temperature: input.temperature,
   questions: input.sources.map((dataSource, index) => ({ id: QuestionId.make(`q${index}`), dataSource })),
-  guaranteed: input.guaranteed.map(id)
+  guaranteed: input.guaranteed.filter((index) => index < input.weights.length).map(id)
 })
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0)
@@ -95,6 +95,28 @@ describe("probabilities", () => {
   )
 })
 
+describe("what makes no probability", () => {
+  const refused = /Sampler: .*; expected/u
+
+  it.prop(
+    "is refused: a temperature that is not finite and above 0, and a weight that is not finite",
+    [Weights],
+    ([weights]) => {
+      for (const none of [0, -1, NaN, Infinity]) assert.throws(() => Sampler.probabilities(weights, none), refused)
+      for (const none of [NaN, Infinity, -Infinity])
+        assert.throws(() => Sampler.probabilities([...weights, none], 0.2), refused)
+    }
+  )
+
+  it.prop("is refused: an id that no weight has, and one that two have", [Input], ([input]) => {
+    const request = toRequest(input)
+    for (const policy of [Sampler.paper, Sampler.robust]) {
+      assert.throws(() => policy.assign({ ...request, guaranteed: [...request.guaranteed, id(99)] }), refused)
+      assert.throws(() => policy.assign({ ...request, weights: [...request.weights, ...request.weights] }), refused)
+    }
+  })
+})
+
 for (const [name, policy] of [
   ["paper", Sampler.paper],
   ["robust", Sampler.robust]
@@ -131,7 +153,7 @@ for (const [name, policy] of [
 
     it("without weights nothing is assigned", () => {
       const request = toRequest({ seed: 1, step: 1, weights: [0], temperature: 1, sources: ["nq"], guaranteed: [0] })
-      assert.deepStrictEqual(policy.assign({ ...request, weights: [] }), [])
+      assert.deepStrictEqual(policy.assign({ ...request, weights: [], guaranteed: [] }), [])
     })
 
     it("each question gets each instruction with the probability of Eq. 4", () => {

@@ -1,9 +1,11 @@
 /** Who leaves the population, and who becomes a parent. */
 import { Schema } from "effect"
+import { assertCount, refuse } from "@inspo/domain/InvalidInput"
 import { InstructionId } from "@inspo/domain/Instruction"
-import type { Member, Population, Weight } from "@inspo/population/Population"
+import * as Invariant from "@inspo/domain/Invariant"
+import { ids, type Member, type Population, type Weight } from "@inspo/population/Population"
 import * as Ranking from "@inspo/population/Ranking"
-import { eValue } from "./Superiority.ts"
+import { eValue } from "@inspo/population/Superiority"
 
 /**
  * Why an instruction left.
@@ -38,7 +40,10 @@ export const Pruning = Schema.Struct({
 })
 export interface Pruning extends Schema.Schema.Type<typeof Pruning> {}
 
-/** A pruning rule. Pure; `weights` is the ranking to use: W_{t-1} for the letter of the paper, W_t otherwise. */
+/**
+ * A pruning rule. Pure; `weights` is the ranking to use, with one for every member: W_{t-1} for the letter of the paper, W_t
+ * otherwise. Making one of options out of range throws `InvalidInput`.
+ */
 export interface Policy {
   readonly prune: (population: Population, weights: ReadonlyArray<Weight>) => Pruning
   /** The top N_parent, best first: those that the next generation descends from. */
@@ -87,12 +92,14 @@ export const paper = (options: PaperOptions): Policy =>
  * What we would defend: as the paper, but an instruction seen in fewer than `minimumGroups` groups since it entered is
  * spared. Nobody better is dropped in its place, so fewer leave. Ties: more groups first, then the older.
  */
-export const robust = (options: RobustOptions): Policy =>
-  halving(options, {
+export const robust = (options: RobustOptions): Policy => {
+  assertCount(where, "minimumGroups", options.minimumGroups, 0)
+  return halving(options, {
     rank: Ranking.explored,
     reason: "bottom-half",
     judge: (member) => ({ leaves: member.lifetime.groups >= options.minimumGroups })
   })
+}
 
 /**
  * Halving with a known risk: as the paper, but of the bottom half only those leave that are worse than the best with
@@ -110,18 +117,22 @@ export const robust = (options: RobustOptions): Policy =>
  * looks costs nothing. Source: averages of e-processes, Vovk and Wang (2021, "E-values: calibration, combination and
  * applications").
  */
-export const certain = (options: CertainOptions): Policy =>
-  halving(options, {
+export const certain = (options: CertainOptions): Policy => {
+  const { comparisons, delta } = options
+  if (!(delta > 0 && delta < 1)) refuse({ where, field: "delta", value: delta, expected: "a risk above 0 and below 1" })
+  if (!(comparisons >= 1)) refuse({ where, field: "comparisons", value: comparisons, expected: "at least 1" })
+  return halving(options, {
     rank: Ranking.explored,
     reason: "worse",
     judge: (member, population) => {
       const evidence = population.members
         .filter((rival) => rival !== member)
-        .reduce((sum, rival) => sum + eValue(rival.lifetime, member.lifetime), 0)
-      const doubt = Math.min(1, options.comparisons / evidence)
-      return { leaves: doubt <= options.delta, certainty: 1 - doubt }
+        .reduce((sum, rival) => sum + eValue(rival, member), 0)
+      const doubt = Math.min(1, comparisons / evidence)
+      return { leaves: doubt <= delta, certainty: 1 - doubt }
     }
   })
+}
 
 interface Rule {
   /** How ties are broken unless the options say so. */
@@ -136,13 +147,15 @@ interface Verdict {
   readonly certainty?: number
 }
 
-const halving = (options: PaperOptions, rule: Rule): Policy => {
-  const rank = options.rank ?? rule.rank
+const halving = ({ floor = 0, parents: least, rank: ranking }: PaperOptions, rule: Rule): Policy => {
+  assertCount(where, "parents", least, 1)
+  assertCount(where, "floor", floor, 0)
+  const rank = ranking ?? rule.rank
   return {
     prune: (population, weights) => {
       const ranked = rank(population, weights)
       const size = ranked.length
-      const quota = Math.max(0, Math.min(Math.floor(size / 2), size - Math.max(options.parents, options.floor ?? 0)))
+      const quota = Math.max(0, Math.min(Math.floor(size / 2), size - Math.max(least, floor)))
       const bottom = ranked.slice(size - quota).map((member) => ({ member, verdict: rule.judge(member, population) }))
       const spared = bottom.filter(({ verdict }) => !verdict.leaves).map(({ member }) => member.instruction.id)
       const dropped = bottom.filter(({ verdict }) => verdict.leaves).toReversed()
@@ -153,9 +166,12 @@ const halving = (options: PaperOptions, rule: Rule): Policy => {
         spared
       }
     },
-    parents: (population, weights) => rank(population, weights).slice(0, options.parents),
+    parents: (population, weights) => rank(population, weights).slice(0, least),
     replaced: (population, weights, parents) => {
       const staying = new Set(parents)
+      const present = new Set(ids(population))
+      for (const id of staying)
+        if (!present.has(id)) refuse({ where, field: "parent", value: id, expected: "the id of a member" })
       const record = recordWith(weights)
       return rank(population, weights)
         .filter((member) => !staying.has(member.instruction.id))
@@ -168,11 +184,13 @@ const halving = (options: PaperOptions, rule: Rule): Policy => {
   }
 }
 
+const where = "SuccessiveHalving"
+
 const recordWith = (weights: ReadonlyArray<Weight>) => {
   const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
   return ({ instruction: { id } }: Member, reason: PruneReason, { certainty }: Verdict): Pruned => ({
     id,
-    weight: weightOf.get(id) ?? 0,
+    weight: Invariant.get(weightOf, id, "weight"),
     reason,
     ...(certainty === undefined ? {} : { certainty })
   })

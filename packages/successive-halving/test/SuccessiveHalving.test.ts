@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect, Schema } from "effect"
 import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
-import { Population, type Ranking } from "@inspo/population"
-import { SuccessiveHalving, SuccessiveHalvingPolicy, Superiority } from "@inspo/successive-halving"
+import { InstructionWeight, Population, type Ranking, Superiority } from "@inspo/population"
+import { SuccessiveHalving, SuccessiveHalvingPolicy } from "@inspo/successive-halving"
 
 /** Few distinct values, so that ties are common. */
 const Entry = Schema.Struct({
@@ -36,30 +36,30 @@ const instruction = (index: number, bornAt: number): Instruction => ({
   bornAt
 })
 
-const member = (entry: typeof Entry.Type, index: number, steps: number): Population.Member => ({
-  instruction: instruction(index, entry.bornAt),
-  window: [],
-  // Not what `weights` says: only the argument may count.
-  weight: 1 - entry.weight,
-  stale: false,
-  lifetime: {
-    ...Population.unobserved,
-    groups: entry.groups,
-    trajectories: entry.groups,
-    steps: Arr.makeBy(steps, (index) => ({
-      step: index + 1,
-      groups: 2,
-      groupMeanSum: 2 * entry.worth,
-      groupMeanSquareSum: 2 * entry.worth ** 2
-    }))
-  },
-  verification: null
-})
-
-const setUp = (entries: Entries, steps = 0) => ({
-  population: { members: entries.map((entry, index) => member(entry, index, steps)) },
-  weights: entries.map(({ weight }, index) => ({ id: id(index), weight }))
-})
+/** Two groups of everyone's worth in each of so many steps, under the ages, groups and weights that the entries tell. */
+const setUp = (entries: Entries, steps = 0) => {
+  const { observe } = InstructionWeight.robust({ window: 5 })
+  const newcomers = entries.map(({ bornAt }, index) => instruction(index, bornAt))
+  const groups = entries.flatMap(({ worth }, index) =>
+    Arr.replicate({ instructionId: id(index), rewards: [worth] as const }, 2)
+  )
+  const { members, step } = Arr.makeBy(steps, (index) => index + 1).reduce(
+    (population, step) => observe(population, step, groups),
+    Population.make(newcomers)
+  )
+  return {
+    population: {
+      step,
+      members: Arr.zipWith(members, entries, (member, entry): Population.Member => ({
+        ...member,
+        // Not what `weights` says: only the argument may count.
+        weight: 1 - entry.weight,
+        lifetime: { ...member.lifetime, groups: entry.groups, trajectories: entry.groups }
+      }))
+    },
+    weights: entries.map(({ weight }, index) => ({ id: id(index), weight }))
+  }
+}
 
 const prune = (policy: SuccessiveHalving.Policy, entries: Entries, steps = 0) => {
   const { population, weights } = setUp(entries, steps)
@@ -169,7 +169,7 @@ describe("prune", () => {
     ([entries, options]) => {
       const policy = SuccessiveHalving.robust(options)
       const { population, weights } = setUp(entries)
-      const reversed = { members: population.members.toReversed() }
+      const reversed = { ...population, members: population.members.toReversed() }
       assert.deepStrictEqual(policy.prune(reversed, weights.toReversed()), policy.prune(population, weights))
     }
   )
@@ -322,7 +322,7 @@ describe("certain", () => {
       for (const [index, certainty] of certainties(population, weights, options).entries()) {
         const evidence = population.members.map((rival, other) => {
           const own = population.members[index]
-          return own === undefined || other === index ? 0 : Superiority.eValue(rival.lifetime, own.lifetime)
+          return own === undefined || other === index ? 0 : Superiority.eValue(rival, own)
         })
         const total = evidence.reduce((sum, value) => sum + value, 0)
         assert.approximately(certainty, Math.max(0, 1 - options.comparisons / total), 1e-12)

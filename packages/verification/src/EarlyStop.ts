@@ -1,4 +1,5 @@
 /** When the answer that all questions would give is as good as known before all are asked. */
+import { assertCount, refuse } from "@inspo/domain/InvalidInput"
 
 /** How many questions there are in all, at least those asked; and how likely a wrong answer may be, in (0, 1). */
 export interface Options {
@@ -11,7 +12,7 @@ export type Standing = "ahead" | "behind" | null
 
 /**
  * Whether the sum of all differences will be at least 0 (`ahead`) or below it (`behind`), judged by those of the questions
- * asked so far, each in [-1, 1].
+ * asked so far, each in [-1, 1]. Throws `InvalidInput` on any other, and on options out of range.
  *
  * Let S be the sum of the k differences seen, n the number of all, and V the sum of their squares. The answer is known for
  * sure when the questions left cannot turn it, and as good as known when |S| reaches
@@ -33,8 +34,14 @@ export type Standing = "ahead" | "behind" | null
  */
 export const standing = (differences: ReadonlyArray<number>, { questions, risk }: Options): Standing => {
   const seen = differences.length
+  assertCount("EarlyStop", "questions", questions, seen)
+  if (!(risk > 0 && risk < 1))
+    refuse({ where: "EarlyStop", field: "risk", value: risk, expected: "a probability above 0 and below 1" })
+  for (const [index, value] of differences.entries())
+    if (!(value >= -1 && value <= 1))
+      refuse({ where: "EarlyStop", field: `differences[${index}]`, value, expected: "a difference in [-1, 1]" })
   const sum = differences.reduce((total, difference) => total + difference, 0)
-  const left = Math.max(0, questions - seen)
+  const left = questions - seen
   if (sum - left >= 0) return "ahead"
   if (sum + left < 0) return "behind"
   const squares = differences.reduce((total, difference) => total + difference * difference, 0)

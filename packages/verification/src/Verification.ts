@@ -1,5 +1,6 @@
 /** Which candidates may join the population. */
 import { Array as Arr, Order, Schema } from "effect"
+import { assertRewards, refuse } from "@inspo/domain/InvalidInput"
 import * as EarlyStop from "./EarlyStop.ts"
 
 /**
@@ -31,7 +32,7 @@ export const Verdict = Schema.Struct({
 })
 export interface Verdict extends Schema.Schema.Type<typeof Verdict> {}
 
-/** A verification rule. Pure. */
+/** A verification rule. Pure. Throws `InvalidInput` on scores outside [0, 1], and on more of them than the parent has. */
 export interface Policy {
   /** What has to be rolled out to judge so many candidates on so many questions. */
   readonly plan: (request: { readonly candidates: number; readonly questions: number }) => Plan
@@ -103,7 +104,10 @@ export interface Options {
  */
 export const paper = (options: Options): Policy => ({
   ...common(options, { parent: false }),
-  judge: ({ candidates, storedParentMean }) => candidates.map((scores) => judge(scores, null, storedParentMean, "mean"))
+  judge: (evidence) => {
+    assertScores(evidence)
+    return evidence.candidates.map((scores) => judge(scores, null, evidence.storedParentMean, "mean"))
+  }
 })
 
 /**
@@ -115,11 +119,14 @@ export const robust = (options: Options): Policy => ({
   ...common(options, { parent: true }),
   undecided: (trial) =>
     typeof options.stop === "number" ? stillIn(trial, options.stop, options.race ?? false) : everyone(trial),
-  judge: ({ candidates, parent, storedParentMean }) =>
-    candidates.map((scores) => {
+  judge: (evidence) => {
+    assertScores(evidence)
+    const { candidates, parent, storedParentMean } = evidence
+    return candidates.map((scores) => {
       const met = parent === null ? [] : parent.slice(0, scores.length)
       return judge(scores, parent, met.length === 0 ? storedParentMean : mean(met), "difference")
     })
+  }
 })
 
 /** The control without verification: nothing is rolled out and every candidate passes, in the order it was proposed. */
@@ -159,7 +166,9 @@ const common = (options: Options, { parent }: Pick<Plan, "parent">): Omit<Policy
 const everyone = ({ candidates, left }: Pick<Trial, "candidates" | "left">): ReadonlyArray<number> =>
   left > 0 ? [...candidates.keys()] : []
 
-const stillIn = ({ candidates, left, parent, places }: Trial, risk: number, race: boolean): ReadonlyArray<number> => {
+const stillIn = (trial: Trial, risk: number, race: boolean): ReadonlyArray<number> => {
+  assertScores(trial)
+  const { candidates, left, parent, places } = trial
   const met = parent ?? []
   const questions = met.length + left
   const standing = (scores: ReadonlyArray<number>, rival: ReadonlyArray<number>) =>
@@ -168,12 +177,28 @@ const stillIn = ({ candidates, left, parent, places }: Trial, risk: number, race
       { questions, risk }
     )
   const passed = candidates.filter((scores) => standing(scores, met) === "ahead")
-  return everyone({ candidates, left }).filter((place) => {
-    const scores = candidates[place] ?? []
+  const isOpen = (scores: ReadonlyArray<number>) => {
     if (scores.length < met.length || standing(scores, met) !== null) return false
     return !race || passed.filter((rival) => standing(rival, scores) === "ahead").length < places
-  })
+  }
+  return left > 0 ? candidates.flatMap((scores, place) => (isOpen(scores) ? [place] : [])) : []
 }
+
+const assertScores = ({ candidates, parent }: Scores): void => {
+  if (parent !== null) assertRewards(where, "parent", parent)
+  for (const [place, scores] of candidates.entries()) {
+    assertRewards(where, `candidates[${place}]`, scores)
+    if (parent !== null && scores.length > parent.length)
+      refuse({
+        where,
+        field: `scores of candidate ${place}`,
+        value: scores.length,
+        expected: `at most as many as the parent has, ${parent.length}`
+      })
+  }
+}
+
+const where = "Verification"
 
 const judge = (
   scores: ReadonlyArray<number>,
@@ -188,7 +213,8 @@ const judge = (
   return {
     accepted: reason === "not-worse" || reason === "no-baseline",
     reason,
-    score: rankedBy === "mean" ? own : own - (parentMean ?? 0),
+    // Without a baseline there is no difference to rank by.
+    score: rankedBy === "mean" || parentMean === null ? own : own - parentMean,
     mean: own,
     parentMean,
     questions,

@@ -39,8 +39,7 @@ describe("weights and probabilities", () => {
         groups: 2,
         trajectories: 4,
         rewardSum: 1,
-        groupMeanSum: 1,
-        groupMeanSquareSum: 1
+        groupMeanSum: 1 / 2 + 1
       })
     })
 

@@ -116,7 +116,9 @@ const answer = (command: Command, script: Script, proposals?: Array<ReadonlyArra
         step: command.plan.step,
         groups: command.plan.assignment.some(isOnTrial)
           ? contest(command, script)
-          : groups(command.plan.step, script.rewards[command.plan.step - 1] ?? {})
+          : groups(command.plan.step, script.rewards[command.plan.step - 1] ?? {}).filter(({ instructionId }) =>
+              command.instructions.some(({ id }) => id === instructionId)
+            )
       }
     case "PlanTraining":
       return { _tag: "TrainingPlanned", step: command.step, batchHash: "", miniBatches: 0 }

@@ -1,4 +1,4 @@
-import { Group, Instruction } from "@inspo/domain"
+import { Group, Instruction, Invariant } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Array as Arr, Option } from "effect"
@@ -247,7 +247,7 @@ const environment =
       case "Initialise":
         return log.initial
       case "Collect":
-        return log.rewards.get(command.plan.step) ?? { _tag: "RolloutsCollected", step: command.plan.step, groups: [] }
+        return living(Invariant.get(log.rewards, command.plan.step, "rewards"), state)
       case "PlanTraining":
         return { _tag: "TrainingPlanned", step: command.step, batchHash: "", miniBatches: 0 }
       case "Train":
@@ -297,6 +297,12 @@ const environment =
         return { _tag: "Evaluated", policy: command.policy, instruction: command.instruction.id, groups: [] }
     }
   }
+
+/** The rewards of a step in the log, of those who live under the settings asked for. */
+const living = (logged: Event<"RolloutsCollected">, { population }: RunState): Event<"RolloutsCollected"> => {
+  const ids = new Set(Population.ids(population))
+  return { ...logged, groups: logged.groups.filter(({ instructionId }) => ids.has(instructionId)) }
+}
 
 /** A decision of the loop, with what the log knows of it. */
 const recorded = (log: Log, event: RunEvent): RunEvent => {

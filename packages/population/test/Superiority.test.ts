@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
-import { Population } from "@inspo/population"
-import { Superiority } from "@inspo/successive-halving"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import { InstructionWeight, Population, Superiority } from "@inspo/population"
+import { instruction } from "./Histories.ts"
 
 const Mean = Schema.Literals([0, 0.2, 0.5, 0.8, 1])
 
@@ -11,25 +12,51 @@ type Steps = ReadonlyArray<ReadonlyArray<number>>
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
 
-const lifetime = (steps: Steps): Population.Lifetime => ({
-  ...Population.unobserved,
-  steps: steps.flatMap((means, index) =>
-    means.length === 0
-      ? []
-      : [
-          {
-            step: index + 1,
-            groups: means.length,
-            groupMeanSum: sum(means),
-            groupMeanSquareSum: sum(means.map((mean) => mean * mean))
-          }
-        ]
-  )
-})
+const [first, second] = [instruction(0), instruction(1)]
 
-const eValue = (better: Steps, worse: Steps) => Superiority.eValue(lifetime(better), lifetime(worse))
+/** The steps one after the other, as they are observed. */
+const eValue = (better: Steps, worse: Steps) => {
+  const { observe } = InstructionWeight.robust({ window: 5 })
+  const groups = (id: InstructionId, means: ReadonlyArray<number> = []) =>
+    means.map((mean) => ({ instructionId: id, rewards: [mean] as const }))
+  let population = Population.make([first, second])
+  for (let step = 1; step <= Math.max(better.length, worse.length); step++)
+    population = observe(population, step, [
+      ...groups(first.id, better[step - 1]),
+      ...groups(second.id, worse[step - 1])
+    ])
+  const [one, other] = population.members
+  return one === undefined || other === undefined ? NaN : Superiority.eValue(one, other)
+}
 
 const repeat = (steps: Steps, times: number): Steps => Arr.replicate(steps, times).flat()
+
+/** The same from all steps at once, in the order of arithmetic that journals were written with. */
+const ofRecord = (better: Steps, worse: Steps): number => {
+  const bets = [1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2]
+  const psi = (bet: number) => -Math.log1p(-bet) - bet
+  const record = (steps: Steps) => {
+    let groups = 1
+    let total = 1 / 2
+    return steps.map((means) => {
+      const centre = total / groups
+      const [own, squares] = [sum(means), sum(means.map((mean) => mean * mean))]
+      groups += means.length
+      total += own
+      return { groups: means.length, own, spread: squares - 2 * centre * own + means.length * centre ** 2 }
+    })
+  }
+  const exponents = bets.map(() => 0)
+  Arr.zip(record(better), record(worse)).forEach(([x, y]) => {
+    if (x.groups === 0 || y.groups === 0) return
+    const [shareX, shareY] = [y.groups / (x.groups + y.groups), x.groups / (x.groups + y.groups)]
+    const difference = shareX * x.own - shareY * y.own
+    for (const [index, bet] of bets.entries())
+      exponents[index] =
+        (exponents[index] ?? NaN) + bet * difference - psi(bet * shareX) * x.spread - psi(bet * shareY) * y.spread
+  })
+  return sum(exponents.map(Math.exp)) / bets.length
+}
 
 describe("eValue", () => {
   it.prop("is the mean over bets of the product over groups", [Steps, Steps], ([better, worse]) => {
@@ -52,6 +79,11 @@ describe("eValue", () => {
       return product
     })
     assert.approximately(eValue(better, worse), sum(products) / bets.length, 1e-9)
+  })
+
+  it.prop("is to the bit what the whole record gives", [Steps, Steps, Schema.Literals([1, 7])], ([x, y, times]) => {
+    const [better, worse] = [repeat(x, times), repeat(y, times)]
+    assert.strictEqual(eValue(better, worse), ofRecord(better, worse))
   })
 
   it.prop(
@@ -111,7 +143,7 @@ describe("eValue", () => {
     }
   )
 
-  it.prop("is never negative and never NaN", [Steps, Steps, Schema.Literals([1, 3000])], ([left, right, times]) => {
+  it.prop("is never negative and never NaN", [Steps, Steps, Schema.Literals([1, 300])], ([left, right, times]) => {
     assert.isAtLeast(eValue(repeat(left, times), repeat(right, times)), 0)
   })
 

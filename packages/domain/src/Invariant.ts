@@ -1,0 +1,46 @@
+/** Look-ups that cannot miss as long as the program is right, and end it where they do. */
+import { Array, Schema } from "effect"
+
+/** Something that has to be there is missing: a fault of the program. `missing` says what and where. */
+export class InvariantBroken extends Schema.TaggedError<InvariantBroken>()("InvariantBroken", {
+  missing: Schema.String
+}) {
+  override get message() {
+    return `${this.missing} is missing. This is a fault of the program: please report it with the steps that led here`
+  }
+}
+
+/**
+ * The value at a place that is known to be filled; `what` names the values.
+ *
+ * @example
+ * ```ts
+ * import { Invariant } from "@inspo/domain"
+ *
+ * Invariant.at([0.5, 1], 1, "reward") // 1
+ * Invariant.at([0.5, 1], 2, "reward") // throws: reward 2 of 2 is missing
+ * ```
+ */
+export const at = <A>(values: ArrayLike<A>, index: number, what: string): A => {
+  const value = values[index]
+  if (value === undefined) throw new InvariantBroken({ missing: `${what} ${index} of ${values.length}` })
+  return value
+}
+
+/** The value of a key that is known to be present; `what` names the values. */
+export const get = <K extends string | number, V>(values: ReadonlyMap<K, V>, key: K, what: string): V => {
+  const value = values.get(key)
+  if (value === undefined) throw new InvariantBroken({ missing: `${what} of ${key}` })
+  return value
+}
+
+/** Pairs two lists that are known to be parallel; `what` names them. */
+export const zip = <A, B>(
+  left: ReadonlyArray<A>,
+  right: ReadonlyArray<B>,
+  what: string
+): ReadonlyArray<readonly [A, B]> => {
+  if (left.length !== right.length)
+    throw new InvariantBroken({ missing: `one of ${what}, which are ${left.length} and ${right.length},` })
+  return Array.zip(left, right)
+}
