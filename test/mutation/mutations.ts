@@ -17,7 +17,7 @@ const ranking = inFile("packages/population/src/Ranking.ts")
 const sampler = inFile("packages/sampler/src/Sampler.ts")
 const stream = inFile("packages/sampler/src/QuestionStream.ts")
 const halving = inFile("packages/successive-halving/src/SuccessiveHalving.ts")
-const superiority = inFile("packages/successive-halving/src/Superiority.ts")
+const superiority = inFile("packages/population/src/Superiority.ts")
 const world = inFile("packages/simulation/src/World.ts")
 const simulation = inFile("packages/simulation/src/Pruning.ts")
 const buffer = inFile("packages/replay-buffer/src/ReplayBuffer.ts")
@@ -60,18 +60,16 @@ export const mutations: ReadonlyArray<Mutation> = [
     "sum(rewards) / groups.length, trajectories",
     "divides by groups"
   ),
-  weight(
-    "lifetime.groupMeanSquareSum + evidence.groupMeanSquareSum",
-    "evidence.groupMeanSquareSum",
-    "squares are not summed up"
-  ),
-  weight("sum(means.map((mean) => mean * mean))", "sum(means)", "squares are not squared"),
+  weight("squares: sum(means.map((mean) => mean * mean))", "squares: sum(means)", "squares are not squared"),
   weight("lifetime.trajectories + rewards.length", "lifetime.trajectories + groups.length", "counts groups twice"),
-  weight("steps: [...lifetime.steps, evidence]", "steps: [evidence]", "remembers the last step only"),
+  weight("against.get(rival)?.exponents, own", "undefined, own", "remembers the last step only"),
+  weight("if (step <= population.step)", "if (step < population.step)", "rewards of a step count twice"),
+  weight("    assertRewards(where, `rewards of ${instructionId}`, rewards)\n", "", "takes any number for a reward"),
 
-  population("if (members.has(instruction.id)) continue", "", "a newcomer erases a member of its id"),
-  population("!dropped.has(member.instruction.id)", "dropped.has(member.instruction.id)", "removes the others"),
+  population("if (present.has(id))", "if (!present.has(id) && id === '')", "a newcomer of a member's id"),
+  population("!dropping.has(instruction.id)", "dropping.has(instruction.id)", "removes the others"),
   population("window: [], weight: null, stale: false }))", "window: [], stale: false }))", "weights survive a reset"),
+  population("filter(({ rival }) => !dropping.has(rival))", "slice()", "evidence against the dead is kept"),
   population("known.delete(current.id)", "known.delete(id)", "a circular lineage never ends"),
   population("line.unshift(current)", "line.push(current)", "a lineage is upside down"),
   population("lifetime.trajectories === 0", "lifetime.groups === 1", "one group is no evidence"),
@@ -87,14 +85,17 @@ export const mutations: ReadonlyArray<Mutation> = [
     "{ order: explored, evidence: stable }",
     "readings of row 19 swapped"
   ),
-  ranking("?? 0))\n}", "?? 1))\n}", "an unknown weight counts as 1"),
 
   sampler("(weight - largest) / temperature", "(weight - largest) * temperature", "multiplies by τ"),
   sampler("Math.exp((weight - largest)", "Math.exp((weight + largest)", "overflows"),
   sampler("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
   sampler("point < end)", "point > end)", "the lookup takes the wrong end"),
   sampler('newcomers === "drawn" ? drawn :', 'newcomers !== "drawn" ? drawn :', "guarantees are swapped"),
-  sampler("yield* Random.shuffle(strata[source] ?? [])", "[...(strata[source] ?? [])]", "no shuffle in a source"),
+  sampler(
+    "yield* Random.shuffle(stratum.map(({ index }) => index))",
+    "stratum.map(({ index }) => index)",
+    "no shuffle in a source"
+  ),
   sampler("(position + offset) / indices.length", "position / indices.length", "no random offset"),
   sampler("if (served.includes(id)) continue", "", "serves those who have a group"),
   sampler(".filter(({ count }) => count > 0)", "", "takes the last group of another newcomer"),
@@ -110,18 +111,18 @@ export const mutations: ReadonlyArray<Mutation> = [
   stream('["questions", epoch]', '["questions"]', "every epoch has the same order"),
 
   halving("Math.floor(size / 2)", "Math.ceil(size / 2)", "drops the middle one"),
-  halving("size - Math.max(options.parents, options.floor ?? 0)", "size - options.parents", "ignores the floor"),
+  halving("size - Math.max(least, floor)", "size - least", "ignores the floor"),
   halving("ranked.slice(size - quota)", "ranked.slice(0, quota)", "prunes the best"),
   halving(
     "member.lifetime.groups >= options.minimumGroups",
     "member.lifetime.groups > options.minimumGroups",
     "one group more than asked for"
   ),
-  halving("doubt <= options.delta", "doubt < 1 - options.delta", "confuses risk and certainty"),
-  halving("options.comparisons / evidence", "1 / evidence", "the risk is not shared over comparisons"),
+  halving("doubt <= delta", "doubt < 1 - delta", "confuses risk and certainty"),
+  halving("comparisons / evidence", "1 / evidence", "the risk is not shared over comparisons"),
   halving("rival !== member", "rival === member", "a member is its own rival"),
-  halving("eValue(rival.lifetime, member.lifetime)", "eValue(member.lifetime, rival.lifetime)", "evidence upside down"),
-  halving("slice(0, options.parents)", "slice(0, options.parents + 1)", "a parent too many"),
+  halving("eValue(rival, member)", "eValue(member, rival)", "evidence upside down"),
+  halving("slice(0, least)", "slice(0, least + 1)", "a parent too many"),
   halving("!staying.has(member.instruction.id)", "staying.has(member.instruction.id)", "parents give way"),
   halving(
     "bottom.filter(({ verdict }) => verdict.leaves).toReversed()",
@@ -131,17 +132,13 @@ export const mutations: ReadonlyArray<Mutation> = [
   halving('verdict.leaves && rule.reason === "worse"', "verdict.leaves", "a forced prune poses as certain"),
 
   superiority("-Math.log1p(-bet) - bet", "bet ** 2 / 2", "the Gaussian approximation, which promises nothing"),
-  superiority("shareX = y.evidence.groups", "shareX = x.evidence.groups", "weighs a side by its own groups"),
-  superiority(
-    "- shareY * y.evidence.groupMeanSum",
-    "+ shareY * y.evidence.groupMeanSum",
-    "adds what it should compare"
-  ),
-  superiority("- psi(bet * shareY) * spreadY", "", "ignores the spread of the worse"),
-  superiority("- 2 * centre * evidence.groupMeanSum", "- centre * evidence.groupMeanSum", "a wrong spread"),
-  superiority(
-    "    const centre = sum / groups\n    groups += evidence.groups",
-    "    groups += evidence.groups\n    const centre = sum / groups",
+  superiority("shareX = worse.groups", "shareX = better.groups", "weighs a side by its own groups"),
+  superiority("- shareY * worse.sum", "+ shareY * worse.sum", "adds what it should compare"),
+  superiority(" -\n      psi(bet * shareY) * spreadY", "", "ignores the spread of the worse"),
+  superiority("- 2 * centre * sum", "- centre * sum", "a wrong spread"),
+  weight(
+    "centre: lifetime.groupMeanSum / (1 + lifetime.groups)",
+    "centre: (lifetime.groupMeanSum + sum(means)) / (1 + lifetime.groups + groups.length)",
     "the centre peeks at the step"
   ),
   superiority(" / bets.length", "", "bets are summed, not averaged"),
@@ -174,7 +171,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   buffer("experience.instructionId === instruction)", "experience.instructionId !== instruction)", "the others' mean"),
 
   verification("own >= parentMean", "own > parentMean", "a tie is worse"),
-  verification("own - (parentMean ?? 0)", "own + (parentMean ?? 0)", "ranked by a sum"),
+  verification("own : own - parentMean", "own : own + parentMean", "ranked by a sum"),
   verification("round < options.rounds", "round <= options.rounds", "a round too many"),
   verification(
     "verified.filter(({ accepted }) => accepted).length < places",
@@ -207,7 +204,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   similarity("text.toLowerCase()", "text", "case counts"),
   crossover("hasTag(sentence) || ", "", "a tag may be lost"),
   crossover("!own.includes(sentence) && ", "", "a sentence comes twice"),
-  pareto("some((value, index) => value > (", "some((value, index) => value >= (", "equals outdo each other"),
+  pareto("some(([own, other]) => own > other)", "some(([own, other]) => own >= other)", "equals outdo each other"),
 
   advantage("(rewards.length - 1)", "rewards.length", "the other standard deviation"),
   advantage("deviation + epsilon", "deviation", "no ε"),
@@ -275,16 +272,16 @@ export const mutations: ReadonlyArray<Mutation> = [
     "W of step 0 for ever"
   ),
   apply("    owed: [],\n    buffer", "    buffer", "newcomers are owed a group for ever"),
-  apply("reward: group.rewards[i] ?? 0", "reward: group.rewards[0]", "all of a group succeed or fail"),
+  apply("          reward\n", "          reward: rewards[0]\n", "all of a group succeed or fail"),
   apply("round: evolution.round + 1", "round: evolution.round", "rounds never end"),
-  apply("Population.resetWindows(\n", "(\n", "weights survive an evolution"),
+  apply("Population.resetWindows(remaining.population)", "remaining.population", "weights survive an evolution"),
   apply("verified: [...verifying.evolution.verified, ", "verified: [", "earlier rounds are forgotten"),
   apply("event.questions.length > 0 &&", "", "a trial that can ask nobody goes on"),
-  apply("state.trial === null ? beforePruning", "state.step > 0 ? beforePruning", "a trial is never judged"),
+  apply("due === null ? beforePruning", "state.step > 0 ? beforePruning", "a trial is never judged"),
   apply("verification: questions === 0 ? null :", "verification: questions !== 0 ? null :", "scores are lost"),
   apply(
-    'Schedule.validates(setting.config, state.step)\n    ? { ...state, phase: { _tag: "Validate" } }\n    : afterValidation',
-    "Schedule.validates(setting.config, state.step)\n    ? afterValidation(setting, state)\n    : afterValidation",
+    'Schedule.validates(setting.config, state.step)\n    ? { ...state, phase: { _tag: "Validate", due } }\n    : afterValidation',
+    "Schedule.validates(setting.config, state.step)\n    ? afterValidation(setting, state, due)\n    : afterValidation",
     "nobody looks at the validation questions"
   ),
   apply("state.step >= config.schedule.steps ?", "state.step > config.schedule.steps ?", "a step too many"),

@@ -107,7 +107,11 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
                 () => Effect.succeed([])
               )
             )
-        const record = events.length === 0 ? read.record : RunRecord.observe(read.record, events)
+        // Events that are not of one piece make no record.
+        const record = yield* Effect.try({
+          try: () => (events.length === 0 ? read.record : RunRecord.observe(read.record, events)),
+          catch: (cause) => new Unreadable({ problem: cause instanceof Error ? cause.message : String(cause) })
+        })
         yield* Ref.set(entry.read, { source: read.source, record, lastWritten })
         const view = Run.run(place, record, lastWritten, yield* Clock.currentTimeMillis)
         const before = yield* Ref.getAndSet(entry.view, view)

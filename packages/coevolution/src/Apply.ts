@@ -1,9 +1,9 @@
-import { Group, Invariant, RandomStream } from "@inspo/domain"
+import { Group, InvalidInput, Invariant, RandomStream } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import { Array as Arr, Option, Random } from "effect"
+import { Array as Arr, Effect, identity, Option, Random, Schema } from "effect"
 import * as Degradation from "./Degradation.ts"
-import { parents, reflectedQuestions, type Setting, undecided } from "./Next.ts"
+import { parents, reflectedQuestions, type Setting, trains, undecided } from "./Next.ts"
 import type { Failed, RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
@@ -23,6 +23,41 @@ export const apply = (setting: Setting, state: RunState.RunState, event: RunEven
 /** The state of a run whose events are given, oldest first. Throws as {@link apply} does. */
 export const fold = (setting: Setting, events: Iterable<RunEvent>): RunState.RunState =>
   Arr.fromIterable(events).reduce((state, event) => apply(setting, state, event), RunState.unstarted)
+
+/** {@link fold} of events that a journal holds; fails where they are not of one piece. */
+export const foldStored = Effect.fnUntraced(function* (setting: Setting, events: ReadonlyArray<RunEvent>) {
+  let state = RunState.unstarted
+  for (const [sequence, event] of events.entries())
+    state = yield* Effect.try({ try: () => apply(setting, state, event), catch: identity }).pipe(
+      Effect.catch((cause) =>
+        isRefusal(cause)
+          ? Effect.fail(new IncoherentJournal({ sequence, event: event._tag, cause }))
+          : Effect.die(cause)
+      )
+    )
+  return state
+})
+
+/** An event of a journal cannot follow those before it. */
+export class IncoherentJournal extends Schema.TaggedError<IncoherentJournal>()("IncoherentJournal", {
+  sequence: Schema.Int,
+  event: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return (
+      `journal: event ${this.sequence}, ${this.event}, does not follow from those before it: ${reason}. ` +
+      "Restore the journal from a copy, or go on with the version that wrote it"
+    )
+  }
+}
+
+/** Whether an error says what is wrong with an event; any other is a fault of the program. */
+const isRefusal = (error: unknown): boolean =>
+  [RunState.UnexpectedEvent, RunState.UnknownInstruction, InvalidInput.InvalidInput, Invariant.InvariantBroken].some(
+    (known) => error instanceof known
+  )
 
 const applied = (setting: Setting, state: RunState.RunState, event: RunEvent): RunState.RunState => {
   switch (event._tag) {
@@ -61,7 +96,7 @@ const applied = (setting: Setting, state: RunState.RunState, event: RunEvent): R
       return afterTraining(
         setting,
         { ...state, step: event.step },
-        assertPhase(state, event, "PlanTraining", "Train").due
+        assertPhase(state, event, trains(setting.config, event.step) ? "Train" : "PlanTraining").due
       )
     case "Validated":
       return afterValidation(
@@ -275,7 +310,11 @@ const verdicts = (
     parent: trial.parent,
     storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, trial.questions))
   })
-  return Invariant.zip(candidates, judged, "candidates and verdicts").map(([candidate, verdict]) => ({ ...verdict, candidate, parent }))
+  return Invariant.zip(candidates, judged, "candidates and verdicts").map(([candidate, verdict]) => ({
+    ...verdict,
+    candidate,
+    parent
+  }))
 }
 
 const afterRound = (

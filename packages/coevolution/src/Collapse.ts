@@ -1,5 +1,7 @@
 /** Whether the training reward of a run broke down (row 22). */
 
+import { Invariant } from "@inspo/domain"
+
 /** Mean training reward of one step, in [0, 1]. */
 export interface StepReward {
   readonly step: number
@@ -35,7 +37,7 @@ export const course = (rewards: ReadonlyArray<StepReward>, share: number): Cours
   for (let end = window; end <= rewards.length; end++) {
     const entries = rewards.slice(end - window, end)
     const current = {
-      step: entries.at(-1)?.step ?? 0,
+      step: Invariant.at(rewards, end - 1, "reward of a step").step,
       mean: entries.reduce((sum, { mean }) => sum + mean, 0) / window
     }
     if (best === null || current.mean > best.mean) best = current

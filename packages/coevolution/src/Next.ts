@@ -123,7 +123,9 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
         guaranteed: config.sampler.newcomers === "everyone" ? Population.ids(state.population) : state.owed
       })
     ],
-    probabilities: Object.fromEntries(Invariant.zip(weights, probabilities, "probabilities").map(([{ id }, p]) => [id, p])),
+    probabilities: Object.fromEntries(
+      Invariant.zip(weights, probabilities, "probabilities").map(([{ id }, p]) => [id, p])
+    ),
     learningRate: learningRate(config, step)
   }
 }
@@ -142,7 +144,8 @@ const planContest = (
         left: setting.config.verification.samples - Trial.answered(state.trial.looks)
       })
 
-const trains = (config: RunConfig, step: number): boolean => {
+/** Whether the policy is updated at a step. */
+export const trains = (config: RunConfig, step: number): boolean => {
   const span = Schedule.trained(config)
   return span !== null && step >= span[0] && step <= span[1]
 }

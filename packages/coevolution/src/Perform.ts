@@ -1,4 +1,4 @@
-import { Group, type Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
+import { Group, type Instruction, Invariant, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { Engine, EngineError, type TrainMetrics, type TrainRequest } from "@inspo/engine"
 import { GrpoBatch } from "@inspo/policy-gradient"
 import { Crossover, Similarity } from "@inspo/population"
@@ -176,15 +176,19 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
 
   const collect = Effect.fn("Perform.collect")(function* ({ instructions, plan }: Command.Collect) {
     const byId = new Map(instructions.map((instruction) => [instruction.id, instruction]))
-    const planned = yield* Effect.forEach(Arr.zip(plan.questions, plan.assignment), ([questionId, id], index) =>
-      Effect.gen(function* () {
-        const instruction = byId.get(id)
-        if (instruction === undefined)
-          return yield* new RunMismatch({ reason: `instruction ${id} is planned for step ${plan.step} but not alive` })
-        const attempts = episodes(["train", plan.step, index], instruction, yield* question(questionId), groupSize)
-        const demonstration = data.demonstrations?.get(questionId)
-        return demonstration === undefined ? attempts : attempts.map((attempt) => ({ ...attempt, demonstration }))
-      })
+    const planned = yield* Effect.forEach(
+      Invariant.zip(plan.questions, plan.assignment, "questions and instructions"),
+      ([questionId, id], index) =>
+        Effect.gen(function* () {
+          const instruction = byId.get(id)
+          if (instruction === undefined)
+            return yield* new RunMismatch({
+              reason: `instruction ${id} is planned for step ${plan.step} but not alive`
+            })
+          const attempts = episodes(["train", plan.step, index], instruction, yield* question(questionId), groupSize)
+          const demonstration = data.demonstrations?.get(questionId)
+          return demonstration === undefined ? attempts : attempts.map((attempt) => ({ ...attempt, demonstration }))
+        })
     )
     const trajectories = yield* store.collect("train", plan.step, planned.flat())
     return { _tag: "RolloutsCollected", step: plan.step, ...(yield* outcome(trajectories, groupSize)) } as const
@@ -288,14 +292,10 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
   const verify = Effect.fn("Perform.verify")(function* (command: Command.Verify) {
     const { look, round, step } = command
     const asked = yield* Effect.forEach(command.questions, question)
-    const tried = Arr.getSomes(
-      command.trying.map((place) =>
-        Option.map(Arr.get(command.candidates, place), (candidate) => ({
-          name: `candidate-${place}`,
-          instruction: onTrial(command, candidate, place)
-        }))
-      )
-    )
+    const tried = command.trying.map((place) => ({
+      name: `candidate-${place}`,
+      instruction: onTrial(command, Invariant.at(command.candidates, place, "candidate"), place)
+    }))
     const contestants = command.parent === null ? tried : [...tried, { name: "parent", instruction: command.parent }]
     const trajectories = yield* store.collect(
       "verification",
@@ -310,8 +310,11 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
     )
     // Scores are paired by question: one that failed for a contestant is left out for all.
     const failed = new Set(trajectories.filter(Trajectory.isFailed).map(({ questionId }) => questionId))
-    const rewards = Arr.chunksOf(trajectories, Math.max(1, asked.length)).map((own) =>
-      own.filter(({ questionId }) => !failed.has(questionId)).map(({ reward }) => reward)
+    const rewards = contestants.map((_, index) =>
+      trajectories
+        .slice(index * asked.length, (index + 1) * asked.length)
+        .filter(({ questionId }) => !failed.has(questionId))
+        .map(({ reward }) => reward)
     )
     const scoresOf = new Map(Arr.zip(command.trying, rewards))
     return {
@@ -321,7 +324,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunDat
       ...(look === null ? {} : { look }),
       questions: command.questions.filter((id) => !failed.has(id)),
       candidates: command.candidates.map((_, place) => scoresOf.get(place) ?? []),
-      parent: command.parent === null ? null : (rewards[tried.length] ?? []),
+      parent: command.parent === null ? null : Invariant.at(rewards, tried.length, "scores of contestant"),
       rollouts: trajectories.length,
       tokens: tokens(trajectories),
       ...failures(trajectories)

@@ -1,4 +1,4 @@
-import { Engine, type TrainRequest } from "@inspo/engine"
+import { Engine, EngineError, type TrainRequest } from "@inspo/engine"
 import { Journal, JournalError } from "@inspo/journal"
 import { Effect, Schema } from "effect"
 
@@ -29,6 +29,12 @@ export const make = Effect.gen(function* () {
           })
       )
     const logprobs = yield* engine.score("reference", datums)
+    const missing = datums.findIndex(({ response }, index) => logprobs[index]?.length !== response.length)
+    if (missing >= 0 || logprobs.length > datums.length)
+      return yield* new EngineError({
+        operation: "score",
+        reason: `of ${key}, expected a log-probability for each token of each response; sequence ${missing} has others`
+      })
     yield* journal.putRecords(kind, step, [{ key, value: logprobs }])
     return logprobs
   })

@@ -1,9 +1,9 @@
-import type { Instruction } from "@inspo/domain"
+import { type Instruction, Invariant } from "@inspo/domain"
 import { Engine, EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { Proposer, type ProposerFailure } from "@inspo/reflection"
 import { Rollout, RolloutError } from "@inspo/rollout"
-import { Effect, Layer, Predicate, Ref, Schema } from "effect"
+import { Array, Effect, Layer, Predicate, Ref, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { apply } from "./Apply.ts"
 import type { RunConfig } from "./Config.ts"
@@ -141,9 +141,10 @@ const layerRecorded = (current: Ref.Ref<RunEvent | null>) =>
       Rollout,
       Rollout.of({
         collect: (episodes) =>
-          episodes.length === 0
-            ? Effect.succeed([])
-            : Effect.fail(new RolloutError({ reason: `the journal holds no trajectory ${episodes[0]?.id ?? ""}` }))
+          Array.match(episodes, {
+            onEmpty: () => Effect.succeed([]),
+            onNonEmpty: ([{ id }]) => Effect.fail(new RolloutError({ reason: `the journal holds no trajectory ${id}` }))
+          })
       })
     )
   )
@@ -224,11 +225,11 @@ const layerReadOnly = Layer.effect(
       ...journal,
       getRecords: Effect.fnUntraced(function* (kind, keys) {
         const known = yield* Ref.get(last)
-        const wanted = keys.map((key) => `${kind} ${key}`)
-        if (wanted.every((name) => known.has(name)))
-          return new Map(keys.flatMap((key, index) => entry(key, known.get(wanted[index] ?? ""))))
+        const name = (key: string) => `${kind} ${key}`
+        if (keys.every((key) => known.has(name(key))))
+          return new Map(keys.map((key) => [key, Invariant.get(known, name(key), "record")]))
         const found = yield* journal.getRecords(kind, keys)
-        yield* Ref.set(last, new Map([...found].map(([key, value]) => [`${kind} ${key}`, value])))
+        yield* Ref.set(last, new Map([...found].map(([key, value]) => [name(key), value])))
         return found
       }),
       append: () => Effect.void,
@@ -240,6 +241,3 @@ const layerReadOnly = Layer.effect(
     })
   })
 )
-
-const entry = (key: string, value: Schema.Json | undefined): ReadonlyArray<readonly [string, Schema.Json]> =>
-  value === undefined ? [] : [[key, value]]

@@ -4,7 +4,7 @@ import type { Proposer, ProposerError } from "@inspo/reflection"
 import type { Rollout, RolloutError } from "@inspo/rollout"
 import { Effect } from "effect"
 import { Digest } from "effect/crypto"
-import { apply, fold } from "./Apply.ts"
+import { apply, foldStored, type IncoherentJournal } from "./Apply.ts"
 import type { BudgetReached } from "./Bookkeeping.ts"
 import type * as Command from "./Command.ts"
 import { type ConfigError, type RunConfig, unsupported } from "./Config.ts"
@@ -29,6 +29,7 @@ export interface RunOptions<E = never> {
 
 export type RunError =
   | ConfigError
+  | IncoherentJournal
   | EngineError
   | JournalError
   | RolloutError
@@ -42,8 +43,9 @@ export type RunError =
  * event is committed before the next command is chosen, so interrupting is safe at any point.
  *
  * Fails with `ConfigError` when the engine cannot do what the config asks, with `RunMismatch` when the journal belongs to
- * another algorithm ({@link ConfigParts}), engine or data set, with `BudgetReached` when the next piece of work does not fit the budget, and with
- * `TooManyFailures` when an environment that is down would bias the run.
+ * another algorithm ({@link ConfigParts}), engine or data set, with `IncoherentJournal` when its events are not of one piece,
+ * with `BudgetReached` when the next piece of work does not fit the budget, and with `TooManyFailures` when an environment
+ * that is down would bias the run.
  */
 export const run = Effect.fn("Run.run")(function* <E = never>(
   options: RunOptions<E>
@@ -72,7 +74,7 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
   } as const
   const events = yield* EventLog.read(journal)
   yield* assertSameRun(events, started)
-  let state = fold(setting, events)
+  let state = yield* foldStored(setting, events)
   if (events.length === 0) state = yield* commit(state, started)
   else yield* catchUp(state, updatesAfter(setting, events, state.checkpoints.at(-1)?.step ?? 0))
 

@@ -44,7 +44,8 @@ const eligibleSteps = (config: RunConfig, state: RunState): ReadonlyArray<number
   const { collapse, select } = config.evaluation
   if (select === "last") return []
   if (select === "best") return [selected(config, state).step]
-  const from = lastValidated(state, Collapse.course(state.rewards, collapse)?.best.step ?? 0)
+  const course = Collapse.course(state.rewards, collapse)
+  const from = course === null ? 0 : lastValidated(state, course.best.step)
   return state.validations.flatMap(({ step }) => (step >= from ? [step] : []))
 }
 

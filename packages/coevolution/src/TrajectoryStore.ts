@@ -1,8 +1,8 @@
-import { Spent, Trajectory } from "@inspo/domain"
+import { Invariant, Spent, Trajectory } from "@inspo/domain"
 import { Engine } from "@inspo/engine"
 import { Journal, JournalError } from "@inspo/journal"
 import { type Episode, Rollout } from "@inspo/rollout"
-import { Array as Arr, Effect, Option, Ref, Schema } from "effect"
+import { Array as Arr, Effect, Ref, Schema } from "effect"
 import type { Bookkeeping } from "./Bookkeeping.ts"
 import { maximumTokens, type RunConfig } from "./Config.ts"
 import * as JudgeCost from "./JudgeCost.ts"
@@ -45,27 +45,27 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
   /** What was collected last: a step is trained on at once, and need not be read again. */
   const latest = yield* Ref.make<ReadonlyMap<Trajectory.TrajectoryId, Trajectory.Trajectory>>(new Map())
 
+  /** The stored trajectories among `ids`. */
   const readStored = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {
     const records = yield* journal.getRecords(kind, ids)
-    return yield* decode(Arr.getSomes(ids.map((id) => Option.fromNullishOr(records.get(id))))).pipe(
-      Effect.mapError(
-        (error) =>
-          new JournalError({
-            reason: "corrupt",
-            file: journal.meta.file,
-            sequence: null,
-            detail: `a stored trajectory cannot be read: ${error.message}`
-          })
-      )
+    const trajectories = yield* Effect.mapError(decode([...records.values()]), ({ message }) =>
+      corrupt(`a stored trajectory cannot be read: ${message}`)
     )
+    return new Map(trajectories.map((trajectory) => [trajectory.id, trajectory]))
   })
 
-  /** The stored trajectories among `ids`, in their order. */
+  const corrupt = (detail: string) =>
+    new JournalError({ reason: "corrupt", file: journal.meta.file, sequence: null, detail })
+
+  /** The trajectories of `ids`, in their order; fails when one is not stored. */
   const read = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {
     const known = yield* Ref.get(latest)
-    const others = yield* readStored(ids.filter((id) => !known.has(id)))
-    const stored = new Map(others.map((trajectory) => [trajectory.id, trajectory]))
-    return Arr.getSomes(ids.map((id) => Option.fromNullishOr(known.get(id) ?? stored.get(id))))
+    const stored = yield* readStored(ids.filter((id) => !known.has(id)))
+    return yield* Effect.forEach(ids, (id) =>
+      Effect.mapError(Effect.fromNullishOr(known.get(id) ?? stored.get(id)), () =>
+        corrupt(`trajectory ${id}, which an event names, is not among the records; restore the journal from a copy`)
+      )
+    )
   })
 
   /** Rolls episodes out, lot by lot, and stores on arrival those that did not fail. */
@@ -106,8 +106,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
     step: number,
     episodes: ReadonlyArray<Episode>
   ) {
-    const stored = yield* readStored(episodes.map(({ id }) => id))
-    const known = new Map(stored.map((trajectory) => [trajectory.id, trajectory]))
+    const known = yield* readStored(episodes.map(({ id }) => id))
     const missing = episodes.filter(({ id }) => !known.has(id))
     const collected = yield* rollOut(phase, step, missing)
     const failed = collected.filter((one) => Trajectory.isFailed(one))
@@ -121,7 +120,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
     yield* put(step, failed)
     for (const trajectory of collected) known.set(trajectory.id, trajectory)
     yield* Ref.set(latest, known)
-    return Arr.getSomes(episodes.map(({ id }) => Option.fromNullishOr(known.get(id))))
+    return episodes.map(({ id }) => Invariant.get(known, id, "the trajectory"))
   })
 
   return { read, collect }

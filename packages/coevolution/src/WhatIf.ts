@@ -200,7 +200,6 @@ const firstDifference = (trace: Trace, events: ReadonlyArray<RunEvent>): string 
   const traced = new Map(trace.decisions.map((decided) => [keyOf(decided), decided.ids]))
   const isTraced = (step: number, kind: Decided["kind"], ids: Decided["ids"]) =>
     Equal.equals(traced.get(keyOf({ step, kind })), ids)
-  const last = trace.decisions.at(-1)?.step ?? 0
   const differences = events.flatMap((event): ReadonlyArray<string> => {
     switch (event._tag) {
       case "StepPlanned":
@@ -225,7 +224,9 @@ const firstDifference = (trace: Trace, events: ReadonlyArray<RunEvent>): string 
           ? []
           : [`the evolution at step ${event.step}`]
       case "RunFinished":
-        return isTraced(last, "best", [event.best]) ? [] : ["the best instruction"]
+        return trace.decisions.some(({ ids, kind }) => kind === "best" && Equal.equals(ids, [event.best]))
+          ? []
+          : ["the best instruction"]
       default:
         return []
     }

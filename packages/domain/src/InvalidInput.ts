@@ -40,4 +40,5 @@ export const assertRewards = (where: string, field: string, rewards: ReadonlyArr
       refuse({ where, field: `${field}[${index}]`, value, expected: "a reward in [0, 1]; scale rewards before" })
 }
 
-const show = (value: unknown): string => (typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing"))
+const show = (value: unknown): string =>
+  typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing")

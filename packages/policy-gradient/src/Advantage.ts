@@ -1,3 +1,4 @@
+import { InvalidInput } from "@inspo/domain"
 import { Schema } from "effect"
 
 /**
@@ -14,7 +15,7 @@ export const epsilon = 1e-6
 
 /**
  * The advantage of each trajectory of one group, in order. Unless they are the rewards, they sum to 0; a group of one, and
- * a group whose rewards are all equal, then gets zeros.
+ * a group whose rewards are all equal, then gets zeros. Throws `InvalidInput` on a reward that is not finite.
  *
  * @example
  * ```ts
@@ -24,6 +25,9 @@ export const epsilon = 1e-6
  * ```
  */
 export const advantages = (rewards: ReadonlyArray<number>, kind: Advantage): ReadonlyArray<number> => {
+  for (const [index, value] of rewards.entries())
+    if (!Number.isFinite(value))
+      InvalidInput.refuse({ where: "Advantage", field: `rewards[${index}]`, value, expected: "a finite number" })
   if (kind === "reward") return rewards
   // Rounding makes the mean of equal numbers differ from them, which a tiny deviation would blow up.
   if (rewards.every((reward) => reward === rewards[0])) return rewards.map(() => 0)

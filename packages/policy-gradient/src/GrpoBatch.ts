@@ -1,4 +1,4 @@
-import type { Trajectory } from "@inspo/domain"
+import { InvalidInput, Invariant, type Trajectory } from "@inspo/domain"
 import type { Datum, TrainRequest } from "@inspo/engine"
 import { Array, Record } from "effect"
 import * as Advantage from "./Advantage.ts"
@@ -48,13 +48,14 @@ export const miniBatches = <A>(
  * with `sequence-mean` 1 / (sequences of the mini-batch × action tokens of its sequence), with `token-mean`
  * 1 / action tokens of the mini-batch. Observation tokens carry 0 for both.
  *
- * Sequences that cannot move the policy are left out yet counted in the shares: those without action tokens, and
+ * Throws `InvalidInput` unless every token has a log-probability and a mask. Sequences that cannot move the policy are left out yet counted in the shares: those without action tokens, and
  * those of advantage 0 when neither KL nor entropy counts.
  */
 export const datums = (
   miniBatch: ReadonlyArray<Scored>,
   options: Pick<TrainConfig, "normalization" | "klCoefficient" | "entropyCoefficient">
 ): ReadonlyArray<Datum> => {
+  for (const { trajectory } of miniBatch) assertParallel(trajectory)
   const allActions = miniBatch.reduce((sum, { trajectory }) => sum + actionTokens(trajectory), 0)
   const rewardsAlone = options.klCoefficient === 0 && options.entropyCoefficient === 0
   return miniBatch.flatMap(({ advantage, trajectory }) => {
@@ -87,14 +88,18 @@ export const foldKl = (
   klCoefficient: number
 ): TrainRequest => ({
   ...request,
-  datums: Array.zipWith(request.datums, reference, (datum, logprobs) => ({
-    ...datum,
-    advantages: datum.advantages.map((advantage, token) =>
-      datum.weights[token] === 0
-        ? advantage
-        : advantage - klCoefficient * ((datum.logprobs[token] ?? 0) - (logprobs[token] ?? 0))
-    )
-  }))
+  datums: Invariant.zip(request.datums, reference, "datums and what the reference says of them").map(
+    ([datum, logprobs]) => {
+      const ratios = Invariant.zip(datum.logprobs, logprobs, "log-probabilities and those of the reference")
+      return {
+        ...datum,
+        advantages: Invariant.zip(datum.advantages, ratios, "advantages and log-probabilities").map(
+          ([advantage, [own, other]], token) =>
+            datum.weights[token] === 0 ? advantage : advantage - klCoefficient * (own - other)
+        )
+      }
+    }
+  )
 })
 
 /**
@@ -135,5 +140,16 @@ const request = (
     gradientClip: config.gradientClip
   }
 })
+
+const assertParallel = ({ logprobs, mask, questionId, response }: Sampled): void => {
+  for (const [field, { length }] of Object.entries({ logprobs, mask }))
+    if (length !== response.length)
+      InvalidInput.refuse({
+        where: "GrpoBatch",
+        field: `length of ${field} on ${questionId}`,
+        value: length,
+        expected: `that of the response, ${response.length}`
+      })
+}
 
 const actionTokens = (trajectory: Sampled): number => trajectory.mask.filter((isAction) => isAction === 1).length

@@ -101,8 +101,7 @@ export const remove = (population: Population, dropped: Iterable<InstructionId>)
   const dropping = new Set(dropped)
   const present = new Set(ids(population))
   for (const id of dropping)
-    if (!present.has(id))
-      refuse({ where: "Population.remove", field: "id", value: id, expected: "the id of a member" })
+    if (!present.has(id)) refuse({ where: "Population.remove", field: "id", value: id, expected: "the id of a member" })
   return {
     ...population,
     members: population.members

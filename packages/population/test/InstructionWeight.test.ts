@@ -143,28 +143,34 @@ for (const [name, make] of [
       )
     })
 
-    it.prop("lifetime records add up the whole history, resets or not, and name every rival met", { history: History }, ({ history }) => {
-      const policy = make({ window: 2 })
-      const population = history.reduce(
-        (state, step, index) => Population.resetWindows(policy.observe(state, index + 1, toGroups(step))),
-        Population.make(instructions)
-      )
-      for (const index of instructions.keys()) {
-        const groups = history.flat().filter((group) => group.member === index)
-        const rewards = groups.flatMap((group) => group.rewards)
-        const means = groups.map((group) => mean(group.rewards))
-        const { lifetime } = member(population, index)
-        assert.strictEqual(lifetime.groups, groups.length)
-        assert.strictEqual(lifetime.trajectories, rewards.length)
-        assert.strictEqual(lifetime.rewardSum, rewards.filter((reward) => reward === 1).length)
-        assert.approximately(lifetime.groupMeanSum, 1 / 2 + means.reduce((total, value) => total + value, 0), 1e-9)
-        const met = history.filter((step) => step.some((group) => group.member === index)).flat()
-        assert.sameMembers(
-          lifetime.against.map(({ rival }) => rival),
-          instructions.filter((_, other) => other !== index && met.some(({ member }) => member === other)).map(({ id }) => id)
+    it.prop(
+      "lifetime records add up the whole history, resets or not, and name every rival met",
+      { history: History },
+      ({ history }) => {
+        const policy = make({ window: 2 })
+        const population = history.reduce(
+          (state, step, index) => Population.resetWindows(policy.observe(state, index + 1, toGroups(step))),
+          Population.make(instructions)
         )
+        for (const index of instructions.keys()) {
+          const groups = history.flat().filter((group) => group.member === index)
+          const rewards = groups.flatMap((group) => group.rewards)
+          const means = groups.map((group) => mean(group.rewards))
+          const { lifetime } = member(population, index)
+          assert.strictEqual(lifetime.groups, groups.length)
+          assert.strictEqual(lifetime.trajectories, rewards.length)
+          assert.strictEqual(lifetime.rewardSum, rewards.filter((reward) => reward === 1).length)
+          assert.approximately(lifetime.groupMeanSum, 1 / 2 + means.reduce((total, value) => total + value, 0), 1e-9)
+          const met = history.filter((step) => step.some((group) => group.member === index)).flat()
+          assert.sameMembers(
+            lifetime.against.map(({ rival }) => rival),
+            instructions
+              .filter((_, other) => other !== index && met.some(({ member }) => member === other))
+              .map(({ id }) => id)
+          )
+        }
       }
-    })
+    )
 
     it.prop("I* has the largest weight, and is first in the ranking", { history: History }, ({ history }) => {
       const policy = make({ window: 5 })

@@ -72,6 +72,30 @@ const both = (options: typeof Options.Type) => [ReplayBuffer.paper(options), Rep
 
 describe("add", () => {
   it.prop(
+    "refuses a step that is remembered, a stranger's step and a reward that is none",
+    [AnyLog, Options],
+    (input) => {
+      const [log, options] = input
+      const rows = [{ instruction: 0, question: 0, reward: 1 }]
+      const step = log.length + 1
+      for (const policy of both(options)) {
+        const buffer = policy.add(remember(policy, log), step, toExperiences(step, rows))
+        for (const known of [step, step - 1])
+          assert.throws(
+            () => policy.add(buffer, known, toExperiences(known, rows)),
+            /step is .*; expected a step after/u
+          )
+        assert.throws(() => policy.add(buffer, step + 1, toExperiences(step, rows)), /step of train.*; expected/u)
+        for (const reward of [-1, 5, NaN])
+          assert.throws(
+            () => policy.add(buffer, step + 1, toExperiences(step + 1, [{ instruction: 0, question: 0, reward }])),
+            /rewards\[0\] is .*\[0, 1\]/u
+          )
+      }
+    }
+  )
+
+  it.prop(
     "paper: the buffer holds exactly the latest steps, in order of arrival",
     [AnyLog, Options],
     ([log, options]) => {

@@ -1,8 +1,8 @@
-import type { Trajectory } from "@inspo/domain"
+import { Invariant, type Trajectory } from "@inspo/domain"
 import { Engine, type EngineError, type SampledSequence, type SampleRequest, type SampleResult } from "@inspo/engine"
 import { Search } from "@inspo/retrieval"
 import { Reward, type Scored } from "@inspo/reward"
-import { Array, type Cause, Context, Effect, Exit, Layer, Option, Queue, Ref, Result, Schema, Stream } from "effect"
+import { Array, type Cause, Context, Effect, Exit, Layer, Queue, Ref, Result, Schema, Stream } from "effect"
 import type { Agent, Calling, Finished, Progress, Sampling } from "./Agent.ts"
 import * as Agents from "./agents/Agents.ts"
 import * as Demonstration from "./Demonstration.ts"
@@ -130,7 +130,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       const replies = yield* calls(calling.map(({ progress }) => progress))
       current = move(
         current,
-        Array.zip(calling, replies).map(([{ index, progress }, reply]) => [
+        Invariant.zip(calling, replies, "calls and replies").map(([{ index, progress }, reply]) => [
           index,
           Result.match(reply, {
             onSuccess: progress.resume,
@@ -149,11 +149,20 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       "current",
       states.map(({ progress }) => progress.recording)
     )
-    return Array.zipWith(states, scores, (state, logprobs) => {
+    return yield* Effect.forEach(states, (state, index) => {
       const { progress } = state
       const { recording } = progress
-      const known = recording.mask.map((isAction, i) => (isAction === 1 ? (logprobs[i] ?? 0) : 0))
-      return { ...state, progress: { ...progress, recording: { ...recording, logprobs: known } } }
+      const logprobs = scores[index] ?? []
+      if (logprobs.length !== recording.response.length)
+        return Effect.fail(
+          new RolloutError({
+            reason:
+              `the engine scored ${logprobs.length} of the ${recording.response.length} tokens of ${state.episode.id}; ` +
+              "expected a log-probability for each"
+          })
+        )
+      const known = Array.zipWith(recording.mask, logprobs, (isAction, logprob) => (isAction === 1 ? logprob : 0))
+      return Effect.succeed({ ...state, progress: { ...progress, recording: { ...recording, logprobs: known } } })
     })
   })
 
@@ -250,7 +259,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
     const [ended] = yield* Effect.all([running, concluding], { concurrency: "unbounded" })
     if (defect !== undefined) return yield* Effect.failCause(defect)
     yield* ended
-    return Array.getSomes(episodes.map((_, index) => Option.fromUndefinedOr(trajectories.get(index))))
+    return episodes.map((_, index) => Invariant.get(trajectories, index, "trajectory"))
   })
   return Rollout.of({ collect })
 })

@@ -46,6 +46,25 @@ describe("Demonstration", () => {
   )
 
   it.effect.prop(
+    "is refused where the engine leaves a token or a whole response without a log-probability",
+    { supportIds: Supports, kept: Schema.Literals([0, 1, 2]) },
+    ({ kept, supportIds }) =>
+      Effect.gen(function* () {
+        const demonstration = Option.getOrThrow(Demonstration.searches({ ...question, supportIds }, titles))
+        const setup = { demonstration, episodes: 3 }
+        const whole = yield* play(() => assert.fail("the policy was asked"), setup)
+        assert.lengthOf(whole.trajectories, 3)
+        for (const scored of [
+          (all: ReadonlyArray<ReadonlyArray<number>>) => all.slice(0, kept),
+          (all: ReadonlyArray<ReadonlyArray<number>>) => all.map((one, at) => (at === kept ? one.slice(1) : one))
+        ]) {
+          const { reason } = yield* Effect.flip(play(() => assert.fail("the policy was asked"), { ...setup, scored }))
+          assert.include(reason, `test/${kept}; expected a log-probability for each`)
+        }
+      })
+  )
+
+  it.effect.prop(
     "keeps the limits of every agent, however long it is",
     { agent: AgentName, turns: Schema.Array(Turn), maxTurns: Schema.Literals([0, 1, 3]) },
     ({ agent, maxTurns, turns }) =>

@@ -1,5 +1,6 @@
 /** Verifies candidates of known worth, and tells which verdicts were right and what they took. */
 import { Array as Arr, Effect, Random } from "effect"
+import * as Invariant from "@inspo/domain/Invariant"
 import { drawSync } from "@inspo/domain/RandomStream"
 import type { Verification } from "@inspo/verification"
 
@@ -30,9 +31,7 @@ export interface Outcome {
 
 /** One round of verification. Equal arguments give equal outcomes, and equal seeds the same questions to every policy. */
 export const simulate = (contest: Contest, policy: Verification.Policy, seed: number): Outcome => {
-  const answers = scores(contest, seed)
-  const parent = answers[0] ?? []
-  const candidates = answers.slice(1)
+  const [parent, ...candidates] = scores(contest, seed)
   const { parent: isRerun } = policy.plan({ candidates: candidates.length, questions: contest.questions })
   let seen: ReadonlyArray<ReadonlyArray<number>> = candidates.map(() => [])
   let trying: ReadonlyArray<number> = [...candidates.keys()]
@@ -41,7 +40,9 @@ export const simulate = (contest: Contest, policy: Verification.Policy, seed: nu
   while (trying.length > 0 && asked < contest.questions) {
     const now = Math.min(contest.questions, asked + contest.lookEvery)
     rollouts += (now - asked) * contest.groupSize * (trying.length + (isRerun ? 1 : 0))
-    seen = seen.map((own, place) => (trying.includes(place) ? (candidates[place] ?? []).slice(0, now) : own))
+    seen = candidates.map((all, place) =>
+      trying.includes(place) ? all.slice(0, now) : Invariant.at(seen, place, "scores of candidate")
+    )
     asked = now
     trying = policy.undecided({
       candidates: seen,
@@ -62,8 +63,8 @@ export const simulate = (contest: Contest, policy: Verification.Policy, seed: nu
 const scores = (
   { candidates, correlation, groupSize, parent, questions }: Contest,
   seed: number
-): ReadonlyArray<ReadonlyArray<number>> => {
-  const worth = [parent, ...candidates]
+): Arr.NonEmptyReadonlyArray<ReadonlyArray<number>> => {
+  const worth: Arr.NonEmptyReadonlyArray<number> = [parent, ...candidates]
   const byQuestion = drawSync(
     seed,
     ["verification"],
@@ -80,5 +81,5 @@ const scores = (
       })
     )
   )
-  return worth.map((_, contestant) => byQuestion.map((row) => row[contestant] ?? 0))
+  return Arr.map(worth, (_, contestant) => byQuestion.map((row) => Invariant.at(row, contestant, "score")))
 }

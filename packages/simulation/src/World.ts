@@ -2,6 +2,7 @@
 import { Array as Arr, Effect, Random } from "effect"
 import type { Instruction } from "@inspo/domain/Instruction"
 import { InstructionId } from "@inspo/domain/Instruction"
+import * as Invariant from "@inspo/domain/Invariant"
 import { drawSync } from "@inspo/domain/RandomStream"
 import type { Observed } from "@inspo/population/InstructionWeight"
 
@@ -45,7 +46,7 @@ export const rollOut = (
     ["rewards", stream.step],
     Effect.map(Random.Random, (random) =>
       assignment.map((instructionId) => {
-        const mean = meanOf.get(instructionId) ?? 0
+        const mean = Invariant.get(meanOf, instructionId, "worth")
         const reward = () => (random.nextDoubleUnsafe() < mean ? 1 : 0)
         const alike = random.nextDoubleUnsafe() < world.correlation
         const first = reward()

@@ -105,7 +105,7 @@ export interface Options {
 export const paper = (options: Options): Policy => ({
   ...common(options, { parent: false }),
   judge: (evidence) => {
-    assertScores(evidence)
+    assertEvidence(evidence)
     return evidence.candidates.map((scores) => judge(scores, null, evidence.storedParentMean, "mean"))
   }
 })
@@ -120,7 +120,7 @@ export const robust = (options: Options): Policy => ({
   undecided: (trial) =>
     typeof options.stop === "number" ? stillIn(trial, options.stop, options.race ?? false) : everyone(trial),
   judge: (evidence) => {
-    assertScores(evidence)
+    assertEvidence(evidence)
     const { candidates, parent, storedParentMean } = evidence
     return candidates.map((scores) => {
       const met = parent === null ? [] : parent.slice(0, scores.length)
@@ -196,6 +196,11 @@ const assertScores = ({ candidates, parent }: Scores): void => {
         expected: `at most as many as the parent has, ${parent.length}`
       })
   }
+}
+
+const assertEvidence = (evidence: Evidence): void => {
+  assertScores(evidence)
+  if (evidence.storedParentMean !== null) assertRewards(where, "storedParentMean", [evidence.storedParentMean])
 }
 
 const where = "Verification"

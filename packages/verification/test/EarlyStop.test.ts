@@ -25,6 +25,14 @@ describe("standing", () => {
     }
   )
 
+  it("takes no difference beyond [-1, 1], no risk beyond (0, 1), and no fewer questions than were asked", () => {
+    const expected = /EarlyStop: .*; expected/u
+    for (const none of [-1.5, 2, NaN])
+      assert.throws(() => EarlyStop.standing([none], { questions: 9, risk: 0.1 }), expected)
+    for (const risk of [0, 1, NaN]) assert.throws(() => EarlyStop.standing([1], { questions: 9, risk }), expected)
+    assert.throws(() => EarlyStop.standing([1, 1], { questions: 1, risk: 0.1 }), expected)
+  })
+
   it.prop("what a smaller risk settles, a larger one settles alike", [Differences, Left], ([differences, left]) => {
     const at = (risk: number) => EarlyStop.standing(differences, { questions: differences.length + left, risk })
     if (at(0.01) !== null) assert.strictEqual(at(0.3), at(0.01))

@@ -39,6 +39,20 @@ describe.each(policies)("%s", (name, make) => {
     }
   })
 
+  it.prop("judges by no score that is none, and by none that the parent has no like of", [Evidence], ([evidence]) => {
+    for (const none of [-1, 5, NaN]) {
+      const refused = /is .*; expected a reward in \[0, 1\]/u
+      assert.throws(() => policy.judge({ ...evidence, candidates: [[none]] }), refused)
+      assert.throws(() => policy.judge({ ...evidence, parent: [none] }), refused)
+      assert.throws(() => policy.judge({ ...evidence, storedParentMean: none }), refused)
+    }
+    const longer = [...(evidence.parent ?? []), 1]
+    assert.throws(
+      () => policy.judge({ ...evidence, candidates: [longer] }),
+      /expected at most as many as the parent has/u
+    )
+  })
+
   it.prop(
     "judges every candidate on its own: order and company do not matter",
     [Evidence, Schema.Natural],

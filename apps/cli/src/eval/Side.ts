@@ -1,4 +1,4 @@
-import { fold, makeSetting, type RunConfig, Selection } from "@inspo/coevolution"
+import { foldStored, makeSetting, type RunConfig, Selection } from "@inspo/coevolution"
 import { Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { type CheckpointRef, Engine } from "@inspo/engine"
 import { type AgentName, Rollout } from "@inspo/rollout"
@@ -103,7 +103,7 @@ const ofRun = Effect.fnUntraced(function* (runDir: string, { policy, set }: Want
   const stored = yield* readRun(runDir)
   const trained = yield* loadData(stored.config)
   const setting = makeSetting(stored.config, trained.data)
-  const state = fold(setting, stored.events)
+  const state = yield* foldStored(setting, stored.events)
   const step = policy === "before" ? 0 : Selection.selected(stored.config, state).step
   const saved = Option.orElse(
     Arr.findLast(state.checkpoints, (known) => known.step === step),

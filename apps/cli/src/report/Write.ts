@@ -1,5 +1,5 @@
 import { MarkdownReport, RunRecord } from "@inspo/dashboard"
-import { fold, makeSetting } from "@inspo/coevolution"
+import { foldStored, makeSetting } from "@inspo/coevolution"
 import { Console, Effect, Option } from "effect"
 import { loadData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
@@ -38,7 +38,7 @@ export const report = Effect.fn("Write.report")(function* (input: ReportInput) {
 const markdownReport = Effect.fnUntraced(function* (directory: string, program: string) {
   const { config, events } = yield* readRun(directory)
   const { data } = yield* loadData(config)
-  const state = fold(makeSetting(config, data), events)
+  const state = yield* foldStored(makeSetting(config, data), events)
   const outcome = yield* readOutcome(directory)
   const summary = summarize({
     runDir: directory,

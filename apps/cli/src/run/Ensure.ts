@@ -1,4 +1,4 @@
-import { ConfigParts, fold, makeSetting, RunConfig } from "@inspo/coevolution"
+import { ConfigParts, foldStored, makeSetting, RunConfig } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Effect, FileSystem, Schema } from "effect"
 import type { LoadedData } from "../config/Data.ts"
@@ -36,9 +36,7 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
           `${directory} holds a run with other settings: ${ConfigParts.told(other)}. Choose another --out, or remove that ` +
           "directory."
       })
-    const lost = yield* Lost.find(directory, known)
-    if (lost !== null) return yield* Lost.refusal(directory, lost)
-    const state = fold(makeSetting(config, loaded.data), known.events)
+    import { ConfigParts, foldStored, makeSetting, RunConfig } from "@inspo/coevolution"
     if (state.phase._tag === "Finished") return state
   }
   yield* fs.makeDirectory(directory, { recursive: true })

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { fold, makeSetting, type RunConfig, Selection } from "@inspo/coevolution"
+import { foldStored, makeSetting, type RunConfig, Selection } from "@inspo/coevolution"
 import { Console, Effect, FileSystem, type PlatformError } from "effect"
 import { loadData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
@@ -23,7 +23,7 @@ export interface ExportInput {
 export const exportRun = Effect.fn("Export.export")(function* ({ directory, json, out }: ExportInput) {
   const { config, events } = yield* readRun(directory)
   const { data } = yield* loadData(config)
-  const state = fold(makeSetting(config, data), events)
+  const state = yield* foldStored(makeSetting(config, data), events)
   const { phase } = state
   if (phase._tag !== "Finished")
     return yield* new CommandFailure({

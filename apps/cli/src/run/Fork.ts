@@ -3,7 +3,7 @@ import {
   apply,
   ConfigParts,
   EventLog,
-  fold,
+  foldStored,
   makeSetting,
   type RunConfig,
   type RunEvent,
@@ -115,7 +115,11 @@ const history = Effect.fnUntraced(function* (
     )
   }
 
-  const available = yield* availableCheckpoints(directory, parent, fold(makeSetting(parent, loaded.data), events))
+  const available = yield* availableCheckpoints(
+    directory,
+    parent,
+    yield* foldStored(makeSetting(parent, loaded.data), events)
+  )
   const shared = events
     .slice(1, end)
     .filter((event) => event._tag !== "CheckpointSaved" || available.some((one) => Equal.equals(one, event.checkpoint)))

@@ -1,6 +1,6 @@
 import {
   EventLog,
-  fold,
+  foldStored,
   makeSetting,
   Projection,
   run,
@@ -118,7 +118,7 @@ const begin = Effect.fnUntraced(function* (
   const stored = yield* Journal
   const entries = yield* EventLog.readEntries(stored)
   const past = entries.map(({ event }) => event)
-  yield* assertSameState(fold(setting, past), entries.at(-1)?.state ?? null)
+  yield* assertSameState(yield* foldStored(setting, past), entries.at(-1)?.state ?? null)
   if (lost !== null) {
     yield* Effect.forEach(lost.unbooked, stored.charge, { discard: true })
     yield* Lost.setAside(directory, lost, launchedAt)

@@ -1,4 +1,4 @@
-import { fold, makeSetting } from "@inspo/coevolution"
+import { foldStored, makeSetting } from "@inspo/coevolution"
 import * as Ledger from "@inspo/coevolution/Ledger"
 import { Console, Effect, Schema, Struct } from "effect"
 import { loadData } from "../config/Data.ts"
@@ -21,7 +21,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
   const lost = yield* Lost.find(directory, { begun, config, events })
   if (lost !== null) yield* Console.error(`Note: ${Lost.refusal(directory, lost).problem}`)
   const { data } = yield* loadData(config)
-  const state = fold(makeSetting(config, data), events)
+  const state = yield* foldStored(makeSetting(config, data), events)
   const outcome = yield* readOutcome(directory)
   const ledger = Ledger.summarize(begun ? yield* withJournal(directory, config, (journal) => journal.ledger) : [])
   const summary = summarize({

@@ -12,7 +12,7 @@ import {
 } from "@inspo/rollout"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
-import { Effect, Layer } from "effect"
+import { Effect, identity, Layer } from "effect"
 
 export const question: Question.Question = {
   id: Question.QuestionId.make("q"),
@@ -46,6 +46,8 @@ export interface Setup {
   readonly demonstration?: Demonstration.Demonstration
   /** Lets the engine stop at single tokens only. */
   readonly singleTokens?: boolean
+  /** What the engine makes of the log-probabilities it should answer. */
+  readonly scored?: (logprobs: ReadonlyArray<ReadonlyArray<number>>) => ReadonlyArray<ReadonlyArray<number>>
   readonly onFinished?: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void>
 }
 
@@ -56,6 +58,7 @@ export const play = (script: ScriptedEngine.Script, setup: Setup = {}) => {
   const engine: Engine.Interface = {
     ...scripted,
     profile: { ...scripted.profile, ...(setup.singleTokens === true ? { stopTexts: "single-token" } : {}) },
+    score: (policy, sequences) => Effect.map(scripted.score(policy, sequences), setup.scored ?? identity),
     sample: (asked) => {
       requests.push(...asked)
       return scripted.sample(asked)
