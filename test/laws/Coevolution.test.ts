@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   apply,
   type Command,
+  Conclusion,
   fold,
   makeSetting,
   next,
@@ -32,7 +33,7 @@ describe("next and apply", () => {
         fc.commands(commands(see), { maxCommands: 12 }),
         (config, questions, program) => fc.modelRun(() => begin(config, questions), program)
       ),
-      { numRuns: 800, seed: 17 }
+      { numRuns: 800, seed: 22 }
     )
     for (const what of everything) assert.isAtLeast(seen.get(what) ?? 0, 20, what)
     // Some seconds, but many on a machine that is busy.
@@ -59,7 +60,10 @@ const everything = [
   "a return from the archive",
   "a spared instruction",
   "a failed trajectory",
-  "a policy of an earlier step"
+  "a policy of an earlier step",
+  "a seed that stays for want of evidence",
+  "evidence by lifetime",
+  "evidence by verification"
 ]
 
 interface Model {
@@ -146,6 +150,8 @@ const assertAlike = ({ history }: Model, { config, environment, setting, state }
     History.buffer(config, history).map(({ trajectory }) => trajectory)
   )
   same<ReadonlyArray<string>>(state.owed, history.owed)
+  if (ids.length > 0)
+    same<string>(Conclusion.conclude(setting, state).instruction.id, History.returned(config, history))
   same<Environment.Counted>({ spent: state.spent, failed: state.failed }, environment.counted)
 }
 
@@ -155,7 +161,7 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
     run: (model, real) => {
       for (let done = 0; done < count; done++) {
         const command = next(real.setting, real.state)
-        if (command === null) return
+        if (command === null) return same(real.state.phase._tag, "Finished")
         if (command._tag === "Evaluate")
           holds(
             real.state.checkpoints.some(({ step }) => step === command.checkpointStep),
@@ -179,6 +185,9 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
             see("a candidate that left early")
         }
         if ("failed" in event) see("a failed trajectory")
+        const { best, evidence, instruction } = Conclusion.conclude(real.setting, real.state)
+        if (instruction.id !== best.id) see("a seed that stays for want of evidence")
+        if (evidence !== null) see(`evidence by ${evidence.kind}`)
         if (command._tag === "Evaluate" && command.policy === "after" && command.checkpointStep < real.state.step)
           see("a policy of an earlier step")
         if (event._tag === "Pruned") {

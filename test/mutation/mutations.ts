@@ -33,6 +33,7 @@ const learningRate = inFile("packages/policy-gradient/src/LearningRate.ts")
 const batch = inFile("packages/policy-gradient/src/GrpoBatch.ts")
 const next = inFile("packages/coevolution/src/Next.ts")
 const apply = inFile("packages/coevolution/src/Apply.ts")
+const conclusion = inFile("packages/coevolution/src/Conclusion.ts")
 const schedule = inFile("packages/coevolution/src/Schedule.ts")
 const plan = inFile("packages/coevolution/src/Plan.ts")
 
@@ -272,13 +273,13 @@ export const mutations: ReadonlyArray<Mutation> = [
     "W of step 0 for ever"
   ),
   apply("    owed: [],\n    buffer", "    buffer", "newcomers are owed a group for ever"),
-  apply("          reward\n", "          reward: rewards[0]\n", "all of a group succeed or fail"),
+  apply("      reward\n", "      reward: rewards[0]\n", "all of a group succeed or fail"),
   apply("round: evolution.round + 1", "round: evolution.round", "rounds never end"),
   apply("Population.resetWindows(remaining.population)", "remaining.population", "weights survive an evolution"),
   apply("verified: [...verifying.evolution.verified, ", "verified: [", "earlier rounds are forgotten"),
   apply("event.questions.length > 0 &&", "", "a trial that can ask nobody goes on"),
   apply("due === null ? beforePruning", "state.step > 0 ? beforePruning", "a trial is never judged"),
-  apply("verification: questions === 0 ? null :", "verification: questions !== 0 ? null :", "scores are lost"),
+  apply("if (questions === 0) return null", "if (questions !== 0) return null", "scores are lost"),
   apply(
     'Schedule.validates(setting.config, state.step)\n    ? { ...state, phase: { _tag: "Validate", due } }\n    : afterValidation',
     "Schedule.validates(setting.config, state.step)\n    ? afterValidation(setting, state, due)\n    : afterValidation",
@@ -301,6 +302,15 @@ export const mutations: ReadonlyArray<Mutation> = [
   trial("batch.length - asked.length * contestants.length", "batch.length", "trials add rollouts"),
   ledger("used[cap] + wanted > limit", "used[cap] > limit", "work that does not fit is begun"),
   ledger("used[cap] >= limit ||", "", "work of unknown cost is begun with nothing left"),
+
+  conclusion("a - b > 1e-9", "a > b", "rounding is evidence"),
+  conclusion('standing !== "unknown" && isAbove(mean', "isAbove(mean", "better than one worse than the seed"),
+  conclusion("...departed.map(", "...[].map(", "those who left are forgotten"),
+  conclusion(
+    'evidence === null && setting.config.evaluation.instruction === "proven"',
+    "evidence === null",
+    "the paper's argmax is lost"
+  ),
 
   schedule(
     "population.size > population.parents",

@@ -1,4 +1,4 @@
-import { Group, InvalidInput, Invariant, RandomStream } from "@inspo/domain"
+import { type Experience, Group, InvalidInput, Invariant, RandomStream } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Array as Arr, Effect, identity, Option, Random, Schema } from "effect"
@@ -117,7 +117,6 @@ const applied = (setting: Setting, state: RunState.RunState, event: RunEvent): R
     case "CandidatesVerified":
       return verified(setting, state, event)
     case "PopulationRefilled":
-      assertPhase(state, event, "Propose", "Refill")
       return refilled(setting, state, event)
     case "EvolutionSkipped":
       assertPhase(state, event, "Propose")
@@ -164,20 +163,7 @@ const collected = (
     previousWeights: policies.weighting.weights(state.population),
     population: policies.weighting.observe(state.population, step, credited),
     owed: [],
-    buffer: policies.buffer.add(
-      state.buffer,
-      step,
-      groups.flatMap(({ dataSource, instructionId, questionId, rewards, trajectories }) =>
-        Arr.zipWith(trajectories, rewards, (trajectoryId, reward) => ({
-          trajectoryId,
-          instructionId,
-          questionId,
-          dataSource,
-          step,
-          reward
-        }))
-      )
-    ),
+    buffer: policies.buffer.add(state.buffer, step, experiences(step, groups)),
     rewards: groups.length === 0 ? state.rewards : [...state.rewards, { step, mean: meanReward(groups) }],
     spent: spend(state.spent, "train", event),
     failed: fail(state.failed, "train", event),
@@ -189,6 +175,19 @@ const collected = (
     }
   }
 }
+
+/** What the groups of a step are remembered as. */
+export const experiences = (step: number, groups: ReadonlyArray<Group.Group>): ReadonlyArray<Experience.Experience> =>
+  groups.flatMap(({ dataSource, instructionId, questionId, rewards, trajectories }) =>
+    Arr.zipWith(trajectories, rewards, (trajectoryId, reward) => ({
+      trajectoryId,
+      instructionId,
+      questionId,
+      dataSource,
+      step,
+      reward
+    }))
+  )
 
 /** Credits each instruction's groups to another living one: a control that must lose what credit assignment gains. */
 const permuteCredit = (
@@ -342,13 +341,14 @@ const refilled = (
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "PopulationRefilled" }>
 ): RunState.RunState => {
+  const { evolution } = assertPhase(state, event, "Propose", "Refill")
   const newcomers = event.accepted.map(({ instruction }) => instruction)
   const remaining = leave(state, event.replaced)
   const population = Population.add(
     Population.resetWindows(remaining.population),
-    event.accepted.map(({ instruction, mean, questions }) => ({
-      instruction,
-      verification: questions === 0 ? null : { mean, groups: questions }
+    event.accepted.map((accepted) => ({
+      instruction: accepted.instruction,
+      verification: verificationOf(evolution, accepted)
     }))
   )
   return afterEvolution(setting, {
@@ -359,15 +359,37 @@ const refilled = (
   })
 }
 
-/** Instructions leave the population; their weights stay known. */
-const leave = (state: RunState.RunState, leaving: ReadonlyArray<Population.Weight>): RunState.RunState => ({
-  ...state,
-  departed: [...state.departed, ...leaving.map(({ id, weight }) => ({ id, weight }))],
-  population: Population.remove(
-    state.population,
-    leaving.map(({ id }) => id)
-  )
-})
+/** Instructions leave the population; their weights and what is known of them stay. */
+const leave = (state: RunState.RunState, leaving: ReadonlyArray<Population.Weight>): RunState.RunState => {
+  const members = new Map(state.population.members.map((member) => [member.instruction.id, member]))
+  return {
+    ...state,
+    departed: [
+      ...state.departed,
+      ...leaving.map(({ id, weight }) => ({
+        id,
+        weight,
+        ...RunState.recordOf(Invariant.get(members, id, "the living instruction"))
+      }))
+    ],
+    population: Population.remove(
+      state.population,
+      leaving.map(({ id }) => id)
+    )
+  }
+}
+
+/** How an instruction that enters was verified; null where no question was asked. */
+const verificationOf = (
+  { verified }: RunState.Evolution,
+  { instruction, mean, questions }: Extract<RunEvent, { readonly _tag: "PopulationRefilled" }>["accepted"][number]
+): Population.Verification | null => {
+  if (questions === 0) return null
+  const verdict = verified.find(({ candidate, ...own }) => candidate.text === instruction.text && own.mean === mean)
+  if (verdict === undefined) throw new Invariant.InvariantBroken({ missing: `the verdict on ${instruction.id}` })
+  const { parent, parentMean } = verdict
+  return { mean, groups: questions, rival: parentMean === null ? null : { id: parent, mean: parentMean } }
+}
 
 const afterEvolution = ({ config }: Setting, state: RunState.RunState): RunState.RunState => {
   const following: RunState.Phase = { _tag: state.step >= config.schedule.steps ? "Evaluate" : "Plan" }

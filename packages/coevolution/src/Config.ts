@@ -266,6 +266,11 @@ export const EvaluationConfig = Schema.Struct({
     description:
       "The policy to return (row 22): the last one, the best on validation questions, or, when the training " +
       "reward collapsed, the last validated one before that"
+  }),
+  instruction: Schema.Literals(["best", "proven"]).annotate({
+    description:
+      "The instruction to use from now on (row 29): the best, or the seed unless the best has a verification or " +
+      "lifetime mean above the seed's"
   })
 })
 

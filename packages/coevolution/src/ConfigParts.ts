@@ -110,7 +110,8 @@ export const parts = {
     every: "algorithm",
     validation: "algorithm",
     collapse: "algorithm",
-    select: "algorithm"
+    select: "algorithm",
+    instruction: "algorithm"
   },
   checkpoint: "algorithm",
   engine: {

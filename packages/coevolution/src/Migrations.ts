@@ -17,6 +17,7 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["verification", "reuse"], value: false },
   { path: ["train", "demonstrations"], value: null },
   { path: ["evaluation", "baseline"], value: true },
+  { path: ["evaluation", "instruction"], value: "best" },
   { path: ["engine", "protocol"], value: "tinker" },
   { path: ["engine", "date"], value: null },
   {

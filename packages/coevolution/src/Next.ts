@@ -2,8 +2,9 @@ import { type Instruction, Invariant, type Question, type Trajectory } from "@in
 import { LearningRate } from "@inspo/policy-gradient"
 import { Pareto, Population, Ranking } from "@inspo/population"
 import { QuestionStream, Sampler } from "@inspo/sampler"
-import { Array as Arr, Option } from "effect"
+import { Array as Arr } from "effect"
 import type { Command, Propose } from "./Command.ts"
+import { bestInstruction, conclude } from "./Conclusion.ts"
 import { initialSize, type RunConfig } from "./Config.ts"
 import type { Policies } from "./Policies.ts"
 import type { RunEvent } from "./RunEvent.ts"
@@ -85,13 +86,6 @@ export const next = (setting: Setting, state: RunState.RunState): Command | null
       return evaluate(setting, state)
   }
 }
-
-/** I*: the instruction to return and to use at inference. */
-export const bestInstruction = (setting: Setting, state: RunState.RunState): Instruction.Instruction =>
-  Option.getOrThrowWith(
-    setting.policies.weighting.best(state.population),
-    () => new Invariant.InvariantBroken({ missing: "every instruction of the population" })
-  ).instruction
 
 const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
   const { config, policies, questions } = setting
@@ -392,7 +386,7 @@ const descent = (
 
 /** The cells of the final table that are still open: the trained policy first, since it is loaded already. */
 const evaluate = (setting: Setting, state: RunState.RunState): Command => {
-  const best = bestInstruction(setting, state)
+  const best = conclude(setting, state).instruction
   const seed = Invariant.at(state.instructions, 0, "instruction")
   const cells =
     setting.config.evaluation.questions === 0

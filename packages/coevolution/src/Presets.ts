@@ -133,7 +133,15 @@ export const robust: RunConfig = {
     normalization: "sequence-mean",
     advantage: "standardised"
   },
-  evaluation: { baseline: true, questions: 500, every: 100, validation: 100, collapse: 0.5, select: "before-collapse" },
+  evaluation: {
+    baseline: true,
+    questions: 500,
+    every: 100,
+    validation: 100,
+    collapse: 0.5,
+    select: "before-collapse",
+    instruction: "proven"
+  },
   checkpoint: { every: 1, keep: 2 },
   engine: {
     model: null,
@@ -177,7 +185,7 @@ export const paper: RunConfig = {
   verification: { ...robust.verification, ...inFull, questions: "uniform", baseline: "stored", fill: true },
   rollout: { ...robust.rollout, scoredTurns: "all" },
   train: { ...robust.train, unit: "trajectories", entropyCoefficient: 0.001 },
-  evaluation: { ...robust.evaluation, collapse: 0, select: "last" },
+  evaluation: { ...robust.evaluation, collapse: 0, select: "last", instruction: "best" },
   checkpoint: { every: 100, keep: null }
 }
 

@@ -21,8 +21,8 @@ export interface RunState {
   readonly previousWeights: ReadonlyArray<Population.Weight>
   /** Every instruction that ever lived, in order of birth. */
   readonly instructions: ReadonlyArray<Instruction.Instruction>
-  /** Weights with which instructions left the population, in order of leaving. */
-  readonly departed: ReadonlyArray<Population.Weight>
+  /** The weights with which instructions left the population, and what was known of them, in order of leaving. */
+  readonly departed: ReadonlyArray<Population.Weight & Record>
   /** Instructions that entered at the last refill and are owed a group (row 7). */
   readonly owed: ReadonlyArray<Instruction.InstructionId>
   readonly buffer: ReplayBuffer.ReplayBuffer
@@ -38,6 +38,12 @@ export interface RunState {
   readonly failed: Spent["rollouts"]
   /** What went wrong without stopping the run, one fact for each part. */
   readonly degraded: ReadonlyArray<Degradation>
+}
+
+/** The mean reward of an instruction since it entered, null when it was never sampled, and how it was verified. */
+export interface Record {
+  readonly mean: number | null
+  readonly verification: Population.Verification | null
 }
 
 /** A checkpoint with the step whose policy it holds. */
@@ -179,6 +185,12 @@ export const onTrial = (
   parent: null,
   origin: "proposed",
   bornAt: evolution.step
+})
+
+/** What is known of a member of the population. */
+export const recordOf = (member: Population.Member): Record => ({
+  mean: Option.getOrNull(Population.lifetimeMean(member)),
+  verification: member.verification
 })
 
 /** An instruction that lives or lived in this run. */

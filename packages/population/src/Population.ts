@@ -32,8 +32,15 @@ export const Lifetime = Schema.Struct({
 })
 export interface Lifetime extends Schema.Schema.Type<typeof Lifetime> {}
 
-/** Mean reward of a candidate on its verification set, and the number of groups behind it. */
-export const Verification = Schema.Struct({ mean: Reward, groups: Count })
+/**
+ * Mean reward of a candidate on its verification set, the number of groups behind it, and whom it was compared with, if it
+ * was, with the mean that had.
+ */
+export const Verification = Schema.Struct({
+  mean: Reward,
+  groups: Count,
+  rival: Schema.NullOr(Schema.Struct({ id: InstructionId, mean: Reward }))
+})
 export interface Verification extends Schema.Schema.Type<typeof Verification> {}
 
 /**

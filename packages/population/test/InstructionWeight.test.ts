@@ -85,7 +85,7 @@ describe("robust", () => {
       const policy = InstructionWeight.robust({ window: 3 })
       const newcomers = verified.map((score, index) => ({
         instruction: instruction(index + 10, { bornAt: history.length }),
-        verification: { mean: score, groups: 4 }
+        verification: { mean: score, groups: 4, rival: null }
       }))
       const population = Population.add(Population.resetWindows(observeAll(policy, history)), newcomers)
       const rewards = instructions.map((_, index) =>
@@ -112,7 +112,7 @@ describe("robust", () => {
       const offspring = [0, 1].map((index) => ({
         // Neither an earlier place nor a smaller id helps against the parent's record.
         instruction: instruction(index, { id: id(`a${index}`) }),
-        verification: { mean: score, groups: 9 }
+        verification: { mean: score, groups: 9, rival: null }
       }))
       const family = Population.add(parent, offspring)
       const population = { ...family, members: family.members.toReversed() }

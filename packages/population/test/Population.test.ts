@@ -140,7 +140,7 @@ const commands = [
     real.population = real.policy.observe(real.population, model.step, toGroups(known))
   }),
   command("add", fc.tuple(anyMember, fc.constantFrom(null, 0, 0.5, 1)), ([index, score], model, real) => {
-    const verification = score === null ? null : { mean: score, groups: 4 }
+    const verification = score === null ? null : { mean: score, groups: 4, rival: null }
     const add = () => Population.add(real.population, [{ instruction: instruction(index), verification }])
     if (model.members.has(index)) return assert.throws(add, /expected the id of an instruction not alive/u)
     model.members.set(index, { entered: model.step, score })

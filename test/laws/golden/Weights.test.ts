@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Population } from "@inspo/population"
 import { both, every, golden, small } from "../support/Golden.ts"
 import { play } from "../support/Trace.ts"
 
@@ -173,4 +174,63 @@ describe("weights and probabilities", () => {
         // By the letter all weigh 0, and the first is the parent.
         assert.strictEqual(trace.best, reading === "paper" ? "i0" : best)
       })
+
+  for (const [reading, preset] of both)
+    it.each([
+      // i0 has .5 over its lifetime and 0 in the last step, i1 .125 and .25.
+      [
+        "of highest weight, where its lifetime is worse",
+        [
+          { i0: [[1]], i1: [[0]] },
+          { i0: [[0]], i1: [[0.25]] }
+        ],
+        "i1",
+        "i0"
+      ],
+      [
+        "of highest weight, where its lifetime is as good",
+        [
+          { i0: [[1]], i1: [[0]] },
+          { i0: [[0]], i1: [[1]] }
+        ],
+        "i1",
+        "i0"
+      ],
+      [
+        "whose lifetime is better",
+        [
+          { i0: [[0.5]], i1: [[0.5]] },
+          { i0: [[0]], i1: [[0.25]] }
+        ],
+        "i1",
+        "i1"
+      ]
+    ] as const)(`row 29: the instruction %s (${reading})`, (_, rewards, paper, robust) => {
+      const trace = play(small(preset, { population: { size: 2, window: 1 }, schedule: { steps: 2 } }), { rewards })
+      assert.strictEqual(trace.best, reading === "paper" ? paper : robust)
+    })
+
+  for (const [reading, preset] of both)
+    it.each([0, 0.1, 1])(`row 29: the seed, where all rewards are %d (${reading})`, (reward) => {
+      const trace = play(
+        small(preset, {
+          population: { size: 3 },
+          schedule: { steps: 4, pruneEvery: 1, evolveEvery: 2, evolveUntil: 2, evolveUntilInclusive: true },
+          verification: { rounds: 1 }
+        }),
+        {
+          // The seed is drawn least, and leaves first.
+          rewards: every(4, {
+            i0: [[reward]],
+            i1: [[reward], [reward]],
+            i2: [[reward], [reward], [reward]],
+            i3: [[reward]]
+          }),
+          proposals: [["A", "B"]],
+          scores: { A: reward, B: reward, parent: reward }
+        }
+      )
+      if (reading === "robust") assert.strictEqual(trace.best, "i0")
+      if (reading === "robust") assert.notInclude(Population.ids(trace.state.population).join(" "), "i0")
+    })
 })

@@ -14,6 +14,7 @@ import {
   probabilities,
   ranking,
   type Remembered,
+  returned,
   standing,
   total
 } from "./History.ts"
@@ -56,7 +57,7 @@ export function* run(config: RunConfig, questions: ReadonlyArray<RunState.Questi
     yield* endStep(config, history)
   }
 
-  const best = bestOf(config, history)
+  const best = returned(config, history)
   if (evaluation.questions > 0)
     for (const policy of ["after", "before"])
       for (const instruction of new Set([history.born[0]?.id, best])) {
@@ -306,6 +307,8 @@ const chooseParents = (config: RunConfig, history: History, order: ReadonlyArray
 interface Tried {
   readonly text: string
   readonly parent: string
+  /** What the parent has on the same questions, or on record. */
+  readonly baseline: number | null
   readonly passed: boolean
   readonly score: number
   readonly mean: number
@@ -369,8 +372,12 @@ function* evolve(
   history.born = [...history.born, ...newcomers]
   history.owed = newcomers.map(({ id }) => id)
   history.reset = history.step
-  for (const { instruction, mean, questions } of event.accepted)
+  for (const [place, { instruction, mean, questions }] of event.accepted.entries()) {
+    const { baseline = null, parent = "" } = entitled[place] ?? {}
     if (questions > 0) history.verified.set(instruction.id, mean)
+    if (questions > 0 && baseline !== null)
+      history.compared.set(instruction.id, { mean, rival: parent, rivalMean: baseline })
+  }
 }
 
 /** What the contestants of a round earned, question by question; fewer for those who left early. */
@@ -637,6 +644,7 @@ const verdicts = (
     return {
       text,
       parent: proposal.parent,
+      baseline,
       passed: untried || (scores.length > 0 && (baseline === null || own >= baseline)),
       score: untried || !rerun ? own : own - (baseline ?? 0),
       mean: own

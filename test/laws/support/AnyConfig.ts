@@ -57,7 +57,8 @@ const numbers = fc.record({
     every: fc.nat(3),
     validation: fc.integer({ min: 1, max: 2 }),
     collapse: fc.constantFrom(0, 0.5, 1),
-    select: fc.constantFrom("last", "best", "before-collapse")
+    select: fc.constantFrom("last", "best", "before-collapse"),
+    instruction: fc.constantFrom("best", "proven")
   }),
   checkpoint: fc.record({ every: fc.integer({ min: 1, max: 3 }), keep: fc.constantFrom(null, 1, 2) })
 })

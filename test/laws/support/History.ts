@@ -33,6 +33,8 @@ export interface History {
   reset: number
   /** Mean on the verification questions, of those that were verified. */
   readonly verified: Map<string, number>
+  /** The same beside that of whom they were compared with. */
+  readonly compared: Map<string, { readonly mean: number; readonly rival: string; readonly rivalMean: number }>
   owed: ReadonlyArray<string>
   /** Who left, with which weight, in order of leaving. */
   left: ReadonlyArray<{ readonly id: string; readonly weight: number }>
@@ -51,6 +53,7 @@ export const nothing = (): History => ({
   observations: [],
   reset: 0,
   verified: new Map(),
+  compared: new Map(),
   owed: [],
   left: [],
   present: [],
@@ -134,6 +137,30 @@ export const bestOf = (config: RunConfig, history: History): string => {
     })
   )
   return ranking(config, history, known)[0] ?? ""
+}
+
+/** The instruction to use from now on (row 29). */
+export const returned = (config: RunConfig, history: History): string => {
+  const best = bestOf(config, history)
+  const seed = history.born[0]?.id ?? ""
+  return config.evaluation.instruction === "best" || lead(history, seed, best) > 0 ? best : seed
+}
+
+/** 1 for whoever was seen to do better than the seed, 0 as well, NaN for anybody else. */
+const lead = (history: History, seed: string, id: string): number => {
+  if (id === seed) return 0
+  const lifetime = (one: string) =>
+    mean(history.observations.filter((seen) => seen.id === one).flatMap(({ rewards }) => rewards))
+  const gain = lifetime(id) - lifetime(seed)
+  if (gain > 1e-9) return 1
+  const trial = history.compared.get(id)
+  if (trial !== undefined) {
+    const start = lead(history, seed, trial.rival)
+    const step = trial.mean - trial.rivalMean
+    if (step > 1e-9 && start >= 0) return 1
+    if (Math.abs(step) <= 1e-9 && start >= 0) return start
+  }
+  return Math.abs(gain) <= 1e-9 ? 0 : NaN
 }
 
 /** The instructions alive, best first. */

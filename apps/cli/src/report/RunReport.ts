@@ -125,14 +125,33 @@ const changes = (
   { seedInstruction, bestInstruction, ...summary }: Summary,
   shown: (text: string) => string
 ): ReadonlyArray<string> => {
-  if (seedInstruction.id === bestInstruction.id) return ["The seed instruction stayed the best one."]
+  if (seedInstruction.id === bestInstruction.id) return [nothingLearned(summary)]
   const { added, removed } = change(seedInstruction.text, bestInstruction.text)
   const whole: Summary = { ...summary, seedInstruction, bestInstruction }
   return [
+    ...evidence(summary),
     ...(added.length === 0 ? [] : [`Added: ${shown(added.join(" "))}`]),
     ...(removed.length === 0 ? [] : [`Removed: ${shown(removed.join(" "))}`]),
     ...(["before", "after"] as const).flatMap((policy) => effect(policy, whole))
   ]
+}
+
+const nothingLearned = ({ unproven }: Pick<Summary, "unproven">): string =>
+  unproven === null
+    ? "Nothing was learned: the seed instruction stayed the best one."
+    : `Nothing was learned: ${unproven} ended with the highest weight, but it has no verification or lifetime mean above ` +
+      "the seed's. The seed instruction stays the one to use."
+
+const evidence = ({ evidence, unproven }: Pick<Summary, "evidence" | "unproven">): ReadonlyArray<string> => {
+  if (unproven !== null)
+    return [
+      `Warning: nothing was learned that could be shown. ${unproven} has the highest weight, but no verification or ` +
+        "lifetime mean above the seed's; evaluation.instruction: proven keeps the seed in such a case."
+    ]
+  if (evidence === null) return []
+  const { instruction, kind, mean, rival, rivalMean } = evidence
+  const where = kind === "lifetime" ? "over its lifetime" : "in verification"
+  return [`Evidence: ${instruction} has a mean reward of ${share(mean)} ${where}, ${rival} of ${share(rivalMean)}.`]
 }
 
 const effect = (policy: Cell["policy"], summary: Summary): ReadonlyArray<string> => {

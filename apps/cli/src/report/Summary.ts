@@ -1,7 +1,9 @@
 import * as Collapse from "@inspo/coevolution/Collapse"
+import * as Conclusion from "@inspo/coevolution/Conclusion"
 import type { RunConfig } from "@inspo/coevolution/Config"
 import { Degradation } from "@inspo/coevolution/Degradation"
-import type { RunState } from "@inspo/coevolution/RunState"
+import * as Policies from "@inspo/coevolution/Policies"
+import { instruction, type RunState } from "@inspo/coevolution/RunState"
 import * as Selection from "@inspo/coevolution/Selection"
 import { Group, Instruction } from "@inspo/domain"
 import { Schema } from "effect"
@@ -49,6 +51,12 @@ export const Summary = Schema.Struct({
   failed: Schema.optionalKey(Schema.Struct({ train: Count, verification: Count, evaluation: Count })),
   seedInstruction: Schema.Struct({ id: Instruction.InstructionId, text: Schema.String }),
   bestInstruction: Schema.Struct({ id: Instruction.InstructionId, text: Schema.String, generation: Count }),
+  /** Whether the instruction to use from now on is shown to be better than the seed. */
+  learned: Schema.Boolean,
+  /** What shows that the best instruction is better than the seed; null where nothing does. */
+  evidence: Schema.NullOr(Conclusion.Evidence),
+  /** The instruction of highest weight, where nothing shows that it is better than the seed; else null. */
+  unproven: Schema.NullOr(Instruction.InstructionId),
   /** The reward that `em` is the mean of: exact match (`em`) unless `reward.kind` names another. */
   measure: Schema.String,
   evaluation: Schema.Array(Cell),
@@ -83,7 +91,8 @@ export const summarize = (run: {
   const { phase } = state
   if (seed === undefined || phase._tag !== "Finished") return null
   const course = Collapse.course(state.rewards, config.evaluation.collapse)
-  const best = state.instructions.find(({ id }) => id === phase.best) ?? seed
+  const best = instruction(state, phase.best)
+  const { best: heaviest, evidence } = Conclusion.conclude({ config, policies: Policies.fromConfig(config) }, state)
   return {
     runDir: run.runDir,
     seed: config.seed,
@@ -92,6 +101,9 @@ export const summarize = (run: {
     ...(Object.values(state.failed).some((failed) => failed > 0) ? { failed: state.failed } : {}),
     seedInstruction: { id: seed.id, text: seed.text },
     bestInstruction: { id: best.id, text: best.text, generation: best.generation },
+    learned: evidence !== null,
+    evidence,
+    unproven: evidence === null && heaviest.id !== seed.id ? heaviest.id : null,
     measure: config.reward.kind,
     evaluation: (["before", "after"] as const).flatMap((policy) =>
       (

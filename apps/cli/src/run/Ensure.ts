@@ -36,7 +36,9 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
           `${directory} holds a run with other settings: ${ConfigParts.told(other)}. Choose another --out, or remove that ` +
           "directory."
       })
-    import { ConfigParts, foldStored, makeSetting, RunConfig } from "@inspo/coevolution"
+    const lost = yield* Lost.find(directory, known)
+    if (lost !== null) return yield* Lost.refusal(directory, lost)
+    const state = yield* foldStored(makeSetting(config, loaded.data), known.events)
     if (state.phase._tag === "Finished") return state
   }
   yield* fs.makeDirectory(directory, { recursive: true })

@@ -29,6 +29,9 @@ const summary: Summary = {
     cell("after", "seed", 0.4),
     cell("after", "best", 0.5)
   ],
+  learned: true,
+  evidence: { kind: "lifetime", instruction: instruction(7).id, mean: 0.5, rival: instruction(0).id, rivalMean: 0.4 },
+  unproven: null,
   baseline: { method: "static", source: "run", rollouts: 5040, em: 0.42, ci95: [0.38, 0.46] },
   measure: "em",
   validation: [],

@@ -2,9 +2,10 @@ import { Group, Instruction, Invariant } from "@inspo/domain"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Array as Arr, Option } from "effect"
-import { apply } from "../Apply.ts"
+import { experiences } from "../Apply.ts"
+import { conclude } from "../Conclusion.ts"
 import type { RunConfig } from "../Config.ts"
-import { bestInstruction, type Setting } from "../Next.ts"
+import type { Setting } from "../Next.ts"
 import * as Policies from "../Policies.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import { type RunState, unstarted } from "../RunState.ts"
@@ -162,7 +163,7 @@ export const refold = (log: Log, config: RunConfig): Trace => {
       })
     }
   }
-  const best = bestInstruction(setting, last).id
+  const best = conclude(setting, last).instruction.id
   decisions.push({
     step: last.step,
     kind: "best",
@@ -227,12 +228,15 @@ const sums = (groups: ReadonlyArray<Group.Group>) =>
   }))
 
 const buffers = (config: RunConfig, events: ReadonlyArray<RunEvent>): Log["buffers"] => {
-  const setting: Setting = { config, policies: Policies.fromConfig(config), questions: [] }
+  const policy = Policies.fromConfig(config).buffer
   const found = new Map<number, ReplayBuffer.ReplayBuffer>()
-  let state = unstarted
+  let buffer = ReplayBuffer.empty
+  let step = 0
   for (const event of events) {
-    state = apply(setting, state, event)
-    if (event._tag === "CandidatesProposed") found.set(state.step, state.buffer)
+    if (event._tag === "RolloutsCollected")
+      buffer = policy.add(buffer, event.step, experiences(event.step, event.groups))
+    if (event._tag === "StepTrained") step = event.step
+    if (event._tag === "CandidatesProposed") found.set(step, buffer)
   }
   return found
 }

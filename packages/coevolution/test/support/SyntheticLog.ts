@@ -1,6 +1,6 @@
 import type { RunConfig, RunEvent } from "@inspo/coevolution"
 import * as Policies from "@inspo/coevolution/Policies"
-import { Question } from "@inspo/domain"
+import { Question, Trajectory } from "@inspo/domain"
 import { Array as Arr, Hash } from "effect"
 import { begun, type Environment, play, scripted } from "../../src/internal/DryRun.ts"
 
@@ -36,7 +36,15 @@ export const syntheticLog = (
         groups: event.groups.map((group) => {
           const name = `${event.step} ${group.questionId} ${group.instructionId}`
           const reward = (sample: number) => flip(skills.get(group.instructionId) ?? 0, `${name} ${sample}`)
-          return { ...group, rewards: Arr.makeBy(config.rollout.groupSize, reward) }
+          const each = <A>(value: (sample: number) => A) => Arr.makeBy(config.rollout.groupSize, value)
+          const [trajectory] = group.trajectories
+          return {
+            ...group,
+            rewards: each(reward),
+            trajectories: each((sample) => Trajectory.TrajectoryId.make(`${trajectory}/${sample}`)),
+            toolCalls: each(() => 0),
+            responseTokens: each(() => 0)
+          }
         })
       }
     }
