@@ -36,8 +36,26 @@ const apply = inFile("packages/coevolution/src/Apply.ts")
 const conclusion = inFile("packages/coevolution/src/Conclusion.ts")
 const schedule = inFile("packages/coevolution/src/Schedule.ts")
 const plan = inFile("packages/coevolution/src/Plan.ts")
+const perform = inFile("packages/coevolution/src/Perform.ts")
+const run = inFile("packages/coevolution/src/Run.ts")
+const selection = inFile("packages/coevolution/src/Selection.ts")
+const stateHash = inFile("packages/coevolution/src/StateHash.ts")
+const trajectories = inFile("packages/coevolution/src/TrajectoryStore.ts")
+const calls = inFile("packages/coevolution/src/OptimizerCalls.ts")
+const references = inFile("packages/coevolution/src/ReferenceStore.ts")
+const bookkeeping = inFile("packages/coevolution/src/Bookkeeping.ts")
+const journal = inFile("packages/journal/src/internal/sqlJournal.ts")
+const toolCalls = inFile("packages/rollout/src/internal/ToolCalls.ts")
+const datums = inFile("packages/engine-tinker/src/internal/client/Datums.ts")
+const backpressure = inFile("packages/engine-tinker/src/internal/client/Backpressure.ts")
+const futures = inFile("packages/engine-tinker/src/internal/server/Futures.ts")
+const requestQueue = inFile("packages/engine-tinker/src/internal/server/RequestQueue.ts")
+const guard = inFile("packages/http-server/src/Guard.ts")
 
-/** One fault of each kind for each decision of the pure core: operators, boundaries, signs, dropped terms, wrong operands. */
+/**
+ * Faults of each kind, such as operators, boundaries, signs, dropped terms and wrong operands: for each decision of the pure
+ * core, and in what performs commands, stores paid work, keeps sessions and talks to engines.
+ */
 export const mutations: ReadonlyArray<Mutation> = [
   weight(
     "member.window : [...member.window",
@@ -340,5 +358,127 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   plan("to < from ? [", "to <= from ? [", "prunings that prune nobody"),
   plan("Math.min(train.batchSize, questions)", "train.batchSize", "questions that are not there count"),
-  plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals count twice")
+  plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals count twice"),
+
+  apply(
+    "  const scores = config.control.permuteCredit",
+    "  const scores = config.control.permuteCredit === null",
+    "verification keeps its true credit"
+  ),
+  selection(
+    "state.checkpoints.slice(0, -keep)",
+    "state.checkpoints.slice(0, state.checkpoints.length - keep + 1)",
+    "the last checkpoint goes before its successor is committed"
+  ),
+  selection(
+    "new Set([0, ...eligibleSteps(config, state)])",
+    "new Set(eligibleSteps(config, state))",
+    "the policy of before is removed"
+  ),
+  selection(
+    "validations.flatMap(({ step }) => (step >= from ?",
+    "validations.flatMap(({ step }) => (step > from ?",
+    "the policy to return is removed"
+  ),
+  stateHash("  ...state,\n  checkpoints", "  ...state,\n  trial: null,\n  checkpoints", "a trial is not hashed"),
+  stateHash("({ step, hash: checkpoint.hash })", "({ step })", "another checkpoint hashes alike"),
+  run(
+    'event._tag === "StepTrained" && event.step > step ?',
+    'event._tag === "StepTrained" && event.step >= step ?',
+    "a resume trains the checkpoint's step again"
+  ),
+  run(
+    "else yield* catchUp(",
+    "else if (state.step < 0) yield* catchUp(",
+    "a resume keeps the weights that it woke up with"
+  ),
+  run("yield* assertSameRun(events, started)", "", "a resume under another algorithm goes on"),
+  run(
+    "    yield* EventLog.append(journal, event, after)\n    yield* options.onEvent(event, after)",
+    "    yield* options.onEvent(event, after)\n    yield* EventLog.append(journal, event, after)",
+    "an event is told before it is committed"
+  ),
+  calls("const key = `${call.key}/${attempt}`", "const key = call.key", "a retry reads the stored answer again"),
+  calls("if (stored !== null) return stored", "", "a stored answer is paid for again"),
+  calls("onFailure: ({ spent }) => spent ?? Spent.nothing", "onFailure: () => Spent.nothing", "failed calls are free"),
+  calls(
+    "budget.usd !== null && call.atMost.usd === null",
+    "budget.usd === null && call.atMost.usd === null",
+    "calls of an unknown price are made under a limit"
+  ),
+  trajectories("episodes.filter(({ id }) => !known.has(id))", "episodes", "stored trajectories are rolled out again"),
+  trajectories(
+    "failed.length > maxFailedShare * episodes.length",
+    "failed.length > episodes.length",
+    "a run learns from the survivors"
+  ),
+  trajectories(
+    "finished.filter((one) => !Trajectory.isFailed(one))",
+    "finished",
+    "failures are stored before it is known that they are few"
+  ),
+  trajectories("tokens: promptTokens + responseTokens }", "tokens: responseTokens }", "prompts are free"),
+  trajectories("(Ledger.isMetered(config.budget) ? 1 : 4)", "4", "a metered run overspends by four lots"),
+  references("if (record !== undefined)", "if (record === null)", "the reference is scored again on a resume"),
+  journal(
+    "ON CONFLICT DO NOTHING",
+    "ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, hash = excluded.hash",
+    "a later answer takes the place of the first"
+  ),
+  journal("reserved.has(name(reservation)) ? 1 : 0", "0", "work done again counts as new"),
+  journal(
+    "WHERE sequence >= ${sequence - 1}",
+    "WHERE sequence >= ${sequence}",
+    "the first event that follows is checked against nothing"
+  ),
+  journal("hash === recordHash(kind, key, step, text)", "hash !== null", "a changed record is believed"),
+  toolCalls("byInput.get(input) ?? unanswered", "replies[0] ?? unanswered", "all inputs get the first reply"),
+  toolCalls("replies.length === inputs.length", "replies.length <= inputs.length", "missing replies shift the others"),
+  toolCalls("times: options.attempts - 1", "times: options.attempts", "a tool is asked once too often"),
+  datums("counted.length * bits", "datums.length * bits", "datums that do not count dilute the others"),
+  datums(
+    "values.slice(values.length - response.length)",
+    "values.slice(0, response.length)",
+    "log-probabilities of the prompt for those of the response"
+  ),
+  datums("part.length >= limits.most ||", "part.length > limits.most ||", "a part holds one too many"),
+  backpressure("Math.min(concurrency, 10)", "concurrency", "a server that turned requests away is asked as before"),
+  futures(
+    "if (known.digest === digest) return known.id",
+    "return known.id",
+    "another request under a known number gets the old answer"
+  ),
+  futures("slot: once ? null : slot", "slot", "an update may be done twice"),
+  requestQueue(
+    "(a.sequence ?? 0) - (b.sequence ?? 0)",
+    "(b.sequence ?? 0) - (a.sequence ?? 0)",
+    "updates run in another order"
+  ),
+  requestQueue("next.sequence > expected", "next.sequence < expected", "a missing update is not waited for"),
+  guard('name === "localhost" ||', 'name.startsWith("localhost") ||', "a name that begins like ours is ours"),
+  bookkeeping(
+    "Ledger.summarize(yield* journal.ledger).total",
+    "Ledger.nothing",
+    "what earlier sessions spent is forgotten"
+  ),
+  bookkeeping("yield* check(phase, need)", "", "work that does not fit is begun"),
+  bookkeeping(
+    "settled.map(({ cost, most }) => subtract(cost, most))",
+    "settled.map(({ cost, most }) => subtract(most, cost))",
+    "what was reserved too much is spent"
+  ),
+  perform('["episode", ...stream, sample]', '["episode", ...stream]', "the members of a group are one and the same"),
+  perform('["verify", step, round, place])', '["verify", step, round, name, place])', "contestants draw other luck"),
+  perform("if (hash !== command.batchHash)", "if (hash === null)", "a batch that was not planned is trained"),
+  perform(
+    "const asked = Arr.take(data.validation,",
+    "const asked = Arr.take(data.test,",
+    "test questions choose the policy"
+  ),
+  perform("if (loaded !== command.checkpointStep)", "if (loaded === null)", "one policy is evaluated for the other"),
+  perform(
+    ".filter(Trajectory.isFailed).map(({ questionId }) => questionId)",
+    ".filter(Trajectory.isFailed).map(({ id }) => id)",
+    "verification is unpaired where a rollout failed"
+  )
 ]
