@@ -61,15 +61,15 @@ describe("inspo data", { timeout: patience }, () => {
 
   it("tells every row that cannot be read before it fails", async () => {
     const finished = await inspo(["data", "inspect", "bad.jsonl"], { cwd })
-    assertToldInOneParagraph(finished, 1, "3 of 4 rows of bad.jsonl cannot be read; the first is bad.jsonl:2")
+    assertToldInOneParagraph(finished, 2, "3 of 4 rows of bad.jsonl cannot be read; the first is bad.jsonl:2")
     for (const part of ["1 questions in bad.jsonl", "bad.jsonl:2:", "bad.jsonl:3: byte 14 (0xE9)", "bad.jsonl:4:"])
       assert.include(finished.stdout, part)
   })
 
   it.each([
     ["a file that is there", ["split", "q.jsonl", "--out", "there"], 2, "--force"],
-    ["a place that cannot be", ["convert", "q.jsonl", "/proc/inspo/q.jsonl"], 1, "/proc/inspo"],
-    ["a malformed line", ["convert", "bad.jsonl", "bad2.parquet"], 1, "bad.jsonl:2"]
+    ["a place that cannot be", ["convert", "q.jsonl", "/proc/inspo/q.jsonl"], 2, "/proc/inspo"],
+    ["a malformed line", ["convert", "bad.jsonl", "bad2.parquet"], 2, "bad.jsonl:2"]
   ] as const)("refuses %s in one paragraph, and leaves nothing behind", async (_, args, code, part) => {
     if (args.some((arg) => arg === "there")) await run("split", "q.jsonl", "--out", "there")
     const before = (await readdir(cwd, { recursive: true })).toSorted()

@@ -79,7 +79,7 @@ describe("a retriever", { timeout: patience }, () => {
 
   it.each([
     ["an address others can reach", ["model/tokenizer.json", "--host", "0.0.0.0"], 2, "--api-key-env"],
-    ["a file that is no corpus", ["model/tokenizer.json"], 1, "tokenizer.json:1"]
+    ["a file that is no corpus", ["model/tokenizer.json"], 2, "tokenizer.json:1"]
   ] as const)("refuses %s in one paragraph", async (_, args, code, part) => {
     const finished = await inspo(["retriever", "serve", ...args, "--quiet"], { cwd })
     assertToldInOneParagraph(finished, code, part)

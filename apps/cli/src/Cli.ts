@@ -97,7 +97,7 @@ function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure {
         : String(error)
   const problem = `${sentence(oneLine(message))}${remedy(message)}`
   // Named by its tag, so that a start does not load what defines it.
-  return Predicate.isTagged(error, "ConfigError")
+  return Predicate.isTagged(error, "ConfigError") || Predicate.isTagged(error, "DatasetError")
     ? new UsageError({ problem, cause: error })
     : new CommandFailure({ problem, cause: error })
 }

@@ -2,7 +2,7 @@ import { type PlatformError, Runtime, Schema } from "effect"
 
 const fields = { problem: Schema.String, cause: Schema.optionalKey(Schema.Defect()) }
 
-/** The command or its config cannot be used as given; nothing was started. Exit code 2. */
+/** The command, its config or a file that it names cannot be used as given; nothing was started. Exit code 2. */
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", fields) {
   override readonly [Runtime.errorExitCode] = 2
   override readonly [Runtime.errorReported] = false
@@ -11,7 +11,7 @@ export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", f
   }
 }
 
-/** What was asked for was started and failed, or its material cannot be used. Exit code 1. */
+/** What was asked for was started and failed, or the run that it names cannot be used. Exit code 1. */
 export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", fields) {
   override readonly [Runtime.errorExitCode] = 1
   override readonly [Runtime.errorReported] = false

@@ -1,6 +1,6 @@
 import { type DatasetError, SearchR1 } from "@inspo/datasets"
 import { Console, Effect, Ref, Result, Stream } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { UsageError } from "../Failure.ts"
 import { paragraph } from "../terminal/Text.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { type Inspection, inspection } from "./Inspection.ts"
@@ -28,7 +28,7 @@ export const inspect = Effect.fn("Inspect.inspect")(function* ({ file, json }: I
     ? Console.log(JSON.stringify({ file, ...found, malformed: unread }))
     : reporter.lines(page(file, found, unread, reporter.columns))
   if (unread.rows > 0)
-    return yield* new CommandFailure({
+    return yield* new UsageError({
       problem:
         `${unread.rows} of ${questions.length + unread.rows} rows of ${file} cannot be read; the first is ` +
         `${unread.first[0]}. Mend or remove them.`

@@ -1,3 +1,4 @@
+import { DatasetError } from "@inspo/datasets"
 import { Effect, FileSystem, Path } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { makeDirectories } from "../runDirectory/Claim.ts"
@@ -22,10 +23,16 @@ export const replace = Effect.fnUntraced(function* <E extends { readonly message
   const directory = path.dirname(file)
   // The name keeps its end, which tells the format.
   const temporary = path.join(directory, `.${process.pid}.${path.basename(file)}`)
-  yield* makeDirectories(directory).pipe(
-    Effect.andThen(write(temporary)),
+  const unwritten = ({ message }: { readonly message: string }) => ({ problem: `${file} was not written: ${message}.` })
+  yield* makeDirectories(directory).pipe(Effect.mapError((cause) => new UsageError({ ...unwritten(cause), cause })))
+  yield* write(temporary).pipe(
     Effect.andThen(fs.rename(temporary, file)),
     Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))),
-    Effect.mapError(({ message }) => new CommandFailure({ problem: `${file} was not written: ${message}.` }))
+    Effect.mapError((cause) =>
+      // A fault of what is read, not of what is written.
+      cause instanceof DatasetError && cause.file !== temporary
+        ? new UsageError({ ...unwritten(cause), cause })
+        : new CommandFailure({ ...unwritten(cause), cause })
+    )
   )
 })

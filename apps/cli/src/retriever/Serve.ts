@@ -3,7 +3,7 @@ import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
 import * as RetrieveProtocol from "@inspo/retrieval/RetrieveProtocol"
 import * as Server from "@inspo/retrieval/Server"
 import { Console, Effect, FileSystem, Layer, Option, Ref } from "effect"
-import { CommandFailure, UsageError } from "../Failure.ts"
+import { UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
 
 export interface ServeInput extends Address {
@@ -58,4 +58,4 @@ const progress = Effect.fnUntraced(function* ({ corpus, quiet }: ServeInput) {
   })
 })
 
-const failure = ({ message }: SearchError) => new CommandFailure({ problem: `${message}.` })
+const failure = (cause: SearchError) => new UsageError({ problem: `${cause.message}.`, cause })
