@@ -26,8 +26,8 @@ export const whatif = Command.make(
   Command.withExamples([
     { command: "inspo whatif runs/mine --set population.window=10", description: "Longer memory" },
     {
-      command: "inspo whatif runs/mine --grid schedule.pruneEvery=3,5,15 --grid sampler.temperature=0.1,0.2,1",
-      description: "Nine settings at once"
+      command: "inspo whatif runs/mine --grid population.unseen=zero,mean --grid population.parentChoice=weight,pareto",
+      description: "Four settings at once"
     }
   ])
 )
