@@ -7,10 +7,12 @@ import {
   type Sequence,
   type Tokenizer
 } from "@inspo/engine"
-import { type Duration, Effect, Layer, type Redacted, Result, Schema, Semaphore } from "effect"
+import { type Duration, Effect, Equal, Layer, type Redacted, Result, Schema, Semaphore } from "effect"
 import { HttpClient } from "effect/http"
 import * as Connection from "./internal/Connection.ts"
-import type { Dialect } from "./internal/Dialect.ts"
+import type { Arrived, Dialect } from "./internal/Dialect.ts"
+import { fill } from "./internal/Fill.ts"
+import { llamaCpp } from "./internal/LlamaCpp.ts"
 import { sglang } from "./internal/Sglang.ts"
 import { vllm } from "./internal/Vllm.ts"
 import * as Wire from "./Wire.ts"
@@ -24,11 +26,11 @@ export interface CompletionsEngineOptions {
   readonly model?: string | null | undefined
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey?: Redacted.Redacted | null | undefined
-  /** Whether `/v1/completions` is asked, or SGLang's `/generate`; asked of the server when absent. */
+  /** Whether `/v1/completions` is asked, SGLang's `/generate`, or llama.cpp's `/completion`; told by the server when absent. */
   readonly dialect?: "auto" | Dialect["name"] | undefined
   /** Tokens of prompt and response together; as the server says when absent. */
   readonly contextLength?: number | null | undefined
-  /** Requests in flight at once; 256 when absent. */
+  /** Requests in flight at once; as many as the server says, or else 256, when absent. */
   readonly concurrency?: number | null | undefined
   /** How long the server may be out of reach or too busy; 5 minutes when absent. */
   readonly patience?: Duration.Input | undefined
@@ -37,13 +39,13 @@ export interface CompletionsEngineOptions {
 }
 
 /**
- * A frozen policy behind a server that samples and does not train: vLLM, SGLang, or another one whose `/v1/completions`
- * takes a prompt of token ids and gives token ids with log-probabilities.
+ * A frozen policy behind a server that samples and does not train: vLLM, SGLang, llama.cpp's `llama-server`, or another
+ * one whose `/v1/completions` takes a prompt of token ids and gives token ids with log-probabilities.
  *
  * Its profile says `trains: false`: `train` fails, `save` refers to the policy that is served, and `restore` takes that
  * reference alone. The policy is its own reference; it is scored where the server gives log-probabilities of a prompt.
- * What the server can do is asked with a prompt of a few tokens at the start, and every answer is checked: token ids,
- * finite log-probabilities, their number. The key is never part of an error or a log.
+ * What the server can do is asked with a prompt of a few tokens at the start, and every answer is checked: token ids of the
+ * vocabulary, log-probabilities that can be such, their number. The key is never part of an error or a log.
  */
 export const layer = (options: CompletionsEngineOptions): Layer.Layer<Engine, EngineError, HttpClient.HttpClient> =>
   Layer.effect(Engine, make(options))
@@ -76,31 +78,57 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
     })
   const model = served.id
   const facts = served.inspo ?? undefined
-  const contextLength = options.contextLength ?? served.max_model_len ?? undefined
+  const named = options.dialect ?? "auto"
+  const dialect = dialectOf(named === "auto" ? served.owned_by : named, tokenizer)
+  const props =
+    dialect.name === "llama.cpp" ? yield* Effect.mapError(probing.get("/props", readProps), fail("start")) : undefined
+  const contextLength =
+    options.contextLength ?? served.max_model_len ?? props?.default_generation_settings.n_ctx ?? undefined
   if (contextLength === undefined)
     return yield* new EngineError({
       operation: "start",
       reason: `${url} does not tell the context length of ${model}; set engine.contextLength`
     })
-  const named = options.dialect ?? "auto"
-  const dialect = (named === "auto" ? served.owned_by : named) === "sglang" ? sglang : vllm
-
-  const scoreBy = (connection: Connection.Connection, sequence: Sequence) => {
-    const { body, path } = dialect.score(model, sequence)
-    return Effect.map(
-      connection.post(path, body, {}, (answer) => dialect.readScores(answer, sequence)),
-      (scores) => scores.slice(scores.length - sequence.response.length)
-    )
-  }
   const sampleBy = (connection: Connection.Connection, request: SampleRequest, n: number, seed: string) => {
-    const { body, path } = dialect.sample(model, { ...request, n, seed: numericSeed(seed) })
+    const asked = { ...request, n, seed: numericSeed(seed) }
+    const { body, path } = dialect.sample(model, asked)
     const headers = facts === undefined ? {} : { [Wire.seedHeader]: encodeURIComponent(seed) }
-    return connection.post(path, body, headers, (answer) =>
-      Result.flatMap(dialect.readSamples(answer), (sequences) => checked(sequences, n, request.maxTokens))
+    const expected = { n, most: request.maxTokens, vocabulary: tokenizer.vocabularySize }
+    return connection
+      .post(path, body, headers, (answer) =>
+        Result.flatMap(dialect.readSamples(answer, asked), (sequences) => checked(sequences, expected)).pipe(
+          Result.mapError((reason) => `request ${seed}: ${reason}`)
+        )
+      )
+      .pipe(Effect.flatMap(Effect.forEach((sequence) => fill(connection, dialect.next, request.prompt, sequence))))
+  }
+  const scoreBy = (
+    connection: Connection.Connection,
+    scoring: NonNullable<Dialect["scoring"]>,
+    sequence: Sequence
+  ): Effect.Effect<ReadonlyArray<number>, Connection.AskError> => {
+    const { body, path } = scoring.ask(model, sequence)
+    return Effect.map(
+      connection.post(path, body, {}, (answer) => scoring.read(answer, sequence)),
+      (scores) => scores.slice(scores.length - sequence.response.length)
     )
   }
 
   const trial = tokenizer.prompt([{ role: "user", content: "Hello" }])
+  if (dialect.tokenizing !== undefined) {
+    const { ask, read } = dialect.tokenizing
+    const text = `${tokenizer.decode(trial)}Wörld, 12345\n\tit's 日本 🙂`
+    const { body, path } = ask(text)
+    const theirs = yield* Effect.mapError(probing.post(path, body, {}, read), fail("start"))
+    const ours = tokenizer.encode(text)
+    if (!Equal.equals(theirs, ours))
+      return yield* new EngineError({
+        operation: "start",
+        reason:
+          `${url} makes the tokens ${theirs.join(" ")} of ${JSON.stringify(text)}, expected ${ours.join(" ")}: ` +
+          "engine.tokenizer is not the tokenizer of its model"
+      })
+  }
   yield* Effect.mapError(
     sampleBy(
       probing,
@@ -111,13 +139,15 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
     fail("start")
   )
   // Servers that give no log-probabilities of a prompt refuse the question, or leave them out of the answer.
-  const scores = yield* Effect.match(scoreBy(probing, { prompt: trial.slice(0, 1), response: trial.slice(1) }), {
-    onSuccess: () => true,
-    onFailure: () => false
-  })
+  const scores =
+    dialect.scoring !== null &&
+    (yield* Effect.match(scoreBy(probing, dialect.scoring, { prompt: trial.slice(0, 1), response: trial.slice(1) }), {
+      onSuccess: () => true,
+      onFailure: () => false
+    }))
 
   const connection = connect(options.patience ?? "5 minutes")
-  const concurrency = options.concurrency ?? facts?.concurrency ?? 256
+  const concurrency = options.concurrency ?? facts?.concurrency ?? props?.total_slots ?? 256
   const permits = yield* Semaphore.make(concurrency)
 
   const sampleOne = (request: SampleRequest) => {
@@ -180,7 +210,8 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
 
     score: Effect.fn("CompletionsEngine.score")(
       function* (_, sequences) {
-        if (!scores)
+        const { scoring } = dialect
+        if (!scores || scoring === null)
           return yield* new EngineError({
             operation: "score",
             reason: `${url} gives no log-probabilities of a prompt; set train.klCoefficient to 0`
@@ -188,7 +219,9 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
         return yield* Effect.forEach(
           sequences,
           (sequence) =>
-            sequence.response.length === 0 ? Effect.succeed([]) : permits.withPermit(scoreBy(connection, sequence)),
+            sequence.response.length === 0
+              ? Effect.succeed([])
+              : permits.withPermit(scoreBy(connection, scoring, sequence)),
           { concurrency: "unbounded" }
         )
       },
@@ -222,14 +255,31 @@ const decodeModels = Schema.decodeUnknownResult(Wire.Models)
 const readModels: Connection.Read<Wire.Models> = (answer) =>
   Result.mapError(decodeModels(answer), ({ message }) => message)
 
+const decodeProps = Schema.decodeUnknownResult(Wire.LlamaProps)
+const readProps: Connection.Read<Wire.LlamaProps> = (answer) =>
+  Result.mapError(decodeProps(answer), ({ message }) => message)
+
+/** What calls itself neither SGLang nor llama.cpp is taken for vLLM, whose way of asking is the common one. */
+const dialectOf = (name: string | null | undefined, tokenizer: Tokenizer): Dialect => {
+  if (name === "sglang") return sglang
+  if (name === "llamacpp" || name === "llama.cpp") return llamaCpp(tokenizer)
+  // Some take 0 for none at all; ours knows those of sampled tokens alone.
+  return vllm(name === "inspo" ? 0 : 1)
+}
+
 const checked = (
-  sequences: ReadonlyArray<SampledSequence>,
-  count: number,
-  most: number
-): Result.Result<ReadonlyArray<SampledSequence>, string> => {
-  const long = sequences.find(({ tokens }) => tokens.length > most)
-  if (sequences.length !== count) return Result.fail(`${sequences.length} sequences, expected ${count}`)
-  return long === undefined
-    ? Result.succeed(sequences)
-    : Result.fail(`a sequence of ${long.tokens.length} tokens, expected at most ${most}`)
+  sequences: ReadonlyArray<Arrived>,
+  { most, n, vocabulary }: { readonly n: number; readonly most: number; readonly vocabulary: number }
+): Result.Result<ReadonlyArray<Arrived>, string> => {
+  if (sequences.length !== n) return Result.fail(`${sequences.length} sequences, expected ${n}`)
+  for (const [index, { tokens }] of sequences.entries()) {
+    if (tokens.length > most)
+      return Result.fail(`sequence ${index} has ${tokens.length} tokens, expected at most ${most}`)
+    const at = tokens.findIndex((token) => token < 0 || token >= vocabulary)
+    if (at >= 0)
+      return Result.fail(
+        `token ${at} of sequence ${index} is ${tokens[at]}, expected 0 to ${vocabulary - 1}, the ids of engine.tokenizer`
+      )
+  }
+  return Result.succeed(sequences)
 }

@@ -27,28 +27,41 @@ export const EngineFacts = Schema.Struct({
   fingerprint: Schema.String
 })
 
-/** `GET /v1/models`. */
-export const Models = Schema.Struct({
-  data: Schema.Array(
-    Schema.Struct({
-      id: Schema.NonEmptyString,
-      owned_by: maybe(Schema.String),
-      max_model_len: maybe(Schema.Int),
-      inspo: maybe(EngineFacts)
-    })
-  )
+/** `GET /v1/models/{id}`. */
+export const Model = Schema.Struct({
+  id: Schema.NonEmptyString,
+  object: maybe(Schema.String),
+  created: maybe(Schema.Int),
+  owned_by: maybe(Schema.String),
+  max_model_len: maybe(Schema.Int),
+  inspo: maybe(EngineFacts)
 })
+export interface Model extends Schema.Schema.Type<typeof Model> {}
+
+/** `GET /v1/models`. */
+export const Models = Schema.Struct({ data: Schema.Array(Model) })
 export interface Models extends Schema.Schema.Type<typeof Models> {}
 
-/** `POST /v1/completions` with a prompt of tokens, as vLLM extends it. */
+/** `POST /v1/completions`: OpenAI's fields, and those that vLLM adds. `user` has no effect. */
 export const CompletionRequest = Schema.Struct({
   model: maybe(Schema.String),
-  prompt: Tokens,
+  prompt: Schema.Union([Schema.String, Tokens, list("a list of texts", isText), Schema.Array(Tokens)]),
+  best_of: maybe(Schema.Int),
+  echo: maybe(Schema.Boolean),
+  logit_bias: maybe(Schema.Record(Schema.String, Schema.Finite)),
+  stream: maybe(Schema.Boolean),
+  stream_options: maybe(Schema.Struct({ include_usage: maybe(Schema.Boolean) })),
+  suffix: maybe(Schema.String),
+  user: maybe(Schema.String),
   n: maybe(Schema.Int),
   max_tokens: maybe(Schema.Int),
   temperature: maybe(Schema.Finite),
   top_p: maybe(Schema.Finite),
   top_k: maybe(Schema.Int),
+  min_p: maybe(Schema.Finite),
+  repetition_penalty: maybe(Schema.Finite),
+  presence_penalty: maybe(Schema.Finite),
+  frequency_penalty: maybe(Schema.Finite),
   seed: maybe(Schema.Int),
   stop: maybe(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
   skip_special_tokens: maybe(Schema.Boolean),
@@ -67,13 +80,35 @@ const PromptLogprobs = Schema.Array(
 /** `logprobs.tokens` are texts, or `token_id:N` where that was asked for. */
 export const CompletionChoice = Schema.Struct({
   index: Schema.Int,
+  text: maybe(Schema.String),
   finish_reason: maybe(Schema.String),
   token_ids: maybe(Tokens),
-  logprobs: maybe(Schema.Struct({ tokens: maybe(list("a list of texts", isText)), token_logprobs: maybe(Logprobs) })),
+  prompt_token_ids: maybe(Tokens),
+  logprobs: maybe(
+    Schema.Struct({
+      tokens: maybe(list("a list of texts", isText)),
+      token_logprobs: maybe(Logprobs),
+      top_logprobs: maybe(Schema.Unknown),
+      text_offset: maybe(list("a list of numbers", isToken))
+    })
+  ),
   prompt_logprobs: maybe(PromptLogprobs)
 })
 
-export const CompletionResponse = Schema.Struct({ choices: Schema.Array(CompletionChoice) })
+export const Usage = Schema.Struct({
+  prompt_tokens: Schema.Int,
+  completion_tokens: Schema.Int,
+  total_tokens: Schema.Int
+})
+
+export const CompletionResponse = Schema.Struct({
+  id: maybe(Schema.String),
+  object: maybe(Schema.String),
+  created: maybe(Schema.Int),
+  model: maybe(Schema.String),
+  choices: Schema.Array(CompletionChoice),
+  usage: maybe(Usage)
+})
 export interface CompletionResponse extends Schema.Schema.Type<typeof CompletionResponse> {}
 
 /** `POST /generate` of SGLang. */
@@ -84,6 +119,10 @@ export const GenerateRequest = Schema.Struct({
     temperature: Schema.Finite,
     top_p: Schema.Finite,
     top_k: Schema.Int,
+    min_p: Schema.Finite,
+    repetition_penalty: Schema.Finite,
+    presence_penalty: Schema.Finite,
+    frequency_penalty: Schema.Finite,
     stop: Schema.Array(Schema.String),
     no_stop_trim: Schema.Boolean,
     skip_special_tokens: Schema.Boolean,
@@ -107,3 +146,27 @@ export const GenerateResponse = Schema.Struct({
   })
 })
 export interface GenerateResponse extends Schema.Schema.Type<typeof GenerateResponse> {}
+
+/** `GET /props` of llama.cpp's server. */
+export const LlamaProps = Schema.Struct({
+  total_slots: Schema.Int,
+  default_generation_settings: Schema.Struct({ n_ctx: Schema.Int })
+})
+export interface LlamaProps extends Schema.Schema.Type<typeof LlamaProps> {}
+
+const LlamaLogprob = Schema.Struct({ id: Schema.Int, logprob: Schema.Finite })
+
+/** `POST /completion` of llama.cpp's server; `completion_probabilities` are of some of the `tokens`, in order, or of none. */
+export const LlamaCompletion = Schema.Struct({
+  tokens: Tokens,
+  stop_type: Schema.Literals(["none", "eos", "limit", "word"]),
+  completion_probabilities: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({ ...LlamaLogprob.fields, top_logprobs: Schema.optionalKey(Schema.Array(LlamaLogprob)) })
+    )
+  )
+})
+export interface LlamaCompletion extends Schema.Schema.Type<typeof LlamaCompletion> {}
+
+/** `POST /tokenize` of llama.cpp's server. */
+export const LlamaTokens = Schema.Struct({ tokens: Tokens })

@@ -1,7 +1,9 @@
 import { timingSafeEqual } from "node:crypto"
-import { Engine, type EngineError, type SampleRequest, type SampleResult } from "@inspo/engine"
+import { Engine, type EngineError, type SampledSequence, type SampleRequest, type SampleResult } from "@inspo/engine"
 import {
+  Clock,
   Context,
+  Deferred,
   Effect,
   Exit,
   Layer,
@@ -12,10 +14,17 @@ import {
   RequestResolver,
   Result,
   Schema,
+  SchemaIssue,
   Semaphore
 } from "effect"
 import { Headers, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { firstStop } from "./internal/firstStop.ts"
+import * as Answer from "./internal/server/Answer.ts"
+import { type Plan, plan } from "./internal/server/Plan.ts"
+import { bodyOf, Refusal } from "./internal/server/Refusal.ts"
 import * as Wire from "./Wire.ts"
+
+export { Refusal } from "./internal/server/Refusal.ts"
 
 /** `/v1/completions` over an engine. */
 export class CompletionsServer extends Context.Service<CompletionsServer, CompletionsServer.Interface>()(
@@ -24,13 +33,21 @@ export class CompletionsServer extends Context.Service<CompletionsServer, Comple
 
 export declare namespace CompletionsServer {
   export interface Interface {
-    readonly models: Wire.Models
+    readonly model: Wire.Model
+    /** `stream` says that the answer is written as events. */
     readonly complete: (
       request: Wire.CompletionRequest,
       seed: Option.Option<string>
-    ) => Effect.Effect<Wire.CompletionResponse, Refusal>
+    ) => Effect.Effect<Completed, Refusal>
     readonly apiKey: Redacted.Redacted | null
   }
+}
+
+/** An answer, and how it was asked for. */
+export interface Completed {
+  readonly response: Wire.CompletionResponse
+  readonly stream: Plan["stream"]
+  readonly streamUsage: Plan["streamUsage"]
 }
 
 export interface CompletionsServerOptions {
@@ -38,42 +55,50 @@ export interface CompletionsServerOptions {
   readonly model: string
   /** Required as `Authorization: Bearer …`; none is when absent. */
   readonly apiKey?: Redacted.Redacted | undefined
-}
-
-/** A request that is answered with another status than 200. */
-export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", { status: Schema.Int, reason: Schema.String }) {
-  override get message() {
-    return this.reason
-  }
+  /** Sequences that one request may ask for, over all its prompts; 1,024 when absent. */
+  readonly maxSequences?: number | undefined
+  /** Prompts of one request; 256 when absent. */
+  readonly maxPrompts?: number | undefined
+  /** Requests that are open at once; more are refused with 429. 1,024 when absent. */
+  readonly maxOpen?: number | undefined
 }
 
 /**
- * Serves the present policy of an engine as vLLM does: prompts of token ids in, token ids with log-probabilities out, those
- * of the prompt too where they are asked for. Requests that come at the same time share a call of the engine, which changes
- * no sample.
+ * Serves the present policy of an engine to clients of OpenAI and of vLLM: prompts as texts or token ids in; texts and, where
+ * asked for, token ids with log-probabilities out, those of the prompt too. What the engine cannot do is refused, and so are
+ * requests beyond the limits. Requests that come at the same time share a call of the engine, which changes no sample; a
+ * call ends when all its clients are gone.
  */
 export const layer = (options: CompletionsServerOptions): Layer.Layer<CompletionsServer, never, Engine> =>
   Layer.effect(CompletionsServer, make(options))
 
 const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
+  const { maxOpen = 1024, maxPrompts = 256, maxSequences = 1024 } = options
   const engine = yield* Engine
-  const { profile } = engine
+  const { profile, tokenizer } = engine
+  const created = yield* seconds
   const turn = yield* Semaphore.make(1)
+  const open = yield* Semaphore.make(maxOpen)
+  /** One call of the engine for several requests, which ends when all their clients are gone. */
+  const call = (requests: ReadonlyArray<Sampling>) =>
+    Effect.raceFirst(
+      Effect.mapError(engine.sample(requests.map(({ request }) => request)), failed),
+      Effect.andThen(
+        Effect.forEach(requests, ({ gone }) => Deferred.await(gone), { discard: true }),
+        Effect.fail(refuse(499, "the client is gone"))
+      )
+    )
   const resolver = RequestResolver.make<Sampling>(
     Effect.fnUntraced(
       function* (entries) {
-        const sampled = yield* Effect.exit(engine.sample(entries.map(({ request }) => request.request)))
+        const sampled = yield* Effect.exit(call(entries.map(({ request }) => request)))
         if (Exit.isSuccess(sampled)) {
           for (const [index, entry] of entries.entries()) entry.completeUnsafe(answerOf(sampled.value[index]))
         } else {
           // One request that cannot be sampled must not fail the others of its call.
           for (const entry of entries)
             entry.completeUnsafe(
-              yield* Effect.exit(
-                Effect.flatMap(Effect.mapError(engine.sample([entry.request.request]), refusalOf), ([result]) =>
-                  answerOf(result)
-                )
-              )
+              yield* Effect.exit(Effect.flatMap(call([entry.request]), ([result]) => answerOf(result)))
             )
         }
       },
@@ -82,127 +107,173 @@ const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
     // What comes while the engine is busy shares its next call.
   ).pipe(RequestResolver.setDelayEffect(Effect.andThen(arrivals, turn.withPermit(Effect.void))))
 
+  const isSingle = (stop: string) => tokenizer.encode(stop).length === 1
+  /** Samples, with the stop texts that the engine does not take found in what it gives. */
+  const sample = Effect.fnUntraced(function* (request: SampleRequest) {
+    const taken = profile.stopTexts === "single-token" ? request.stop.filter(isSingle) : request.stop
+    const others = request.stop.filter((stop) => !taken.includes(stop))
+    const gone = yield* Deferred.make<void>()
+    const { sequences } = yield* Effect.request(
+      new Sampling({ request: { ...request, stop: taken }, gone }),
+      resolver
+    ).pipe(Effect.onInterrupt(() => Deferred.succeed(gone, undefined)))
+    return sequences.map((sequence): SampledSequence => {
+      const end = firstStop(sequence.tokens, others, tokenizer)
+      return end === null
+        ? sequence
+        : { tokens: sequence.tokens.slice(0, end), logprobs: sequence.logprobs.slice(0, end), stopReason: "stop" }
+    })
+  })
+
+  const answer = Effect.fnUntraced(function* (asked: Plan, seed: string, prompt: Plan["prompts"][number]) {
+    const { tokens } = prompt
+    const maxTokens = Math.min(asked.maxTokens, profile.contextLength - tokens.length)
+    const { n, stop, temperature, topP } = asked
+    const sequences =
+      maxTokens < 1
+        ? Array.from({ length: n }, (): SampledSequence => ({ tokens: [], logprobs: [], stopReason: "length" }))
+        : yield* sample({ prompt: tokens, n, stop, maxTokens, temperature, topP, seed })
+    const isScored = asked.promptLogprobs || (asked.echo && asked.logprobs)
+    const [scores = null] = isScored
+      ? yield* Effect.mapError(
+          engine.score("current", [{ prompt: tokens.slice(0, 1), response: tokens.slice(1) }]),
+          failed
+        )
+      : []
+    return { prompt, scores, sequences } satisfies Answer.Answered
+  })
+
   const complete = Effect.fnUntraced(function* (
     request: Wire.CompletionRequest,
-    seed: Option.Option<string>
-  ): Effect.fn.Return<Wire.CompletionResponse, Refusal> {
-    const { prompt } = request
-    if ((request.model ?? options.model) !== options.model)
-      return yield* refuse(404, `model is ${request.model}, expected ${options.model}, the only one of this server`)
-    if ((request.top_k ?? -1) > 0)
-      return yield* refuse(400, `top_k is ${request.top_k}, expected -1: there is no top-k`)
-    const room = profile.contextLength - prompt.length
-    const maxTokens = request.max_tokens ?? 16
-    if (prompt.length === 0) return yield* refuse(400, "prompt is empty, expected at least one token")
-    const asksPrompt = typeof request.prompt_logprobs === "number"
-    if (maxTokens > room && !asksPrompt)
-      return yield* refuse(
-        400,
-        `max_tokens is ${maxTokens} after ${prompt.length} prompt tokens, expected at most ${profile.contextLength} together`
-      )
-    const stop = request.stop ?? []
-    const { sequences } =
-      asksPrompt && room < 1
-        ? { sequences: [{ tokens: [], logprobs: [], stopReason: "length" as const }] }
-        : yield* Effect.request(
-            new Sampling({
-              request: {
-                prompt,
-                n: request.n ?? 1,
-                stop: typeof stop === "string" ? [stop] : stop,
-                maxTokens: Math.min(maxTokens, room),
-                temperature: request.temperature ?? 1,
-                topP: request.top_p ?? 1,
-                seed: Option.getOrElse(seed, () => String(request.seed ?? "")) || (yield* word)
-              }
-            }),
-            resolver
-          )
-    const scored = asksPrompt
-      ? yield* Effect.mapError(
-          engine.score("current", [{ prompt: prompt.slice(0, 1), response: prompt.slice(1) }]),
-          refusalOf
-        )
-      : undefined
-    const promptLogprobs = scored?.flatMap((row) => [
-      null,
-      ...row.map((logprob, at) => ({ [String(prompt[at + 1])]: { logprob } }))
-    ])
+    header: Option.Option<string>
+  ): Effect.fn.Return<Completed, Refusal> {
+    const asked = yield* Effect.fromResult(
+      plan(request, {
+        model: options.model,
+        profile,
+        tokenizer,
+        limits: { prompts: maxPrompts, sequences: maxSequences, stops: 64 }
+      })
+    )
+    const seed = Option.getOrElse(header, () => String(asked.seed ?? "")) || (yield* word)
+    const [first] = asked.prompts
+    const answered = yield* Effect.forEach(
+      asked.prompts,
+      // Prompts of one request draw from streams of their own.
+      (prompt, index) => answer(asked, prompt === first ? seed : `${seed}/${index}`, prompt),
+      { concurrency: "unbounded" }
+    )
     return {
-      choices: sequences.map(({ logprobs, stopReason, tokens }, index) => ({
-        index,
-        finish_reason: stopReason,
-        ...(request.return_token_ids === true ? { token_ids: tokens } : {}),
-        logprobs:
-          typeof request.logprobs === "number"
-            ? {
-                tokens: tokens.map((token) =>
-                  request.return_tokens_as_token_ids === true ? `token_id:${token}` : engine.tokenizer.decode([token])
-                ),
-                token_logprobs: logprobs
-              }
-            : null,
-        prompt_logprobs: promptLogprobs ?? null
-      }))
+      response: {
+        id: `cmpl-${yield* word}`,
+        object: "text_completion",
+        created: yield* seconds,
+        model: options.model,
+        choices: Answer.choices(answered, asked, tokenizer),
+        usage: Answer.usage(answered)
+      },
+      stream: asked.stream,
+      streamUsage: asked.streamUsage
     }
   })
 
   return CompletionsServer.of({
     apiKey: options.apiKey ?? null,
-    models: {
-      data: [
-        {
-          id: options.model,
-          owned_by: "inspo",
-          max_model_len: profile.contextLength,
-          inspo: {
-            parameters: profile.parameters,
-            concurrency: profile.concurrency,
-            deterministic: profile.deterministic,
-            single_token_stops: profile.stopTexts === "single-token",
-            fingerprint: profile.fingerprint
-          }
-        }
-      ]
+    model: {
+      id: options.model,
+      object: "model",
+      created,
+      owned_by: "inspo",
+      max_model_len: profile.contextLength,
+      inspo: {
+        parameters: profile.parameters,
+        concurrency: profile.concurrency,
+        deterministic: profile.deterministic,
+        single_token_stops: profile.stopTexts === "single-token",
+        fingerprint: profile.fingerprint
+      }
     },
-    complete
+    complete: (request, seed) =>
+      Effect.flatMap(
+        open.withPermitsIfAvailable(1)(complete(request, seed)),
+        Option.match({
+          onNone: () =>
+            Effect.fail(
+              refuse(429, `${maxOpen} requests are open, as many as this server takes; ask again in a second`)
+            ),
+          onSome: Effect.succeed
+        })
+      )
   })
 })
 
-/** `GET /v1/models` and `POST /v1/completions`, which every router can take in. */
+/** `/v1/models`, `/v1/models/{id}` and `/v1/completions`, which every router can take in. */
 export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | CompletionsServer> = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const { apiKey, complete, models } = yield* CompletionsServer
+    const { apiKey, complete, model } = yield* CompletionsServer
     const route = (
-      method: "GET" | "POST",
+      method: "*" | "GET" | "POST",
       path: `/${string}`,
-      handle: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<object, Refusal>
+      handle: (
+        request: HttpServerRequest.HttpServerRequest
+      ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal>
     ) =>
       router.add(method, path, (request) =>
         authorize(apiKey, request).pipe(
           Effect.andThen(handle(request)),
-          Effect.match({
-            onSuccess: (body) => HttpServerResponse.jsonUnsafe(body),
-            onFailure: ({ reason, status }) =>
-              HttpServerResponse.jsonUnsafe({ error: { message: reason, code: status } }, { status })
-          })
+          Effect.catch((refusal) =>
+            Effect.succeed(
+              HttpServerResponse.jsonUnsafe(bodyOf(refusal), {
+                status: refusal.status,
+                headers: refusal.status === 429 ? { "retry-after": "1" } : {}
+              })
+            )
+          )
         )
       )
-    yield* route("GET", "/v1/models", () => Effect.succeed({ object: "list", ...models }))
+    yield* route("GET", "/v1/models", () =>
+      Effect.succeed(HttpServerResponse.jsonUnsafe({ object: "list", data: [model] }))
+    )
     yield* route("POST", "/v1/completions", (request) =>
       Effect.gen(function* () {
         const json = yield* Effect.mapError(request.json, () => refuse(400, "the body is not JSON"))
-        const body = yield* Result.mapError(decodeRequest(json), ({ message }) =>
-          refuse(400, message.replaceAll(/\s+/gu, " "))
-        ).pipe(Effect.fromResult)
-        const seed = yield* seedOf(request.headers)
-        return { object: "text_completion", ...(yield* complete(body, seed)) }
+        const body = yield* Effect.fromResult(Result.mapError(decodeRequest(json), misread))
+        const completed = yield* complete(body, yield* seedOf(request.headers))
+        return completed.stream ? events(completed) : HttpServerResponse.jsonUnsafe(completed.response)
       })
+    )
+    yield* route("*", "/v1/*", ({ method, url }) =>
+      method === "GET" && nameIn(url) === model.id
+        ? Effect.succeed(HttpServerResponse.jsonUnsafe(model))
+        : Effect.fail(
+            refuse(
+              404,
+              `${method} ${url.slice(0, 200)} is not served here, expected POST /v1/completions, GET /v1/models or GET /v1/models/${model.id}`
+            )
+          )
     )
   })
 )
 
-class Sampling extends Request.TaggedClass("Sampling")<{ readonly request: SampleRequest }, SampleResult, Refusal> {}
+/** An answer as server-sent events: an event a choice, since an engine gives sequences as a whole. */
+const events = ({ response, streamUsage }: Completed): HttpServerResponse.HttpServerResponse => {
+  const { choices, usage, ...head } = response
+  const bodies: ReadonlyArray<object> = [
+    ...choices.map((choice) => ({ ...head, choices: [choice], ...(streamUsage ? { usage: null } : {}) })),
+    ...(streamUsage ? [{ ...head, choices: [], usage }] : [])
+  ]
+  return HttpServerResponse.text(
+    [...bodies.map((body) => JSON.stringify(body)), "[DONE]"].map((data) => `data: ${data}\n\n`).join(""),
+    { contentType: "text/event-stream", headers: { "cache-control": "no-cache" } }
+  )
+}
+
+/** What a client waits for; `gone` is done when it waits no more. */
+class Sampling extends Request.TaggedClass("Sampling")<
+  { readonly request: SampleRequest; readonly gone: Deferred.Deferred<void> },
+  SampleResult,
+  Refusal
+> {}
 
 /** Lets the requests in that have come already. */
 const arrivals = Effect.callback<void>((resume) => {
@@ -210,10 +281,20 @@ const arrivals = Effect.callback<void>((resume) => {
   return Effect.sync(() => clearImmediate(immediate))
 })
 
-const decodeRequest = Schema.decodeUnknownResult(Wire.CompletionRequest)
+const decodeRequest = Schema.decodeUnknownResult(Wire.CompletionRequest, { onExcessProperty: "error" })
 
 const refuse = (status: number, reason: string) => new Refusal({ status, reason })
-const refusalOf = ({ message }: EngineError) => refuse(400, message)
+const failed = (cause: EngineError) => new Refusal({ status: 500, reason: cause.message, cause })
+
+/** What is wrong with a body, and with which of its fields. */
+const misread = (cause: Schema.SchemaError): Refusal => {
+  const issue = SchemaIssue.makeFormatterStandardSchemaV1()(cause.issue).issues[0]
+  const [key] = issue?.path ?? []
+  const reason = (issue?.message ?? cause.message).replaceAll(/\s+/gu, " ").slice(0, 500)
+  if (key === undefined) return refuse(400, reason)
+  const field = String(typeof key === "object" ? key.key : key)
+  return new Refusal({ status: 400, field, reason: `${field}: ${reason}`, cause })
+}
 
 const answerOf = (result: SampleResult | undefined) =>
   result === undefined ? Exit.fail(refuse(500, "the engine left the request unanswered")) : Exit.succeed(result)
@@ -228,8 +309,19 @@ const seedOf = (headers: Headers.Headers): Effect.Effect<Option.Option<string>, 
       })
   })
 
+/** The name of the model that a path asks for, if any; it may hold slashes, written as they are or not. */
+const nameIn = (url: string): string | null => {
+  const [, written = null] = /^\/v1\/models\/([^?]+)/u.exec(url) ?? []
+  return Result.getOrElse(
+    Result.try(() => (written === null ? null : decodeURIComponent(written))),
+    () => null
+  )
+}
+
 /** A seed for requests without one. */
 const word = Effect.map(Random.nextIntBetween(0, 0xffffffff), String)
+
+const seconds = Effect.map(Clock.currentTimeMillis, (milliseconds) => Math.floor(milliseconds / 1000))
 
 const authorize = (
   apiKey: Redacted.Redacted | null,

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Engine, type SampleRequest } from "@inspo/engine"
+import { Engine, type SampleRequest, type Tokenizer } from "@inspo/engine"
 import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
 import * as TabularEngine from "@inspo/engine/testing/TabularEngine"
-import { Effect, Fiber, Layer, Redacted, Ref, Schema } from "effect"
+import { Effect, Fiber, Layer, Option, Redacted, Ref, Schema } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Served from "./support/Served.ts"
@@ -113,7 +113,23 @@ const staying: Readonly<Record<string, readonly [fault: Fault, reason: RegExp]>>
   ],
   "a log-probability that is null": [
     edited((text) => text.replaceAll(/("token_logprobs":\[)[^,\]]+/gu, "$1null")),
-    /not a finite number/u
+    /request test: choices\[0\]: log-probability 0 is null, expected a finite number of at most 0/u
+  ],
+  "a log-probability above 0": [
+    edited((text) => text.replaceAll(/("token_logprobs":\[)[^,\]]+/gu, "$15")),
+    /log-probability 0 is 5, expected a finite number of at most 0/u
+  ],
+  "an infinite log-probability": [
+    edited((text) => text.replaceAll(/("token_logprobs":\[)[^,\]]+/gu, "$1-1e999")),
+    /log-probability 0 is -Infinity/u
+  ],
+  "a token id below 0": [
+    edited((text) => text.replaceAll(/("token_ids":\[)[^,\]]+/gu, "$1-5")),
+    /request test: token 0 of sequence 0 is -5, expected 0 to \d+, the ids of engine\.tokenizer/u
+  ],
+  "a token id beyond the vocabulary": [
+    edited((text) => text.replaceAll(/("token_ids":\[)[^,\]]+/gu, "$11000000000")),
+    /token 0 of sequence 0 is 1000000000/u
   ],
   "too few sequences": [
     (answer) => ({ body: { choices: Array.isArray(answer["choices"]) ? answer["choices"].slice(1) : [] } }),
@@ -198,6 +214,73 @@ describe("CompletionsEngine", () => {
       }).pipe(Effect.scoped, Effect.provide(tabular))
     )
   }
+
+  it.effect.prop(
+    "asks every server for the distribution that is trained, whatever its model's defaults are",
+    [Schema.Literals(["vllm", "sglang", "llama.cpp"]), Schema.Literals([0.5, 1]), Schema.Literals([0.8, 1])],
+    ([speaker, temperature, topP]) =>
+      Effect.gen(function* () {
+        const inner = yield* Effect.provideContext(HttpClient.HttpClient, yield* Layer.build(Served.inMemory(speaker)))
+        const bodies: Array<Json> = []
+        const client = HttpClient.make((request) =>
+          Effect.gen(function* () {
+            if (request.body._tag === "Uint8Array" && !request.url.endsWith("/tokenize"))
+              bodies.push(yield* Effect.orDie(decodeJson(JSON.parse(new TextDecoder().decode(request.body.body)))))
+            return yield* inner.execute(request)
+          })
+        )
+        const { tokenizer } = yield* Engine
+        const layer = CompletionsEngine.layer({ url: "http://served.test", tokenizer }).pipe(
+          Layer.provide(Layer.succeed(HttpClient.HttpClient)(client))
+        )
+        const engine = yield* Effect.provideContext(Engine, yield* elapsing(Layer.build(layer)))
+        yield* elapsing(engine.sample([{ ...request, temperature, topP }]))
+        if (speaker !== "llama.cpp") yield* elapsing(engine.score("current", [{ prompt: [1], response: [2, 3] }]))
+        assert.isAbove(bodies.length, 2)
+        for (const body of bodies) {
+          const sent = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Json))(body["sampling_params"])
+          const params = Option.getOrElse(sent, () => body)
+          const repetition = speaker === "llama.cpp" ? "repeat_penalty" : "repetition_penalty"
+          assert.deepInclude(params, { [repetition]: 1, presence_penalty: 0, frequency_penalty: 0, min_p: 0 })
+          assert.strictEqual(params["top_k"], speaker === "llama.cpp" ? 0 : -1)
+          assert.include([1, topP], params["top_p"])
+        }
+      }).pipe(Effect.scoped, Effect.provide(tabular)),
+    { arbitrary: { runs: 12 } }
+  )
+
+  it.effect("gives every log-probability that llama.cpp's server leaves out, whichever they are", () =>
+    Effect.gen(function* () {
+      const inner = yield* Engine
+      const { asked, engine } = yield* suffering("llama.cpp", [])
+      const requests = Array.from({ length: 20 }, (_, index) => ({ ...request, maxTokens: 12, seed: String(index) }))
+      const results = yield* engine.sample(requests)
+      const sequences = results.flatMap((result) => result.sequences)
+      assert.isAbove(yield* asked, sequences.length)
+      const scores = yield* inner.score(
+        "current",
+        sequences.map(({ tokens }) => ({ prompt: request.prompt, response: tokens }))
+      )
+      for (const [index, { logprobs }] of sequences.entries())
+        logprobs.forEach((logprob, at) => assert.closeTo(logprob, scores[index]?.[at] ?? NaN, 1e-9))
+    }).pipe(Effect.scoped, Effect.provide(tabular))
+  )
+
+  it.effect("refuses a tokenizer that is not the server's, and says early that llama.cpp cannot score", () =>
+    Effect.gen(function* () {
+      const { tokenizer } = yield* Engine
+      const connect = (made: Tokenizer) =>
+        Effect.flatMap(Layer.build(Served.engine("llama.cpp", { client: { tokenizer: made } })), (context) =>
+          Effect.provideContext(Engine, context)
+        )
+      const engine = yield* connect(tokenizer)
+      assert.strictEqual(engine.profile.scoresReference, false)
+      assert.strictEqual(engine.profile.concurrency, 4)
+      const wrong = { ...tokenizer, encode: (text: string) => tokenizer.encode(text).toReversed() }
+      const error = yield* Effect.flip(connect(wrong))
+      assert.match(error.message, /engine\.tokenizer is not the tokenizer of its model/u)
+    }).pipe(Effect.scoped, Effect.provide(tabular))
+  )
 
   it.effect("draws each of several sequences from a stream of its own where a request gives one", () =>
     Effect.gen(function* () {

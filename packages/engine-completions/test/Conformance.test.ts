@@ -25,6 +25,9 @@ const engines = {
   "a server like SGLang over a bigram model": Served.engine("sglang").pipe(
     Layer.provide(Layer.effect(Engine, TabularEngine.make))
   ),
+  "a server like llama.cpp's over a bigram model": Served.engine("llama.cpp").pipe(
+    Layer.provide(Layer.effect(Engine, TabularEngine.make))
+  ),
   "our server over the embedded model, which listens": Served.overHttp("vllm").pipe(Layer.provide(embedded))
 }
 

@@ -62,7 +62,8 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
       ? ""
       : inner.decode([...tokens], { skip_special_tokens: false, clean_up_tokenization_spaces: false })
   return {
-    vocabularySize: inner.get_vocab().size,
+    // Ids may have gaps.
+    vocabularySize: Array.from(inner.get_vocab().values(), Number).reduce((most, id) => Math.max(most, id + 1), 0),
     endOfSequence,
     encode,
     decode: isByteLevel(files.tokenizer) ? piecewise(decode) : decode,

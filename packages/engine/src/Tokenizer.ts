@@ -5,7 +5,7 @@ export interface Message {
 }
 
 /**
- * The text side of an engine. `encode` adds no special tokens of its own but recognises those written in the text;
+ * The text side of an engine. Every id is below `vocabularySize`. `encode` adds no special tokens of its own but recognises those written in the text;
  * `decode` keeps them. `prompt` renders messages with the model's chat template and opens the assistant's turn.
  */
 export interface Tokenizer {

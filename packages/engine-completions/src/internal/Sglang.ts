@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import * as Wire from "../Wire.ts"
-import { type Dialect, isFinite, sequence } from "./Dialect.ts"
+import { type Dialect, logProbabilities, sequence } from "./Dialect.ts"
 
 /** SGLang's own `/generate`. A request asks for one sequence: those of one request would share a seed. */
 export const sglang: Dialect = {
@@ -28,33 +28,39 @@ export const sglang: Dialect = {
         rows.map(([logprob]) => logprob),
         finish_reason?.type
       )
-      return typeof one === "string" ? Result.fail(one) : Result.succeed([one])
+      return Result.map(one, (sequence) => [sequence])
     }),
-  score: (_, { prompt, response }) => ({
-    path: "/generate",
-    body: {
-      input_ids: [...prompt, ...response],
-      sampling_params: params(0, 0),
-      return_logprob: true,
-      logprob_start_len: 0
-    } satisfies Wire.GenerateRequest
-  }),
-  readScores: (answer, { prompt, response }) =>
-    Result.flatMap(decode(answer), ({ meta_info: { input_token_logprobs: rows } }) => {
-      const length = prompt.length + response.length
-      if (rows === undefined || rows === null) return Result.fail("no meta_info.input_token_logprobs")
-      if (rows.length !== length)
-        return Result.fail(`${rows.length} entries of meta_info.input_token_logprobs, expected ${length}`)
-      const scores = rows.slice(1).map(([logprob]) => logprob)
-      return isFinite(scores) ? Result.succeed(scores) : Result.fail("a log-probability that is not a finite number")
-    })
+  scoring: {
+    ask: (_, { prompt, response }) => ({
+      path: "/generate",
+      body: {
+        input_ids: [...prompt, ...response],
+        sampling_params: params(0, 0),
+        return_logprob: true,
+        logprob_start_len: 0
+      } satisfies Wire.GenerateRequest
+    }),
+    read: (answer, { prompt, response }) =>
+      Result.flatMap(decode(answer), ({ meta_info: { input_token_logprobs: rows } }) => {
+        const length = prompt.length + response.length
+        if (rows === undefined || rows === null) return Result.fail("no meta_info.input_token_logprobs")
+        if (rows.length !== length)
+          return Result.fail(`${rows.length} entries of meta_info.input_token_logprobs, expected ${length}`)
+        return logProbabilities(rows.slice(1).map(([logprob]) => logprob))
+      })
+  }
 }
 
+/** What is left out would be as the model's `generation_config.json` has it. */
 const params = (maxTokens: number, temperature: number) => ({
   max_new_tokens: maxTokens,
   temperature,
   top_p: 1,
   top_k: -1,
+  min_p: 0,
+  repetition_penalty: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
   stop: [],
   // What stops a sequence is part of it.
   no_stop_trim: true,

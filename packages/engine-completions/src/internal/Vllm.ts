@@ -1,13 +1,12 @@
-import type { SampledSequence } from "@inspo/engine"
 import { Result, Schema } from "effect"
 import * as Wire from "../Wire.ts"
-import { type Dialect, isFinite, sequence } from "./Dialect.ts"
+import { type Dialect, logProbabilities, sequence } from "./Dialect.ts"
 
 /**
  * `/v1/completions` as vLLM extends it. Token ids come as `token_ids`, or from servers that are older as the
- * `token_id:N` that stand for tokens' texts.
+ * `token_id:N` that stand for tokens' texts. `logprobs` is how many likely tokens are told beside the one that was sampled.
  */
-export const vllm: Dialect = {
+export const vllm = (logprobs: 0 | 1): Dialect => ({
   name: "vllm",
   several: true,
   sample: (model, { maxTokens, n, prompt, seed, stop, temperature, topP }) => ({
@@ -17,56 +16,71 @@ export const vllm: Dialect = {
       prompt,
       n,
       max_tokens: maxTokens,
+      ...neutral,
       temperature,
       top_p: topP,
-      top_k: -1,
       seed,
       stop,
       skip_special_tokens: false,
-      logprobs: 1,
+      logprobs,
       return_token_ids: true,
       return_tokens_as_token_ids: true
     } satisfies Wire.CompletionRequest
   }),
   readSamples: (answer) =>
-    Result.flatMap(decode(answer), ({ choices }) => {
-      const sequences: Array<SampledSequence> = []
-      for (const choice of choices.toSorted((a, b) => a.index - b.index)) {
-        const tokens = tokensOf(choice)
-        const logprobs = choice.logprobs?.token_logprobs
-        if (tokens === undefined)
-          return Result.fail(
-            "no token ids, expected token_ids or tokens written token_id:N; vLLM gives them from 0.10.2 on"
-          )
-        if (logprobs === undefined || logprobs === null)
-          return Result.fail("no logprobs.token_logprobs, expected one per token")
-        const one = sequence(tokens, logprobs, choice.finish_reason)
-        if (typeof one === "string") return Result.fail(one)
-        sequences.push(one)
-      }
-      return Result.succeed(sequences)
+    Result.flatMap(decode(answer), ({ choices }) =>
+      Result.all(
+        choices
+          .toSorted((a, b) => a.index - b.index)
+          .map((choice) => {
+            const tokens = tokensOf(choice)
+            const logprobs = choice.logprobs?.token_logprobs
+            if (tokens === undefined)
+              return Result.fail(
+                "no token ids, expected token_ids or tokens written token_id:N; vLLM gives them from 0.10.2 on"
+              )
+            if (logprobs === undefined || logprobs === null)
+              return Result.fail("no logprobs.token_logprobs, expected one per token")
+            return Result.mapError(
+              sequence(tokens, logprobs, choice.finish_reason),
+              (reason) => `choices[${choice.index}]: ${reason}`
+            )
+          })
+      )
+    ),
+  scoring: {
+    ask: (model, { prompt, response }) => ({
+      path: "/v1/completions",
+      body: {
+        model,
+        prompt: [...prompt, ...response],
+        n: 1,
+        max_tokens: 1,
+        ...neutral,
+        temperature: 0,
+        prompt_logprobs: 0
+      } satisfies Wire.CompletionRequest
     }),
-  score: (model, { prompt, response }) => ({
-    path: "/v1/completions",
-    body: {
-      model,
-      prompt: [...prompt, ...response],
-      n: 1,
-      max_tokens: 1,
-      temperature: 0,
-      prompt_logprobs: 0
-    } satisfies Wire.CompletionRequest
-  }),
-  readScores: (answer, { prompt, response }) =>
-    Result.flatMap(decode(answer), ({ choices: [choice] }) => {
-      const places = choice?.prompt_logprobs
-      const tokens = [...prompt, ...response]
-      if (places === undefined || places === null) return Result.fail("no prompt_logprobs")
-      if (places.length !== tokens.length)
-        return Result.fail(`${places.length} prompt_logprobs, expected ${tokens.length}`)
-      const scores = tokens.slice(1).map((token, at) => places[at + 1]?.[token]?.logprob ?? NaN)
-      return isFinite(scores) ? Result.succeed(scores) : Result.fail("prompt_logprobs without a token of the prompt")
-    })
+    read: (answer, { prompt, response }) =>
+      Result.flatMap(decode(answer), ({ choices: [choice] }) => {
+        const places = choice?.prompt_logprobs
+        const tokens = [...prompt, ...response]
+        if (places === undefined || places === null) return Result.fail("no prompt_logprobs")
+        if (places.length !== tokens.length)
+          return Result.fail(`${places.length} prompt_logprobs, expected ${tokens.length}`)
+        return logProbabilities(tokens.slice(1).map((token, at) => places[at + 1]?.[token]?.logprob ?? null))
+      })
+  }
+})
+
+/** What is left out would be as the model's `generation_config.json` has it. */
+const neutral = {
+  top_p: 1,
+  top_k: -1,
+  min_p: 0,
+  repetition_penalty: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0
 }
 
 const decodeResponse = Schema.decodeUnknownResult(Wire.CompletionResponse)

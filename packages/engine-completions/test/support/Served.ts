@@ -6,6 +6,7 @@ import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
 import * as Server from "@inspo/engine-completions/server"
 import { Effect, Layer, type Redacted, Scope } from "effect"
 import { HttpClient, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as LlamaServer from "./LlamaServer.ts"
 import * as SglangServer from "./SglangServer.ts"
 
 export interface ServedOptions {
@@ -13,13 +14,14 @@ export interface ServedOptions {
   readonly client?: Partial<CompletionsEngine.CompletionsEngineOptions>
 }
 
-/** What answers: our own server, which speaks as vLLM does, or one that speaks as SGLang does. */
-export type Speaker = "vllm" | "sglang"
+/** What answers: our own server, which speaks as vLLM does, or one that speaks as SGLang or llama.cpp does. */
+export type Speaker = "vllm" | "sglang" | "llama.cpp"
 
-const routes = (speaker: Speaker, { apiKey }: ServedOptions) =>
-  speaker === "sglang"
-    ? SglangServer.routes
-    : Server.routes.pipe(Layer.provide(Server.layer({ model: "served", apiKey })))
+const routes = (speaker: Speaker, { apiKey }: ServedOptions) => {
+  if (speaker === "sglang") return SglangServer.routes
+  if (speaker === "llama.cpp") return LlamaServer.routes
+  return Server.routes.pipe(Layer.provide(Server.layer({ model: "served", apiKey })))
+}
 
 /** A client whose requests go straight to a server over the engine: HTTP without sockets. */
 export const inMemory = (
