@@ -80,6 +80,7 @@ const make = Effect.fn("LocalEngine.make")(function* (
       concurrency: pool.workers * pool.rows,
       streams: pool.workers,
       stopTexts: "single-token",
+      topK: true,
       entropyInLoss: true,
       deterministic: true,
       fingerprint: model.fingerprint
@@ -119,7 +120,7 @@ const make = Effect.fn("LocalEngine.make")(function* (
         })
       ),
 
-    restore: ({ uri, hash }) =>
+    restore: ({ uri, hash }, { optimizer: kept = "saved" } = {}) =>
       alone(
         Effect.gen(function* () {
           const checkpoint = yield* Checkpoint.read(
@@ -128,7 +129,8 @@ const make = Effect.fn("LocalEngine.make")(function* (
             hash === "" ? undefined : hash
           ).pipe(Effect.mapError(as("restore")))
           pool.current.set(checkpoint.parameters)
-          AdamW.assign(optimizer, checkpoint.optimizer ?? AdamW.make(optimizer.first.length))
+          const saved = kept === "saved" ? checkpoint.optimizer : null
+          AdamW.assign(optimizer, saved ?? AdamW.make(optimizer.first.length))
           sampler.forget()
           lastTraining = undefined
         })

@@ -1,7 +1,11 @@
-/** How a token is drawn. `temperature` 0 takes the likeliest; `topP` in (0, 1] keeps the likeliest tokens of that mass. */
+/**
+ * How a token is drawn. `temperature` 0 takes the likeliest; `topK` keeps so many of the likeliest tokens, and `topP` in
+ * (0, 1] the likeliest of those that have that share of their mass.
+ */
 export interface SamplingOptions {
   readonly temperature: number
   readonly topP: number
+  readonly topK?: number | undefined
 }
 
 /**
@@ -13,8 +17,10 @@ export interface SamplingOptions {
  */
 export const draw = (probabilities: Float32Array, u: number, options: SamplingOptions): number => {
   if (options.temperature === 0) return likeliest(probabilities)
-  if (options.temperature === 1 && options.topP >= 1) return invert(probabilities, u)
+  const { topK = Infinity } = options
+  if (options.temperature === 1 && options.topP >= 1 && topK >= probabilities.length) return invert(probabilities, u)
   const weights = temper(probabilities, options.temperature)
+  if (topK < weights.length) keepLikeliest(weights, topK)
   if (options.topP < 1) keepNucleus(weights, options.topP)
   return invert(weights, u * sum(weights))
 }
@@ -46,8 +52,16 @@ const temper = (probabilities: Float32Array, temperature: number): Float64Array 
   return Float64Array.from(probabilities, (p) => (p / largest) ** (1 / temperature))
 }
 
+/** The likeliest first; of equals the one of the lower id. */
+const byLikelihood = (weights: Float64Array): ReadonlyArray<number> =>
+  Array.from(weights.keys()).sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0) || a - b)
+
+const keepLikeliest = (weights: Float64Array, count: number): void => {
+  for (const index of byLikelihood(weights).slice(count)) weights[index] = 0
+}
+
 const keepNucleus = (weights: Float64Array, topP: number): void => {
-  const order = Array.from(weights.keys()).sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0) || a - b)
+  const order = byLikelihood(weights)
   const mass = topP * sum(weights)
   let kept = 0
   for (const index of order) {

@@ -220,6 +220,38 @@ describe("LocalEngine", () => {
       })
     )
 
+    it.effect("weights that are too large to give log-probabilities are refused, and leave nothing behind", () =>
+      Effect.gen(function* () {
+        const engine = yield* Engine
+        const request = training("usable", yield* nextTurn(engine, requests(4)))
+        const saved = yield* engine.save("usable")
+        const samples = yield* engine.sample(requests(8))
+        yield* engine.train({ ...request, key: "large", optimizer: { ...request.optimizer, learningRate: 1e15 } })
+        const lost = [Effect.flip(engine.sample(requests(8))), Effect.flip(engine.score("current", request.datums))]
+        for (const error of lost) assert.match((yield* error).reason, /weights have grown so large/u)
+        yield* engine.restore(saved)
+        assert.deepStrictEqual(yield* engine.sample(requests(8)), samples)
+      })
+    )
+
+    it.effect("a restore can leave the optimizer's state behind", () =>
+      Effect.gen(function* () {
+        const engine = yield* Engine
+        const request = training("1", yield* nextTurn(engine, requests(4)))
+        yield* engine.train(request)
+        const saved = yield* engine.save("trained")
+        const next = (optimizer: "saved" | "fresh") =>
+          Effect.gen(function* () {
+            yield* engine.restore(saved, { optimizer })
+            yield* engine.train({ ...request, key: "2" })
+            return (yield* engine.save(`after-${optimizer}`)).hash
+          })
+        const kept = yield* next("saved")
+        assert.notStrictEqual(yield* next("fresh"), kept)
+        assert.strictEqual(yield* next("saved"), kept)
+      })
+    )
+
     it.effect("a full context and maxTokens 0 leave no token to sample", () =>
       Effect.gen(function* () {
         const engine = yield* Engine

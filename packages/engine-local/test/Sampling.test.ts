@@ -58,6 +58,24 @@ describe("Sampling", () => {
     { arbitrary: { runs: 30 } }
   )
 
+  it.prop(
+    "draws from the topK likeliest as they are likely among each other",
+    [Weights, Schema.Literals([1, 2, 3, 8])],
+    ([weights, topK]) => {
+      const probabilities = normalise(weights)
+      const kept = new Set(
+        Array.from(probabilities.keys())
+          .toSorted((a, b) => (probabilities[b] ?? 0) - (probabilities[a] ?? 0) || a - b)
+          .slice(0, topK)
+      )
+      const expected = normalise(probabilities.map((p, token) => (kept.has(token) ? p : 0)))
+      frequencies(probabilities, { temperature: 1, topP: 1, topK }).forEach((frequency, token) =>
+        assert.closeTo(frequency, expected[token] ?? NaN, 4e-3)
+      )
+    },
+    { arbitrary: { runs: 30 } }
+  )
+
   it.prop("takes the likeliest at temperature 0", [Weights, Uniform, TopP], ([weights, u, topP]) => {
     const token = draw(Float32Array.from(normalise(weights)), u, { temperature: 0, topP })
     assert.strictEqual(token, weights.indexOf(weights.reduce((most, weight) => (weight > most ? weight : most))))

@@ -13,7 +13,7 @@ export declare namespace Engine {
      * only on weights, prompt, seed and parameters: never on the other requests of the call or on the worker count.
      */
     readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampleResult>, EngineError>
-    /** One optimizer step on one mini-batch. */
+    /** One optimizer step on one mini-batch. A step that is not finite is refused and leaves the policy as it was. */
     readonly train: (request: TrainRequest) => Effect.Effect<TrainMetrics, EngineError>
     /** Log-probabilities of response tokens under the current policy or under the frozen reference policy. */
     readonly score: (
@@ -22,8 +22,11 @@ export declare namespace Engine {
     ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, EngineError>
     /** Writes weights and optimizer state under `name`, atomically; returns a reference that `restore` accepts. */
     readonly save: (name: string) => Effect.Effect<CheckpointRef, EngineError>
-    /** Loads weights and optimizer state; the reference policy stays the one the engine started with. */
-    readonly restore: (checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>
+    /**
+     * Loads weights and optimizer state, or with `optimizer: "fresh"` the weights alone; the reference policy stays the one
+     * the engine started with.
+     */
+    readonly restore: (checkpoint: CheckpointRef, options?: RestoreOptions) => Effect.Effect<void, EngineError>
     /** Removes a checkpoint; a missing one is not an error. */
     readonly remove: (checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>
   }
@@ -43,6 +46,8 @@ export const EngineProfile = Schema.Struct({
   stopTexts: Schema.optionalKey(Schema.Literals(["any", "single-token"])),
   /** Whether `train` and `restore` can change the policy; they can unless the engine says no, which only samples. */
   trains: Schema.optionalKey(Schema.Boolean),
+  /** Whether `sample` takes `topK`; it does not unless the engine says so. */
+  topK: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes a KL term in its loss; it does unless the engine says no. */
   klInLoss: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes an entropy term in its loss; it does not unless the engine says so. */
@@ -70,6 +75,8 @@ export interface SampleRequest {
   readonly maxTokens: number
   readonly temperature: number
   readonly topP: number
+  /** Only the likeliest tokens, so many, can be drawn; all when absent. For engines whose profile says `topK`. */
+  readonly topK?: number
   readonly seed: string
 }
 
@@ -120,7 +127,14 @@ export interface TrainRequest {
     readonly weightDecay: number
     /** Largest global gradient norm; larger gradients are scaled down to it. */
     readonly gradientClip: number
+    /** Added to the denominator of Adam's step; the engine's own when absent. */
+    readonly epsilon?: number
   }
+}
+
+/** `optimizer` "fresh" starts it anew; "saved", the default, loads its state too. */
+export interface RestoreOptions {
+  readonly optimizer?: "saved" | "fresh"
 }
 
 /** `kl` is the weighted mean of the k3 estimate, `clipFraction` the share of action tokens whose ratio was clipped. */

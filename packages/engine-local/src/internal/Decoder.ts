@@ -2,6 +2,7 @@ import { draw } from "../Sampling.ts"
 import * as CachedKernel from "./CachedKernel.ts"
 import { KeyValueRows } from "./KeyValueRows.ts"
 import * as Prefill from "./Prefill.ts"
+import { noDistribution } from "./NoDistribution.ts"
 import { plan } from "./PrefixPlan.ts"
 import { type DecodedSequence, type DecodeRequest, type SampleReply, shareArray, type WorkerData } from "./Protocol.ts"
 
@@ -10,7 +11,8 @@ import { type DecodedSequence, type DecodeRequest, type SampleReply, shareArray,
  * works on one sample, takes one token per step, and takes up the next sample as soon as it is done.
  */
 export const make = (data: WorkerData, parameters: Readonly<Record<string, Float32Array>>) => {
-  const prefill = Prefill.make(data, parameters)
+  const prefillCache = new KeyValueRows(data.cache, Prefill.rowsPerRun)
+  const prefill = Prefill.make(data, parameters, prefillCache)
   const cache = new KeyValueRows(data.cache, data.rows)
   let opened: Promise<CachedKernel.CachedKernel> | undefined
 
@@ -100,8 +102,14 @@ export const make = (data: WorkerData, parameters: Readonly<Record<string, Float
         const distribution = kernel.probabilities(row)
         const u = request.draws[sample * request.maxTokens + logprobs.length] ?? 0
         const token = draw(distribution, u, request)
+        const logprob = Math.log(distribution[token] ?? 0)
+        if (Number.isNaN(logprob)) {
+          // A mask of 0 does not hide what is not a number: it would stay in the rows when better weights come.
+          for (const rows of [cache, prefillCache]) rows.reset()
+          throw new RangeError(noDistribution)
+        }
         sequence.push(token)
-        logprobs.push(Math.log(distribution[token] ?? 0))
+        logprobs.push(logprob)
         const stopped = request.stop.includes(token)
         if (stopped || logprobs.length === request.maxTokens) end(row, state, stopped)
       }

@@ -6,7 +6,7 @@ import type { CacheShape } from "./Protocol.ts"
  * are laid out.
  *
  * Its arrays are laid out for `context` slots per row, which `fit` changes, so that short sequences are not charged
- * for long ones. Slots that no token has filled are masked, and what they hold has no effect.
+ * for long ones. Slots that no token has filled are masked, and what they hold has no effect as long as it is finite.
  *
  * Keys and values move out of and into rows as they lie there, all slots of the row, which takes least time.
  */
@@ -113,6 +113,11 @@ export class KeyValueRows {
     const saved = lengths.map((_, row) => this.save(row))
     this.context = context
     saved.forEach((source, row) => this.load(row, source, lengths[row] ?? 0))
+  }
+
+  /** Empties all rows, whatever they hold. */
+  reset(): void {
+    for (const { array } of this.lines) array.fill(0)
   }
 
   private clear(row: number): void {

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import * as AdamW from "../AdamW.ts"
 import type { ModelConfig } from "../model/ModelConfig.ts"
 import * as Gradient from "./Gradient.ts"
+import { noDistribution } from "./NoDistribution.ts"
 import * as PackedBatches from "./PackedBatches.ts"
 import type { Programs } from "./Programs.ts"
 import type { PolicyName } from "./Protocol.ts"
@@ -51,9 +52,12 @@ export const make = (options: {
         const reason = misfit(config, `sequences[${index}]`, sequence)
         if (reason !== undefined) return yield* new EngineError({ operation: "score", reason })
       }
-      return yield* logprobs(policy, sequences).pipe(
+      const scored = yield* logprobs(policy, sequences).pipe(
         Effect.mapError((cause) => new EngineError({ operation: "score", reason: cause.reason, cause }))
       )
+      if (scored.some((values) => values.some(Number.isNaN)))
+        return yield* new EngineError({ operation: "score", reason: noDistribution })
+      return scored
     }),
 
     train: Effect.fn("LocalEngine.train")(function* ({ datums, loss, optimizer: settings }) {

@@ -1,5 +1,5 @@
 import * as CachedKernel from "./CachedKernel.ts"
-import { KeyValueRows } from "./KeyValueRows.ts"
+import type { KeyValueRows } from "./KeyValueRows.ts"
 import type { WorkerData } from "./Protocol.ts"
 
 /** Tokens `start` to `end` of `sequence`, to be taken after those before, whose keys and values are at the head of `base`. */
@@ -10,13 +10,14 @@ export interface PrefillJob {
   readonly base: Float32Array
 }
 
+export const rowsPerRun = 32
+
 /**
  * Computes keys and values of known tokens within one worker, a block of tokens per row and run: the same bits that
- * decoding them one by one would give, in a fraction of the time.
+ * decoding them one by one would give, in a fraction of the time. `cache` has {@link rowsPerRun} rows.
  */
-export const make = (data: WorkerData, parameters: Readonly<Record<string, Float32Array>>) => {
+export const make = (data: WorkerData, parameters: Readonly<Record<string, Float32Array>>, cache: KeyValueRows) => {
   const { block } = data
-  const cache = new KeyValueRows(data.cache, rowsPerRun)
   let opened: Promise<CachedKernel.CachedKernel> | undefined
 
   /** Jobs of which those with more blocks come first, so that the rows at work are always the first ones. */
@@ -69,5 +70,3 @@ interface Started {
 }
 
 const nothing = new Float32Array(0)
-
-const rowsPerRun = 32

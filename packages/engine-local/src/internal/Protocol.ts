@@ -86,6 +86,7 @@ export interface DecodeRequest {
   readonly stop: ReadonlyArray<number>
   readonly temperature: number
   readonly topP: number
+  readonly topK: number | undefined
   readonly draws: Float64Array
   readonly cached: { readonly length: number; readonly keyValues: SharedArrayBuffer } | null
 }

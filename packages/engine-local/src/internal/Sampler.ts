@@ -36,7 +36,7 @@ export const make = (options: {
     return Array.from({ length: Math.ceil(request.n / most) }, (_, part) => {
       const first = part * most
       const samples = Math.min(most, request.n - first)
-      const { prompt, seed, temperature, topP } = request
+      const { prompt, seed, temperature, topK, topP } = request
       return {
         index,
         first,
@@ -47,6 +47,7 @@ export const make = (options: {
           stop,
           temperature,
           topP,
+          topK,
           cached,
           draws: draws(seed, first, samples, maxTokens)
         }
@@ -140,7 +141,7 @@ const stopToken = Effect.fnUntraced(function* (
 })
 
 const check = (config: ModelConfig, index: number, request: SampleRequest): Effect.Effect<void, EngineError> => {
-  const { prompt, n, maxTokens, temperature, topP } = request
+  const { prompt, n, maxTokens, temperature, topK = 1, topP } = request
   const wrong = (field: string, value: number | string, expected: string) =>
     refuse(`requests[${index}].${field} is ${value}, expected ${expected}`)
   if (prompt.length < 1 || prompt.length > config.context) {
@@ -152,6 +153,7 @@ const check = (config: ModelConfig, index: number, request: SampleRequest): Effe
   if (!(Number.isInteger(maxTokens) && maxTokens >= 0)) return wrong("maxTokens", maxTokens, "an integer from 0")
   if (!(temperature >= 0 && temperature < Infinity)) return wrong("temperature", temperature, "a number from 0")
   if (!(topP > 0 && topP <= 1)) return wrong("topP", topP, "a number above 0 and up to 1")
+  if (!(Number.isInteger(topK) && topK >= 1)) return wrong("topK", topK, "an integer from 1")
   return Effect.void
 }
 

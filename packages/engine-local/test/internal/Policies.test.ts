@@ -82,6 +82,7 @@ const request: DecodeRequest = {
   stop: [],
   temperature: 1,
   topP: 1,
+  topK: undefined,
   draws: Float64Array.from({ length: 18 }, (_, index) => ((index * 7) % 18) / 18),
   cached: null
 }
