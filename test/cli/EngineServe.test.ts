@@ -1,7 +1,10 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect } from "effect"
+import { promisify } from "node:util"
+import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { endAll, inspo, inspoServer, patience, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
@@ -21,10 +24,12 @@ afterAll(async () => {
 /** Starts `inspo engine serve` on a free port; its address, from the line it prints when it is ready. */
 const served = async () => {
   const { ready } = await inspoServer(["engine", "serve", "--port", "0", "--model", "model"], { cwd })
-  const [, url = ""] = /^inspo-tiny at (\S+)\n$/u.exec(ready) ?? []
+  const [, url = ""] = /^inspo-tiny at (\S+), checkpoints in \S+engine-checkpoints\n$/u.exec(ready) ?? []
   assert.isNotEmpty(url, ready)
   return url
 }
+
+const decodeAnswer = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
 /** Two updates a step, with a KL term. */
 const small = [
@@ -33,6 +38,25 @@ const small = [
 ]
 
 describe("engine serve", { timeout: patience }, () => {
+  it("leaves a repository as clean as it was, and tells clients a tokenizer that is there", async () => {
+    await promisify(execFile)("git", ["init", "--quiet", cwd])
+    const { stdout: before } = await promisify(execFile)("git", ["status", "--short"], { cwd })
+    const url = await served()
+    const { stdout: after } = await promisify(execFile)("git", ["status", "--short"], { cwd })
+    assert.strictEqual(after, before)
+    const ask = async (path: string, body: object): Promise<Record<string, unknown>> => {
+      const response = await fetch(`${url}/api/v1/${path}`, { method: "POST", body: JSON.stringify(body) })
+      const answer = decodeAnswer(await response.text())
+      if (typeof answer["request_id"] !== "string" || path === "retrieve_future") return answer
+      return ask("retrieve_future", { request_id: answer["request_id"] })
+    }
+    const { session_id } = await ask("create_session", { tags: [], sdk_version: "test" })
+    const { model_id } = await ask("create_model", { session_id, model_seq_id: 0, base_model: "inspo-tiny" })
+    const { model_data } = await ask("get_info", { model_id })
+    assert.deepInclude(model_data, { tokenizer_id: await realpath(join(cwd, "model")) })
+    assert.isTrue(existsSync(join(cwd, "model", "tokenizer.json")))
+  })
+
   it("gives a run the results of the embedded engine, bit by bit, over JSON and over protobuf", async () => {
     const url = await served()
     const run = async (name: string, ...settings: ReadonlyArray<string>) => {

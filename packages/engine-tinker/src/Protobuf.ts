@@ -1,4 +1,5 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf"
+import { create, fromBinary, type Message, toBinary } from "@bufbuild/protobuf"
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
 import { Result, Schema } from "effect"
 import {
   type ArrayRecord,
@@ -7,6 +8,7 @@ import {
   type Datum,
   ForwardBackwardOutputSchema,
   ForwardBackwardRequestSchema,
+  type LossConfigValue,
   SampleResponseSchema,
   type Tensor
 } from "./generated/tinker_pb.ts"
@@ -52,12 +54,18 @@ export const encodeForwardBackward = (request: ForwardBackward): Uint8Array<Arra
     })
   )
 
-/** The loss name and its inputs are left as they are sent: whether they make sense is for the reader to say. */
+/**
+ * The loss name and its inputs are left as they are sent: whether they make sense is for the reader to say. Fields that are
+ * not known are refused, and so are bytes that stand for more than `most` elements, of which an empty one takes two bytes.
+ */
 export const decodeForwardBackward = (
-  bytes: Uint8Array
+  bytes: Uint8Array,
+  most = Infinity
 ): Result.Result<Omit<ForwardBackward, "input"> & { readonly input: unknown }, ProtobufError> =>
   attempt(() => {
+    if (countElements(bytes, "request", most) > most) throw new RangeError(`more than ${most} elements, expected fewer`)
     const request = fromBinary(ForwardBackwardRequestSchema, bytes)
+    refuseUnknown(request)
     return {
       modelId: request.modelId,
       seqId: request.seqId,
@@ -65,7 +73,7 @@ export const decodeForwardBackward = (
       input: {
         data: request.data.map(readDatum),
         loss_fn: request.lossFn,
-        loss_fn_config: request.lossFnConfig
+        loss_fn_config: { ...request.lossFnConfig, ...mapValues(request.lossFnConfigV2, readSetting) }
       }
     }
   })
@@ -156,17 +164,62 @@ const attempt = <A>(read: () => A): Result.Result<A, ProtobufError> =>
     catch: (error) => new ProtobufError({ reason: error instanceof Error ? error.message : String(error) })
   })
 
-const readDatum = (datum: Datum): Wire.Datum => ({
-  model_input: { chunks: datum.modelInput.map(readChunk) },
-  loss_fn_inputs: mapValues(datum.lossFnInputs, readTensor)
-})
+/** Where elements lie in a request whose number its bytes bound alone. */
+const elements = {
+  request: { 3: "datum", 5: "leaf", 7: "leaf" },
+  datum: { 1: "leaf", 2: "input", 3: "leaf", 4: "leaf" },
+  input: { 2: "tensor" },
+  tensor: { 4: "numbers" }
+} as const
+type Kind = keyof typeof elements
 
-const readChunk = ({ chunk }: Chunk) => {
+/** How many elements there are, counted until they are more than `most`. */
+const countElements = (bytes: Uint8Array, kind: Kind, most: number): number => {
+  const nested: Readonly<Record<number, Kind | "leaf" | "numbers">> = elements[kind]
+  const reader = new BinaryReader(bytes)
+  let count = 0
+  while (reader.pos < reader.len && count <= most) {
+    const [field, wireType] = reader.tag()
+    const within = nested[field]
+    count += 1
+    if (within === undefined || wireType !== WireType.LengthDelimited) reader.skip(wireType, field)
+    else {
+      const content = reader.bytes()
+      if (within === "numbers") count += content.length
+      else if (within !== "leaf") count += countElements(content, within, most - count)
+    }
+  }
+  return count
+}
+
+const refuseUnknown = ({ $typeName, $unknown = [] }: Message): void => {
+  const [field] = $unknown
+  if (field === undefined) return
+  throw new RangeError(`field ${field.no} of ${$typeName} is not known here, expected only what this server can honour`)
+}
+
+const readSetting = ({ value }: LossConfigValue): number | string => {
+  if (value.case === undefined) throw new RangeError("a setting of loss_fn_config is empty, expected a number")
+  return value.value
+}
+
+const readDatum = (datum: Datum): Wire.Datum => {
+  refuseUnknown(datum)
+  return {
+    model_input: { chunks: datum.modelInput.map(readChunk) },
+    loss_fn_inputs: mapValues(datum.lossFnInputs, readTensor)
+  }
+}
+
+const readChunk = (message: Chunk) => {
+  refuseUnknown(message)
+  const { chunk } = message
   if (chunk.case !== "encodedText") throw new RangeError(`a chunk is ${chunk.case ?? "empty"}, expected encoded_text`)
   return { type: "encoded_text" as const, tokens: int32s(chunk.value.tokens) }
 }
 
 const readTensor = (tensor: Tensor): Wire.TensorData => {
+  refuseUnknown(tensor)
   if (tensor.encoding.case !== "dense") throw new RangeError("a tensor is sparse, expected a dense one")
   return { ...readValues(tensor.encoding.value, tensor.dtype), shape: tensor.shape.map(Number) }
 }

@@ -271,10 +271,10 @@ const make = Effect.fn("TinkerEngine.make")(function* (
         sampling_params: {
           max_tokens: room,
           temperature: request.temperature,
-          top_k: -1,
+          top_k: request.topK ?? -1,
           top_p: request.topP,
           seed: numericSeed(request.seed),
-          stop: stopsOf(request.stop)
+          ...stopsOf(request.stop)
         },
         prompt_logprobs: false,
         topk_prompt_logprobs: 0
@@ -291,8 +291,12 @@ const make = Effect.fn("TinkerEngine.make")(function* (
     }
   })
 
-  const stopsOf = (stop: ReadonlyArray<string>): ReadonlyArray<string> | ReadonlyArray<number> =>
-    profile.stop === "texts" ? stop : [tokenizer.endOfSequence, ...stop.flatMap((text) => tokenizer.encode(text))]
+  /** An empty list would ask to go on after the end of sequence. */
+  const stopsOf = (stop: ReadonlyArray<string>): Pick<Wire.SamplingParams, "stop"> => {
+    const stops =
+      profile.stop === "texts" ? stop : [tokenizer.endOfSequence, ...stop.flatMap((text) => tokenizer.encode(text))]
+    return stops.length === 0 ? {} : { stop: stops }
+  }
 
   const referenceScores = Effect.fnUntraced(function* (sequences: ReadonlyArray<Sequence>) {
     switch (profile.reference) {
@@ -347,7 +351,7 @@ const make = Effect.fn("TinkerEngine.make")(function* (
 
   const step = Effect.fnUntraced(function* (model: Live, request: TrainRequest, datums: ReadonlyArray<Wire.Datum>) {
     const { clipRatio } = request.loss
-    const { beta1, beta2, gradientClip, learningRate, weightDecay } = request.optimizer
+    const { beta1, beta2, epsilon = 1e-8, gradientClip, learningRate, weightDecay } = request.optimizer
     const waiting: Array<Effect.Effect<Wire.ForwardBackwardOutput, RequestFailure>> = []
     const outputs: Array<Wire.ForwardBackwardOutput> = []
     for (const data of chunked(datums)) {
@@ -371,7 +375,7 @@ const make = Effect.fn("TinkerEngine.make")(function* (
           learning_rate: learningRate,
           beta1,
           beta2,
-          eps: 1e-8,
+          eps: epsilon,
           weight_decay: weightDecay,
           grad_clip_norm: Number.isFinite(gradientClip) ? gradientClip : 0
         }
@@ -482,7 +486,7 @@ const make = Effect.fn("TinkerEngine.make")(function* (
     ),
 
     restore: Effect.fn("TinkerEngine.restore")(
-      function* ({ uri }) {
+      function* ({ uri }, { optimizer = "saved" } = {}) {
         live.broken ??= "a checkpoint was being loaded"
         lastTraining = undefined
         if (!profile.manyModels) yield* unload(live)
@@ -500,7 +504,7 @@ const make = Effect.fn("TinkerEngine.make")(function* (
           )
         )
         yield* call(
-          next(model, "load_weights", { type: "load_weights", path: uri, optimizer: true }, true),
+          next(model, "load_weights", { type: "load_weights", path: uri, optimizer: optimizer === "saved" }, true),
           Reply.json(Wire.LoadWeightsResponse)
         )
         if (profile.manyModels) yield* unload(live)

@@ -18,6 +18,12 @@ const isNumber = (value: unknown): value is number => Predicate.isNumber(value)
 const Metrics = Schema.Record(Schema.String, Schema.declare(isNumber, { expected: "a number" }))
 
 const Metadata = maybe(Schema.Record(Schema.String, Schema.Unknown))
+const Labels = maybe(Schema.Record(Schema.String, Schema.String))
+
+/** A field whose only value that this server can honour is the one that changes nothing. */
+const neutral = <const A extends string | number | boolean>(value: A) => maybe(Schema.Literal(value))
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 export const EncodedText = Schema.Struct({ type: Schema.Literal("encoded_text"), tokens: Integers })
 
@@ -51,32 +57,39 @@ export const LossInput = Schema.Struct({
 })
 export interface LossInput extends Schema.Schema.Type<typeof LossInput> {}
 
+/** All parameters are trained here, so that none can be left out; the seed of adapters has nothing to decide. */
 export const LoraConfig = Schema.Struct({
-  rank: Schema.Int,
+  rank: Count,
   seed: maybe(Schema.Int),
-  train_unembed: maybe(Schema.Boolean),
-  train_mlp: maybe(Schema.Boolean),
-  train_attn: maybe(Schema.Boolean)
+  train_unembed: neutral(true),
+  train_mlp: neutral(true),
+  train_attn: neutral(true)
 })
 
+const OptimizerConfig = maybe(Schema.Struct({ type: neutral("adamw") }))
+
+const NotNegative = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+const Decay = NotNegative.check(Schema.isLessThan(1))
+
 export const AdamParams = Schema.Struct({
-  learning_rate: maybe(Schema.Finite),
-  beta1: maybe(Schema.Finite),
-  beta2: maybe(Schema.Finite),
-  eps: maybe(Schema.Finite),
-  weight_decay: maybe(Schema.Finite),
+  learning_rate: maybe(NotNegative),
+  beta1: maybe(Decay),
+  beta2: maybe(Decay),
+  eps: maybe(NotNegative),
+  weight_decay: maybe(NotNegative),
   /** 0 for none. */
   grad_clip_norm: maybe(Schema.Finite)
 })
 export interface AdamParams extends Schema.Schema.Type<typeof AdamParams> {}
 
+/** `top_k` -1 keeps all tokens. An empty `stop` asks to go on after the end of sequence, where none stops there. */
 export const SamplingParams = Schema.Struct({
-  max_tokens: maybe(Schema.Int),
+  max_tokens: maybe(Count),
   seed: maybe(Schema.Int),
   stop: maybe(Schema.Union([Schema.String, Schema.Array(Schema.String), Integers])),
-  temperature: maybe(Schema.Finite),
+  temperature: maybe(NotNegative),
   top_k: maybe(Schema.Int),
-  top_p: maybe(Schema.Finite)
+  top_p: maybe(Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(1)))
 })
 export interface SamplingParams extends Schema.Schema.Type<typeof SamplingParams> {}
 
@@ -103,6 +116,8 @@ export const EngineFacts = Schema.Struct({
 export const SupportedModel = Schema.Struct({
   model_name: maybe(Schema.String),
   max_context_length: maybe(Schema.Int),
+  trainable: maybe(Schema.Boolean),
+  sampleable: maybe(Schema.Boolean),
   inspo: maybe(EngineFacts)
 })
 
@@ -116,7 +131,8 @@ export const CreateSessionRequest = Schema.Struct({
   tags: Schema.Array(Schema.String),
   user_metadata: Metadata,
   sdk_version: Schema.String,
-  project_id: maybe(Schema.String)
+  project_id: maybe(Schema.String),
+  display_name: maybe(Schema.String)
 })
 
 export const CreateSessionResponse = Schema.Struct({
@@ -135,7 +151,8 @@ export const CreateModelRequest = Schema.Struct({
   model_seq_id: Schema.Int,
   base_model: Schema.String,
   user_metadata: Metadata,
-  lora_config: maybe(LoraConfig)
+  lora_config: maybe(LoraConfig),
+  optimizer_config: OptimizerConfig
 })
 
 export const ModelIdResponse = Schema.Struct({ model_id: Schema.NonEmptyString })
@@ -158,20 +175,31 @@ export interface ForwardBackwardOutput extends Schema.Schema.Type<typeof Forward
 export const OptimStepRequest = Schema.Struct({ ...Sequenced, adam_params: AdamParams })
 export const OptimStepResponse = Schema.Struct({ metrics: maybe(Metrics) })
 
+/** In seconds, a second to ten years. */
+const Lifetime = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 315_360_000 }))
+
 export const SaveWeightsRequest = Schema.Struct({
   ...Sequenced,
   path: maybe(Schema.String),
-  ttl_seconds: maybe(Schema.Int),
-  overwrite: maybe(Schema.Boolean)
+  ttl_seconds: maybe(Lifetime),
+  overwrite: maybe(Schema.Boolean),
+  user_metadata: Labels
 })
 /** `hash` is that of the weights, where the server tells it. */
 export const PathResponse = Schema.Struct({ path: Schema.NonEmptyString, hash: maybe(Schema.String) })
 
+/** Into the model `model_id`, or into a new one of the session `session_id`. */
 export const LoadWeightsRequest = Schema.Struct({
   ...Sequenced,
+  model_id: maybe(Schema.String),
+  session_id: maybe(Schema.String),
+  model_seq_id: maybe(Schema.Int),
+  base_model: maybe(Schema.String),
+  user_metadata: Metadata,
   path: Schema.String,
   optimizer: maybe(Schema.Boolean),
-  weights_access_token: maybe(Schema.String)
+  optimizer_config: OptimizerConfig,
+  weights_access_token: maybe(Schema.Never)
 })
 export const LoadWeightsResponse = Schema.Struct({ path: maybe(Schema.String), model_id: maybe(Schema.String) })
 
@@ -180,7 +208,9 @@ export const SaveWeightsForSamplerRequest = Schema.Struct({
   ...Sequenced,
   path: maybe(Schema.String),
   sampling_session_seq_id: maybe(Schema.Int),
-  ttl_seconds: maybe(Schema.Int)
+  kind: neutral("snapshot"),
+  ttl_seconds: maybe(Lifetime),
+  user_metadata: Labels
 })
 export const SaveWeightsForSamplerResponse = Schema.Struct({
   path: maybe(Schema.String),
@@ -198,7 +228,7 @@ export const SamplingSessionResponse = Schema.Struct({ sampling_session_id: Sche
 
 export const SampleRequest = Schema.Struct({
   type: maybe(Schema.String),
-  num_samples: maybe(Schema.Int),
+  num_samples: maybe(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
   prompt: ModelInput,
   sampling_params: SamplingParams,
   sampling_session_id: maybe(Schema.String),
@@ -206,7 +236,13 @@ export const SampleRequest = Schema.Struct({
   base_model: maybe(Schema.String),
   model_path: maybe(Schema.String),
   prompt_logprobs: maybe(Schema.Boolean),
-  topk_prompt_logprobs: maybe(Schema.Int)
+  /** The likeliest tokens at each position of the prompt: engines score the tokens that they are given alone. */
+  topk_prompt_logprobs: neutral(0),
+  topk_sample_logprobs: neutral(0),
+  target_prompt_logprobs: maybe(Schema.Never),
+  prompt_alt_tokens_k: neutral(0),
+  prompt_logprobs_last_n: maybe(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
+  record_stability_info: neutral(false)
 })
 export interface SampleRequest extends Schema.Schema.Type<typeof SampleRequest> {}
 
@@ -237,6 +273,14 @@ export const Pending = Schema.Union([
 
 /** A future that failed. */
 export const Failed = Schema.Struct({ error: Schema.String, category: maybe(Schema.String) })
+
+export const CancelFutureRequest = Schema.Struct({ request_id: Schema.NonEmptyString })
+
+/** `detail` and `reason` are for the client's own records. */
+export const FinishSessionRequest = Schema.Struct({
+  reason: maybe(Schema.Unknown),
+  detail: maybe(Schema.String)
+})
 
 export const WeightsInfoRequest = Schema.Struct({ tinker_path: Schema.String })
 /** How a server explains a status that is not 200. */

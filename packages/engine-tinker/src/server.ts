@@ -2,10 +2,24 @@ import { hash, timingSafeEqual } from "node:crypto"
 import { promisify } from "node:util"
 import { zstdDecompress } from "node:zlib"
 import type { Engine, EngineError } from "@inspo/engine"
-import { Context, type Duration, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
-import { Headers, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import {
+  ByteSize,
+  Context,
+  type Duration,
+  Effect,
+  Layer,
+  Option,
+  Predicate,
+  Redacted,
+  Result,
+  Schema,
+  SchemaIssue
+} from "effect"
+import { Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Catalog } from "./Catalog.ts"
 import type { Outcome } from "./internal/server/Futures.ts"
+import { type Limits, limits } from "./internal/server/Limits.ts"
+import type { Page } from "./internal/server/Listings.ts"
 import { type Refusal, refuse } from "./internal/server/Refusal.ts"
 import * as Service from "./internal/server/Service.ts"
 import * as Protobuf from "./Protobuf.ts"
@@ -23,18 +37,27 @@ export declare namespace TinkerServer {
   }
 }
 
+export { type Limits, limits } from "./internal/server/Limits.ts"
+
 export interface TinkerServerOptions {
   /** The base model that clients ask for. */
   readonly model: string
   /** Where saved checkpoints are known by; see `Catalog`. */
   readonly catalog: Catalog
+  /** What clients are told to load their tokenizer from, such as a folder; the model's name when absent. */
+  readonly tokenizer?: string | undefined
+  /** How much clients may ask for, where it is not as in {@link limits}. */
+  readonly limits?: Partial<Limits> | undefined
   /** Required in the header `X-API-Key`; none is when absent. */
   readonly apiKey?: Redacted.Redacted | undefined
   /** How long a request for a result waits for it; 20 seconds when absent. */
   readonly longPoll?: Duration.Input | undefined
   /** How long a request of a model waits for one of a lower sequence number; 5 seconds when absent. */
   readonly gapPatience?: Duration.Input | undefined
-  /** How long a session lives without a heartbeat or another request, and its models with it; 5 minutes when absent. */
+  /**
+   * How long a session lives without a heartbeat or another request, and its models and requests with it; a request without a
+   * session lives as long unless somebody asks for its result. 5 minutes when absent.
+   */
   readonly sessionPatience?: Duration.Input | undefined
   /** Results kept for clients that ask again; 20,000 when absent. */
   readonly retained?: number | undefined
@@ -44,9 +67,12 @@ export interface TinkerServerOptions {
  * Serves an engine to any number of clients and models. Models that take turns swap their weights through the engine's
  * checkpoints; one alone costs nothing. What clients saved outlives the server if the catalog does; live models do not.
  *
- * `lora_config` is accepted, and all parameters are trained. The optimizer's state always comes with weights that are
- * loaded, and its epsilon is the engine's own. Ephemeral sampler weights last until their model is trained.
- * Log-probabilities of targets before the first one that counts are reported as 0.
+ * `lora_config` is accepted and its rank reported, and all parameters are trained. Ephemeral sampler weights last until
+ * their model is trained, and of a session's samplers the latest 1,000 are known. Work ends with the session that asked for
+ * it, or when `cancel_future` says so, as soon as the engine is done with what it is at. What cannot be honoured is refused
+ * with a status of 400 that names field and value: fields that are not known here, `topk_prompt_logprobs`, an empty `stop`,
+ * losses other than `Wire.LossName`, targets that count and are not the next token. What goes beyond {@link limits} is refused
+ * with 400, 413 or, where it helps to wait, 429.
  */
 export const layer = (options: TinkerServerOptions): Layer.Layer<TinkerServer, EngineError, Engine> =>
   Layer.effect(
@@ -55,6 +81,8 @@ export const layer = (options: TinkerServerOptions): Layer.Layer<TinkerServer, E
       Service.make({
         model: options.model,
         catalog: options.catalog,
+        tokenizer: options.tokenizer ?? options.model,
+        limits: { ...limits, ...options.limits },
         gapPatience: options.gapPatience ?? "5 seconds",
         retained: options.retained ?? 20_000,
         sessionPatience: options.sessionPatience ?? "5 minutes"
@@ -79,19 +107,23 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | TinkerSer
       router.add(method, path, (request) =>
         authorize(server.apiKey, request).pipe(
           Effect.andThen(handle(request)),
+          Effect.provideService(HttpServerRequest.MaxBodySize, ByteSize.fromInputUnsafe(server.bodyBytes)),
           Effect.catchTag("Refusal", ({ detail, status }) => Effect.succeed(reply({ detail }, status)))
         )
       )
+
+    const get = (path: `/${string}`, handle: (page: Page) => Effect.Effect<object, Refusal, HttpRouter.RouteContext>) =>
+      route("GET", path, (request) => Effect.map(Effect.flatMap(readPage(request), handle), (body) => reply(body)))
 
     /** A request that is answered at once. */
     const post = <S extends Schema.ConstraintDecoder<unknown>>(
       path: `/${string}`,
       schema: S,
-      handle: (body: S["Type"], received: Received) => Effect.Effect<object, Refusal>
+      handle: (body: S["Type"], received: Received) => Effect.Effect<object, Refusal, HttpRouter.RouteContext>
     ) => {
       const decode = decoder(schema)
       return route("POST", path, (request) =>
-        Effect.flatMap(readJson(request), ({ digest, value }) =>
+        Effect.flatMap(readJson(request, server.bodyBytes), ({ digest, value }) =>
           decode(value).pipe(
             Effect.flatMap((body) => handle(body, { digest, headers: request.headers })),
             Effect.map((body) => reply(body))
@@ -113,11 +145,16 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | TinkerSer
         }))
       )
 
-    yield* route("GET", "/healthz", () => Effect.succeed(reply({ status: "ok" })))
-    yield* route("GET", "/get_server_capabilities", () => Effect.succeed(reply(server.capabilities)))
-    yield* post("/client/config", Wire.ClientConfigRequest, () => Effect.succeed(clientConfig))
-    yield* post("/client/dynamic_config", Wire.ClientConfigRequest, () => Effect.succeed({ refresh_interval_sec: 300 }))
+    yield* get("/healthz", () => Effect.succeed({ status: "ok" }))
+    yield* get("/get_server_capabilities", () => Effect.succeed(server.capabilities))
+    yield* post("/client/config", Wire.ClientConfigRequest, () => Effect.succeed(clientConfig(server)))
+    yield* post("/client/dynamic_config", Wire.ClientConfigRequest, () => Effect.succeed(dynamicConfig))
     yield* post("/telemetry", Schema.Unknown, () => Effect.succeed({ status: "accepted" }))
+    yield* get("/sessions", () => Effect.sync(() => ({ sessions: server.sessionIds() })))
+    yield* get("/sessions/:id", () => Effect.flatMap(parameter("id"), server.sessionInfo))
+    yield* post("/sessions/:id/finish", Wire.FinishSessionRequest, () =>
+      Effect.as(Effect.flatMap(parameter("id"), server.finishSession), {})
+    )
     yield* post("/create_session", Wire.CreateSessionRequest, () => server.createSession)
     yield* post("/session_heartbeat", Wire.HeartbeatRequest, server.heartbeat)
     yield* future("/create_model", Wire.CreateModelRequest, (body, { digest }) => server.createModel(body, digest))
@@ -132,13 +169,14 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | TinkerSer
       server.saveForSampler(body, digest)
     )
     yield* post("/create_sampling_session", Wire.CreateSamplingSessionRequest, server.createSamplingSession)
-    yield* future("/asample", Wire.SampleRequest, (body, { digest, headers }) =>
+    yield* post("/cancel_future", Wire.CancelFutureRequest, (body) => Effect.as(server.cancelFuture(body), {}))
+    yield* post("/asample", Wire.SampleRequest, (body, { digest, headers }) =>
       Effect.flatMap(seedOf(headers), (seed) => server.asample(body, seed, digest))
     )
 
     yield* route("POST", "/forward_backward", (request) =>
       Effect.gen(function* () {
-        const { body, digest, forwardOnly } = yield* readForwardBackward(request)
+        const { body, digest, forwardOnly } = yield* readForwardBackward(request, server)
         const request_id = yield* forwardOnly
           ? server.forward(
               {
@@ -155,7 +193,8 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | TinkerSer
 
     yield* route("POST", "/retrieve_future", (request) =>
       Effect.gen(function* () {
-        const { request_id } = yield* Effect.flatMap(readJson(request), ({ value }) => decodeRetrieve(value))
+        const { value } = yield* readJson(request, server.bodyBytes)
+        const { request_id } = yield* decodeRetrieve(value)
         const takesProtobuf = (request.headers["accept"] ?? "").includes(Protobuf.contentType)
         return yield* Effect.match(server.retrieve(request_id, server.longPoll), {
           onSuccess: Option.match({
@@ -170,36 +209,56 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | TinkerSer
       })
     )
 
-    yield* route("GET", "/samplers/:id", () =>
-      Effect.gen(function* () {
-        const { id = "" } = yield* HttpRouter.params
-        return reply(yield* server.sampler(decodeURIComponent(id)))
-      })
+    yield* get("/samplers/:id", () => Effect.flatMap(parameter("id"), server.sampler))
+    yield* get("/checkpoints", server.listings.checkpoints)
+    yield* get("/training_runs", server.listings.trainingRuns)
+    yield* get("/training_runs/:model", () => Effect.flatMap(parameter("model"), server.listings.trainingRun))
+    yield* get("/training_runs/:model/checkpoints", () =>
+      Effect.flatMap(parameter("model"), server.listings.checkpointsOf)
     )
-
     yield* route("DELETE", "/training_runs/:model/checkpoints/:kind/:name", () =>
       Effect.gen(function* () {
-        const { kind = "", model = "", name = "" } = yield* HttpRouter.params
-        yield* server.removeCheckpoint(decodeURIComponent(model), kind, decodeURIComponent(name))
+        yield* server.removeCheckpoint(yield* parameter("model"), yield* parameter("kind"), yield* parameter("name"))
         return HttpServerResponse.empty()
       })
     )
   })
 )
 
-/** One chunk may be large here: the gradient of a step is that of all its datums at once, however they arrive. */
-const clientConfig = {
-  pjwt_auth_enabled: false,
-  credential_default_source: "api_key",
-  proto_write_fwdbwd: true,
-  proto_compress_fwdbwd: false,
-  parallel_fwdbwd_chunks: true,
-  fwdbwd_max_chunk_len: 65_536,
-  fwdbwd_max_chunk_bytes_count: 256_000_000,
-  sample_max_concurrent_requests: 2000
-} satisfies Wire.ClientConfig & Record<string, unknown>
+/** Chunks may be large here: the gradient of a step is that of all its datums at once, however they arrive. */
+const clientConfig = ({ bodyBytes, mostDatums }: TinkerServer.Interface) =>
+  ({
+    pjwt_auth_enabled: false,
+    credential_default_source: "api_key",
+    proto_write_fwdbwd: true,
+    proto_compress_fwdbwd: false,
+    parallel_fwdbwd_chunks: true,
+    fwdbwd_max_chunk_len: mostDatums,
+    // Clients estimate what they send.
+    fwdbwd_max_chunk_bytes_count: Math.floor(bodyBytes / 2),
+    sample_max_concurrent_requests: 2000
+  }) satisfies Wire.ClientConfig & Record<string, unknown>
 
-const reply = (body: object, status = 200) => HttpServerResponse.jsonUnsafe(body, { status })
+const dynamicConfig = { refresh_interval_sec: 300, sample_cancel_enabled: true }
+
+const reply = (body: object, status = 200) =>
+  HttpServerResponse.jsonUnsafe(body, { status, ...(status === 429 ? { headers: { "retry-after": "1" } } : {}) })
+
+/** A part of the path. */
+const parameter = (name: string) => Effect.map(HttpRouter.params, (params) => params[name] ?? "")
+
+const Paging = Schema.Struct({
+  limit: Schema.optionalKey(
+    Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 1000 }))
+  ),
+  offset: Schema.optionalKey(Schema.NumberFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0)))
+})
+
+/** Other parameters choose among accounts and projects, of which there is one here. */
+const readPage = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Page, Refusal> => {
+  const { searchParams } = new URL(request.url, "http://localhost")
+  return Effect.map(decodePaging(Object.fromEntries(searchParams)), ({ limit = 20, offset = 0 }) => ({ limit, offset }))
+}
 
 const encode = (outcome: Outcome, takesProtobuf: boolean) => {
   if (!takesProtobuf || outcome._tag === "Json") return reply(outcome.value)
@@ -230,49 +289,84 @@ interface Received {
 
 const digestOf = (body: string | Uint8Array): string => hash("sha256", body, "base64")
 
-const readJson = (
-  request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<{ readonly value: unknown; readonly digest: string }, Refusal> =>
-  Effect.mapError(
-    Effect.flatMap(request.text, (text) =>
-      Effect.try((): { readonly value: unknown; readonly digest: string } => ({
-        value: JSON.parse(text),
-        digest: digestOf(text)
-      }))
-    ),
-    () => refuse("the body is not JSON", 422)
-  )
+const unreadable = (reason: string) => refuse(`the body cannot be read: ${reason}`)
 
-/** Keys that a schema does not know are dropped. */
-const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
-  const decode = Schema.decodeUnknownResult(schema)
+/** The bytes of a body, of which there are at most `most` before and after decompression. */
+const readBytes = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, most: number) {
+  const tooLarge = refuse(`the body is larger than ${most} bytes, expected fewer, also when decompressed`, 413)
+  const encoding = request.headers["content-encoding"] ?? "identity"
+  if (encoding !== "identity" && encoding !== "zstd")
+    return yield* refuse(`content-encoding is ${encoding.slice(0, 100)}, expected zstd or none`, 415)
+  const received = yield* Effect.mapError(request.arrayBuffer, ({ reason }) =>
+    reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge" ? tooLarge : unreadable("it broke off")
+  )
+  const bytes = new Uint8Array(received)
+  if (encoding === "identity") return bytes
+  return yield* Effect.tryPromise({
+    try: () => decompress(bytes, { maxOutputLength: most }),
+    catch: (error) =>
+      error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
+        ? tooLarge
+        : unreadable("not zstd")
+  })
+})
+
+const readJson = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, most: number) {
+  const bytes = yield* readBytes(request, most)
+  return yield* Effect.try({
+    try: (): { readonly value: unknown; readonly digest: string } => ({
+      value: JSON.parse(new TextDecoder().decode(bytes)),
+      digest: digestOf(bytes)
+    }),
+    catch: () => unreadable("it is not JSON")
+  })
+})
+
+/** Keys that a schema does not know are refused: what they ask for would be left undone without a word. */
+const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, unknownKeys: "error" | "ignore" = "error") => {
+  const decode = Schema.decodeUnknownResult(schema, { onExcessProperty: unknownKeys })
   return (body: unknown): Effect.Effect<S["Type"], Refusal> =>
     Result.match(decode(body), {
       onSuccess: (value) => Effect.succeed(value),
-      onFailure: ({ message }) => Effect.fail(refuse(message.replaceAll(/\s+/gu, " "), 422))
+      onFailure: ({ issue }) => Effect.fail(refuse(problem(issue, body)))
     })
 }
 
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** The first fault of a body: its field, the value there, and what was expected. */
+const problem = (issue: SchemaIssue.Issue, body: unknown): string => {
+  const { message = "Expected something else", path = [] } = formatIssues(issue).issues[0] ?? {}
+  const keys = path.map((key) => String(typeof key === "object" ? key.key : key))
+  const value = keys.reduce<unknown>(
+    (within, key) => (Predicate.hasProperty(within, key) ? within[key] : undefined),
+    body
+  )
+  const text = value === undefined ? "missing" : JSON.stringify(value)
+  const expected = message.startsWith("Expected no excess") ? "expected no such field: it is not known here" : message
+  return (
+    `${keys.length === 0 ? "the body" : keys.join(".").slice(0, 200)} is ${text.length > 120 ? `${text.slice(0, 120)}…` : text}, ` +
+    expected.replace(/^E/u, "e").replaceAll(/\s+/gu, " ").slice(0, 300)
+  )
+}
+
+const decodePaging = decoder(Paging, "ignore")
 const decodeRetrieve = decoder(Wire.RetrieveFutureRequest)
 const decodeForwardBackward = decoder(Wire.ForwardBackwardRequest)
 
-const readForwardBackward = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+const readForwardBackward = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  { bodyBytes, elements }: TinkerServer.Interface
+) {
   const isProtobuf = (request.headers["content-type"] ?? "").startsWith(Protobuf.contentType)
   if (!isProtobuf) {
-    const { digest, value } = yield* readJson(request)
+    const { digest, value } = yield* readJson(request, bodyBytes)
     return { body: yield* decodeForwardBackward(value), digest, forwardOnly: false }
   }
-  const unreadable = (reason: string) => refuse(`the body cannot be read: ${reason}`, 422)
-  const received = yield* Effect.mapError(request.arrayBuffer, ({ message }) => unreadable(message))
-  const bytes =
-    request.headers["content-encoding"] === "zstd"
-      ? yield* Effect.tryPromise({
-          try: () => decompress(new Uint8Array(received)),
-          catch: () => unreadable("not zstd")
-        })
-      : new Uint8Array(received)
-  const message = yield* Effect.mapError(Effect.fromResult(Protobuf.decodeForwardBackward(bytes)), ({ reason }) =>
-    unreadable(reason)
+  const bytes = yield* readBytes(request, bodyBytes)
+  const message = yield* Effect.mapError(
+    Effect.fromResult(Protobuf.decodeForwardBackward(bytes, elements)),
+    ({ reason }) => unreadable(reason)
   )
   const body = yield* decodeForwardBackward({
     model_id: message.modelId,

@@ -110,8 +110,7 @@ describe("the captured exchange", () => {
           type: "create_session",
           tags: ["inspo"],
           user_metadata: { run: "r1" },
-          sdk_version: "inspo-ts/0.1",
-          unknown_field: "ignored"
+          sdk_version: "inspo-ts/0.1"
         })
         const { value: model } = yield* result("create_model", {
           type: "create_model",
@@ -122,7 +121,7 @@ describe("the captured exchange", () => {
         })
         const model_id = model["model_id"] ?? null
         const { body: info } = yield* post("get_info", { model_id })
-        assert.strictEqual(info["is_lora"], false)
+        assert.strictEqual(info["lora_rank"], 8)
 
         const { value: sampler } = yield* result("save_weights_for_sampler", {
           type: "save_weights_for_sampler",
@@ -196,7 +195,7 @@ describe("the captured exchange", () => {
         const { post } = yield* exchange
         const { body: session } = yield* post("create_session", { tags: [], sdk_version: "test" })
         const refusals: ReadonlyArray<readonly [path: string, body: Body, status: number, detail: RegExp]> = [
-          ["create_session", { tags: "none" }, 422, /tags/u],
+          ["create_session", { tags: "none" }, 400, /tags is \\"none\\", expected array/u],
           ["session_heartbeat", { session_id: "gone" }, 404, /Session gone not found/u],
           [
             "create_model",
@@ -208,7 +207,7 @@ describe("the captured exchange", () => {
             "asample",
             { base_model: "inspo-tiny", prompt: tokens([1]), sampling_params: { top_k: 5 } },
             400,
-            /top_k is 5, expected -1/u
+            /top_k is 5, expected -1: this engine has no top-k/u
           ],
           ["asample", { prompt: tokens([1]), sampling_params: {} }, 400, /base_model is given, expected one/u]
         ]

@@ -1,4 +1,5 @@
 import * as LocalEngine from "@inspo/engine-local/LocalEngine"
+import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import * as CompletionsServer from "@inspo/engine-completions/server"
 import { Catalog } from "@inspo/engine-tinker"
 import * as TinkerServer from "@inspo/engine-tinker/server"
@@ -14,28 +15,39 @@ export interface ServeInput extends Address {
   readonly json: boolean
 }
 
-/** Serves the embedded engine until it is interrupted. One line tells that it is ready. */
+/** Serves the embedded engine until it is interrupted. One line tells that it is ready, and where it keeps what clients save. */
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const { name } = input
   if (name === "") return yield* new UsageError({ problem: "--name is empty, expected the name of a model." })
   const apiKey = yield* admission(input)
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const checkpoints = path.resolve(input.checkpoints)
-  yield* fs.makeDirectory(checkpoints, { recursive: true }).pipe(Effect.mapError(unusable(checkpoints)))
+  yield* makeIgnored(checkpoints).pipe(Effect.mapError(unusable(checkpoints)))
   const catalog = yield* Catalog.file(path.join(checkpoints, "catalog.json")).pipe(
     Effect.mapError(({ message }) => new CommandFailure({ problem: `${message}.` }))
   )
 
-  const engine = LocalEngine.layer({ checkpoints, model: Option.getOrUndefined(input.model) })
+  const model = path.resolve(Option.getOrElse(input.model, () => ModelFolder.shipped))
+  const engine = LocalEngine.layer({ checkpoints, model })
   const routes =
     input.protocol === "tinker"
-      ? Layer.provide(TinkerServer.routes, TinkerServer.layer({ model: name, catalog, apiKey }))
+      ? Layer.provide(TinkerServer.routes, TinkerServer.layer({ model: name, catalog, apiKey, tokenizer: model }))
       : Layer.provide(CompletionsServer.routes, CompletionsServer.layer({ model: name, apiKey }))
   const url = yield* listen("engine", input, Layer.provide(routes, engine))
-  yield* Console.log(input.json ? JSON.stringify({ url, model: name, checkpoints }) : `${name} at ${url}`)
+  yield* Console.log(
+    input.json ? JSON.stringify({ url, model: name, checkpoints }) : `${name} at ${url}, checkpoints in ${checkpoints}`
+  )
   return yield* Effect.never
 }, Effect.scoped)
+
+/** Makes the folder where it is missing, with a `.gitignore` of all that it holds: checkpoints are no part of a repository. */
+const makeIgnored = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  if (yield* fs.exists(folder)) return
+  yield* fs.makeDirectory(folder, { recursive: true })
+  yield* fs.writeFileString(path.join(folder, ".gitignore"), "*\n")
+})
 
 const unusable = (folder: string) => (error: PlatformError.PlatformError) =>
   new CommandFailure({

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf"
 export const file_tinker: GenFile =
   /*@__PURE__*/
   fileDesc(
-    "Cgx0aW5rZXIucHJvdG8SDXRpbmtlcl9wdWJsaWMi9QEKDlNhbXBsZVJlc3BvbnNlEjEKCXNlcXVlbmNlcxgBIAMoCzIeLnRpbmtlcl9wdWJsaWMuU2FtcGxlZFNlcXVlbmNlEhwKD3Byb21wdF9sb2dwcm9icxgCIAEoDEgAiAEBEkQKFHRvcGtfcHJvbXB0X2xvZ3Byb2JzGAMgASgLMiEudGlua2VyX3B1YmxpYy5Ub3BrUHJvbXB0TG9ncHJvYnNIAYgBARIfChdwcm9tcHRfY2FjaGVfaGl0X3Rva2VucxgEIAEoBUISChBfcHJvbXB0X2xvZ3Byb2JzQhcKFV90b3BrX3Byb21wdF9sb2dwcm9icyJaCg9TYW1wbGVkU2VxdWVuY2USEwoLc3RvcF9yZWFzb24YASABKAUSDgoGdG9rZW5zGAIgASgMEhUKCGxvZ3Byb2JzGAMgASgMSACIAQFCCwoJX2xvZ3Byb2JzIlsKElRvcGtQcm9tcHRMb2dwcm9icxIRCgl0b2tlbl9pZHMYASABKAwSEAoIbG9ncHJvYnMYAiABKAwSCQoBaxgDIAEoDRIVCg1wcm9tcHRfbGVuZ3RoGAQgASgNIkYKCVNwYXJzZUNzchIOCgZ2YWx1ZXMYASABKAwSFAoMY3Jvd19pbmRpY2VzGAIgASgMEhMKC2NvbF9pbmRpY2VzGAMgASgMInMKBlRlbnNvchIPCgVkZW5zZRgBIAEoDEgAEi4KCnNwYXJzZV9jc3IYAiABKAsyGC50aW5rZXJfcHVibGljLlNwYXJzZUNzckgAEg0KBWR0eXBlGAMgASgFEg0KBXNoYXBlGAQgAygDQgoKCGVuY29kaW5nIlUKDUJhdGNoZWRUZW5zb3ISDAoEZGF0YRgBIAEoDBIPCgdvZmZzZXRzGAIgASgMEg0KBWR0eXBlGAMgASgFEhYKDnRyYWlsaW5nX3NoYXBlGAQgAygDIrgBCgtBcnJheVJlY29yZBIQCgh0eXBlX3RhZxgBIAEoCRI2CgZmaWVsZHMYAiADKAsyJi50aW5rZXJfcHVibGljLkFycmF5UmVjb3JkLkZpZWxkc0VudHJ5EhIKCm51bV9kYXR1bXMYAyABKAMaSwoLRmllbGRzRW50cnkSCwoDa2V5GAEgASgJEisKBXZhbHVlGAIgASgLMhwudGlua2VyX3B1YmxpYy5CYXRjaGVkVGVuc29yOgI4ASLdAQoVRm9yd2FyZEJhY2t3YXJkT3V0cHV0EhsKE2xvc3NfZm5fb3V0cHV0X3R5cGUYASABKAkSMwoPbG9zc19mbl9vdXRwdXRzGAIgAygLMhoudGlua2VyX3B1YmxpYy5BcnJheVJlY29yZBJCCgdtZXRyaWNzGAMgAygLMjEudGlua2VyX3B1YmxpYy5Gb3J3YXJkQmFja3dhcmRPdXRwdXQuTWV0cmljc0VudHJ5Gi4KDE1ldHJpY3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIosCChZGb3J3YXJkQmFja3dhcmRSZXF1ZXN0EhAKCG1vZGVsX2lkGAEgASgJEg4KBnNlcV9pZBgCIAEoBRIiCgRkYXRhGAMgAygLMhQudGlua2VyX3B1YmxpYy5EYXR1bRIPCgdsb3NzX2ZuGAQgASgJEk8KDmxvc3NfZm5fY29uZmlnGAUgAygLMjcudGlua2VyX3B1YmxpYy5Gb3J3YXJkQmFja3dhcmRSZXF1ZXN0Lkxvc3NGbkNvbmZpZ0VudHJ5EhQKDGZvcndhcmRfb25seRgGIAEoCBozChFMb3NzRm5Db25maWdFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIr4BCgVEYXR1bRIpCgttb2RlbF9pbnB1dBgBIAMoCzIULnRpbmtlcl9wdWJsaWMuQ2h1bmsSPgoObG9zc19mbl9pbnB1dHMYAiADKAsyJi50aW5rZXJfcHVibGljLkRhdHVtLkxvc3NGbklucHV0c0VudHJ5GkoKEUxvc3NGbklucHV0c0VudHJ5EgsKA2tleRgBIAEoCRIkCgV2YWx1ZRgCIAEoCzIVLnRpbmtlcl9wdWJsaWMuVGVuc29yOgI4ASKfAQoFQ2h1bmsSNwoMZW5jb2RlZF90ZXh0GAEgASgLMh8udGlua2VyX3B1YmxpYy5FbmNvZGVkVGV4dENodW5rSAASKgoFaW1hZ2UYAiABKAsyGS50aW5rZXJfcHVibGljLkltYWdlQ2h1bmtIABIoCgRkbWVsGAMgASgLMhgudGlua2VyX3B1YmxpYy5EbWVsQ2h1bmtIAEIHCgVjaHVuayIiChBFbmNvZGVkVGV4dENodW5rEg4KBnRva2VucxgBIAEoDCJcCgpJbWFnZUNodW5rEgwKBGRhdGEYASABKAwSDgoGZm9ybWF0GAIgASgJEhwKD2V4cGVjdGVkX3Rva2VucxgDIAEoBUgAiAEBQhIKEF9leHBlY3RlZF90b2tlbnMiGQoJRG1lbENodW5rEgwKBGRtZWwYASABKAxiBnByb3RvMw"
+    "Cgx0aW5rZXIucHJvdG8SDXRpbmtlcl9wdWJsaWMi9QEKDlNhbXBsZVJlc3BvbnNlEjEKCXNlcXVlbmNlcxgBIAMoCzIeLnRpbmtlcl9wdWJsaWMuU2FtcGxlZFNlcXVlbmNlEhwKD3Byb21wdF9sb2dwcm9icxgCIAEoDEgAiAEBEkQKFHRvcGtfcHJvbXB0X2xvZ3Byb2JzGAMgASgLMiEudGlua2VyX3B1YmxpYy5Ub3BrUHJvbXB0TG9ncHJvYnNIAYgBARIfChdwcm9tcHRfY2FjaGVfaGl0X3Rva2VucxgEIAEoBUISChBfcHJvbXB0X2xvZ3Byb2JzQhcKFV90b3BrX3Byb21wdF9sb2dwcm9icyJaCg9TYW1wbGVkU2VxdWVuY2USEwoLc3RvcF9yZWFzb24YASABKAUSDgoGdG9rZW5zGAIgASgMEhUKCGxvZ3Byb2JzGAMgASgMSACIAQFCCwoJX2xvZ3Byb2JzIlsKElRvcGtQcm9tcHRMb2dwcm9icxIRCgl0b2tlbl9pZHMYASABKAwSEAoIbG9ncHJvYnMYAiABKAwSCQoBaxgDIAEoDRIVCg1wcm9tcHRfbGVuZ3RoGAQgASgNIkYKCVNwYXJzZUNzchIOCgZ2YWx1ZXMYASABKAwSFAoMY3Jvd19pbmRpY2VzGAIgASgMEhMKC2NvbF9pbmRpY2VzGAMgASgMInMKBlRlbnNvchIPCgVkZW5zZRgBIAEoDEgAEi4KCnNwYXJzZV9jc3IYAiABKAsyGC50aW5rZXJfcHVibGljLlNwYXJzZUNzckgAEg0KBWR0eXBlGAMgASgFEg0KBXNoYXBlGAQgAygDQgoKCGVuY29kaW5nIlUKDUJhdGNoZWRUZW5zb3ISDAoEZGF0YRgBIAEoDBIPCgdvZmZzZXRzGAIgASgMEg0KBWR0eXBlGAMgASgFEhYKDnRyYWlsaW5nX3NoYXBlGAQgAygDIrgBCgtBcnJheVJlY29yZBIQCgh0eXBlX3RhZxgBIAEoCRI2CgZmaWVsZHMYAiADKAsyJi50aW5rZXJfcHVibGljLkFycmF5UmVjb3JkLkZpZWxkc0VudHJ5EhIKCm51bV9kYXR1bXMYAyABKAMaSwoLRmllbGRzRW50cnkSCwoDa2V5GAEgASgJEisKBXZhbHVlGAIgASgLMhwudGlua2VyX3B1YmxpYy5CYXRjaGVkVGVuc29yOgI4ASLdAQoVRm9yd2FyZEJhY2t3YXJkT3V0cHV0EhsKE2xvc3NfZm5fb3V0cHV0X3R5cGUYASABKAkSMwoPbG9zc19mbl9vdXRwdXRzGAIgAygLMhoudGlua2VyX3B1YmxpYy5BcnJheVJlY29yZBJCCgdtZXRyaWNzGAMgAygLMjEudGlua2VyX3B1YmxpYy5Gb3J3YXJkQmFja3dhcmRPdXRwdXQuTWV0cmljc0VudHJ5Gi4KDE1ldHJpY3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIrgDChZGb3J3YXJkQmFja3dhcmRSZXF1ZXN0EhAKCG1vZGVsX2lkGAEgASgJEg4KBnNlcV9pZBgCIAEoBRIiCgRkYXRhGAMgAygLMhQudGlua2VyX3B1YmxpYy5EYXR1bRIPCgdsb3NzX2ZuGAQgASgJEk8KDmxvc3NfZm5fY29uZmlnGAUgAygLMjcudGlua2VyX3B1YmxpYy5Gb3J3YXJkQmFja3dhcmRSZXF1ZXN0Lkxvc3NGbkNvbmZpZ0VudHJ5EhQKDGZvcndhcmRfb25seRgGIAEoCBJUChFsb3NzX2ZuX2NvbmZpZ192MhgHIAMoCzI5LnRpbmtlcl9wdWJsaWMuRm9yd2FyZEJhY2t3YXJkUmVxdWVzdC5Mb3NzRm5Db25maWdWMkVudHJ5GjMKEUxvc3NGbkNvbmZpZ0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaVQoTTG9zc0ZuQ29uZmlnVjJFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi50aW5rZXJfcHVibGljLkxvc3NDb25maWdWYWx1ZToCOAEiPAoPTG9zc0NvbmZpZ1ZhbHVlEhAKBm51bWJlchgBIAEoAUgAEg4KBHRleHQYAiABKAlIAEIHCgV2YWx1ZSK0AgoFRGF0dW0SKQoLbW9kZWxfaW5wdXQYASADKAsyFC50aW5rZXJfcHVibGljLkNodW5rEj4KDmxvc3NfZm5faW5wdXRzGAIgAygLMiYudGlua2VyX3B1YmxpYy5EYXR1bS5Mb3NzRm5JbnB1dHNFbnRyeRI4ChFtb2RlbF9pbnB1dF9zcGFucxgDIAMoCzIdLnRpbmtlcl9wdWJsaWMuUHJvdmVuYW5jZVNwYW4SOgoTbG9zc19mbl9pbnB1dF9zcGFucxgEIAMoCzIdLnRpbmtlcl9wdWJsaWMuUHJvdmVuYW5jZVNwYW4aSgoRTG9zc0ZuSW5wdXRzRW50cnkSCwoDa2V5GAEgASgJEiQKBXZhbHVlGAIgASgLMhUudGlua2VyX3B1YmxpYy5UZW5zb3I6AjgBIn8KDlByb3ZlbmFuY2VTcGFuEjEKDXByb21wdF90b2tlbnMYASABKAsyGC50aW5rZXJfcHVibGljLlRva2VuU3BhbkgAEjIKDnNhbXBsZWRfdG9rZW5zGAIgASgLMhgudGlua2VyX3B1YmxpYy5Ub2tlblNwYW5IAEIGCgRzcGFuIkAKCVRva2VuU3BhbhITCgtzZXF1ZW5jZV9pZBgBIAEoCRIOCgZvZmZzZXQYAiABKAMSDgoGbGVuZ3RoGAMgASgDIp8BCgVDaHVuaxI3CgxlbmNvZGVkX3RleHQYASABKAsyHy50aW5rZXJfcHVibGljLkVuY29kZWRUZXh0Q2h1bmtIABIqCgVpbWFnZRgCIAEoCzIZLnRpbmtlcl9wdWJsaWMuSW1hZ2VDaHVua0gAEigKBGRtZWwYAyABKAsyGC50aW5rZXJfcHVibGljLkRtZWxDaHVua0gAQgcKBWNodW5rIiIKEEVuY29kZWRUZXh0Q2h1bmsSDgoGdG9rZW5zGAEgASgMIlwKCkltYWdlQ2h1bmsSDAoEZGF0YRgBIAEoDBIOCgZmb3JtYXQYAiABKAkSHAoPZXhwZWN0ZWRfdG9rZW5zGAMgASgFSACIAQFCEgoQX2V4cGVjdGVkX3Rva2VucyIZCglEbWVsQ2h1bmsSDAoEZG1lbBgBIAEoDGIGcHJvdG8z"
   )
 
 /**
@@ -306,6 +306,13 @@ export type ForwardBackwardRequest = Message<"tinker_public.ForwardBackwardReque
    * @generated from field: bool forward_only = 6;
    */
   forwardOnly: boolean
+
+  /**
+   * Beside loss_fn_config, which holds numbers alone.
+   *
+   * @generated from field: map<string, tinker_public.LossConfigValue> loss_fn_config_v2 = 7;
+   */
+  lossFnConfigV2: { [key: string]: LossConfigValue }
 }
 
 /**
@@ -315,6 +322,37 @@ export type ForwardBackwardRequest = Message<"tinker_public.ForwardBackwardReque
 export const ForwardBackwardRequestSchema: GenMessage<ForwardBackwardRequest> =
   /*@__PURE__*/
   messageDesc(file_tinker, 8)
+
+/**
+ * @generated from message tinker_public.LossConfigValue
+ */
+export type LossConfigValue = Message<"tinker_public.LossConfigValue"> & {
+  /**
+   * @generated from oneof tinker_public.LossConfigValue.value
+   */
+  value:
+    | {
+        /**
+         * @generated from field: double number = 1;
+         */
+        value: number
+        case: "number"
+      }
+    | {
+        /**
+         * @generated from field: string text = 2;
+         */
+        value: string
+        case: "text"
+      }
+    | { case: undefined; value?: undefined }
+}
+
+/**
+ * Describes the message tinker_public.LossConfigValue.
+ * Use `create(LossConfigValueSchema)` to create a new message.
+ */
+export const LossConfigValueSchema: GenMessage<LossConfigValue> = /*@__PURE__*/ messageDesc(file_tinker, 9)
 
 /**
  * @generated from message tinker_public.Datum
@@ -329,13 +367,82 @@ export type Datum = Message<"tinker_public.Datum"> & {
    * @generated from field: map<string, tinker_public.Tensor> loss_fn_inputs = 2;
    */
   lossFnInputs: { [key: string]: Tensor }
+
+  /**
+   * @generated from field: repeated tinker_public.ProvenanceSpan model_input_spans = 3;
+   */
+  modelInputSpans: ProvenanceSpan[]
+
+  /**
+   * @generated from field: repeated tinker_public.ProvenanceSpan loss_fn_input_spans = 4;
+   */
+  lossFnInputSpans: ProvenanceSpan[]
 }
 
 /**
  * Describes the message tinker_public.Datum.
  * Use `create(DatumSchema)` to create a new message.
  */
-export const DatumSchema: GenMessage<Datum> = /*@__PURE__*/ messageDesc(file_tinker, 9)
+export const DatumSchema: GenMessage<Datum> = /*@__PURE__*/ messageDesc(file_tinker, 10)
+
+/**
+ * Where tokens came from: no loss that is served here asks.
+ *
+ * @generated from message tinker_public.ProvenanceSpan
+ */
+export type ProvenanceSpan = Message<"tinker_public.ProvenanceSpan"> & {
+  /**
+   * @generated from oneof tinker_public.ProvenanceSpan.span
+   */
+  span:
+    | {
+        /**
+         * @generated from field: tinker_public.TokenSpan prompt_tokens = 1;
+         */
+        value: TokenSpan
+        case: "promptTokens"
+      }
+    | {
+        /**
+         * @generated from field: tinker_public.TokenSpan sampled_tokens = 2;
+         */
+        value: TokenSpan
+        case: "sampledTokens"
+      }
+    | { case: undefined; value?: undefined }
+}
+
+/**
+ * Describes the message tinker_public.ProvenanceSpan.
+ * Use `create(ProvenanceSpanSchema)` to create a new message.
+ */
+export const ProvenanceSpanSchema: GenMessage<ProvenanceSpan> = /*@__PURE__*/ messageDesc(file_tinker, 11)
+
+/**
+ * @generated from message tinker_public.TokenSpan
+ */
+export type TokenSpan = Message<"tinker_public.TokenSpan"> & {
+  /**
+   * @generated from field: string sequence_id = 1;
+   */
+  sequenceId: string
+
+  /**
+   * @generated from field: int64 offset = 2;
+   */
+  offset: bigint
+
+  /**
+   * @generated from field: int64 length = 3;
+   */
+  length: bigint
+}
+
+/**
+ * Describes the message tinker_public.TokenSpan.
+ * Use `create(TokenSpanSchema)` to create a new message.
+ */
+export const TokenSpanSchema: GenMessage<TokenSpan> = /*@__PURE__*/ messageDesc(file_tinker, 12)
 
 /**
  * @generated from message tinker_public.Chunk
@@ -373,7 +480,7 @@ export type Chunk = Message<"tinker_public.Chunk"> & {
  * Describes the message tinker_public.Chunk.
  * Use `create(ChunkSchema)` to create a new message.
  */
-export const ChunkSchema: GenMessage<Chunk> = /*@__PURE__*/ messageDesc(file_tinker, 10)
+export const ChunkSchema: GenMessage<Chunk> = /*@__PURE__*/ messageDesc(file_tinker, 13)
 
 /**
  * @generated from message tinker_public.EncodedTextChunk
@@ -391,7 +498,7 @@ export type EncodedTextChunk = Message<"tinker_public.EncodedTextChunk"> & {
  * Describes the message tinker_public.EncodedTextChunk.
  * Use `create(EncodedTextChunkSchema)` to create a new message.
  */
-export const EncodedTextChunkSchema: GenMessage<EncodedTextChunk> = /*@__PURE__*/ messageDesc(file_tinker, 11)
+export const EncodedTextChunkSchema: GenMessage<EncodedTextChunk> = /*@__PURE__*/ messageDesc(file_tinker, 14)
 
 /**
  * @generated from message tinker_public.ImageChunk
@@ -417,7 +524,7 @@ export type ImageChunk = Message<"tinker_public.ImageChunk"> & {
  * Describes the message tinker_public.ImageChunk.
  * Use `create(ImageChunkSchema)` to create a new message.
  */
-export const ImageChunkSchema: GenMessage<ImageChunk> = /*@__PURE__*/ messageDesc(file_tinker, 12)
+export const ImageChunkSchema: GenMessage<ImageChunk> = /*@__PURE__*/ messageDesc(file_tinker, 15)
 
 /**
  * @generated from message tinker_public.DmelChunk
@@ -433,4 +540,4 @@ export type DmelChunk = Message<"tinker_public.DmelChunk"> & {
  * Describes the message tinker_public.DmelChunk.
  * Use `create(DmelChunkSchema)` to create a new message.
  */
-export const DmelChunkSchema: GenMessage<DmelChunk> = /*@__PURE__*/ messageDesc(file_tinker, 13)
+export const DmelChunkSchema: GenMessage<DmelChunk> = /*@__PURE__*/ messageDesc(file_tinker, 16)

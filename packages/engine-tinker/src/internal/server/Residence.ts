@@ -21,8 +21,12 @@ export interface Residence {
   readonly using: <A, E>(weights: Weights, work: Effect.Effect<A, E>) => Effect.Effect<A, E | EngineError>
   /** Alone with the engine, whatever it holds. */
   readonly alone: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Gives `weights` the content of a checkpoint. */
-  readonly load: (weights: Weights, checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>
+  /** Gives `weights` the content of a checkpoint, its optimizer state included unless that starts "fresh". */
+  readonly load: (
+    weights: Weights,
+    checkpoint: CheckpointRef,
+    optimizer: "saved" | "fresh"
+  ) => Effect.Effect<void, EngineError>
   readonly forget: (weights: Weights) => Effect.Effect<void, EngineError>
 }
 
@@ -52,12 +56,12 @@ export const make = Effect.fnUntraced(function* (engine: Engine.Interface): Effe
     base,
     using: (weights, work) => turn.withPermit(Effect.andThen(enter(weights), work)),
     alone: turn.withPermits(1),
-    load: (weights, checkpoint) =>
+    load: (weights, checkpoint, optimizer) =>
       turn.withPermit(
         Effect.gen(function* () {
           if (resident !== weights) yield* leave
           resident = null
-          yield* engine.restore(checkpoint)
+          yield* engine.restore(checkpoint, { optimizer })
           resident = weights
           // The checkpoint may be removed while these weights live on.
           weights.dirty = true

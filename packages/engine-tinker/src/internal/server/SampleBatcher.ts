@@ -15,14 +15,17 @@ interface Job {
   readonly source: Source
   readonly request: SampleRequest
   readonly result: Deferred.Deferred<SampleResult, Failure>
+  /** Nobody waits for it any more. */
+  abandoned: boolean
 }
 
 /**
  * Samples requests that arrive one by one in as few engine calls as possible: all that came in while the engine was busy
- * share its next call. That changes no sample, since none depends on the others of its call.
+ * share its next call, up to `most` samples. That changes no sample, since none depends on the others of its call.
  */
 export const make = Effect.fnUntraced(function* (
-  residence: Residence
+  residence: Residence,
+  most: number
 ): Effect.fn.Return<
   (source: Source, request: SampleRequest) => Effect.Effect<SampleResult, Failure>,
   never,
@@ -55,14 +58,35 @@ export const make = Effect.fnUntraced(function* (
     Effect.forever(
       Effect.gen(function* () {
         const jobs = yield* Queue.takeAll(arrivals)
-        for (const [source, own] of Map.groupBy(jobs, (job) => job.source)) yield* run(source, own)
+        for (const [source, own] of Map.groupBy(jobs, (job) => job.source))
+          for (const call of calls(own, most)) {
+            const wanted = call.filter(({ abandoned }) => !abandoned)
+            if (wanted.length > 0) yield* run(source, wanted)
+          }
       })
     )
   )
 
   return Effect.fnUntraced(function* (source, request) {
-    const result = yield* Deferred.make<SampleResult, Failure>()
-    yield* Queue.offer(arrivals, { source, request, result })
-    return yield* Deferred.await(result)
+    const job: Job = { source, request, result: yield* Deferred.make<SampleResult, Failure>(), abandoned: false }
+    yield* Queue.offer(arrivals, job)
+    return yield* Effect.onInterrupt(Deferred.await(job.result), () => Effect.sync(() => (job.abandoned = true)))
   })
 })
+
+/** Jobs in order, in parts of at most `most` samples; a job that has more goes alone. */
+const calls = (jobs: ReadonlyArray<Job>, most: number): ReadonlyArray<ReadonlyArray<Job>> => {
+  const parts: Array<Array<Job>> = []
+  let room = 0
+  for (const job of jobs) {
+    const part = parts.at(-1)
+    if (part === undefined || job.request.n > room) {
+      parts.push([job])
+      room = most - job.request.n
+    } else {
+      part.push(job)
+      room -= job.request.n
+    }
+  }
+  return parts
+}

@@ -1,13 +1,17 @@
-import { type CheckpointRef, type Datum, Engine, type EngineError, type SampleRequest } from "@inspo/engine"
+import { type Datum, Engine, type EngineError, type SampleRequest, type Sequence } from "@inspo/engine"
 import { Clock, Duration, Effect, Exit, Option, Random, Ref, Schedule, Scope } from "effect"
 import type * as Wire from "../../Wire.ts"
-import type { Catalog } from "../../Catalog.ts"
+import type { Catalog, Entry } from "../../Catalog.ts"
 import * as Futures from "./Futures.ts"
+import type { Limits } from "./Limits.ts"
+import * as Listings from "./Listings.ts"
 import * as Losses from "./Losses.ts"
+import * as Outside from "./Outside.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 import * as RequestQueue from "./RequestQueue.ts"
 import * as Residence from "./Residence.ts"
 import * as SampleBatcher from "./SampleBatcher.ts"
+import * as Stops from "./Stops.ts"
 
 /** One optimizer step that was made. */
 export interface Update {
@@ -20,17 +24,23 @@ export interface ServiceOptions {
   /** The name clients ask for. */
   readonly model: string
   readonly catalog: Catalog
+  /** What clients are told to load their tokenizer from. */
+  readonly tokenizer: string
+  readonly limits: Limits
   /** How long a request waits for one of a lower number that has not come. */
   readonly gapPatience: Duration.Input
   /** Settled futures kept for clients that ask again. */
   readonly retained: number
-  /** How long a session lives that nothing is heard of. */
+  /** How long a session lives that nothing is heard of, and a request without one that nobody asks for. */
   readonly sessionPatience: Duration.Input
 }
 
 interface Model {
   readonly id: string
   readonly session: string
+  /** Of the adapter that the client asked for, or null where it asked for none. */
+  readonly loraRank: number | null
+  readonly metadata: Readonly<Record<string, unknown>> | null
   readonly weights: Residence.Weights
   readonly enqueue: (job: RequestQueue.Job) => Effect.Effect<void>
   readonly scope: Scope.Closeable
@@ -38,6 +48,8 @@ interface Model {
   pending: Array<Pending>
   /** Changes when the weights do. */
   version: number
+  /** When it was last asked for anything, in milliseconds. */
+  lastRequest: number
 }
 
 interface Sampler {
@@ -58,9 +70,15 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
   const engine = yield* Engine
   const scope = yield* Effect.scope
   const residence = yield* Residence.make(engine)
-  const sampleOne = yield* SampleBatcher.make(residence)
+  const { limits } = options
+  const { contextLength } = engine.profile
+  const sampleOne = yield* SampleBatcher.make(residence, Math.max(limits.samples, 2 * engine.profile.concurrency))
   const nonce = yield* word
-  const futures = Futures.make(nonce, options.retained)
+  const futures = Futures.make({
+    nonce,
+    retained: { outcomes: options.retained, numbers: retainedNumbers },
+    open: limits.openRequests
+  })
   const ledger = yield* Ref.make<ReadonlyArray<Update>>([])
   /** When each session was last heard of, in milliseconds. */
   const sessions = new Map<string, number>()
@@ -77,7 +95,13 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       if (sessions.has(id)) sessions.set(id, now)
     })
   const session = (id: string) => Effect.andThen(known(sessions, "Session", id), heard(id))
-  const model = (id: string) => Effect.tap(known(models, "Model", id), ({ session }) => heard(session))
+  const model = (id: string) =>
+    Effect.tap(known(models, "Model", id), (owner) =>
+      Effect.andThen(
+        heard(owner.session),
+        Effect.map(Clock.currentTimeMillis, (now) => (owner.lastRequest = now))
+      )
+    )
   const baseModel = (name: string) =>
     name === options.model
       ? Effect.void
@@ -96,34 +120,58 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       slot: sequence === null ? null : `${owner.id}#${sequence}`,
       digest: `${path} ${digest}`,
       once: true,
-      begin: (settle) => owner.enqueue({ sequence, run: settle(Effect.mapError(work(owner), asRefusal)) })
+      owner: owner.id,
+      work: Effect.catch(work(owner), asRefusal),
+      begin: (run) => owner.enqueue({ sequence, run })
     })
   })
+
+  const addModel = Effect.fnUntraced(function* (
+    id: string,
+    { loraRank, metadata, session }: Pick<Model, "session" | "loraRank" | "metadata">
+  ) {
+    const own = yield* Scope.fork(scope)
+    const added: Model = {
+      id,
+      session,
+      loraRank,
+      metadata,
+      weights: { name: fileName(id), parked: null, dirty: false },
+      enqueue: yield* Scope.provide(RequestQueue.make(options.gapPatience), own),
+      scope: own,
+      pending: [],
+      version: 0,
+      lastRequest: yield* Clock.currentTimeMillis
+    }
+    models.set(id, added)
+    return added
+  })
+
+  const room = Effect.suspend(() =>
+    models.size < limits.models
+      ? Effect.void
+      : Effect.fail(refuse(`${models.size} models are there, expected fewer than ${limits.models}; unload one`, 429))
+  )
 
   const createModel = Effect.fnUntraced(function* (request: typeof Wire.CreateModelRequest.Type, digest: string) {
     yield* session(request.session_id)
     yield* baseModel(request.base_model)
     const id = `${request.session_id}:train:${request.model_seq_id}`
-    const own = yield* Scope.fork(scope)
+    if (!models.has(id)) yield* room
     return yield* futures.submit({
       slot: id,
       digest,
       once: true,
-      begin: (settle) =>
-        Effect.gen(function* () {
-          const enqueue = yield* Scope.provide(RequestQueue.make(options.gapPatience), own)
-          const weights = { name: fileName(id), parked: null, dirty: false }
-          models.set(id, {
-            id,
-            session: request.session_id,
-            weights,
-            enqueue,
-            scope: own,
-            pending: [],
-            version: 0
-          })
-          yield* settle(Effect.succeed(json({ model_id: id, base_model: options.model, is_lora: false })))
-        })
+      owner: request.session_id,
+      work: Effect.map(
+        addModel(id, {
+          session: request.session_id,
+          loraRank: request.lora_config?.rank ?? null,
+          metadata: request.user_metadata ?? null
+        }),
+        ({ loraRank }) => json({ model_id: id, base_model: options.model, ...lora(loraRank) })
+      ),
+      begin: (run) => run
     })
   })
 
@@ -133,8 +181,9 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       slot: null,
       digest: "",
       once: false,
-      begin: (settle) =>
-        settle(Effect.mapBoth(free(owner), { onSuccess: () => json({ model_id: owner.id }), onFailure: asRefusal }))
+      owner: owner.session,
+      work: Effect.catch(Effect.as(free(owner), json({ model_id: owner.id })), asRefusal),
+      begin: (run) => Effect.asVoid(Effect.forkIn(run, scope))
     })
   })
 
@@ -142,30 +191,44 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
   const free = Effect.fnUntraced(function* (owner: Model) {
     models.delete(owner.id)
     for (const id of samplers.keys()) if (id.startsWith(`${owner.id}:`)) samplers.delete(id)
+    yield* futures.end(owner.id)
     yield* Scope.close(owner.scope, Exit.void)
     yield* residence.forget(owner.weights)
   })
 
-  /** Ends the sessions that nothing was heard of for too long, with all that is theirs. */
-  const expire = Effect.gen(function* () {
-    const since = (yield* Clock.currentTimeMillis) - Duration.toMillis(options.sessionPatience)
-    for (const [id, last] of sessions) {
-      if (last > since) continue
-      sessions.delete(id)
-      for (const [name, { session }] of samplers) if (session === id) samplers.delete(name)
-      for (const owner of [...models.values()].filter(({ session }) => session === id))
-        yield* Effect.catchTag(free(owner), "EngineError", ({ message }) =>
-          Effect.logWarning(`session ${id}: ${message}`)
-        )
+  /** Ends a session with all that is its own; what it left in the engine's folder goes when the engine has a moment. */
+  const end = Effect.fnUntraced(function* (id: string) {
+    sessions.delete(id)
+    for (const [name, { session }] of samplers) if (session === id) samplers.delete(name)
+    yield* futures.end(id)
+    for (const owner of [...models.values()].filter(({ session }) => session === id)) {
+      models.delete(owner.id)
+      yield* free(owner).pipe(
+        Effect.catchTag("EngineError", ({ message }) => Effect.logWarning(`session ${id}: ${message}`)),
+        Effect.forkIn(scope)
+      )
     }
+  })
+
+  /** Ends the sessions and requests that nothing was heard of for too long, and the checkpoints whose time is over. */
+  const expire = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const since = now - Duration.toMillis(options.sessionPatience)
+    for (const [id, last] of sessions) if (last <= since) yield* end(id)
+    yield* futures.abandon(since)
+    for (const [path, entry] of yield* options.catalog.list)
+      if (isOver(entry, now))
+        yield* Effect.catchTag(drop(path, entry), "EngineError", ({ message }) =>
+          Effect.logWarning(`${path}: ${message}`)
+        )
   })
   yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced("10 seconds")))
 
   /** An untouched model is the reference policy, for which no weights need to move. */
-  const score = ({ version, weights }: Model, targets: ReadonlyArray<Losses.Target>) =>
+  const score = ({ version, weights }: Model, sequences: ReadonlyArray<Sequence>) =>
     version === 0
-      ? residence.alone(engine.score("reference", targets))
-      : residence.using(weights, engine.score("current", targets))
+      ? residence.alone(engine.score("reference", sequences))
+      : residence.using(weights, engine.score("current", sequences))
 
   const forwardBackward = (
     path: string,
@@ -174,30 +237,44 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     digest: string,
     keep: boolean
   ): Effect.Effect<string, Refusal> =>
-    sequenced(path, request, digest, (owner) =>
-      Effect.gen(function* () {
-        const loss = yield* Losses.loss(input)
-        const targets = yield* Effect.forEach(input.data, (datum, index) =>
-          Losses.target(datum, input.loss_fn, `data[${index}]`)
-        )
-        const logprobs = yield* score(owner, targets)
-        const parts = targets.map((target, index) => Losses.toDatum(target, loss, logprobs[index] ?? []))
-        if (keep) owner.pending.push({ clipRatio: loss.clipRatio, datums: parts.map(({ datum }) => datum) })
-        const whole = (index: number, values: ReadonlyArray<number>) =>
-          tensor([...(targets[index]?.prompt ?? []).slice(1).map(() => 0), ...values])
-        return {
-          _tag: "Losses",
-          value: {
-            loss_fn_output_type: "scalar",
-            loss_fn_outputs: parts.map(({ losses }, index) => ({
-              elementwise_loss: whole(index, losses),
-              logprobs: whole(index, logprobs[index] ?? [])
-            })),
-            metrics: { "loss:sum": parts.reduce((total, { losses }) => total + sum(losses), 0) }
+    Effect.gen(function* () {
+      yield* atMost("data", input.data.length, limits.datums, "datums")
+      yield* atMost(
+        "data",
+        input.data.reduce((total, { model_input }) => total + lengthOf(model_input), 0),
+        limits.tokens,
+        "tokens"
+      )
+      const loss = yield* Losses.loss(input)
+      return yield* sequenced(path, request, digest, (owner) =>
+        Effect.gen(function* () {
+          const targets = yield* Effect.forEach(input.data, (datum, index) =>
+            Losses.target(datum, input.loss_fn, `data[${index}]`, engine.tokenizer.vocabularySize)
+          )
+          const tokens = tokensOf(targets)
+          const waiting = owner.pending.reduce((total, { datums }) => total + tokensOf(datums), 0)
+          if (keep && waiting + tokens > limits.pendingTokens)
+            return yield* refuse(
+              `the gradients that wait for an optim_step would be of ${waiting + tokens} tokens, expected at most ${limits.pendingTokens}`
+            )
+          const logprobs = yield* score(owner, targets)
+          const outside = yield* Outside.logprobs((sequences) => score(owner, sequences), targets, limits.tokens)
+          const parts = targets.map((target, index) => Losses.toDatum(target, loss, logprobs[index] ?? []))
+          if (keep) owner.pending.push({ clipRatio: loss.clipRatio, datums: parts.map(({ datum }) => datum) })
+          return {
+            _tag: "Losses",
+            value: {
+              loss_fn_output_type: "scalar",
+              loss_fn_outputs: parts.map(({ losses }, index) => ({
+                elementwise_loss: tensor([...(targets[index]?.prompt ?? []).slice(1).map(() => 0), ...losses]),
+                logprobs: tensor(outside(index, logprobs[index] ?? []))
+              })),
+              metrics: { "loss:sum": parts.reduce((total, { losses }) => total + sum(losses), 0) }
+            }
           }
-        }
-      })
-    )
+        })
+      )
+    })
 
   const optimStep = (request: typeof Wire.OptimStepRequest.Type, digest: string) =>
     sequenced("optim_step", request, digest, (owner) =>
@@ -214,20 +291,21 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
         const metrics = yield* residence.using(
           owner.weights,
           Effect.suspend(() => {
-            owner.version += 1
             owner.weights.dirty = true
-            return engine.train({
-              key: `${owner.id}#${request.seq_id ?? `v${owner.version}`}`,
+            const training = engine.train({
+              key: `${owner.id}#${request.seq_id ?? `v${owner.version + 1}`}`,
               datums,
               loss: { clipRatio, klCoefficient: 0 },
               optimizer: {
                 learningRate: adam.learning_rate ?? 1e-4,
                 beta1: adam.beta1 ?? 0.9,
                 beta2: adam.beta2 ?? 0.95,
+                epsilon: adam.eps ?? 1e-12,
                 weightDecay: adam.weight_decay ?? 0,
                 gradientClip: clip > 0 ? clip : Infinity
               }
             })
+            return Effect.tap(training, () => Effect.sync(() => (owner.version += 1)))
           })
         )
         yield* Ref.update(ledger, (updates) => [
@@ -238,7 +316,10 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
           metrics: {
             "inspo.ai/loss": metrics.loss,
             "inspo.ai/kl": metrics.kl,
-            "inspo.ai/clip_fraction": metrics.clipFraction,
+            // Unknown where the server clipped before the engine saw the datums.
+            ...(pending.some((part) => part.clipRatio === null)
+              ? {}
+              : { "inspo.ai/clip_fraction": metrics.clipFraction }),
             "inspo.ai/gradient_norm": metrics.gradientNorm,
             "inspo.ai/tokens": metrics.tokens
           }
@@ -247,48 +328,107 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     )
 
   /** Writes the weights of a model under a path of their own. */
-  const save = Effect.fnUntraced(function* (owner: Model, kind: Kind, name: string, overwrite: boolean) {
-    if (!/^\w[\w.-]*$/u.test(name))
-      return yield* refuse(`path is ${JSON.stringify(name)}, expected letters, digits, "_", "-" and "."`)
+  const save = Effect.fnUntraced(function* (
+    owner: Model,
+    kind: Kind,
+    name: string,
+    request: Pick<typeof Wire.SaveWeightsRequest.Type, "overwrite" | "ttl_seconds" | "user_metadata">
+  ) {
     const path = `tinker://${owner.id}/${kind}/${name}`
-    if (!overwrite && (yield* options.catalog.get(path)) !== undefined)
+    if (request.overwrite !== true && Option.isSome(yield* lookUp(path)))
       return yield* refuse(`Checkpoint ${path} exists`, 409)
     const ref = yield* residence.using(owner.weights, engine.save(`${fileName(owner.id)}.${kind}.${name}`))
-    yield* options.catalog.put(path, ref)
+    const savedAt = yield* Clock.currentTimeMillis
+    const { ttl_seconds: seconds = null, user_metadata: metadata = null } = request
+    yield* options.catalog.put(path, {
+      ...ref,
+      savedAt,
+      ...(seconds === null ? {} : { expiresAt: savedAt + 1000 * seconds }),
+      ...(owner.loraRank === null ? {} : { loraRank: owner.loraRank }),
+      ...(metadata === null ? {} : { metadata })
+    })
     return { path, ref }
   })
 
-  const checkpoint = Effect.fnUntraced(function* (path: string): Effect.fn.Return<CheckpointRef, Refusal> {
+  /** Refused before anything is queued: the name becomes one of a file. */
+  const checkName = (name: string | null | undefined) =>
+    name === null || name === undefined || /^\w[\w.-]{0,99}$/u.test(name)
+      ? Effect.void
+      : Effect.fail(
+          refuse(`path is ${shown(name)}, expected 1 to 100 letters, digits, "_", "-" and ".", the first no "-" or "."`)
+        )
+
+  const lookUp = Effect.fnUntraced(function* (path: string) {
     const found = yield* options.catalog.get(path)
-    return found ?? (yield* refuse(`Checkpoint ${path} not found`, 404))
+    return found === undefined || isOver(found, yield* Clock.currentTimeMillis) ? Option.none() : Option.some(found)
   })
 
+  const checkpoint = (path: string): Effect.Effect<Entry, Refusal> =>
+    Effect.flatMap(
+      lookUp(path),
+      Option.match({
+        onNone: () => Effect.fail(refuse(`Checkpoint ${shown(path)} not found`, 404)),
+        onSome: Effect.succeed
+      })
+    )
+
+  const drop = (path: string, entry: Entry) => Effect.andThen(options.catalog.remove(path), engine.remove(entry))
+
   const saveWeights = Effect.fnUntraced(function* (request: typeof Wire.SaveWeightsRequest.Type, digest: string) {
+    yield* checkName(request.path)
     return yield* sequenced("save_weights", request, digest, (owner) =>
       Effect.map(
-        save(owner, "weights", request.path ?? `seq-${request.seq_id ?? owner.version}`, request.overwrite ?? false),
+        save(owner, "weights", request.path ?? `seq-${request.seq_id ?? owner.version}`, request),
         ({ path, ref }) => json({ path, hash: ref.hash, type: "save_weights" })
       )
     )
   })
 
-  const loadWeights = (request: typeof Wire.LoadWeightsRequest.Type, digest: string) =>
-    sequenced("load_weights", request, digest, (owner) =>
-      Effect.gen(function* () {
-        const ref = yield* checkpoint(request.path)
-        owner.version += 1
-        owner.pending = []
-        yield* residence.load(owner.weights, ref)
-        return json({ path: request.path, type: "load_weights" })
-      })
-    )
+  const load = Effect.fnUntraced(function* (owner: Model, request: typeof Wire.LoadWeightsRequest.Type) {
+    const ref = yield* checkpoint(request.path)
+    owner.version += 1
+    owner.pending = []
+    yield* residence.load(owner.weights, ref, request.optimizer === false ? "fresh" : "saved")
+    return json({ path: request.path, model_id: owner.id, type: "load_weights" })
+  })
 
-  const saveForSampler = (request: typeof Wire.SaveWeightsForSamplerRequest.Type, digest: string) =>
-    sequenced("save_weights_for_sampler", request, digest, (owner) =>
+  const loadWeights = Effect.fnUntraced(function* (request: typeof Wire.LoadWeightsRequest.Type, digest: string) {
+    const { base_model, model_id, model_seq_id: sequence = null, session_id } = request
+    if (typeof model_id === "string" && typeof session_id !== "string")
+      return yield* sequenced("load_weights", { ...request, model_id }, digest, (owner) => load(owner, request))
+    if (typeof session_id !== "string" || sequence === null || typeof model_id === "string")
+      return yield* refuse("expected either model_id, or session_id with model_seq_id for a new model")
+    yield* session(session_id)
+    if (typeof base_model === "string") yield* baseModel(base_model)
+    const { loraRank = null } = yield* checkpoint(request.path)
+    const id = `${session_id}:train:${sequence}`
+    if (!models.has(id)) yield* room
+    return yield* futures.submit({
+      slot: id,
+      digest,
+      once: true,
+      owner: session_id,
+      work: Effect.catch(
+        Effect.flatMap(
+          addModel(id, { session: session_id, loraRank, metadata: request.user_metadata ?? null }),
+          (owner) => load(owner, request)
+        ),
+        asRefusal
+      ),
+      begin: (run) => Effect.asVoid(Effect.forkIn(run, scope))
+    })
+  })
+
+  const saveForSampler = Effect.fnUntraced(function* (
+    request: typeof Wire.SaveWeightsForSamplerRequest.Type,
+    digest: string
+  ) {
+    yield* checkName(request.path)
+    return yield* sequenced("save_weights_for_sampler", request, digest, (owner) =>
       Effect.gen(function* () {
         const named = request.path ?? null
         if (named !== null) {
-          const { path } = yield* save(owner, "sampler_weights", named, false)
+          const { path } = yield* save(owner, "sampler_weights", named, request)
           return json({ path, type: "save_weights_for_sampler" })
         }
         const { version } = owner
@@ -307,9 +447,17 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
             )
           }
         })
+        forgetOldSamplers(owner.session)
         return json({ path: null, type: "save_weights_for_sampler", sampling_session_id: id })
       })
     )
+  })
+
+  /** A session that lasts makes a sampler for every step. */
+  const forgetOldSamplers = (session: string) => {
+    const own = Array.from(samplers).filter(([, one]) => one.session === session)
+    for (const [id] of own.slice(0, Math.max(0, own.length - samplersOfASession))) samplers.delete(id)
+  }
 
   const sourceOf = Effect.fnUntraced(function* (path: string | null | undefined, base: string | null | undefined) {
     if (path !== null && path !== undefined) {
@@ -328,6 +476,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     if (!samplers.has(id)) {
       const source = yield* sourceOf(request.model_path, request.base_model)
       samplers.set(id, { session: request.session_id, source, path: request.model_path ?? null })
+      forgetOldSamplers(request.session_id)
     }
     return { sampling_session_id: id }
   })
@@ -348,68 +497,110 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       sessionId === null
         ? yield* sourceOf(request.model_path, request.base_model)
         : (yield* Effect.tap(known(samplers, "Sampler", sessionId), ({ session }) => heard(session))).source
-    const sampleRequest = yield* toSampleRequest(request, seed)
-    return yield* futures.submit({
+    const stops = yield* Stops.read(request.sampling_params.stop, engine)
+    const sampleRequest = yield* toSampleRequest(request, stops.texts, seed)
+    const scored = yield* scoredPart(request, sampleRequest.prompt)
+    const request_id = yield* futures.submit({
       slot: sessionId === null || typeof request.seq_id !== "number" ? null : `${sessionId}#${request.seq_id}`,
       digest: `${Option.getOrElse(seed, () => "")} ${digest}`,
       once: false,
-      begin: (settle) =>
-        settle(Effect.mapError(sampled(source, sampleRequest, request.prompt_logprobs ?? false), asRefusal)).pipe(
-          Effect.forkIn(scope),
-          Effect.asVoid
-        )
+      owner: sessionId === null ? null : (samplers.get(sessionId)?.session ?? null),
+      work: Effect.catch(sampled(source, sampleRequest, stops, scored), asRefusal),
+      begin: (run) => Effect.asVoid(Effect.forkIn(run, scope))
     })
+    return {
+      request_id,
+      sample_sequence_ids: Array.from({ length: sampleRequest.n }, (_, index) => `${request_id}-${index}`)
+    }
+  })
+
+  /** How many tokens at the end of the prompt are to be scored. */
+  const scoredPart = Effect.fnUntraced(function* (
+    { prompt_logprobs: wanted, prompt_logprobs_last_n: last = null }: Wire.SampleRequest,
+    prompt: ReadonlyArray<number>
+  ) {
+    if (wanted !== true && last !== null)
+      return yield* refuse(`prompt_logprobs_last_n is ${last}, expected prompt_logprobs with it`)
+    if (last !== null && last >= prompt.length)
+      return yield* refuse(`prompt_logprobs_last_n is ${last}, expected at most ${prompt.length - 1}`)
+    return wanted === true ? (last ?? prompt.length - 1) : null
   })
 
   const sampled = Effect.fnUntraced(function* (
     source: SampleBatcher.Source,
     request: SampleRequest,
-    promptLogprobs: boolean
+    stops: Stops.Stops,
+    scoredPart: number | null
   ) {
     const { sequences } = yield* sampleOne(source, request)
-    const [first, ...rest] = request.prompt
-    const sequence = { prompt: first === undefined ? [] : [first], response: rest }
-    const scored = promptLogprobs
-      ? yield* residence.using(
-          source.weights,
-          engine.score(source === baseSource ? "reference" : "current", [sequence])
-        )
-      : undefined
+    const from = request.prompt.length - (scoredPart ?? 0)
+    const sequence = { prompt: request.prompt.slice(0, from), response: request.prompt.slice(from) }
+    const policy = source === baseSource ? "reference" : "current"
+    const scored =
+      scoredPart === null
+        ? undefined
+        : yield* residence.using(source.weights, Effect.andThen(source.check, engine.score(policy, [sequence])))
     return {
       _tag: "Samples",
       value: {
-        sequences: sequences.map(({ logprobs, stopReason, tokens }) => ({ stop_reason: stopReason, tokens, logprobs })),
-        prompt_logprobs: scored === undefined ? null : [null, ...(scored[0] ?? [])]
+        sequences: sequences.map(({ logprobs, stopReason, tokens }) => {
+          const length = stops.cut(tokens)
+          return {
+            stop_reason: length < tokens.length ? ("stop" as const) : stopReason,
+            tokens: tokens.slice(0, length),
+            logprobs: logprobs.slice(0, length)
+          }
+        }),
+        prompt_logprobs: scored === undefined ? null : [...sequence.prompt.map(() => null), ...(scored[0] ?? [])]
       }
     } satisfies Futures.Outcome
   })
 
   const toSampleRequest = Effect.fnUntraced(function* (
     { num_samples, prompt, sampling_params: params }: Wire.SampleRequest,
+    stop: ReadonlyArray<string>,
     seed: Option.Option<string>
   ): Effect.fn.Return<SampleRequest, Refusal> {
     const topK = params.top_k ?? -1
-    if (topK > 0) return yield* refuse(`sampling_params.top_k is ${topK}, expected -1: this engine has no top-k`)
+    if (topK !== -1 && (topK < 1 || engine.profile.topK !== true))
+      return yield* refuse(
+        `sampling_params.top_k is ${topK}, expected -1${engine.profile.topK === true ? " or a count from 1" : ": this engine has no top-k"}`
+      )
     const tokens = prompt.chunks.flatMap((chunk) => chunk.tokens)
-    const stop = params.stop ?? []
+    if (tokens.length < 1 || tokens.length > contextLength)
+      return yield* refuse(`prompt holds ${tokens.length} tokens, expected 1 to the context length ${contextLength}`)
+    const vocabulary = engine.tokenizer.vocabularySize
+    const foreign = tokens.find((token) => token < 0 || token >= vocabulary)
+    if (foreign !== undefined)
+      return yield* refuse(`prompt holds ${foreign}, expected tokens of 0 to ${vocabulary - 1}`)
+    const n = num_samples ?? 1
+    yield* atMost("num_samples", n, limits.samples, "samples")
+    const maxTokens = Math.min(params.max_tokens ?? Infinity, contextLength - tokens.length)
+    yield* atMost("num_samples × max_tokens with the prompt", tokens.length + n * maxTokens, limits.tokens, "tokens")
     return {
       prompt: tokens,
-      n: num_samples ?? 1,
-      stop: (typeof stop === "string" ? [stop] : stop).flatMap((one) =>
-        typeof one === "string" ? [one] : one === engine.tokenizer.endOfSequence ? [] : [engine.tokenizer.decode([one])]
-      ),
-      maxTokens: params.max_tokens ?? Math.max(0, engine.profile.contextLength - tokens.length),
+      n,
+      stop,
+      maxTokens,
       temperature: params.temperature ?? 1,
       topP: params.top_p ?? 1,
+      ...(topK === -1 ? {} : { topK }),
       seed: seed._tag === "Some" ? seed.value : typeof params.seed === "number" ? String(params.seed) : yield* word
     }
   })
 
   const removeCheckpoint = Effect.fnUntraced(function* (modelId: string, kind: string, name: string) {
     const path = `tinker://${modelId}/${kind}/${name}`
-    const ref = yield* checkpoint(path)
-    yield* options.catalog.remove(path)
-    yield* Effect.mapError(engine.remove(ref), asRefusal)
+    yield* Effect.catch(drop(path, yield* checkpoint(path)), asRefusal)
+  })
+
+  const listings = Listings.make({
+    model: options.model,
+    models: () => models.values(),
+    entries: Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      return Array.from(yield* options.catalog.list).filter(([, entry]) => !isOver(entry, now))
+    })
   })
 
   return {
@@ -419,7 +610,9 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       supported_models: [
         {
           model_name: options.model,
-          max_context_length: engine.profile.contextLength,
+          max_context_length: contextLength,
+          trainable: true,
+          sampleable: true,
           inspo: {
             parameters: engine.profile.parameters,
             concurrency: engine.profile.concurrency,
@@ -430,7 +623,12 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
         }
       ]
     } satisfies Wire.Capabilities,
+    bodyBytes: limits.bodyBytes,
+    elements: 64 * limits.datums,
+    mostDatums: limits.datums,
     createSession: Effect.gen(function* () {
+      if (sessions.size >= limits.sessions)
+        return yield* refuse(`${sessions.size} sessions are open, expected fewer than ${limits.sessions}`, 429)
       const id = `session_${yield* word}`
       sessions.set(id, yield* Clock.currentTimeMillis)
       return { type: "create_session", session_id: id }
@@ -439,16 +637,25 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       Effect.as(session(session_id), { type: "session_heartbeat" }),
     createModel,
     unloadModel,
+    finishSession: (id: string) => Effect.andThen(session(id), end(id)),
+    cancelFuture: ({ request_id }: typeof Wire.CancelFutureRequest.Type) => futures.cancel(request_id),
     info: ({ model_id }: typeof Wire.ModelRequest.Type) =>
-      Effect.as(model(model_id), {
+      Effect.map(model(model_id), ({ loraRank }) => ({
         type: "get_info",
         model_id,
-        model_data: { arch: engine.profile.model, model_name: options.model, tokenizer_id: options.model },
-        is_lora: false,
+        model_data: { arch: engine.profile.model, model_name: options.model, tokenizer_id: options.tokenizer },
+        ...lora(loraRank),
         model_name: options.model
-      }),
+      })),
     weightsInfo: ({ tinker_path }: typeof Wire.WeightsInfoRequest.Type) =>
-      Effect.as(checkpoint(tinker_path), { base_model: options.model, is_lora: false }),
+      Effect.map(checkpoint(tinker_path), ({ loraRank = null }) => ({ base_model: options.model, ...lora(loraRank) })),
+    listings,
+    sessionInfo: (id: string) =>
+      Effect.as(known(sessions, "Session", id), {
+        training_run_ids: Array.from(models.values()).flatMap((one) => (one.session === id ? [one.id] : [])),
+        sampler_ids: Array.from(samplers).flatMap(([name, one]) => (one.session === id ? [name] : []))
+      }),
+    sessionIds: () => Array.from(sessions.keys()),
     forward: (request: typeof Wire.ForwardRequest.Type, digest: string) =>
       forwardBackward("forward", request, request.forward_input, digest, false),
     forwardBackward: (request: typeof Wire.ForwardBackwardRequest.Type, digest: string) =>
@@ -481,4 +688,36 @@ const sum = (values: ReadonlyArray<number>): number => values.reduce((total, val
 /** A model id as engines take names of checkpoints. */
 const fileName = (id: string): string => id.replaceAll(":", ".")
 
-const asRefusal = (error: Refusal | EngineError): Refusal => (error._tag === "Refusal" ? error : refuse(error.message))
+/** All parameters are trained, whatever the rank: it is kept for clients that ask for the same again. */
+const lora = (rank: number | null): object =>
+  rank === null
+    ? { is_lora: false }
+    : { is_lora: true, lora_rank: rank, train_unembed: true, train_mlp: true, train_attn: true }
+
+const isOver = ({ expiresAt = Infinity }: Entry, now: number): boolean => expiresAt <= now
+
+/** A text of the client's in a refusal, which need not be as long. */
+const shown = (text: string): string => JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text)
+
+const lengthOf = ({ chunks }: Wire.ModelInput): number => chunks.reduce((total, { tokens }) => total + tokens.length, 0)
+
+const tokensOf = (sequences: ReadonlyArray<Sequence>): number =>
+  sequences.reduce((total, { prompt, response }) => total + prompt.length + response.length, 0)
+
+const atMost = (field: string, value: number, most: number, what: string): Effect.Effect<void, Refusal> =>
+  value <= most ? Effect.void : Effect.fail(refuse(`${field} is of ${value} ${what}, expected at most ${most}`))
+
+/** A checkpoint's fault tells of files of this machine, which is for its log alone. */
+const asRefusal = (error: Refusal | EngineError): Effect.Effect<never, Refusal> => {
+  if (error._tag === "Refusal") return Effect.fail(error)
+  if (!["save", "restore", "remove"].includes(error.operation)) return Effect.fail(refuse(error.message))
+  return Effect.andThen(
+    Effect.logError(error.message),
+    Effect.fail(refuse(`the server could not ${error.operation} the checkpoint; its log says why`, 500))
+  )
+}
+
+/** Some 128 MB. */
+const retainedNumbers = 16e6
+
+const samplersOfASession = 1000

@@ -1,0 +1,63 @@
+import type { Engine } from "@inspo/engine"
+import { Effect } from "effect"
+import type * as Wire from "../../Wire.ts"
+import { type Refusal, refuse } from "./Refusal.ts"
+
+/** Where samples end. */
+export interface Stops {
+  /** Those that the engine can watch for itself, so that it need not sample on. */
+  readonly texts: ReadonlyArray<string>
+  /** How many tokens there are up to and with the first stop; all of them where none occurs. */
+  readonly cut: (tokens: ReadonlyArray<number>) => number
+}
+
+/**
+ * Reads `sampling_params.stop`: texts, which may be of any number of tokens and lie within one, or ids of tokens. Cutting a
+ * sample where a stop ends gives what stopping there would have given, since no token depends on those after it.
+ */
+export const read = Effect.fnUntraced(function* (
+  stop: Wire.SamplingParams["stop"],
+  { profile, tokenizer }: Engine.Interface
+): Effect.fn.Return<Stops, Refusal> {
+  const stops = stop === null || stop === undefined ? [] : typeof stop === "string" ? [stop] : stop
+  if (stop !== null && stop !== undefined && stops.length === 0)
+    return yield* refuse(
+      "sampling_params.stop is [], which asks to go on after the end of sequence, expected it left out: this engine ends there"
+    )
+  const ids = stops.filter((one) => typeof one === "number")
+  const texts = stops.filter((one) => typeof one === "string")
+  for (const id of ids)
+    if (!(id >= 0 && id < tokenizer.vocabularySize))
+      return yield* refuse(`sampling_params.stop holds ${id}, expected ids of 0 to ${tokenizer.vocabularySize - 1}`)
+  if (texts.includes(""))
+    return yield* refuse('sampling_params.stop holds "", expected texts of at least one character')
+  const isOneToken = (text: string) => tokenizer.encode(text).length === 1
+  const ofIds = ids.flatMap((id) => {
+    const text = tokenizer.decode([id])
+    const [only, ...rest] = tokenizer.encode(text)
+    return id !== tokenizer.endOfSequence && only === id && rest.length === 0 ? [text] : []
+  })
+  return {
+    texts: profile.stopTexts === "single-token" ? [...texts.filter(isOneToken), ...ofIds] : texts,
+    cut: (tokens) => {
+      const atId = tokens.findIndex((token) => ids.includes(token))
+      const end = atId < 0 ? tokens.length : atId + 1
+      const whole = tokenizer.decode(tokens.slice(0, end))
+      return texts.reduce(
+        (least, text) => (whole.includes(text) ? Math.min(least, endOf(text, tokens, end)) : least),
+        end
+      )
+    }
+  }
+
+  /** The fewest of the first `end` tokens, all of which hold the text, that hold it. */
+  function endOf(text: string, tokens: ReadonlyArray<number>, end: number): number {
+    let [without, within] = [0, end]
+    while (within - without > 1) {
+      const middle = (without + within) >> 1
+      if (tokenizer.decode(tokens.slice(0, middle)).includes(text)) within = middle
+      else without = middle
+    }
+    return within
+  }
+})
