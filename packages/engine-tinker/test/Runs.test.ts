@@ -11,7 +11,7 @@ const tabular = Layer.effect(Engine, TabularEngine.make)
 const server = InMemory.layer({ tokenizer: "folder" }).pipe(Layer.provideMerge(tabular))
 
 /** The result of a request, which is there at once. */
-const result = (request: Effect.Effect<string, { readonly detail: string }>) =>
+const result = <E>(request: Effect.Effect<string, E>) =>
   Effect.gen(function* () {
     const { retrieve } = yield* TinkerServer
     const outcome = yield* Effect.flatMap(request, (id) => retrieve(id, "1 second"))
@@ -65,6 +65,45 @@ describe("forward", () => {
         })
     )
   })
+})
+
+describe("a step", () => {
+  it.effect("is not made from a part of its gradients, or from more than there is room for", () =>
+    Effect.gen(function* () {
+      const { forwardBackward, ledger, optimStep, retrieve } = yield* TinkerServer
+      const { model_id } = yield* open
+      const data = [
+        {
+          model_input: { chunks: [{ type: "encoded_text" as const, tokens: [1, 2] }] },
+          loss_fn_inputs: { target_tokens: ints([2, 3]), weights: floats([0, 1]) }
+        }
+      ]
+      const gradient = (input: Partial<Wire.LossInput> = {}) =>
+        result(forwardBackward({ model_id, forward_backward_input: { data, loss_fn: "cross_entropy", ...input } }, ""))
+      const step = Effect.flatMap(optimStep({ model_id, adam_params: {} }, ""), (id) => retrieve(id, "1 second"))
+
+      for (const [input, detail] of [
+        [{ loss_fn_config: { delta: 1 } }, /loss_fn_config\.delta is 1/u],
+        [{ data: [...data, ...data, ...data] }, /data is of 3 datums, expected at most 2/u],
+        [{ data: [...data, ...data] }, /tokens, expected at most 5/u]
+      ] as const) {
+        yield* gradient()
+        assert.match((yield* Effect.flip(gradient(input))).message, detail)
+        const refused = yield* Effect.flip(step)
+        assert.match(refused.detail, /no step was made, since a gradient of it failed/u)
+        assert.match(refused.detail, detail)
+      }
+      assert.lengthOf(yield* ledger, 0)
+      yield* gradient()
+      yield* step
+      assert.deepStrictEqual(
+        (yield* ledger).map(({ datums }) => datums),
+        [1]
+      )
+    }).pipe(
+      Effect.provide(InMemory.layer({ limits: { datums: 2, pendingTokens: 5 } }).pipe(Layer.provideMerge(tabular)))
+    )
+  )
 })
 
 describe("training runs", () => {

@@ -46,6 +46,8 @@ interface Model {
   readonly scope: Scope.Closeable
   /** Gradients that wait for the optimizer's step. */
   pending: Array<Pending>
+  /** Why one of these gradients is missing, if so. */
+  lost: string | null
   /** Changes when the weights do. */
   version: number
   /** When it was last asked for anything, in milliseconds. */
@@ -140,6 +142,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       enqueue: yield* Scope.provide(RequestQueue.make(options.gapPatience), own),
       scope: own,
       pending: [],
+      lost: null,
       version: 0,
       lastRequest: yield* Clock.currentTimeMillis
     }
@@ -237,51 +240,56 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     digest: string,
     keep: boolean
   ): Effect.Effect<string, Refusal> =>
-    Effect.gen(function* () {
-      yield* atMost("data", input.data.length, limits.datums, "datums")
-      yield* atMost(
-        "data",
-        input.data.reduce((total, { model_input }) => total + lengthOf(model_input), 0),
-        limits.tokens,
-        "tokens"
-      )
-      const loss = yield* Losses.loss(input)
-      return yield* sequenced(path, request, digest, (owner) =>
-        Effect.gen(function* () {
-          const targets = yield* Effect.forEach(input.data, (datum, index) =>
-            Losses.target(datum, input.loss_fn, `data[${index}]`, engine.tokenizer.vocabularySize)
-          )
-          const tokens = tokensOf(targets)
-          const waiting = owner.pending.reduce((total, { datums }) => total + tokensOf(datums), 0)
-          if (keep && waiting + tokens > limits.pendingTokens)
-            return yield* refuse(
-              `the gradients that wait for an optim_step would be of ${waiting + tokens} tokens, expected at most ${limits.pendingTokens}`
-            )
-          const logprobs = yield* score(owner, targets)
-          const outside = yield* Outside.logprobs((sequences) => score(owner, sequences), targets, limits.tokens)
-          const parts = targets.map((target, index) => Losses.toDatum(target, loss, logprobs[index] ?? []))
-          if (keep) owner.pending.push({ clipRatio: loss.clipRatio, datums: parts.map(({ datum }) => datum) })
-          return {
-            _tag: "Losses",
-            value: {
-              loss_fn_output_type: "scalar",
-              loss_fn_outputs: parts.map(({ losses }, index) => ({
-                elementwise_loss: tensor([...(targets[index]?.prompt ?? []).slice(1).map(() => 0), ...losses]),
-                logprobs: tensor(outside(index, logprobs[index] ?? []))
-              })),
-              metrics: { "loss:sum": parts.reduce((total, { losses }) => total + sum(losses), 0) }
-            }
-          }
-        })
-      )
+    sequenced(path, request, digest, (owner) => {
+      const work = losses(owner, input, keep)
+      return keep ? Effect.tapError(work, ({ message }) => Effect.sync(() => (owner.lost ??= message))) : work
     })
+
+  const losses = Effect.fnUntraced(function* (
+    owner: Model,
+    input: Wire.LossInput,
+    keep: boolean
+  ): Effect.fn.Return<Futures.Outcome, Refusal | EngineError> {
+    yield* atMost("data", input.data.length, limits.datums, "datums")
+    const tokens = input.data.reduce((total, { model_input }) => total + lengthOf(model_input), 0)
+    yield* atMost("data", tokens, limits.tokens, "tokens")
+    const waiting = owner.pending.reduce((total, { datums }) => total + tokensOf(datums), 0)
+    if (keep && waiting + tokens > limits.pendingTokens)
+      return yield* refuse(
+        `the gradients that wait for an optim_step would be of ${waiting + tokens} tokens, expected at most ${limits.pendingTokens}`
+      )
+    const loss = yield* Losses.loss(input)
+    const targets = yield* Effect.forEach(input.data, (datum, index) =>
+      Losses.target(datum, input.loss_fn, `data[${index}]`, engine.tokenizer.vocabularySize)
+    )
+    const logprobs = yield* score(owner, targets)
+    const outside = yield* Outside.logprobs((sequences) => score(owner, sequences), targets, limits.tokens)
+    const parts = targets.map((target, index) => Losses.toDatum(target, loss, logprobs[index] ?? []))
+    if (keep) owner.pending.push({ clipRatio: loss.clipRatio, datums: parts.map(({ datum }) => datum) })
+    return {
+      _tag: "Losses",
+      value: {
+        loss_fn_output_type: "scalar",
+        loss_fn_outputs: parts.map(({ losses }, index) => ({
+          elementwise_loss: tensor([...(targets[index]?.prompt ?? []).slice(1).map(() => 0), ...losses]),
+          logprobs: tensor(outside(index, logprobs[index] ?? []))
+        })),
+        metrics: { "loss:sum": parts.reduce((total, { losses }) => total + sum(losses), 0) }
+      }
+    }
+  })
 
   const optimStep = (request: typeof Wire.OptimStepRequest.Type, digest: string) =>
     sequenced("optim_step", request, digest, (owner) =>
       Effect.gen(function* () {
         const { adam_params: adam } = request
-        const pending = owner.pending
+        const { lost, pending } = owner
         owner.pending = []
+        owner.lost = null
+        if (lost !== null)
+          return yield* refuse(
+            `no step was made, since a gradient of it failed (${lost}); send all of its gradients again`
+          )
         const bounds = new Set(pending.flatMap(({ clipRatio }) => clipRatio ?? []))
         if (bounds.size > 1)
           return yield* refuse("the gradients of this step clip ratios differently, expected one loss config per step")
@@ -388,6 +396,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     const ref = yield* checkpoint(request.path)
     owner.version += 1
     owner.pending = []
+    owner.lost = null
     yield* residence.load(owner.weights, ref, request.optimizer === false ? "fresh" : "saved")
     return json({ path: request.path, model_id: owner.id, type: "load_weights" })
   })
