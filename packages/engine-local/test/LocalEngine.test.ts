@@ -226,7 +226,7 @@ describe("LocalEngine", () => {
         const request = training("usable", yield* nextTurn(engine, requests(4)))
         const saved = yield* engine.save("usable")
         const samples = yield* engine.sample(requests(8))
-        yield* engine.train({ ...request, key: "large", optimizer: { ...request.optimizer, learningRate: 1e15 } })
+        yield* engine.train({ ...request, key: "large", optimizer: { ...request.optimizer, learningRate: 1e19 } })
         const lost = [Effect.flip(engine.sample(requests(8))), Effect.flip(engine.score("current", request.datums))]
         for (const error of lost) assert.match((yield* error).reason, /weights have grown so large/u)
         yield* engine.restore(saved)
