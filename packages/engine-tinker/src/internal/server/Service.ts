@@ -123,7 +123,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       digest: `${path} ${digest}`,
       once: true,
       owner: owner.id,
-      work: Effect.catch(work(owner), asRefusal),
+      work: told(work(owner)),
       begin: (run) => owner.enqueue({ sequence, run })
     })
   })
@@ -185,7 +185,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       digest: "",
       once: false,
       owner: owner.session,
-      work: Effect.catch(Effect.as(free(owner), json({ model_id: owner.id })), asRefusal),
+      work: told(Effect.as(free(owner), json({ model_id: owner.id }))),
       begin: (run) => Effect.asVoid(Effect.forkIn(run, scope))
     })
   })
@@ -417,12 +417,11 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       digest,
       once: true,
       owner: session_id,
-      work: Effect.catch(
+      work: told(
         Effect.flatMap(
           addModel(id, { session: session_id, loraRank, metadata: request.user_metadata ?? null }),
           (owner) => load(owner, request)
-        ),
-        asRefusal
+        )
       ),
       begin: (run) => Effect.asVoid(Effect.forkIn(run, scope))
     })
@@ -514,7 +513,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       digest: `${Option.getOrElse(seed, () => "")} ${digest}`,
       once: false,
       owner: sessionId === null ? null : (samplers.get(sessionId)?.session ?? null),
-      work: Effect.catch(sampled(source, sampleRequest, stops, scored), asRefusal),
+      work: told(sampled(source, sampleRequest, stops, scored)),
       begin: (run) => Effect.asVoid(Effect.forkIn(run, scope))
     })
     return {
@@ -600,7 +599,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
 
   const removeCheckpoint = Effect.fnUntraced(function* (modelId: string, kind: string, name: string) {
     const path = `tinker://${modelId}/${kind}/${name}`
-    yield* Effect.catch(drop(path, yield* checkpoint(path)), asRefusal)
+    yield* told(drop(path, yield* checkpoint(path)))
   })
 
   const listings = Listings.make({
@@ -716,15 +715,16 @@ const tokensOf = (sequences: ReadonlyArray<Sequence>): number =>
 const atMost = (field: string, value: number, most: number, what: string): Effect.Effect<void, Refusal> =>
   value <= most ? Effect.void : Effect.fail(refuse(`${field} is of ${value} ${what}, expected at most ${most}`))
 
-/** A checkpoint's fault tells of files of this machine, which is for its log alone. */
-const asRefusal = (error: Refusal | EngineError): Effect.Effect<never, Refusal> => {
-  if (error._tag === "Refusal") return Effect.fail(error)
-  if (!["save", "restore", "remove"].includes(error.operation)) return Effect.fail(refuse(error.message))
-  return Effect.andThen(
-    Effect.logError(error.message),
-    Effect.fail(refuse(`the server could not ${error.operation} the checkpoint; its log says why`, 500))
+/** What a client is told of a fault of the engine; that of a checkpoint names files of this machine, for its log alone. */
+const told = <A>(work: Effect.Effect<A, Refusal | EngineError>): Effect.Effect<A, Refusal> =>
+  Effect.catchTag(work, "EngineError", ({ message, operation }) =>
+    ["save", "restore", "remove"].includes(operation)
+      ? Effect.andThen(
+          Effect.logError(message),
+          Effect.fail(refuse(`the server could not ${operation} the checkpoint; its log says why`, 500))
+        )
+      : Effect.fail(refuse(message))
   )
-}
 
 /** Some 128 MB. */
 const retainedNumbers = 16e6
