@@ -94,7 +94,8 @@ describe.skipIf(crashes === 0)(
             assert.strictEqual(ended.code, 0, `${told}: ${ended.stderr}`)
             break
           }
-          if (!ended.killed && ended.code !== 0) assert.match(ended.stderr, /inspo: (?:rollout: )?engine /u, told)
+          if (!ended.killed && ended.code !== 0)
+            assert.match(ended.stderr, /inspo: (?:(?:rollout: )?engine |engine\.url: )/u, told)
           killed += 1
           left -= 1
           tally.add(victim)

@@ -9,6 +9,7 @@ import * as Ledger from "@inspo/coevolution/Ledger"
 import { Journal } from "@inspo/journal"
 import { Effect, Option, Schedule } from "effect"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import { remedy } from "../../apps/cli/src/Failure.ts"
 import { exportRun } from "../../apps/cli/src/run/Export.ts"
 import { fork } from "../../apps/cli/src/run/Fork.ts"
 import { forest } from "../../apps/cli/src/run/Lineage.ts"
@@ -174,7 +175,7 @@ describe("a damaged journal", { timeout: 120_000 }, () => {
     database.prepare("UPDATE events SET payload = '{}' WHERE sequence = ?").run(place)
     const problem = await run(Effect.flip(show({ directory: damaged, json: true })))
     assert.include(problem.message, `event ${place}`)
-    assert.include(problem.message, "inspo fork")
+    assert.include(remedy(problem.message), "inspo fork")
     const fromIt = (step: number, out: string) =>
       fork({ directory: damaged, at: step, set: [], out: at(out), json: true })
     await run(fromIt(3, "rescued"))

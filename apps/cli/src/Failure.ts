@@ -44,6 +44,8 @@ export const remedy = (message: string): string =>
     ? ` Let this user read and write there and try again${goesOn}`
     : /ENOSPC|EDQUOT|no space|disk is full/iu.test(message)
       ? ` The disk is full: make room there and try again${goesOn}`
-      : ""
+      : /what lies before it can be read/u.test(message)
+        ? " `inspo fork DIR --at STEP --out NEW` makes a run of what lies before."
+        : ""
 
 const goesOn = "; a run that has begun goes on with `inspo resume`."

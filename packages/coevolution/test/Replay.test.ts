@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { EventLog, Replay, type RunConfig, StateHash } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
+import { Proposer, ProposerError } from "@inspo/reflection"
+import { type Search, SearchError } from "@inspo/retrieval"
 import { Effect, Layer, Schema } from "effect"
 import { config, make, runOn } from "./support/ScriptedRun.ts"
 
@@ -68,6 +70,37 @@ describe("a replay", () => {
       const other = yield* Replay.replay({ ...run, entries: altered("0:0") })
       assert.strictEqual(other.difference, null)
       assert.strictEqual(other.hashes.other, 1)
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("repeats what failed, and does not ask of an older record why", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const failing = Layer.succeed(Proposer, {
+        initial: () => Effect.fail(new ProposerError({ proposer: "broken", reason: "no answer" })),
+        propose: () => Effect.fail(new ProposerError({ proposer: "broken", reason: "no answer" }))
+      })
+      const settings: RunConfig = { ...short, rollout: { ...short.rollout, toolAttempts: 1, maxFailedShare: 1 } }
+      const meddle = (search: Search.Interface): Search.Interface => ({
+        search: (queries, topK) =>
+          queries.some((query) => query.length % 3 === 0)
+            ? Effect.fail(new SearchError({ operation: "search", reason: "it is down" }))
+            : search.search(queries, topK)
+      })
+      yield* runOn(settings, Layer.succeed(Journal, journal), undefined, { proposer: failing, meddle })
+      const { data } = yield* make(settings)
+      const entries = yield* EventLog.readEntries(journal)
+      assert.isTrue(entries.some(({ event }) => event._tag === "PopulationInitialised" && event.failure !== undefined))
+      assert.isTrue(entries.some(({ event }) => "failed" in event && event.failed?.reason !== undefined))
+      const older = entries.map(({ event, state }) => ({
+        event:
+          event._tag === "RolloutsCollected" && event.failed !== undefined
+            ? { ...event, failed: { trajectories: event.failed.trajectories, tokens: event.failed.tokens } }
+            : event,
+        state: state === null ? null : `0:${state}`
+      }))
+      for (const known of [entries, older])
+        assert.isNull((yield* Replay.replay({ config: settings, data, entries: known })).difference)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 

@@ -119,7 +119,7 @@ const create = Effect.fnUntraced(
 const checkVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { error }: Place) {
   const rows = yield* sql`SELECT version FROM identity`.pipe(
     failOn([SqlState.undefinedTable], () =>
-      error("missing", "the database holds no such run; check journal.run or start a new one")
+      error("missing", "the database holds no such run; check its name or start a new one")
     )
   )
   const [{ version }] = yield* Effect.mapError(decodeVersion(rows), ({ message }) => error("corrupt", message))

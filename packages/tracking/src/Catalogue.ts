@@ -188,7 +188,7 @@ export const catalogue = {
   "val/em/mean": {
     label: null,
     unit: "share",
-    meaning: "Mean reward on the validation questions: exact match unless reward.kind names another",
+    meaning: "Mean reward on the validation questions: exact match unless the config names another reward",
     event: "Validated",
     verl: null
   },

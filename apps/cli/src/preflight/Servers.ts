@@ -1,6 +1,6 @@
 import type { RunConfig } from "@inspo/coevolution"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
-import { Effect, identity, Redacted, Result, Schema } from "effect"
+import { Effect, identity, Redacted, Result, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { atMost } from "./Patience.ts"
@@ -46,6 +46,8 @@ export const engine = Effect.fnUntraced(
     const client = yield* HttpClient.HttpClient
     const { status, text } = yield* client.execute(request).pipe(
       Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),
+      // It may just be starting.
+      Effect.retry({ times: 4, schedule: Schedule.spaced("500 millis") }),
       Effect.timeout(atMost(Infinity)),
       Effect.mapError(() => `engine.url: ${shown} did not answer; check that the server runs and can be reached`)
     )

@@ -324,8 +324,7 @@ export const make = (options: {
   })
 }
 
-const remedy =
-  "go on before it with `inspo fork DIR --at STEP --out NEW`, restore the file from a copy or start a new run"
+const remedy = "what lies before it can be read; go on from there, restore the file from a copy or start a new run"
 
 /** The hash of a stored event; nothing has this one when the row has lost its form. */
 const hashOf = (row: unknown): string => Option.match(decodeHash(row), { onNone: () => "", onSome: ({ hash }) => hash })
