@@ -1,9 +1,9 @@
 /** What a run had committed and spent by its last commit, in a file beside the journal that outlives it. */
 import { type Expense, type Journal, JournalError, type LedgerEntry, type LedgerTotal } from "@inspo/journal"
-import { Effect, FileSystem, Ref, Schema, Semaphore } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { Array as Arr, Effect, FileSystem, Ref, Schema, Semaphore } from "effect"
+import { CommandFailure, systemWords } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
-import { replaceFile } from "./Write.ts"
+import { replacement } from "./Write.ts"
 
 const amounts = ["rollouts", "tokens", "calls", "usd", "seconds"] as const
 
@@ -56,8 +56,9 @@ export const unbooked = (spent: Spent, ledger: ReadonlyArray<LedgerTotal>): Read
 }
 
 /**
- * A journal that notes, before a commit is acknowledged, what was committed and spent by then. `events` and `ledger` are
- * those that the journal holds.
+ * A journal that notes what was committed and spent before it acknowledges a commit. The note never says more than the
+ * journal: what a commit adds is noted after it, what a settlement takes away before it. `events` is the number of those
+ * that the journal holds.
  */
 export const noted = Effect.fnUntraced(function* (
   journal: Journal["Service"],
@@ -72,34 +73,23 @@ export const noted = Effect.fnUntraced(function* (
     events,
     phases: Object.fromEntries(totals.map((total) => [total.phase, each((amount) => total[amount])]))
   })
-  const reserved = new Map<number, { readonly phase: string; readonly most: Expense }>()
+  const reserved = new Map<number, Booking>()
 
-  const note = (change: (before: Spent) => Spent) =>
-    Effect.andThen(
-      Ref.update(spent, change),
-      alone.withPermit(
-        Effect.flatMap(Ref.get(spent), (now) => replaceFile(file, `${JSON.stringify(now)}\n`)).pipe(
-          Effect.provideService(FileSystem.FileSystem, fs),
-          Effect.mapError(
-            ({ problem }) => new JournalError({ reason: "storage", file, sequence: null, detail: problem })
-          )
-        )
+  const write = alone.withPermit(
+    Effect.flatMap(Ref.get(spent), (now) => replacement(file, `${JSON.stringify(now)}\n`)).pipe(
+      Effect.provideService(FileSystem.FileSystem, fs),
+      Effect.mapError(
+        (cause) => new JournalError({ reason: "storage", file, sequence: null, detail: systemWords(cause) })
       )
     )
-  const book =
-    (expenses: ReadonlyArray<readonly [phase: string, Expense]>) =>
-    (before: Spent): Spent => ({
-      ...before,
-      phases: expenses.reduce<Spent["phases"]>(
-        (phases, [phase, expense]) => ({
-          ...phases,
-          [phase]: each((amount) => (phases[phase] ?? nothing)[amount] + expense[amount])
-        }),
-        before.phases
-      )
-    })
+  )
+  const note = (change: (before: Spent) => Spent) => Effect.andThen(Ref.update(spent, change), write)
+  const book = (bookings: ReadonlyArray<Booking>) =>
+    bookings.some(({ expense }) => amounts.some((amount) => expense[amount] !== 0))
+      ? note((before) => ({ ...before, phases: bookings.reduce(booked, before.phases) }))
+      : Effect.void
 
-  yield* note((before) => before)
+  yield* write
   return {
     ...journal,
     append: (added) =>
@@ -107,25 +97,39 @@ export const noted = Effect.fnUntraced(function* (
         journal.append(added),
         note((before) => ({ ...before, events: before.events + added.length }))
       ),
-    charge: (entry) => Effect.andThen(journal.charge(entry), note(book([[entry.phase, entry]]))),
+    charge: (entry) => Effect.andThen(journal.charge(entry), book([{ phase: entry.phase, expense: entry }])),
     reserve: (entries) =>
       Effect.tap(journal.reserve(entries), (ids) => {
-        entries.forEach((most, index) => {
-          const id = ids[index]
-          if (id !== undefined) reserved.set(id, { phase: most.phase, most })
-        })
-        return note(book(entries.map((most) => [most.phase, most])))
+        const bookings = entries.map((expense) => ({ phase: expense.phase, expense }))
+        for (const [id, booking] of Arr.zip(ids, bookings)) reserved.set(id, booking)
+        return book(bookings)
       }),
-    settle: (settlements) =>
-      Effect.andThen(journal.settle(settlements), () => {
-        const booked = settlements.flatMap((cost) => {
-          const open = reserved.get(cost.id)
-          reserved.delete(cost.id)
-          return open === undefined ? [] : [[open.phase, each((amount) => cost[amount] - open.most[amount])] as const]
-        })
-        return note(book(booked))
+    settle: (settlements) => {
+      const changes = settlements.flatMap((cost) => {
+        const open = reserved.get(cost.id)
+        reserved.delete(cost.id)
+        return open === undefined
+          ? []
+          : [{ phase: open.phase, expense: each((amount) => cost[amount] - open.expense[amount]) }]
       })
+      const part = (of: (change: number) => number) =>
+        book(changes.map(({ expense, phase }) => ({ phase, expense: each((amount) => of(expense[amount])) })))
+      return part((change) => Math.min(0, change)).pipe(
+        Effect.andThen(journal.settle(settlements)),
+        Effect.andThen(part((change) => Math.max(0, change)))
+      )
+    }
   }
+})
+
+interface Booking {
+  readonly phase: string
+  readonly expense: Expense
+}
+
+const booked = (phases: Spent["phases"], { expense, phase }: Booking): Spent["phases"] => ({
+  ...phases,
+  [phase]: each((amount) => (phases[phase] ?? nothing)[amount] + expense[amount])
 })
 
 const each = (of: (amount: (typeof amounts)[number]) => number): Expense => ({

@@ -2,14 +2,15 @@ import { Effect, FileSystem } from "effect"
 import { fileFailure } from "../Failure.ts"
 
 /** Writes a whole file or leaves the old one: first beside it, then in its place. */
-export const replaceFile = Effect.fnUntraced(
-  function* (file: string, text: string) {
-    const fs = yield* FileSystem.FileSystem
-    yield* fs.writeFileString(`${file}.tmp`, text)
-    yield* fs.rename(`${file}.tmp`, file)
-  },
-  (writing, file) => Effect.mapError(writing, (cause) => fileFailure(file, "written", cause))
-)
+export const replaceFile = (file: string, text: string) =>
+  Effect.mapError(replacement(file, text), (cause) => fileFailure(file, "written", cause))
+
+/** The same, failing as the file system does. */
+export const replacement = Effect.fnUntraced(function* (file: string, text: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(`${file}.tmp`, text)
+  yield* fs.rename(`${file}.tmp`, file)
+})
 
 /** Adds a text at the end of a file, which is made when it is missing. */
 export const appendFile = Effect.fnUntraced(

@@ -26,9 +26,27 @@ describe("what a run has noted of its spending", () => {
         const fs = yield* FileSystem.FileSystem
         const directory = yield* fs.makeTempDirectoryScoped()
         const stored = yield* Journal
-        const journal = yield* noted(stored, directory, 0)
         const open: Array<number> = []
         let events = 0
+        /** That no more is noted than is stored, just before and just after a commit: where a crash may be. */
+        const notMore = Effect.gen(function* () {
+          const spent = yield* readSpent(directory)
+          if (spent === null) return
+          assert.isAtMost(spent.events, events)
+          assert.deepStrictEqual(unbooked(spent, yield* stored.ledger), [])
+        }).pipe(Effect.provideService(FileSystem.FileSystem, fs), Effect.orDie)
+        const around = <A, E>(commit: Effect.Effect<A, E>) => notMore.pipe(Effect.andThen(commit), Effect.tap(notMore))
+        const journal = yield* noted(
+          {
+            ...stored,
+            append: (added) => around(stored.append(added)),
+            charge: (entry) => around(stored.charge(entry)),
+            reserve: (entries) => around(stored.reserve(entries)),
+            settle: (settlements) => around(stored.settle(settlements))
+          },
+          directory,
+          0
+        )
         for (const [index, { expense, kind, phase }] of steps.entries()) {
           if (kind === "append") {
             yield* journal.append([{ type: "Tested", step: 0, payload: null }])
@@ -43,7 +61,12 @@ describe("what a run has noted of its spending", () => {
           const ledger = yield* stored.ledger
           if (spent === null) return assert.fail("nothing is noted")
           assert.strictEqual(spent.events, events)
-          assert.deepStrictEqual(unbooked(spent, ledger), [])
+          for (const [phase, sums] of known(ledger))
+            assert.deepStrictEqual(
+              amounts.map((amount) => spent.phases[phase]?.[amount] ?? 0),
+              sums,
+              phase
+            )
           if (kind !== "lose") continue
           // Another journal knows a part of it, or nothing.
           const kept = ledger.slice(0, expense.calls % (ledger.length + 1))
