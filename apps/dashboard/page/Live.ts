@@ -14,8 +14,8 @@ export interface Live {
 export const useLive = (): Live => useSyncExternalStore(subscribe, () => live)
 
 /** Changes when a run has news. */
-export const versionOf = ({ lastWritten, sequence, status }: RunView): string =>
-  `${sequence} ${status} ${status === "finished" ? lastWritten : ""}`
+export const versionOf = ({ sequence, status, version }: RunView): string =>
+  `${sequence} ${status} ${status === "finished" ? version : ""}`
 
 let live: Live = { connected: true, runs: null }
 const listeners = new Set<() => void>()

@@ -36,11 +36,15 @@ export const useRoute = (): Route => parse(useSyncExternalStore(subscribe, () =>
 
 /** Goes to an address; `replace` leaves no step to go back to, as for a filter that is being typed. */
 export const go = (address: string, how: "push" | "replace" = "push"): void => {
-  if (how === "push") window.location.hash = address
-  else {
-    history.replaceState(null, "", address)
-    window.dispatchEvent(new HashChangeEvent("hashchange"))
-  }
+  if (how === "push") history.pushState({ isOurs: true }, "", address)
+  else history.replaceState(history.state, "", address)
+  window.dispatchEvent(new HashChangeEvent("hashchange"))
+}
+
+/** Takes the step back that the last {@link go} can be undone by; where there was none, as after a link, goes to an address. */
+export const back = (address: string): void => {
+  if (history.state?.isOurs === true) history.back()
+  else go(address, "replace")
 }
 
 /** The present address with some of its query changed; an empty value is left out. */
@@ -57,5 +61,9 @@ const safeDecode = (part: string): string => {
 
 const subscribe = (listener: () => void) => {
   window.addEventListener("hashchange", listener)
-  return () => window.removeEventListener("hashchange", listener)
+  window.addEventListener("popstate", listener)
+  return () => {
+    window.removeEventListener("hashchange", listener)
+    window.removeEventListener("popstate", listener)
+  }
 }

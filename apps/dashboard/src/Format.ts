@@ -44,5 +44,8 @@ export const duration = (seconds: number): string => {
   return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
 }
 
+/** A text that begins with a capital letter. */
+export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+
 /** US dollars. */
 export const dollars = (value: number): string => `$${value.toFixed(value !== 0 && value < 1 ? 4 : 2)}`

@@ -34,8 +34,17 @@ export interface RunSource {
   readonly questions: Effect.Effect<ReadonlyMap<string, Question.Question>>
   /** What is known of a run beyond its journal. */
   readonly notes: Effect.Effect<RunNotes>
-  /** When something was last written, in milliseconds since 1970; null when it is not known. */
-  readonly lastWritten: Effect.Effect<number | null>
+  readonly written: Effect.Effect<Written>
+}
+
+/** What tells of a run's writing, without a look into its journal. Times are in milliseconds since 1970, null when not known. */
+export interface Written {
+  /** Differs whenever something was written since; null when that cannot be told. */
+  readonly version: string | null
+  /** When the run came to its last event. */
+  readonly at: number | null
+  /** When it last gave a sign of life, between events too. */
+  readonly alive: number | null
 }
 
 export interface RunNotes {

@@ -82,16 +82,19 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
         const opened = yield* Ref.get(entry.read)
         if (opened !== null) return opened
         const source = yield* catalog.open(entry.place)
-        return { source, record: RunRecord.empty(source.config), lastWritten: null }
+        return { source, record: RunRecord.empty(source.config), version: null }
       })
 
       /** Folds what is new in a run, and tells it. */
       const refresh = Effect.fn("Runs.refresh")(function* (entry: Entry) {
         const { place } = entry
         const read = yield* open(entry)
-        const lastWritten = yield* read.source.lastWritten
+        const written = yield* read.source.written
+        const { version } = written
         const isFirst = read.record.sequence === 0
-        const unchanged = !isFirst && lastWritten !== null && lastWritten === read.lastWritten
+        const unchanged = !isFirst && version !== null && version === read.version
+        // What was opened while nobody wrote does not see what was written since.
+        if (!unchanged) yield* RcMap.invalidate(journals, read.source)
         const events = unchanged
           ? []
           : yield* Effect.scoped(
@@ -112,14 +115,14 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
           try: () => (events.length === 0 ? read.record : RunRecord.observe(read.record, events)),
           catch: (cause) => new Unreadable({ problem: cause instanceof Error ? cause.message : String(cause) })
         })
-        yield* Ref.set(entry.read, { source: read.source, record, lastWritten })
-        const view = Run.run(place, record, lastWritten, yield* Clock.currentTimeMillis)
+        yield* Ref.set(entry.read, { source: read.source, record, version })
+        const view = Run.run(place, record, written, yield* Clock.currentTimeMillis)
         const before = yield* Ref.getAndSet(entry.view, view)
         const isNews =
           events.length > 0 ||
           before.status !== view.status ||
           // A finished run still gets its baseline and its report.
-          (view.status === "finished" && before.lastWritten !== lastWritten)
+          (view.status === "finished" && before.version !== version)
         if (isNews) yield* PubSub.publish(news, { _tag: "Run", run: view })
       })
 
@@ -179,7 +182,7 @@ interface Entry {
   readonly read: Ref.Ref<{
     readonly source: RunSource
     readonly record: RunRecord.RunRecord
-    readonly lastWritten: number | null
+    readonly version: string | null
   } | null>
 }
 

@@ -33,7 +33,7 @@ const source = (journal: RunSource["journal"]): RunSource => ({
   journal,
   questions: Effect.succeed(new Map()),
   notes: Effect.succeed({ baseline: null, wallSeconds: null, degraded: [] }),
-  lastWritten: Effect.succeed(null)
+  written: Effect.succeed({ version: null, at: null, alive: null })
 })
 
 const broken = new JournalError({ reason: "corrupt", file: "x", sequence: 3, detail: "the event is missing" })

@@ -89,7 +89,9 @@ const run = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>) =>
 const open = (file: string, mode: Mode | "memory") =>
   Effect.gen(function* () {
     const readOnly = mode === "read-only"
-    const database = yield* NodeSqlite.open(file, { readOnly })
+    // A reader would leave files beside a journal that nobody is writing: without a log it is read as it stands.
+    const immutable = readOnly && (yield* sizeOf(`${file}-wal`)) <= 0
+    const database = yield* NodeSqlite.open(file, { readOnly, immutable })
     const sql = yield* NodeSqlite.makeClient(database, { readOnly })
     if (mode === "memory") yield* run(sql, [...tables, ...identify])
     const version = yield* checkIdentity(file, sql)

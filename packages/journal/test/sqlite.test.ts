@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -42,6 +42,27 @@ describe("a journal file", () => {
       const file = yield* newFile
       assert.deepStrictEqual(yield* use(file, "create", ({ meta }) => Effect.succeed(meta)), { file, journalVersion })
     })
+  )
+
+  it.effect("is read without a trace beside it, and with what a writer that died had committed", () =>
+    Effect.gen(function* () {
+      const folder = yield* directory
+      const file = join(folder, "journal.sqlite")
+      yield* write(file, events)
+      const names = readdirSync(folder)
+      assert.lengthOf(yield* read(file), events.length)
+      assert.deepStrictEqual(readdirSync(folder), names)
+      const copy = join(folder, "killed.sqlite")
+      yield* use(file, "open", (journal) =>
+        Effect.gen(function* () {
+          yield* journal.append(events)
+          for (const part of ["", "-wal"]) copyFileSync(`${file}${part}`, `${copy}${part}`)
+        })
+      )
+      const { mtimeMs } = statSync(`${copy}-wal`)
+      assert.lengthOf(yield* read(copy), 2 * events.length)
+      assert.strictEqual(statSync(`${copy}-wal`).mtimeMs, mtimeMs)
+    }).pipe(Effect.scoped)
   )
 
   it.effect("commits durably and in a way that lets others read", () =>

@@ -35,6 +35,18 @@ export const RewardConfig = Schema.Struct({
 })
 export interface RewardConfig extends Schema.Schema.Type<typeof RewardConfig> {}
 
+/** What a mean of rewards is called in tables and figures. */
+export const measure = ({ kind }: Pick<RewardConfig, "kind">): string => measures[kind]
+
+const measures: Readonly<Record<RewardConfig["kind"], string>> = {
+  em: "EM",
+  subem: "sub-EM",
+  "em-format": "EM with format",
+  f1: "F1",
+  judge: "judge's verdict",
+  command: "reward of a program"
+}
+
 /** The reward of the paper: exact match of the response's answer. */
 export const defaultConfig: RewardConfig = {
   kind: "em",

@@ -19,7 +19,7 @@ export const catalogue = {
   "reward/mean": {
     label: null,
     unit: "reward",
-    meaning: "Mean reward over the trajectories of the step",
+    meaning: "Mean training reward over the trajectories of the step",
     event: "RolloutsCollected",
     verl: "critic/score/mean"
   },
@@ -33,7 +33,7 @@ export const catalogue = {
   reward: {
     label: "source",
     unit: "reward",
-    meaning: "Mean reward over the trajectories of one data source",
+    meaning: "Mean training reward over the trajectories of one data source",
     event: "RolloutsCollected",
     verl: null
   },
@@ -185,28 +185,28 @@ export const catalogue = {
     event: "PopulationRefilled",
     verl: null
   },
-  "val/em/mean": {
+  "val/reward/mean": {
     label: null,
     unit: "share",
-    meaning: "Mean reward on the validation questions: exact match unless the config names another reward",
+    meaning: "Mean reward on the validation questions",
     event: "Validated",
     verl: null
   },
-  "val/em": {
+  "val/reward": {
     label: "source",
     unit: "share",
     meaning: "The same over the questions of one data source",
     event: "Validated",
     verl: "val-core/{}/reward/mean@1"
   },
-  "test/em/before": {
+  "test/reward/before": {
     label: "instruction",
     unit: "share",
     meaning: "Mean reward on the test questions, by the policy before training under an instruction",
     event: "Evaluated",
     verl: null
   },
-  "test/em/after": {
+  "test/reward/after": {
     label: "instruction",
     unit: "share",
     meaning: "Mean reward on the test questions, by the policy after training under an instruction",

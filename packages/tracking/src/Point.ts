@@ -68,7 +68,7 @@ export const ofEvent = (event: RunEvent, state: RunState): Point | null => {
         samples:
           event.groups.length === 0
             ? []
-            : [one("val/em/mean", meanReward(event.groups)), ...bySource("val/em", event.groups)]
+            : [one("val/reward/mean", meanReward(event.groups)), ...bySource("val/reward", event.groups)]
       }
     case "Pruned":
       return { step: event.step, samples: [one("inspo/pruned", event.pruned.length)] }
@@ -81,7 +81,7 @@ export const ofEvent = (event: RunEvent, state: RunState): Point | null => {
         step: state.step,
         samples: state.evaluations.flatMap(({ groups, instruction, policy }) =>
           policy === event.policy && groups.length > 0
-            ? [{ name: `test/em/${policy}`, label: instruction, value: meanReward(groups) }]
+            ? [{ name: `test/reward/${policy}`, label: instruction, value: meanReward(groups) }]
             : []
         )
       }

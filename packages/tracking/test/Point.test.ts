@@ -98,13 +98,13 @@ describe("ofEvent", () => {
       { "inspo/accepted": 0 }
     )
     assert.deepStrictEqual(told({ _tag: "Validated", step: 5, instruction: id("i0"), groups: collected.groups }), {
-      "val/em/mean": 0.75,
-      "val/em/a": 1,
-      "val/em/b": 0.5
+      "val/reward/mean": 0.75,
+      "val/reward/a": 1,
+      "val/reward/b": 0.5
     })
     const evaluated = { _tag: "Evaluated", policy: "after", instruction: id("i0"), groups: collected.groups } as const
     assert.deepStrictEqual(told(evaluated, { ...RunState.unstarted, evaluations: [evaluated] }), {
-      "test/em/after/i0": 0.75
+      "test/reward/after/i0": 0.75
     })
     assert.isNull(Point.ofEvent({ _tag: "RunFinished", best: id("i0") }, RunState.unstarted))
   })
@@ -183,7 +183,7 @@ describe("nameOf", () => {
   it("takes verl's names where verl has one, and never one for two metrics", () => {
     assert.strictEqual(told(trained, RunState.unstarted, "verl")["actor/kl_loss"], 0.2)
     assert.strictEqual(told(collected, RunState.unstarted, "verl")["critic/score/mean"], 0.75)
-    assert.strictEqual(Point.nameOf({ name: "val/em", label: "nq" }, "verl"), "val-core/nq/reward/mean@1")
+    assert.strictEqual(Point.nameOf({ name: "val/reward", label: "nq" }, "verl"), "val-core/nq/reward/mean@1")
     assert.strictEqual(Point.nameOf({ name: "inspo/weight", label: "i3" }, "verl"), "inspo/weight/i3")
     for (const naming of ["inspo", "verl"] as const) {
       const names = Point.names.map((name) =>

@@ -52,13 +52,13 @@ describe("Prometheus", () => {
       assert.strictEqual(before.get('inspo_weight{instruction="i1"}'), 0.25)
       assert.strictEqual(before.get("inspo_step"), 1)
       yield* tracker.log(weights(2, "i0", "i2"))
-      yield* tracker.log({ step: 2, samples: [{ name: "val/em", label: 'a"b\\c', value: 1 }] })
+      yield* tracker.log({ step: 2, samples: [{ name: "val/reward", label: 'a"b\\c', value: 1 }] })
       assert.deepStrictEqual(
         [...(yield* scrape)].toSorted(([a], [b]) => (a < b ? -1 : 1)),
         [
           ["inspo_loss", 0.25],
           ["inspo_step", 2],
-          ['inspo_val_em{source="a\\"b\\\\c"}', 1],
+          ['inspo_val_reward{source="a\\"b\\\\c"}', 1],
           ['inspo_weight{instruction="i0"}', 0],
           ['inspo_weight{instruction="i2"}', 0.25]
         ]

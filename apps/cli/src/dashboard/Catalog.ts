@@ -1,10 +1,11 @@
-import { RunCatalog, CatalogError, type RunPlace, type RunSource } from "@inspo/dashboard/RunCatalog"
+import { RunCatalog, CatalogError, type RunPlace, type RunSource, type Written } from "@inspo/dashboard/RunCatalog"
 import { type Context, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { loadData } from "../config/Data.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
 import { runNotes } from "../runDirectory/Notes.ts"
 import { readConfig } from "../runDirectory/Read.ts"
+import { lastEvent } from "../runDirectory/Timings.ts"
 
 /** The runs in and below directories: each that holds a config is one. */
 export const layer = (
@@ -60,7 +61,7 @@ const below = (
 ): Effect.Effect<ReadonlyArray<Found>, never, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const created = yield* modified(filesOf(directory).config)
+    const { modified: created } = yield* stateOf(filesOf(directory).config)
     const own = created === null ? [] : [{ directory, created }]
     if (levels === 0) return own
     const entries = yield* Effect.orElseSucceed(fs.readDirectory(directory), () => [])
@@ -75,7 +76,6 @@ const below = (
 const open = Effect.fnUntraced(
   function* ({ directory }: RunPlace, services: Context.Context<FileSystem.FileSystem | Path.Path>) {
     const config = yield* readConfig(directory)
-    const files = filesOf(directory)
     const questions = yield* Effect.cached(
       loadData(config).pipe(
         Effect.map(
@@ -90,28 +90,34 @@ const open = Effect.fnUntraced(
       journal: layerJournal(directory, config, "read-only"),
       questions: Effect.provideContext(questions, services),
       notes: Effect.provideContext(runNotes(directory), services),
-      lastWritten: Effect.provideContext(
-        Effect.map(
-          Effect.forEach([files.journal, `${files.journal}-wal`, files.outcome, files.timings], modified),
-          latest
-        ),
-        services
-      )
+      written: Effect.provideContext(written(directory), services)
     } satisfies RunSource
   },
   Effect.mapError(({ message }) => new CatalogError({ problem: message }))
 )
 
-const latest = (times: ReadonlyArray<number | null>): number | null => {
-  const known = times.filter((time) => time !== null)
-  return known.length === 0 ? null : Math.max(...known)
-}
+/** Dated by the run's own timings: files that were copied or looked at tell of that instead. */
+const written = Effect.fnUntraced(function* (directory: string): Effect.fn.Return<Written, never, FileSystem.FileSystem> {
+  const { config, journal, outcome, timings } = filesOf(directory)
+  const log = yield* stateOf(`${journal}-wal`)
+  const states = [yield* stateOf(journal), log, yield* stateOf(outcome), yield* stateOf(timings)]
+  const at = (yield* lastEvent(directory)) ?? (yield* stateOf(config)).modified
+  return {
+    version: states.map(({ modified, size }) => `${size}:${modified}`).join(" "),
+    at,
+    // Rollouts are stored on arrival, into the log of the journal, which only a writer keeps.
+    alive: Math.max(at ?? 0, log.size > 0 ? (log.modified ?? 0) : 0) || null
+  }
+})
 
-/** When a file was last changed, in milliseconds since 1970; null when there is none. */
-const modified = Effect.fnUntraced(function* (file: string) {
+/** The bytes of a file, and when it was last changed in milliseconds since 1970; 0 and null when there is none. */
+const stateOf = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* Effect.match(fs.stat(file), {
-    onFailure: () => null,
-    onSuccess: ({ mtime }) => Option.match(mtime, { onNone: () => null, onSome: (date) => date.getTime() })
+    onFailure: () => ({ size: 0, modified: null }),
+    onSuccess: ({ mtime, size }) => ({
+      size: Number(size),
+      modified: Option.match(mtime, { onNone: () => null, onSome: (date) => date.getTime() })
+    })
   })
 })

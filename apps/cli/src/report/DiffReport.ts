@@ -24,6 +24,8 @@ export interface RunDifference {
   readonly settings: ReadonlyArray<{ readonly key: string; readonly from: unknown; readonly to: unknown }>
   /** The best instructions; null while one of the runs is not finished. */
   readonly best: TextDifference | null
+  /** What the rewards of both are called. */
+  readonly measure: string
   /** Held-out results that both runs have. */
   readonly results: ReadonlyArray<{
     readonly policy: Cell["policy"]
@@ -111,7 +113,7 @@ export const runLines = (difference: RunDifference, style: Style): ReadonlyArray
       : [
           "",
           ...table([
-            ["held-out EM", "from", "to", "95 % intervals"],
+            [`held-out ${difference.measure}`, "from", "to", "95 % intervals"],
             ...results.map((row) => [
               `${row.policy} training, ${row.instruction}`,
               share(row.from.em),

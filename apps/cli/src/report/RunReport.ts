@@ -2,6 +2,7 @@ import type { RunConfig } from "@inspo/coevolution/Config"
 import * as Degradation from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
 import * as MarkdownText from "@inspo/dashboard/report/MarkdownText"
+import { measure } from "@inspo/reward/RewardConfig"
 import { identity } from "effect"
 import { stringify } from "yaml"
 import { count, duration, markdownTable, paragraph, share, table, wrap } from "../terminal/Text.ts"
@@ -31,10 +32,10 @@ export const text = (report: RunReport, columns: number): ReadonlyArray<string> 
     ),
     "",
     ...degraded(summary.degradations).flatMap((line) => [...paragraph(line, "", columns), ""]),
-    ...changes(summary, identity).flatMap((line) => paragraph(line, "", columns)),
+    ...changes(report, identity).flatMap((line) => paragraph(line, "", columns)),
     ...(summary.evaluation.length === 0
       ? []
-      : ["", `Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`, ...table(resultRows(summary))]),
+      : ["", `Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`, ...table(resultRows(report))]),
     ...notes(report).flatMap((note) => ["", ...wrap(note, columns)]),
     "",
     ...paragraph(
@@ -69,13 +70,13 @@ export const markdown = (report: RunReport): string => {
     ]),
     "",
     ...degraded(summary.degradations).flatMap((line) => [MarkdownText.inline(line), ""]),
-    ...changes(summary, MarkdownText.inline).flatMap((line) => [line, ""]),
+    ...changes(report, MarkdownText.inline).flatMap((line) => [line, ""]),
     ...(summary.evaluation.length === 0
       ? []
       : [
           `## Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`,
           "",
-          ...markdownTable(resultRows(summary)),
+          ...markdownTable(resultRows(report)),
           ""
         ]),
     ...notes(report).flatMap((note) => [note, ""]),
@@ -121,18 +122,15 @@ export const files: ReadonlyArray<readonly [name: string, content: string]> = [
 ]
 
 /** What the best instruction adds and removes, written by `shown`, and what that does. */
-const changes = (
-  { seedInstruction, bestInstruction, ...summary }: Summary,
-  shown: (text: string) => string
-): ReadonlyArray<string> => {
-  if (seedInstruction.id === bestInstruction.id) return [nothingLearned(summary)]
+const changes = (report: RunReport, shown: (text: string) => string): ReadonlyArray<string> => {
+  const { bestInstruction, seedInstruction } = report.summary
+  if (seedInstruction.id === bestInstruction.id) return [nothingLearned(report.summary)]
   const { added, removed } = change(seedInstruction.text, bestInstruction.text)
-  const whole: Summary = { ...summary, seedInstruction, bestInstruction }
   return [
-    ...evidence(summary),
+    ...evidence(report.summary),
     ...(added.length === 0 ? [] : [`Added: ${shown(added.join(" "))}`]),
     ...(removed.length === 0 ? [] : [`Removed: ${shown(removed.join(" "))}`]),
-    ...(["before", "after"] as const).flatMap((policy) => effect(policy, whole))
+    ...(["before", "after"] as const).flatMap((policy) => effect(policy, report))
   ]
 }
 
@@ -154,21 +152,21 @@ const evidence = ({ evidence, unproven }: Pick<Summary, "evidence" | "unproven">
   return [`Evidence: ${instruction} has a mean reward of ${share(mean)} ${where}, ${rival} of ${share(rivalMean)}.`]
 }
 
-const effect = (policy: Cell["policy"], summary: Summary): ReadonlyArray<string> => {
+const effect = (policy: Cell["policy"], { config, summary }: RunReport): ReadonlyArray<string> => {
   const seed = cell(summary, policy, "seed")
   const best = cell(summary, policy, "best")
   if (seed === undefined || best === undefined) return []
   const gain = 100 * (best.em - seed.em)
   return [
-    `Effect ${policy} training: EM ${share(seed.em)} → ${share(best.em)} (${gain < 0 ? "" : "+"}${gain.toFixed(1)} points), ` +
+    `Effect ${policy} training: ${measure(config.reward)} ${share(seed.em)} → ${share(best.em)} (${gain < 0 ? "" : "+"}${gain.toFixed(1)} points), ` +
       `tool calls ${seed.toolCalls.toFixed(2)} → ${best.toolCalls.toFixed(2)} per question.`
   ]
 }
 
 const interval = ([low, high]: readonly [number, number]): string => `[${share(low)}, ${share(high)}]`
 
-const resultRows = (summary: Summary): ReadonlyArray<ReadonlyArray<string>> => [
-  ["policy, instruction", "EM", "95 % interval", "tool calls"],
+const resultRows = ({ config, summary }: RunReport): ReadonlyArray<ReadonlyArray<string>> => [
+  ["policy, instruction", measure(config.reward), "95 % interval", "tool calls"],
   ...summary.evaluation.map((entry) => [
     `${entry.policy} training, ${entry.instruction}`,
     share(entry.em),
@@ -182,11 +180,8 @@ const resultRows = (summary: Summary): ReadonlyArray<ReadonlyArray<string>> => [
 
 const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<string> => {
   const { baseline } = summary
-  const words = unknownWords !== null && summary.evaluation.every(({ em }) => em < 0.1) ? explain(unknownWords) : null
+  const words = unknownWords !== null && summary.evaluation.every(({ em }) => em < 0.1) ? explain(unknownWords, measure(config.reward)) : null
   return [
-    ...(summary.measure === "em"
-      ? []
-      : [`What is called EM here is the mean of the reward ${summary.measure}, which the config asks for.`]),
     ...training(summary, config),
     ...(baseline === null
       ? []

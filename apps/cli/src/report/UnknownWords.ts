@@ -33,12 +33,12 @@ export const spelledShare = ({ spelled, tokens }: UnknownWords): number =>
   tokens === 0 ? 0 : Math.min(1, spelled / tokens)
 
 /** One paragraph on what the measure means for the results, or null when the vocabulary fits the questions. */
-export const explain = (measured: UnknownWords): string | null => {
+export const explain = (measured: UnknownWords, measure: string): string | null => {
   const share = spelledShare(measured)
   if (share < 0.1) return null
   const percent = (value: number) => `${Math.round(100 * value)} %`
   return (
-    "Why EM is near 0: the embedded model's vocabulary is that of its fictional world, and it was trained on nothing else. " +
+    `Why ${measure} is near 0: the embedded model's vocabulary is that of its fictional world, and it was trained on nothing else. ` +
     `Of the words of these questions ${percent(measured.unknown / Math.max(1, measured.words))} are unknown to it and are ` +
     `spelled in bytes (${percent(share)} of all question tokens), and the passages likewise. The run shows that ` +
     "retrieval, rewards, credit and evolution work on this data; for results, choose a model that reads its language."

@@ -1,4 +1,5 @@
 import { Projection, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import { measure } from "@inspo/reward/RewardConfig"
 import { Console, Effect, FileSystem } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { leafPaths, valueAt } from "../config/Resolve.ts"
@@ -110,6 +111,7 @@ const compareRuns = (from: RunSide, to: RunSide): RunDifference => {
       const [a, b] = [valueAt(from.config, key), valueAt(to.config, key)]
       return JSON.stringify(a) === JSON.stringify(b) ? [] : [{ key, from: a, to: b }]
     }),
+    measure: measureOf(from) === measureOf(to) ? measureOf(from) : `${measureOf(from)}, ${measureOf(to)}`,
     best: best[0] === null || best[1] === null ? null : compareTexts(best[0], best[1]),
     results: (["before", "after"] as const).flatMap((policy) =>
       (["seed", "best"] as const).flatMap((instruction) => {
@@ -119,6 +121,8 @@ const compareRuns = (from: RunSide, to: RunSide): RunDifference => {
     )
   }
 }
+
+const measureOf = ({ config }: RunSide): string => measure(config.reward)
 
 const resultOf = (run: RunSide, policy: "before" | "after", instruction: "seed" | "best") => {
   const id = instruction === "seed" ? ids(run)[0] : bestOf(run)

@@ -1,5 +1,6 @@
 import { Policies, Projection, type RunConfig, type RunEvent } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
+import { measure } from "@inspo/reward/RewardConfig"
 import { Clock, Effect, Option, Ref, Schedule, type Scope } from "effect"
 import { degraded } from "../report/RunReport.ts"
 import { score } from "../report/Summary.ts"
@@ -50,7 +51,7 @@ export const watch = Effect.fnUntraced(function* (
         paragraph(line, "", columns)
       ),
       ...announce(event, { standing, tried }, columns),
-      ...(event._tag === "Evaluated" ? evaluated(event, columns) : [])
+      ...(event._tag === "Evaluated" ? evaluated(event, measure(config.reward), columns) : [])
     ])
     if (reporter.live) yield* draw
   })
@@ -79,10 +80,10 @@ const rolloutsIn = (events: ReadonlyArray<RunEvent>): number =>
     0
   )
 
-const evaluated = (event: Extract<RunEvent, { readonly _tag: "Evaluated" }>, columns: number) => {
+const evaluated = (event: Extract<RunEvent, { readonly _tag: "Evaluated" }>, name: string, columns: number) => {
   const { ci95, em, n, toolCalls } = score(event.groups)
   return paragraph(
-    `evaluated ${event.policy} training with ${event.instruction}: EM ${share(em)} [${share(ci95[0])}, ${share(ci95[1])}] ` +
+    `evaluated ${event.policy} training with ${event.instruction}: ${name} ${share(em)} [${share(ci95[0])}, ${share(ci95[1])}] ` +
       `on ${n} questions, ${toolCalls.toFixed(2)} tool calls each`,
     "",
     columns

@@ -1,5 +1,5 @@
 import type { Spent } from "@inspo/coevolution/RunState"
-import { Array as Arr, Effect, FileSystem, Schema } from "effect"
+import { Array as Arr, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { filesOf } from "./Files.ts"
 import { appendFile, jsonLines } from "./Write.ts"
 
@@ -78,5 +78,24 @@ const read = Effect.fnUntraced(function* (directory: string) {
   if (!(yield* fs.exists(file))) return []
   return Arr.getSomes((yield* fs.readFileString(file)).split("\n").map((line) => decodeLine(line)))
 })
+
+/** When a run came to its last event, in milliseconds since 1970; null before the first one. */
+export const lastEvent = Effect.fnUntraced(
+  function* (directory: string) {
+    const fs = yield* FileSystem.FileSystem
+    const file = filesOf(directory).timings
+    // Only the end is read: lines are short, and the last one may be cut off.
+    const offset = Math.max(0, Number((yield* fs.stat(file)).size) - tailBytes)
+    const lines = (yield* Stream.mkString(Stream.decodeText(fs.stream(file, { offset })))).split("\n")
+    return Arr.last(Arr.getSomes(lines.map((line) => decodeLine(line)))).pipe(
+      Option.map(({ seconds, session }) => session + Math.round(1000 * seconds)),
+      Option.getOrNull
+    )
+  },
+  Effect.orElseSucceed(() => null)
+)
+
+/** Bytes at the end of the file that hold its last lines. */
+const tailBytes = 4096
 
 const decodeLine = Schema.decodeOption(Schema.fromJsonString(Timing))

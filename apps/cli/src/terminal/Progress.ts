@@ -3,13 +3,17 @@ import type { Degradation } from "@inspo/coevolution/Degradation"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as Schedule from "@inspo/coevolution/Schedule"
 import type { Instruction } from "@inspo/domain"
+import { measure } from "@inspo/reward/RewardConfig"
 
 /** What a person follows while a run goes on. Rewards, weights and shares are in [0, 1]; times are in milliseconds. */
 export interface Progress {
   readonly step: number
   readonly steps: number
-  /** Mean reward and executed searches per trajectory of the latest step. */
+  /** What rewards are called. */
+  readonly measure: string
+  /** Mean training reward, of how many answers, and executed searches per trajectory of the latest step. */
   readonly reward: number | null
+  readonly answers: number
   readonly toolCalls: number | null
   readonly standing: Standing | null
   readonly activity: string
@@ -34,7 +38,9 @@ export interface Standing {
 export const start = (config: RunConfig, done: number, now: number): Progress => ({
   step: 0,
   steps: config.schedule.steps,
+  measure: measure(config.reward),
   reward: null,
+  answers: 0,
   toolCalls: null,
   standing: null,
   activity: "starting",
@@ -55,7 +61,11 @@ export const observe = (
   ...progress,
   step: event._tag === "StepTrained" ? event.step : progress.step,
   ...(event._tag === "RolloutsCollected"
-    ? { reward: average(event.groups, "rewards"), toolCalls: average(event.groups, "toolCalls") }
+    ? {
+        reward: average(event.groups, "rewards"),
+        answers: event.groups.reduce((sum, { rewards }) => sum + rewards.length, 0),
+        toolCalls: average(event.groups, "toolCalls")
+      }
     : {}),
   standing: facts.standing ?? progress.standing,
   activity: activityAfter(event),

@@ -10,7 +10,7 @@ export const view = (progress: Progress, columns: number): ReadonlyArray<string>
   const room = Math.max(0, Math.min(40, columns - head.length - tail.length - 4))
   return [
     [head, bar(progress.done / Math.max(1, progress.planned), room), tail].filter((part) => part !== "").join("  "),
-    `reward ${share(progress.reward)}   tool calls per question ${decimal(progress.toolCalls)}` +
+    `${training(progress)}   tool calls per question ${decimal(progress.toolCalls)}` +
       (standing === null ? "" : `   population ${standing.population}`),
     ...(standing === null
       ? []
@@ -29,7 +29,7 @@ export const plain = (progress: Progress): string => {
   const { standing } = progress
   return [
     `step ${progress.step}/${progress.steps}`,
-    `reward ${share(progress.reward)}`,
+    training(progress),
     ...(standing === null
       ? []
       : [`best ${standing.best.id} ${share(standing.weight)}`, `population ${standing.population}`]),
@@ -41,6 +41,9 @@ export const plain = (progress: Progress): string => {
 
 const degraded = (progress: Progress): string =>
   `degraded: ${progress.degraded.map(({ count, part }) => `${part} ${count}`).join(", ")}`
+
+const training = ({ answers, measure, reward }: Progress): string =>
+  `training ${measure} ${share(reward)}${reward === null ? "" : ` (n = ${answers})`}`
 
 const decimal = (value: number | null): string => (value === null ? "-" : value.toFixed(2))
 

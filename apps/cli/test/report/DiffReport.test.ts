@@ -64,6 +64,7 @@ describe("runLines", () => {
         to: "runs/b",
         settings: [{ key: "instruction.seed", from: "long ".repeat(60), to: undefined }],
         best: compare("one", "two"),
+        measure: "EM",
         results: [{ policy: "after", instruction: "best", from: cell, to: { ...cell, em: 1 } }]
       },
       { columns: 80, canColor: false }

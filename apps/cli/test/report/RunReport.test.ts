@@ -109,6 +109,17 @@ describe("degraded", () => {
   })
 })
 
+describe("both", () => {
+  it("call rewards by their name", () => {
+    const config = { ...Presets.quick, reward: { ...Presets.quick.reward, kind: "f1" as const } }
+    const told = { ...report, config, summary: { ...summary, measure: "f1" } }
+    for (const page of [RunReport.text(told, 80).join("\n"), RunReport.markdown(told)]) {
+      assert.notMatch(page, /\bEM\b/u)
+      assert.include(page, "F1 0.400 → 0.500 (+10.0 points)")
+    }
+  })
+})
+
 describe("encodeJson", () => {
   it("is one line that decodes to the summary", () => {
     const line = encodeJson(summary)
@@ -142,6 +153,6 @@ describe("change", () => {
 
 describe("explain", () => {
   it("is silent when the vocabulary fits", () => {
-    assert.isNull(explain({ words: 100, unknown: 1, tokens: 120, spelled: 5 }))
+    assert.isNull(explain({ words: 100, unknown: 1, tokens: 120, spelled: 5 }, "EM"))
   })
 })

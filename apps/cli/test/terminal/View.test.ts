@@ -21,7 +21,7 @@ describe("view", () => {
     for (const part of [
       "step 12/",
       "left",
-      "reward 0.500",
+      "training EM 0.500 (n = ",
       "tool calls per question 1.50",
       "population 4",
       "i1",
@@ -53,7 +53,7 @@ describe("view", () => {
 
   it("is one line in plain output", () => {
     assert.notInclude(plain(after(collected, 200, 10_000)), "\n")
-    assert.include(plain(after(collected, 200, 10_000)), "reward 0.500")
+    assert.include(plain(after(collected, 200, 10_000)), "training EM 0.500 (n = ")
   })
 })
 

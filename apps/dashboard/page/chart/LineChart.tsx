@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react"
 import uPlot from "uplot"
+import { type Bounds, ends } from "../../src/Axis.ts"
 import type { Mark } from "../../src/view/OverviewView.ts"
 import { resolveColour, useTheme } from "../Theme.ts"
 
@@ -26,8 +27,7 @@ export interface LineChartProps {
   /** For the values of the axis; `format` when absent. */
   readonly axisFormat?: (value: number | null) => string
   readonly marks?: ReadonlyArray<Mark>
-  /** Lower and upper end of the axis; by the values when absent. */
-  readonly range?: readonly [number | null, number | null]
+  readonly range?: Bounds
   readonly height?: number
   readonly axisLabel?: string
 }
@@ -76,7 +76,7 @@ export const LineChart = (props: LineChartProps) => {
       {
         width: Math.max(120, element.clientWidth),
         height: Math.round((height * rem) / 16),
-        padding: [Math.round(rem * 0.9), Math.round(rem * 0.7), 0, 0],
+        padding: [Math.round(rem * 0.9), Math.round(rem * 1.1), 0, 0],
         cursor: {
           sync: { key: "steps", setSeries: false },
           y: false,
@@ -87,10 +87,7 @@ export const LineChart = (props: LineChartProps) => {
         scales: {
           x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) },
           y: {
-            range: (_, low, high) => {
-              const room = (high - low) * 0.08 || Math.abs(high) * 0.1 || 1
-              return [range?.[0] ?? low - room, range?.[1] ?? high + room]
-            }
+            range: (_, low, high) => ends(low, high, range)
           }
         },
         axes: [
@@ -103,7 +100,14 @@ export const LineChart = (props: LineChartProps) => {
           },
           {
             ...axis,
-            size: Math.round(rem * 3.2),
+            // As wide as the longest label takes.
+            size: (plot, values) => {
+              plot.ctx.save()
+              plot.ctx.font = font
+              const widest = Math.max(0, ...(values ?? []).map((value) => plot.ctx.measureText(value).width))
+              plot.ctx.restore()
+              return Math.max(Math.round(rem * 3.2), Math.ceil(widest + rem))
+            },
             space: rem * 2.2,
             values: (_, values) => values.map((value) => latest.current.axisFormat(value))
           }

@@ -53,10 +53,22 @@ export const Header = ({
         {run !== undefined && (
           <span className="run-state">
             <Status status={run.status} degraded={run.degraded} />
+            {run.status === "running" && run.steps !== null && (
+              <span
+                className="progress"
+                role="progressbar"
+                aria-label="Steps done"
+                aria-valuemin={0}
+                aria-valuemax={run.steps}
+                aria-valuenow={run.step}
+              >
+                <i style={{ width: `${(100 * run.step) / run.steps}%` }} />
+              </span>
+            )}
             <span className="muted">
               step {run.step}
               {run.steps === null ? "" : ` of ${run.steps}`}
-              {run.lastWritten === null ? "" : ` · written ${ago(run.lastWritten)}`}
+              {run.lastWritten === null ? "" : ` · last event ${ago(run.lastWritten)}`}
             </span>
           </span>
         )}
@@ -92,18 +104,6 @@ export const Header = ({
             </a>
           ))}
         </nav>
-      )}
-      {run !== undefined && run.status === "running" && run.steps !== null && (
-        <div
-          className="progress"
-          role="progressbar"
-          aria-label="Steps done"
-          aria-valuemin={0}
-          aria-valuemax={run.steps}
-          aria-valuenow={run.step}
-        >
-          <i style={{ width: `${(100 * run.step) / run.steps}%` }} />
-        </div>
       )}
     </header>
   )

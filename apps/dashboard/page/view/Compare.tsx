@@ -36,7 +36,7 @@ export const Compare = ({
   const { data, problem } = useComparison(chosen.join(","), version)
   const toggle = (id: string) => {
     const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]
-    go(withQuery(route, { with: next.filter((one) => one !== run.id).join(",") || "none" }), "replace")
+    go(withQuery(route, { with: next.filter((one) => one !== run.id).join(",") || "none" }))
   }
   return (
     <>
@@ -82,7 +82,7 @@ const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => 
           steps={steps}
           curves={curves}
           format={(value) => percent(value, 0)}
-          range={[0, null]}
+          range={zeroToOne}
           height={260}
         />
       </Card>
@@ -93,7 +93,7 @@ const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => 
               <tr>
                 <th scope="col">Run</th>
                 <th scope="col" className="num">
-                  EM
+                  Mean reward
                 </th>
                 <th scope="col" className="wide-only">
                   95 % interval
@@ -107,10 +107,10 @@ const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => 
                 <th scope="col" className="num">
                   Baseline
                 </th>
-                <th scope="col" className="num">
+                <th scope="col" className="num wide-only">
                   Rollouts
                 </th>
-                <th scope="col" className="num">
+                <th scope="col" className="num wide-only">
                   Tokens
                 </th>
               </tr>
@@ -173,7 +173,10 @@ const Row = ({ contestant, index }: { readonly contestant: ContestantView; reado
         <i className="swatch" style={{ background: curveColour(index) }} aria-hidden="true" />
         {run.name}
       </th>
-      <td className="num strong">{percent(cell?.mean)}</td>
+      <td className="num">
+        <b>{percent(cell?.mean)}</b>
+        {cell !== undefined && <div className="muted small">{run.measure}</div>}
+      </td>
       <td className="wide-only">
         {cell === undefined ? (
           <span className="muted">not evaluated</span>
@@ -190,11 +193,13 @@ const Row = ({ contestant, index }: { readonly contestant: ContestantView; reado
           : `${points(difference.mean)} [${points(difference.ci95[0])}, ${points(difference.ci95[1])}]`}
       </td>
       <td className="num">{percent(baseline?.em)}</td>
-      <td className="num">{compact(run.rollouts)}</td>
-      <td className="num">{compact(run.tokens)}</td>
+      <td className="num wide-only">{compact(run.rollouts)}</td>
+      <td className="num wide-only">{compact(run.tokens)}</td>
     </tr>
   )
 }
+
+const zeroToOne = { fromZero: true, most: 1 }
 
 /** Curves of runs of different lengths over the steps of all of them. */
 const aligned = (runs: ReadonlyArray<ContestantView>) => {

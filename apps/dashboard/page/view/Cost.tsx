@@ -59,7 +59,7 @@ export const Cost = ({ run }: { readonly run: RunView }) => {
             steps={data.steps}
             curves={curves}
             format={(value) => (value === null ? "–" : compact(value))}
-            range={[0, null]}
+            range={fromNothing}
             height={220}
           />
         </Card>
@@ -147,6 +147,8 @@ const columns: ReadonlyArray<readonly [title: string, show: (amounts: Amounts) =
   ["USD", ({ usd }) => dollars(usd)],
   ["Time", ({ seconds }) => duration(seconds)]
 ]
+
+const fromNothing = { fromZero: true }
 
 const purposes = ["train", "verification", "evaluation"] as const
 

@@ -24,11 +24,11 @@ export const Lineage = ({ route, run }: { readonly run: RunView; readonly route:
   )
   const wanted = route.query.get("instruction") ?? data?.best ?? "i0"
   const selected = data?.nodes.find(({ key }) => key === wanted) ?? data?.nodes[0]
-  const select = (key: string) => go(withQuery(route, { instruction: key }), "replace")
+  const select = (key: string, how?: "replace") => go(withQuery(route, { instruction: key }), how)
   const move = (by: number) => {
     const at = shown.findIndex(({ node }) => node.key === selected?.key)
     const next = shown[Math.min(shown.length - 1, Math.max(0, at + by))]
-    if (next !== undefined) select(next.node.key)
+    if (next !== undefined) select(next.node.key, "replace")
   }
   useKeys({ j: () => move(1), k: () => move(-1) })
 

@@ -1,9 +1,10 @@
 import { type ReactNode, useMemo, useState } from "react"
 import type { CellView, OverviewView } from "../../src/view/OverviewView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
+import { sourceLabel, trainingTitle } from "../../src/view/Titles.ts"
 import { LineChart } from "../chart/LineChart.tsx"
 import { curveColour } from "../Colour.ts"
-import { axis, compact, count, duration, percent, points, quantity } from "../../src/Format.ts"
+import { axis, capital, compact, count, duration, percent, points, quantity } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
 import { Diff } from "../part/Diff.tsx"
 import { Card, Empty, InstructionName, IntervalBar, Loading, Problem, Scroll, Tile } from "../part/Parts.tsx"
@@ -60,13 +61,13 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
   return (
     <div className="tiles">
       <Tile
-        label="Training reward"
+        label={`Training ${overview.trained.measure}`}
         note={early === null || late === null ? "no step yet" : `${points(late - early)} points since the start`}
       >
         {percent(late)}
       </Tile>
       <Tile
-        label="EM on test questions"
+        label={`${capital(overview.trained.measure)} on test questions`}
         note={
           best === undefined
             ? run.status === "finished"
@@ -101,7 +102,7 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
 }
 
 const Curves = ({ overview }: { readonly overview: OverviewView }) => {
-  const { marks, series, steps, validations } = overview
+  const { marks, series, steps, trained, validations } = overview
   const sources = Object.keys(series)
     .filter((name) => name.startsWith("reward/") && name !== "reward/mean")
     .sort()
@@ -117,13 +118,13 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
         }
       ],
       sources: sources.map((name, index) => ({
-        label: name.slice("reward/".length),
+        label: sourceLabel(trained, name.slice("reward/".length)),
         values: smoothed(series[name] ?? []),
         colour: curveColour(index)
       })),
       single: (name: string) => [{ label: name, values: series[name] ?? [], colour: "var(--accent)" }]
     }),
-    [series]
+    [series, trained]
   )
   const updates = (
     [
@@ -152,8 +153,7 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
       <div className="charts figure-2">
         <Framed>
           <LineChart
-            title="Reward"
-            description="Mean training reward"
+            title={trainingTitle(trained)}
             steps={steps}
             height={220}
             curves={curves.reward}
@@ -165,8 +165,7 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
         {sources.length > 0 && (
           <Framed>
             <LineChart
-              title="EM by source"
-              description={`Training reward by data source, mean of ${stretch} steps`}
+              title={`Training ${trained.measure} by source, mean of ${stretch} steps`}
               steps={steps}
               height={220}
               curves={curves.sources}
@@ -216,6 +215,7 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
               curves={curves.single(name)}
               format={name === "clipfrac" || name === "groups/mixed" ? axisPercent : quantity}
               axisFormat={name === "clipfrac" || name === "groups/mixed" ? axisPercent : axis}
+              range={name === "clipfrac" || name === "groups/mixed" ? share : anySize}
               marks={marks}
             />
           ))}
@@ -265,10 +265,10 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
 }
 
 const Validations = ({ overview }: { readonly overview: OverviewView }) => {
-  const { marks, validations } = overview
+  const { marks, trained, validations } = overview
   const curves = useMemo(
     () => [
-      { label: "EM", values: validations.map(({ mean }) => mean), colour: "var(--accent)", width: 2.5 },
+      { label: trained.measure, values: validations.map(({ mean }) => mean), colour: "var(--accent)", width: 2.5 },
       {
         label: "low",
         values: validations.map(({ ci95 }) => ci95[0]),
@@ -286,13 +286,13 @@ const Validations = ({ overview }: { readonly overview: OverviewView }) => {
         quiet: true
       }
     ],
-    [validations]
+    [trained.measure, validations]
   )
   const steps = useMemo(() => validations.map(({ step }) => step), [validations])
   return (
     <Framed>
       <LineChart
-        title={`Validation EM with 95 % interval, n = ${validations[0]?.n ?? 0}`}
+        title={`Validation ${trained.measure} with 95 % interval, n = ${validations[0]?.n ?? 0}`}
         steps={steps}
         curves={curves}
         format={axisPercent}
@@ -336,7 +336,7 @@ const Result = ({ overview }: { readonly overview: OverviewView }) => {
               <th scope="col">Policy</th>
               <th scope="col">Instruction</th>
               <th scope="col" className="num">
-                EM
+                {capital(overview.trained.measure)}
               </th>
               <th scope="col">95 % interval</th>
               <th scope="col" className="num">
@@ -404,7 +404,7 @@ const BestInstruction = ({ overview, run }: { readonly overview: OverviewView; r
 const stretch = 5
 
 const tableColumns: ReadonlyArray<readonly [name: string, title: string, show: (value: number | null) => string]> = [
-  ["reward/mean", "reward", (value) => percent(value)],
+  ["reward/mean", "training reward", (value) => percent(value)],
   ["tool_calls/mean", "tool calls", quantity],
   ["response_length/mean", "response tokens", quantity],
   ["prompt_length/mean", "prompt tokens", quantity],
@@ -413,7 +413,9 @@ const tableColumns: ReadonlyArray<readonly [name: string, title: string, show: (
   ["inspo/population", "population", (value) => (value === null ? "–" : String(value))]
 ]
 
-const zeroUp = [0, null] as const
+const zeroUp = { fromZero: true, most: 1 }
+const share = { most: 1 }
+const anySize = {}
 
 const axisPercent = (value: number | null): string =>
   percent(value, value !== null && Math.abs(value) < 0.01 && value !== 0 ? 2 : 0)

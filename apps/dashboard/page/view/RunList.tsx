@@ -33,13 +33,13 @@ export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
               </th>
               <th scope="col">Training reward</th>
               <th scope="col" className="num">
-                EM
+                Test questions
               </th>
               <th scope="col" className="num wide-only">
                 Rollouts
               </th>
               <th scope="col" className="num wide-only">
-                Written
+                Last event
               </th>
             </tr>
           </thead>
@@ -69,7 +69,10 @@ export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
                     <span className="num">{percent(run.reward)}</span>
                   </span>
                 </td>
-                <td className="num strong">{percent(run.em)}</td>
+                <td className="num">
+                  <b>{percent(run.tested)}</b>
+                  {run.tested !== null && <div className="muted small">{run.measure}</div>}
+                </td>
                 <td className="num wide-only">{compact(run.rollouts)}</td>
                 <td className="num muted wide-only">{run.lastWritten === null ? "–" : ago(run.lastWritten)}</td>
               </tr>

@@ -14,7 +14,7 @@ import { Card, Empty, InstructionName, Loading, Problem } from "../part/Parts.ts
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { useKeys } from "../part/useKeys.ts"
 import { useScrollInto } from "../part/useScrollInto.ts"
-import { go, type Route, withQuery } from "../Route.ts"
+import { back, go, type Route, withQuery } from "../Route.ts"
 import { makeView } from "../View.ts"
 
 const useTrajectories = makeView((client, { query, run }: { readonly run: string; readonly query: TrajectoryQuery }) =>
@@ -40,9 +40,8 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
     return () => window.clearTimeout(timer)
   }, [isReading, done, looks])
   const selected = route.query.get("id") ?? page?.rows[0]?.id ?? null
-  const change = (changes: Readonly<Record<string, string>>) =>
-    go(withQuery(route, { id: "", offset: "", ...changes }), "replace")
-  const select = (id: string) => go(withQuery(route, { id }), "replace")
+  const change = (changes: Readonly<Record<string, string>>, how?: "replace") =>
+    go(withQuery(route, { id: "", offset: "", ...changes }), how)
   const turn = (by: number) => {
     if (page === null) return
     const offset = page.offset + by * pageSize
@@ -52,7 +51,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
     const rows = page?.rows ?? []
     const at = rows.findIndex(({ id }) => id === selected)
     const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))]
-    if (next !== undefined) select(next.id)
+    if (next !== undefined) go(withQuery(route, { id: next.id }), "replace")
   }
   useKeys({
     j: () => move(1),
@@ -97,7 +96,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
               <button
                 type="button"
                 className="link"
-                onClick={() => go(withQuery({ ...route, query: new Map() }, {}), "replace")}
+                onClick={() => go(withQuery({ ...route, query: new Map() }, {}))}
               >
                 Clear the filters
               </button>
@@ -105,7 +104,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
           ) : (
             <ul className="lines">
               {page.rows.map((row) => (
-                <Line key={row.id} row={row} isSelected={row.id === selected} onSelect={select} />
+                <Line key={row.id} row={row} isSelected={row.id === selected} onSelect={(id) => go(withQuery(route, { id }))} />
               ))}
             </ul>
           )}
@@ -114,7 +113,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
           className="detail-card"
           title={selected === null ? "No trajectory" : <span className="mono">{selected}</span>}
           actions={
-            <button type="button" className="back" onClick={() => select("")}>
+            <button type="button" className="back" onClick={() => back(withQuery(route, { id: "" }))}>
               Back to the list
             </button>
           }
@@ -186,7 +185,7 @@ const Filters = ({
   readonly page: TrajectoryPage
   readonly route: Route
   readonly search: RefObject<HTMLInputElement | null>
-  readonly onChange: (changes: Readonly<Record<string, string>>) => void
+  readonly onChange: (changes: Readonly<Record<string, string>>, how?: "replace") => void
 }) => {
   const { diagnosed, modes } = page
   const counts = new Map(modes.map(({ count, mode }) => [mode, count]))
@@ -197,7 +196,7 @@ const Filters = ({
       aria-label="Filter trajectories"
       onSubmit={(event) => event.preventDefault()}
     >
-      <SearchField search={search} text={route.query.get("text") ?? ""} onChange={(text) => onChange({ text })} />
+      <SearchField search={search} text={route.query.get("text") ?? ""} onChange={(text) => onChange({ text }, "replace")} />
       <Choice
         name="Outcome"
         field="outcome"

@@ -2,10 +2,11 @@ import * as Degradation from "@inspo/coevolution/Degradation"
 import type { MetricsRow } from "@inspo/coevolution/Projection"
 import type { Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
+import { measure } from "@inspo/reward/RewardConfig"
 import { Option } from "effect"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
-import type { CellView, InstructionView, OverviewView } from "../view/OverviewView.ts"
+import type { CellView, InstructionView, OverviewView, TrainedView } from "../view/OverviewView.ts"
 import type { RunView } from "../view/RunView.ts"
 import { marks } from "./Marks.ts"
 import { bySource, mean, share } from "./Scores.ts"
@@ -18,6 +19,7 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
     settings: settings(setting.config),
     steps: rows.map(({ step }) => step ?? 0),
     series: series(rows),
+    trained: trained(record),
     marks: marks(lives),
     validations: validated.map(({ groups, instruction, step }) => ({
       step,
@@ -32,6 +34,16 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
     degraded: [...state.degraded, ...notes.degraded].map(Degradation.tell),
     wallSeconds: notes.wallSeconds
   }
+}
+
+const trained = ({ batches, setting }: RunRecord): TrainedView => {
+  const answers: Record<string, number> = {}
+  const batchesOfSteps = batches.filter(({ purpose }) => purpose === "train")
+  for (const batch of batchesOfSteps)
+    if (batch.purpose === "train")
+      for (const { dataSource, rewards } of batch.groups) answers[dataSource] = (answers[dataSource] ?? 0) + rewards.length
+  const all = Object.values(answers).reduce((sum, count) => sum + count, 0)
+  return { measure: measure(setting.config.reward), answers, perStep: all / Math.max(1, batchesOfSteps.length) }
 }
 
 /** The metrics of all steps by name, without those of single instructions. */

@@ -1,9 +1,10 @@
-import type { RunPlace } from "../RunCatalog.ts"
+import { measure } from "@inspo/reward/RewardConfig"
+import type { RunPlace, Written } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { RunStatus, RunView } from "../view/RunView.ts"
 import { share } from "./Scores.ts"
 
-/** A run is `running` while something was written within this time, in milliseconds. */
+/** A run is `running` while it gave a sign of life within this time, in milliseconds. */
 export const patience = 180_000
 
 /** Points of the small curve. */
@@ -23,19 +24,21 @@ export const unread = (place: RunPlace, problem: string | null): RunView => ({
   degraded: false,
   reward: null,
   course: [],
-  em: null,
+  measure: null,
+  tested: null,
   rollouts: 0,
   tokens: 0,
-  lastWritten: null
+  lastWritten: null,
+  version: null
 })
 
 /** How a run stands at the time `now`, in milliseconds since 1970. */
-export const run = (place: RunPlace, record: RunRecord, lastWritten: number | null, now: number): RunView => {
+export const run = (place: RunPlace, record: RunRecord, written: Written, now: number): RunView => {
   const { setting, state } = record
   const { rollouts, tokens } = state.spent
   return {
     ...place,
-    status: status(record, lastWritten, now),
+    status: status(record, written, now),
     problem: null,
     sequence: record.sequence,
     seed: setting.config.seed,
@@ -46,16 +49,18 @@ export const run = (place: RunPlace, record: RunRecord, lastWritten: number | nu
     degraded: state.degraded.length > 0,
     reward: state.rewards.at(-1)?.mean ?? null,
     course: thinned(state.rewards.map(({ mean }) => mean)),
-    em: result(record),
+    measure: measure(setting.config.reward),
+    tested: result(record),
     rollouts: rollouts.train + rollouts.verification + rollouts.evaluation,
     tokens: tokens.train + tokens.verification + tokens.evaluation,
-    lastWritten
+    lastWritten: written.at,
+    version: written.version
   }
 }
 
-const status = ({ rows, state }: RunRecord, lastWritten: number | null, now: number): RunStatus => {
+const status = ({ rows, state }: RunRecord, { alive }: Written, now: number): RunStatus => {
   if (state.phase._tag === "Finished") return "finished"
-  if (lastWritten === null || now - lastWritten > patience) return "quiet"
+  if (alive === null || now - alive > patience) return "quiet"
   return rows.length === 0 ? "waiting" : "running"
 }
 

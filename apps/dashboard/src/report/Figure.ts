@@ -1,6 +1,7 @@
 /** Drawings of a report, as SVG that needs neither script nor network. */
 import { createElement as h, Fragment, type ReactElement } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
+import { type Bounds, ends } from "../Axis.ts"
 import { axis as axisText } from "../Format.ts"
 import type { Mark } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
@@ -17,13 +18,12 @@ export interface Line {
 }
 
 /** Curves over steps with the decisions about the population behind them. */
-export interface Figure {
+export interface Figure extends Bounds {
   readonly title: string
   readonly steps: ReadonlyArray<number>
   readonly curves: ReadonlyArray<Line>
   readonly marks?: ReadonlyArray<Mark>
   readonly format?: (value: number) => string
-  readonly fromZero?: boolean
 }
 
 const size = { width: 460, height: 190, left: 46, right: 10, top: 14, bottom: 24 }
@@ -50,14 +50,12 @@ export const svg = (figure: Figure): string =>
   `${renderToStaticMarkup(drawing(figure, { xmlns: "http://www.w3.org/2000/svg", style: svgStyle }))}\n`
 
 const drawing = (
-  { curves, format = axisText, fromZero = false, marks = [], steps, title }: Figure,
+  { curves, format = axisText, fromZero = false, marks = [], most = Infinity, steps, title }: Figure,
   alone?: { readonly xmlns: string; readonly style: string }
 ): ReactElement => {
   const known = curves.flatMap(({ band = [], values }) => [...values, ...band.flatMap((ends) => ends ?? [])])
-  const [low, high] = range(
-    known.filter((value) => value !== null),
-    fromZero
-  )
+  const values = known.filter((value) => value !== null)
+  const [low, high] = values.length === 0 ? [0, 1] : ends(Math.min(...values), Math.max(...values), { fromZero, most })
   const first = steps[0] ?? 0
   const last = steps.at(-1) ?? 1
   const x = (step: number) => round(size.left + (inner.width * (step - first)) / Math.max(1, last - first))
@@ -218,15 +216,6 @@ const shown = (marks: ReadonlyArray<Mark>, first: number, last: number): Readonl
 }
 
 const mostMarks = 40
-
-/** The lowest and highest value with some room, never equal. */
-const range = (values: ReadonlyArray<number>, fromZero: boolean): readonly [number, number] => {
-  if (values.length === 0) return [0, 1]
-  const low = fromZero ? 0 : Math.min(...values)
-  const high = Math.max(...values)
-  const room = (high - low) * 0.08 || Math.abs(high) * 0.1 || 1
-  return [fromZero ? 0 : low - room, high + room]
-}
 
 /** Round values between two ends, about five of them. */
 const scale = (low: number, high: number): ReadonlyArray<number> => {

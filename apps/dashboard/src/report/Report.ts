@@ -2,7 +2,7 @@
 import * as PlainText from "@inspo/domain/PlainText"
 import { createElement as h, Fragment, type ReactElement, type ReactNode } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
-import { compact, count, dollars, duration, percent, plural, points, quantity } from "../Format.ts"
+import { capital, compact, count, dollars, duration, percent, plural, points, quantity } from "../Format.ts"
 import { cost } from "../projection/Cost.ts"
 import { lineage } from "../projection/Lineage.ts"
 import { overview } from "../projection/Overview.ts"
@@ -12,6 +12,7 @@ import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { CostView } from "../view/CostView.ts"
 import type { LineageView } from "../view/LineageView.ts"
+import { sourceLabel, trainingTitle } from "../view/Titles.ts"
 import type { CellView, OverviewView } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
 import { wordDiff } from "../WordDiff.ts"
@@ -34,7 +35,7 @@ export interface Options {
  * equal runs give equal bytes.
  */
 export const html = ({ commands, directory, ledger, name, notes, record }: Options): string => {
-  const run = Run.run({ id: name, name, directory }, record, null, 0)
+  const run = Run.run({ id: name, name, directory }, record, unwritten, 0)
   const view = overview(run, record, notes)
   const people = population(record)
   const tree = lineage(record)
@@ -77,7 +78,10 @@ export const html = ({ commands, directory, ledger, name, notes, record }: Optio
   return `<!doctype html>\n${PlainText.escape(renderToStaticMarkup(page))}\n`
 }
 
-const summary = ({ baseline, cells, run, seed, best }: OverviewView): string => {
+/** A report does not tell when: equal runs have equal ones. */
+const unwritten = { version: null, at: null, alive: null }
+
+const summary = ({ baseline, cells, run, seed, best, trained }: OverviewView): string => {
   const before = cell(cells, "before", "seed")
   const after = cell(cells, "after", "best") ?? cell(cells, "after", "seed")
   const progress = `Seed ${run.seed ?? "–"}, ${run.step} of ${run.steps ?? "–"} steps, ${plural(run.born, "instruction")}.`
@@ -92,12 +96,12 @@ const summary = ({ baseline, cells, run, seed, best }: OverviewView): string => 
   const difference = after.mean - before.mean
   const course = difference > 0 ? "rose" : difference < 0 ? "fell" : "stayed"
   return (
-    `EM on ${count(after.n)} test questions ${course} ${difference === 0 ? "at" : `from ${percent(before.mean)}, before training under the seed, to`} ` +
+    `${capital(trained.measure)} on ${count(after.n)} test questions ${course} ${difference === 0 ? "at" : `from ${percent(before.mean)}, before training under the seed, to`} ` +
     `${percent(after.mean)}, after training ${which} (${points(difference)} points).${against} ${progress}`
   )
 }
 
-const result = ({ baseline, cells }: OverviewView): ReactNode => {
+const result = ({ baseline, cells, trained }: OverviewView): ReactNode => {
   if (cells.length === 0) return null
   const sources = [...new Set(cells.flatMap((entry) => Object.keys(entry.sources)))].sort()
   const row = (label: string, em: number, ci95: readonly [number, number], calls: string, isHeadline: boolean) =>
@@ -115,7 +119,7 @@ const result = ({ baseline, cells }: OverviewView): ReactNode => {
     null,
     h("h2", null, "Held-out questions"),
     table(
-      ["Policy, instruction", "EM", "95 % interval", "0 to 100 %", "Tool calls"],
+      ["Policy, instruction", capital(trained.measure), "95 % interval", "0 to 100 %", "Tool calls"],
       [
         ...cells.map(({ ci95, instruction, mean, policy, role, toolCalls }) =>
           row(
@@ -128,12 +132,13 @@ const result = ({ baseline, cells }: OverviewView): ReactNode => {
         ),
         ...(baseline === null ? [] : [row("static baseline, seed", baseline.em, baseline.ci95, "–", false)])
       ],
-      `${count(cells[0]?.n ?? 0)} questions, one answer each. Intervals are Wilson's, with the question as their unit.`
+      `${count(cells[0]?.n ?? 0)} questions, one answer each. Intervals are Wilson's, with the question as their unit.`,
+      [capital(trained.measure)]
     ),
     sources.length < 2
       ? null
       : table(
-          ["EM by source", ...cells.map(({ policy, role }) => `${policy}, ${role}`), "n"],
+          [`${capital(trained.measure)} by source`, ...cells.map(({ policy, role }) => `${policy}, ${role}`), "n"],
           sources.map((source) =>
             h(
               "tr",
@@ -166,12 +171,12 @@ const winner = ({ best, run, seed }: OverviewView): ReactNode =>
           : h(Fragment, null, h("h3", null, "What differs from the seed"), diff(seed.text, best.text))
       )
 
-const curves = ({ marks, series, steps, validations }: OverviewView): ReactNode => {
+const curves = ({ marks, series, steps, trained, validations }: OverviewView): ReactNode => {
   if (steps.length === 0) return null
   const sources = Object.keys(series)
     .filter((name) => name.startsWith("reward/") && name !== "reward/mean")
     .sort()
-  const shares = { marks, steps, fromZero: true, format: (value: number) => percent(value, 0) }
+  const shares = { marks, steps, fromZero: true, most: 1, format: (value: number) => percent(value, 0) }
   const single = (name: string) => [{ label: name, values: series[name] ?? [], tone: "accent" }]
   return h(
     "section",
@@ -187,7 +192,7 @@ const curves = ({ marks, series, steps, validations }: OverviewView): ReactNode 
       { className: "figures" },
       Figure.lines({
         ...shares,
-        title: "Training reward",
+        title: trainingTitle(trained),
         curves: [
           { label: "each step", values: series["reward/mean"] ?? [], tone: "faint" },
           { label: "mean of 5", values: smoothed(series["reward/mean"] ?? []), tone: "accent" }
@@ -197,9 +202,9 @@ const curves = ({ marks, series, steps, validations }: OverviewView): ReactNode 
         ? null
         : Figure.lines({
             ...shares,
-            title: "EM by source, mean of 5",
+            title: `Training ${trained.measure} by source, mean of 5 steps`,
             curves: sources.map((name, index) => ({
-              label: name.slice("reward/".length),
+              label: sourceLabel(trained, name.slice("reward/".length)),
               values: smoothed(series[name] ?? []),
               tone: `c${index % 8}`
             }))
@@ -208,11 +213,11 @@ const curves = ({ marks, series, steps, validations }: OverviewView): ReactNode 
         ? null
         : Figure.lines({
             ...shares,
-            title: `Validation EM with 95 % interval, n = ${validations[0]?.n ?? 0}`,
+            title: `Validation ${trained.measure} with 95 % interval, n = ${validations[0]?.n ?? 0}`,
             steps: validations.map(({ step }) => step),
             curves: [
               {
-                label: "EM",
+                label: trained.measure,
                 values: validations.map(({ mean }) => mean),
                 band: validations.map(({ ci95 }) => ci95),
                 tone: "accent"
@@ -363,7 +368,12 @@ const settings = (view: OverviewView): ReactElement =>
   )
 
 /** A table whose numbers stand on the right wherever its rows say so. */
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReactElement>, caption?: string): ReactElement =>
+const table = (
+  head: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReactElement>,
+  caption?: string,
+  alsoNumeric: ReadonlyArray<string> = []
+): ReactElement =>
   h(
     "div",
     { className: "scroll" },
@@ -378,7 +388,7 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReactElement>, c
           "tr",
           null,
           head.map((title, index) =>
-            h("th", { key: index, scope: "col", className: isNumeric(title) ? "num" : undefined }, title)
+            h("th", { key: index, scope: "col", className: isNumeric(title) || alsoNumeric.includes(title) ? "num" : undefined }, title)
           )
         )
       ),
@@ -387,7 +397,6 @@ const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReactElement>, c
   )
 
 const numeric: ReadonlySet<string> = new Set([
-  "EM",
   "95 % interval",
   "Tool calls",
   "Rollouts",

@@ -51,12 +51,24 @@ export const InstructionView = Schema.Struct({
 })
 export interface InstructionView extends Schema.Schema.Type<typeof InstructionView> {}
 
+/**
+ * What the training rewards are means of: `measure` names the reward, `answers` counts those of all steps by data source, and
+ * `perStep` those of a step, as a mean.
+ */
+export const TrainedView = Schema.Struct({
+  measure: Schema.String,
+  answers: Schema.Record(Schema.String, Schema.Int),
+  perStep: Schema.Finite
+})
+export interface TrainedView extends Schema.Schema.Type<typeof TrainedView> {}
+
 /** `series[name][i]` belongs to `steps[i]`, by the names of `metrics.jsonl`; null where a step has no such value. */
 export const OverviewView = Schema.Struct({
   run: RunView,
   settings: Schema.Record(Schema.String, Schema.String),
   steps: Schema.Array(Schema.Int),
   series: Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.Finite))),
+  trained: TrainedView,
   marks: Schema.Array(Mark),
   validations: Schema.Array(ValidationView),
   cells: Schema.Array(CellView),

@@ -33,11 +33,15 @@ export const RunView = Schema.Struct({
   reward: Schema.NullOr(Schema.Finite),
   /** Mean training reward by step, thinned to at most 60 points. */
   course: Schema.Array(Schema.Finite),
-  /** Exact match on the test questions after training, under the best instruction. */
-  em: Schema.NullOr(Schema.Finite),
+  /** What rewards are called; null when the run cannot be read. */
+  measure: Schema.NullOr(Schema.String),
+  /** Mean reward on the test questions after training, under the best instruction. */
+  tested: Schema.NullOr(Schema.Finite),
   rollouts: Schema.Int,
   tokens: Schema.Int,
-  /** Milliseconds since 1970, or null when it is not known. */
-  lastWritten: Schema.NullOr(Schema.Finite)
+  /** When the run came to its last event, in milliseconds since 1970, or null when it is not known. */
+  lastWritten: Schema.NullOr(Schema.Finite),
+  /** Differs whenever something was written since, a report included; null when that cannot be told. */
+  version: Schema.NullOr(Schema.String)
 })
 export interface RunView extends Schema.Schema.Type<typeof RunView> {}

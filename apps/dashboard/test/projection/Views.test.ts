@@ -19,6 +19,7 @@ import { RunView } from "../../src/view/RunView.ts"
 import { config, events, saying } from "../support/Log.ts"
 
 const place = { id: "run", name: "run", directory: "/runs/run" }
+const written = { version: "1", at: 0, alive: 0 }
 const notes = { baseline: null, wallSeconds: null, degraded: [] }
 const at = (end: number) => RunRecord.observe(RunRecord.empty(config), events.slice(0, end))
 const End = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: events.length }))
@@ -32,7 +33,7 @@ const isCandidate = (id: string | null): boolean => id?.startsWith("candidate") 
 describe("views", () => {
   it.prop("can be made and sent wherever a run stands", [End], ([end]) => {
     const record = at(end)
-    const card = run(place, record, 0, 0)
+    const card = run(place, record, written, 0)
     for (const [schema, value] of [
       [RunView, card],
       [OverviewView, overview(card, record, notes)],
@@ -49,7 +50,7 @@ describe("views", () => {
 
   it("show the hidden characters of texts by their numbers", () => {
     const record = RunRecord.observe(RunRecord.empty(config), saying("\u009b31m \u202Eback \u200B"))
-    const card = run(place, record, 0, 0)
+    const card = run(place, record, written, 0)
     for (const view of [
       overview(card, record, notes),
       population(record),
@@ -63,11 +64,34 @@ describe("views", () => {
 
   it.prop("say running only while something is written", [End], ([end]) => {
     const record = at(end)
-    const status = (silence: number) => run(place, record, 0, silence).status
+    const status = (silence: number) => run(place, record, written, silence).status
     const finished = record.state.phase._tag === "Finished"
     assert.strictEqual(status(patience + 1), finished ? "finished" : "quiet")
     assert.strictEqual(status(0), finished ? "finished" : record.rows.length === 0 ? "waiting" : "running")
     assert.strictEqual(unread(place, "no config").status, "unreadable")
+  })
+})
+
+describe("training rewards", () => {
+  it.prop("are told with their name and the number of answers", [End], ([end]) => {
+    const record = RunRecord.observe(
+      RunRecord.empty({ ...config, reward: { ...config.reward, kind: "f1" } }),
+      events.slice(0, end)
+    )
+    const { trained } = overview(run(place, record, written, 0), record, notes)
+    const groups = events
+      .slice(0, end)
+      .flatMap((event) => (event._tag === "RolloutsCollected" ? event.groups : []))
+    assert.strictEqual(trained.measure, "F1")
+    assert.deepStrictEqual(
+      trained.answers,
+      Object.fromEntries(
+        [...Map.groupBy(groups, ({ dataSource }) => dataSource)].map(([source, own]) => [
+          source,
+          own.reduce((sum, { rewards }) => sum + rewards.length, 0)
+        ])
+      )
+    )
   })
 })
 
@@ -142,7 +166,7 @@ describe("trials", () => {
 describe("comparison", () => {
   it("finds no difference between a run and itself, and the settings that differ", () => {
     const other = RunRecord.observe(RunRecord.empty({ ...config, seed: 2 }), events)
-    const card = run(place, whole, 0, 0)
+    const card = run(place, whole, written, 0)
     const { runs, settings } = comparison([
       { run: card, record: whole, notes },
       { run: card, record: other, notes }

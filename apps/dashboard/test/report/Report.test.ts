@@ -60,6 +60,14 @@ describe("Report.html", () => {
     assert.deepStrictEqual(PlainText.hiddenIn(html(recordOf(saying(text)), text)), [])
   })
 
+  it("calls rewards by their name", () => {
+    const f1 = { ...config, reward: { ...config.reward, kind: "f1" as const } }
+    const document = html(RunRecord.observe(RunRecord.empty(f1), events))
+    assert.notMatch(document, /\bEM\b/u)
+    for (const part of ["Training F1, n = ", "Validation F1", "<th scope=\"col\" class=\"num\">F1</th>"])
+      assert.include(document, part)
+  })
+
   it("stays below 3 MB when every text is a book", () => {
     assert.isAtMost(Buffer.byteLength(html(recordOf(saying("word ".repeat(40_000))))), 3_000_000)
   })

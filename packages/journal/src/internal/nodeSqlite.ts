@@ -1,6 +1,7 @@
 import { Effect, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
+import { pathToFileURL } from "node:url"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 
 /** How long a statement waits for a lock that another connection holds, in milliseconds. */
@@ -10,15 +11,27 @@ interface Connection extends SqlConnection.Connection {
   readonly isTransaction: () => boolean
 }
 
-/** Opens a database file for as long as the scope lives. Nothing is read or written yet. */
-export const open = (file: string, options: { readonly readOnly: boolean; readonly timeout?: number }) =>
+/**
+ * Opens a database file for as long as the scope lives. Nothing is read or written yet. One that is `immutable` is read as
+ * it stands in its file: nothing is made beside it, and what others write meanwhile is not seen.
+ */
+export const open = (
+  file: string,
+  options: { readonly readOnly: boolean; readonly immutable?: boolean; readonly timeout?: number }
+) =>
   Effect.acquireRelease(
-    attempt(
-      "open",
-      () => new DatabaseSync(file, { readOnly: options.readOnly, timeout: options.timeout ?? busyTimeout })
-    ),
+    attempt("open", () => {
+      const { immutable = false, readOnly, timeout = busyTimeout } = options
+      return new DatabaseSync(immutable ? immutableUrl(file) : file, { readOnly, timeout })
+    }),
     (database) => Effect.sync(() => database.close())
   )
+
+const immutableUrl = (file: string): URL => {
+  const url = pathToFileURL(file)
+  url.searchParams.set("immutable", "1")
+  return url
+}
 
 /** Runs statements that return nothing. */
 export const exec = (database: DatabaseSync, sql: string): Effect.Effect<void, SqlError.SqlError> =>
