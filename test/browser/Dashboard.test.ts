@@ -115,6 +115,52 @@ suite("a finished run", () => {
     await page.close()
   })
 
+  it("goes back step by step on a phone, and never out of the page before its first step", async () => {
+    const watched = await open(browser, server.url, { width: 400 })
+    const { page } = watched
+    await page.waitForSelector("table")
+    await page.getByRole("link", { name: "first" }).click()
+    await page.waitForSelector(landmark.overview)
+    await page.getByRole("link", { name: "Trajectories" }).click()
+    await page.waitForSelector(".line")
+    const list = page.url()
+    await page.locator(".line").nth(2).click()
+    await page.waitForSelector(".turns")
+    await page.goBack()
+    await until(page, `location.href === ${JSON.stringify(list)}`)
+    await page.locator(".line").nth(1).click()
+    await page.waitForSelector(".turns")
+    await page.getByText("Back to the list").click()
+    await until(page, `location.href === ${JSON.stringify(list)}`)
+    await page.getByLabel("Outcome").selectOption("wrong")
+    await until(page, `location.href.includes("wrong")`)
+    await page.goBack()
+    await until(page, `location.href === ${JSON.stringify(list)}`)
+    await page.goBack()
+    await page.waitForSelector(landmark.overview)
+    await page.goBack()
+    await page.waitForSelector(".rows")
+    assertClean(watched)
+    await page.close()
+  })
+
+  it("cuts no label of an axis, a list or a table's head", async () => {
+    for (const width of [400, 1280, 3840]) {
+      const watched = await open(browser, server.url, { width })
+      const { page } = watched
+      for (const view of views) {
+        await show(page, "first", view)
+        const cut = await page.evaluate(
+          `[...document.querySelectorAll("th, .chart-title, .tile-label, .field > span, select")]
+            .filter((element) => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline")
+            .map((element) => element.textContent)`
+        )
+        assert.deepStrictEqual(cut, [], `${view} at ${width} pixels`)
+      }
+      await page.close()
+    }
+  })
+
   it("leads from a candidate to the rollouts that it was verified with", async () => {
     const watched = await open(browser, `${server.url}/#/first/lineage`)
     const { page } = watched

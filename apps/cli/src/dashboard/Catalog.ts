@@ -97,7 +97,9 @@ const open = Effect.fnUntraced(
 )
 
 /** Dated by the run's own timings: files that were copied or looked at tell of that instead. */
-const written = Effect.fnUntraced(function* (directory: string): Effect.fn.Return<Written, never, FileSystem.FileSystem> {
+const written = Effect.fnUntraced(function* (
+  directory: string
+): Effect.fn.Return<Written, never, FileSystem.FileSystem> {
   const { config, journal, outcome, timings } = filesOf(directory)
   const log = yield* stateOf(`${journal}-wal`)
   const states = [yield* stateOf(journal), log, yield* stateOf(outcome), yield* stateOf(timings)]

@@ -73,12 +73,7 @@ export const markdown = (report: RunReport): string => {
     ...changes(report, MarkdownText.inline).flatMap((line) => [line, ""]),
     ...(summary.evaluation.length === 0
       ? []
-      : [
-          `## Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`,
-          "",
-          ...markdownTable(resultRows(report)),
-          ""
-        ]),
+      : [`## Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`, "", ...markdownTable(resultRows(report)), ""]),
     ...notes(report).flatMap((note) => [note, ""]),
     "## All instructions",
     "",
@@ -180,7 +175,10 @@ const resultRows = ({ config, summary }: RunReport): ReadonlyArray<ReadonlyArray
 
 const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<string> => {
   const { baseline } = summary
-  const words = unknownWords !== null && summary.evaluation.every(({ em }) => em < 0.1) ? explain(unknownWords, measure(config.reward)) : null
+  const words =
+    unknownWords !== null && summary.evaluation.every(({ em }) => em < 0.1)
+      ? explain(unknownWords, measure(config.reward))
+      : null
   return [
     ...training(summary, config),
     ...(baseline === null

@@ -12,7 +12,9 @@ import * as Catalog from "../../src/dashboard/Catalog.ts"
 
 const Session = Schema.Struct({
   hoursAgo: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })),
-  seconds: Schema.Array(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 3000 }))).check(Schema.isMinLength(1))
+  seconds: Schema.Array(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 3000 }))).check(
+    Schema.isMinLength(1)
+  )
 })
 
 const noon = Date.UTC(2026, 0, 1, 12)
@@ -52,7 +54,14 @@ describe("a run of the catalog", () => {
           .flatMap(({ hoursAgo, seconds }) =>
             seconds
               .toSorted((a, b) => a - b)
-              .map((at) => ({ session: noon - hoursAgo * 3_600_000, seconds: at, event: "StepTrained", step: 1, rollouts: 1, rss: 1 }))
+              .map((at) => ({
+                session: noon - hoursAgo * 3_600_000,
+                seconds: at,
+                event: "StepTrained",
+                step: 1,
+                rollouts: 1,
+                rss: 1
+              }))
           )
         const last = timings.at(-1)
         writeFileSync(
@@ -73,7 +82,9 @@ describe("a run of the catalog", () => {
       const file = join(directory, "journal.sqlite")
       writeFileSync(join(directory, "config.json"), configText)
       const append = (mode: "create" | "open") =>
-        Journal.use((journal) => journal.append([event])).pipe(Effect.provide(journalLayer({ file, mode }), { local: true }))
+        Journal.use((journal) => journal.append([event])).pipe(
+          Effect.provide(journalLayer({ file, mode }), { local: true })
+        )
       yield* append("create")
       const source = yield* open(directory)
       const count = Effect.map(

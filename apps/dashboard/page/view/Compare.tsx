@@ -209,7 +209,7 @@ const aligned = (runs: ReadonlyArray<ContestantView>) => {
     curves: runs.map(({ reward, run, steps: own }, index) => {
       const at = new Map(own.map((step, position) => [step, position]))
       return {
-        label: run.name,
+        label: `${run.name} (${run.measure ?? ""})`,
         colour: curveColour(index),
         values: steps.map((step) => {
           const position = at.get(step)

@@ -86,6 +86,8 @@ const LedgerTable = ({ cost: { ledger } }: { readonly cost: CostView }) => {
     }),
     { rollouts: 0, tokens: 0, calls: 0, usd: 0, seconds: 0 }
   )
+  const wasRedone = ledger.some(({ redone }) => redone.rollouts + redone.calls > 0)
+  const isOpen = ledger.some(({ open }) => open.rollouts + open.calls > 0)
   return (
     <Scroll label="Ledger">
       <table className="table">
@@ -97,10 +99,10 @@ const LedgerTable = ({ cost: { ledger } }: { readonly cost: CostView }) => {
                 {title}
               </th>
             ))}
-            <th scope="col" className="num">
+            <th scope="col" className={`num ${wasRedone ? "" : "wide-only"}`}>
               Redone after a crash
             </th>
-            <th scope="col" className="num">
+            <th scope="col" className={`num ${isOpen ? "" : "wide-only"}`}>
               In flight or lost
             </th>
           </tr>
@@ -114,10 +116,10 @@ const LedgerTable = ({ cost: { ledger } }: { readonly cost: CostView }) => {
                   {show(total)}
                 </td>
               ))}
-              <td className="num muted">
+              <td className={`num muted ${wasRedone ? "" : "wide-only"}`}>
                 {redone.rollouts + redone.calls === 0 ? "–" : `${count(redone.rollouts)} rollouts`}
               </td>
-              <td className="num muted">
+              <td className={`num muted ${isOpen ? "" : "wide-only"}`}>
                 {open.rollouts + open.calls === 0 ? "–" : `${count(open.rollouts)} rollouts`}
               </td>
             </tr>
@@ -131,8 +133,8 @@ const LedgerTable = ({ cost: { ledger } }: { readonly cost: CostView }) => {
                 {show(sum)}
               </td>
             ))}
-            <td />
-            <td />
+            <td className={wasRedone ? "" : "wide-only"} />
+            <td className={isOpen ? "" : "wide-only"} />
           </tr>
         </tfoot>
       </table>

@@ -4,7 +4,7 @@ import type { RunView } from "../../src/view/RunView.ts"
 import { sourceLabel, trainingTitle } from "../../src/view/Titles.ts"
 import { LineChart } from "../chart/LineChart.tsx"
 import { curveColour } from "../Colour.ts"
-import { axis, capital, compact, count, duration, percent, points, quantity } from "../../src/Format.ts"
+import { axis, capital, compact, count, duration, percent, plural, points, quantity } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
 import { Diff } from "../part/Diff.tsx"
 import { Card, Empty, InstructionName, IntervalBar, Loading, Problem, Scroll, Tile } from "../part/Parts.tsx"
@@ -62,7 +62,11 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
     <div className="tiles">
       <Tile
         label={`Training ${overview.trained.measure}`}
-        note={early === null || late === null ? "no step yet" : `${points(late - early)} points since the start`}
+        note={
+          early === null || late === null
+            ? "no step yet"
+            : `${points(late - early)} points since the start · mean of ${stretch} steps`
+        }
       >
         {percent(late)}
       </Tile>
@@ -146,8 +150,8 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
           <i className="mark-evolve" aria-hidden="true" /> evolved
         </span>
         <span className="muted">
-          {marks.filter(({ kind }) => kind === "prune").length} prunings,{" "}
-          {marks.filter(({ kind }) => kind === "evolve").length} evolutions
+          {plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")},{" "}
+          {plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}
         </span>
       </p>
       <div className="charts figure-2">

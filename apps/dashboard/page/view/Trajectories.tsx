@@ -93,18 +93,19 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
         >
           {page.rows.length === 0 ? (
             <Empty title="Nothing matches">
-              <button
-                type="button"
-                className="link"
-                onClick={() => go(withQuery({ ...route, query: new Map() }, {}))}
-              >
+              <button type="button" className="link" onClick={() => go(withQuery({ ...route, query: new Map() }, {}))}>
                 Clear the filters
               </button>
             </Empty>
           ) : (
             <ul className="lines">
               {page.rows.map((row) => (
-                <Line key={row.id} row={row} isSelected={row.id === selected} onSelect={(id) => go(withQuery(route, { id }))} />
+                <Line
+                  key={row.id}
+                  row={row}
+                  isSelected={row.id === selected}
+                  onSelect={(id) => go(withQuery(route, { id }))}
+                />
               ))}
             </ul>
           )}
@@ -167,7 +168,7 @@ const Line = ({
           </span>
           {(row.modes ?? []).slice(0, 2).map((mode) => (
             <span key={mode} className="badge mode">
-              {mode}
+              {mode.replaceAll("-", " ")}
             </span>
           ))}
         </span>
@@ -196,7 +197,11 @@ const Filters = ({
       aria-label="Filter trajectories"
       onSubmit={(event) => event.preventDefault()}
     >
-      <SearchField search={search} text={route.query.get("text") ?? ""} onChange={(text) => onChange({ text }, "replace")} />
+      <SearchField
+        search={search}
+        text={route.query.get("text") ?? ""}
+        onChange={(text) => onChange({ text }, "replace")}
+      />
       <Choice
         name="Outcome"
         field="outcome"

@@ -1,6 +1,7 @@
 import * as Projection from "@inspo/coevolution/Projection"
 import * as RunState from "@inspo/coevolution/RunState"
 import * as PlainText from "@inspo/domain/PlainText"
+import { inWords } from "../Reason.ts"
 import type { LifeEvent, RunRecord } from "../RunRecord.ts"
 import type { EvolutionView, LineageView } from "../view/LineageView.ts"
 import { bestInstruction } from "./Overview.ts"
@@ -47,7 +48,7 @@ export const lineage = (record: RunRecord): LineageView => {
         step: (id === null ? undefined : born.get(id)) ?? step,
         fate,
         leftAt,
-        reason,
+        reason: reason === null ? null : inWords(reason),
         rationale: shown(rationales.get(`${step} ${text}`)),
         verification,
         trial: round === undefined || verification === null ? null : RunState.candidateId(round, place),

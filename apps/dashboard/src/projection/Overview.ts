@@ -41,7 +41,8 @@ const trained = ({ batches, setting }: RunRecord): TrainedView => {
   const batchesOfSteps = batches.filter(({ purpose }) => purpose === "train")
   for (const batch of batchesOfSteps)
     if (batch.purpose === "train")
-      for (const { dataSource, rewards } of batch.groups) answers[dataSource] = (answers[dataSource] ?? 0) + rewards.length
+      for (const { dataSource, rewards } of batch.groups)
+        answers[dataSource] = (answers[dataSource] ?? 0) + rewards.length
   const all = Object.values(answers).reduce((sum, count) => sum + count, 0)
   return { measure: measure(setting.config.reward), answers, perStep: all / Math.max(1, batchesOfSteps.length) }
 }

@@ -2,6 +2,7 @@ import * as Projection from "@inspo/coevolution/Projection"
 import type { Instruction } from "@inspo/domain"
 import { Group } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
+import { inWords } from "../Reason.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { LifeView, PopulationView } from "../view/PopulationView.ts"
 import { marks } from "./Marks.ts"
@@ -29,7 +30,7 @@ export const population = (record: RunRecord): PopulationView => {
         bornAt,
         leftAt,
         fate: candidate?.fate ?? "alive",
-        reason: candidate?.reason ?? null,
+        reason: candidate === undefined || candidate.reason === null ? null : inWords(candidate.reason),
         from: Math.max(0, from),
         weights: own.map((row) => row[`inspo/weight/${id}`] ?? null),
         probabilities: own.map((row) => row[`inspo/prob/${id}`] ?? null),

@@ -185,7 +185,8 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
     h(
       "p",
       { className: "muted" },
-      `${marks.filter(({ kind }) => kind === "prune").length} prunings (dashed) and ${marks.filter(({ kind }) => kind === "evolve").length} evolutions.`
+      `${plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")} (dashed) and ` +
+        `${plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}.`
     ),
     h(
       "div",
@@ -388,7 +389,15 @@ const table = (
           "tr",
           null,
           head.map((title, index) =>
-            h("th", { key: index, scope: "col", className: isNumeric(title) || alsoNumeric.includes(title) ? "num" : undefined }, title)
+            h(
+              "th",
+              {
+                key: index,
+                scope: "col",
+                className: isNumeric(title) || alsoNumeric.includes(title) ? "num" : undefined
+              },
+              title
+            )
           )
         )
       ),

@@ -79,9 +79,7 @@ describe("training rewards", () => {
       events.slice(0, end)
     )
     const { trained } = overview(run(place, record, written, 0), record, notes)
-    const groups = events
-      .slice(0, end)
-      .flatMap((event) => (event._tag === "RolloutsCollected" ? event.groups : []))
+    const groups = events.slice(0, end).flatMap((event) => (event._tag === "RolloutsCollected" ? event.groups : []))
     assert.strictEqual(trained.measure, "F1")
     assert.deepStrictEqual(
       trained.answers,
