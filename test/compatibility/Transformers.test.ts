@@ -104,7 +104,7 @@ const Chat = fc
 const Ids = Schema.Array(Schema.Array(Schema.Int))
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.Struct({ texts: Ids, chats: Ids }))))
 
-const script = fileURLToPath(new URL("./support/with_transformers.py", import.meta.url))
+const script = fileURLToPath(new URL("./python/with_transformers.py", import.meta.url))
 
 /** What transformers makes of them. */
 const transformers = async (asked: object) => {

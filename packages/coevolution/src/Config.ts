@@ -292,7 +292,7 @@ export const EngineConfig = Schema.Struct({
     description: "Base URL of a server, or null for the embedded engine"
   }),
   protocol: Schema.Literals(["tinker", "completions"]).annotate({
-    description: "What the server speaks: `tinker` trains; `completions` (vLLM, SGLang) only samples"
+    description: "What the server speaks: `tinker` trains; `completions` (vLLM, SGLang, llama.cpp) only samples"
   }),
   profile: Schema.Literals(["auto", "inspo", "tinker", "skyrl-jax", "skyrl-train", "verl"]).annotate({
     description: "Which server it is; `auto` asks it"

@@ -3,7 +3,7 @@ import * as flags from "./flags.ts"
 import { handler } from "./handler.ts"
 
 const protocol = Flag.Literals("protocol", ["tinker", "completions"]).pipe(
-  Flag.withDescription("tinker samples and trains; completions, which vLLM and SGLang speak, only samples"),
+  Flag.withDescription("tinker samples and trains; completions, as of vLLM, SGLang and llama.cpp, only samples"),
   Flag.withDefault("tinker")
 )
 
