@@ -1,7 +1,7 @@
 import { Report, RunRecord } from "@inspo/dashboard"
 import { Effect, Path } from "effect"
 import { runNotes } from "../runDirectory/Notes.ts"
-import { readRun, withJournal } from "../runDirectory/Read.ts"
+import { readLedger, readRun } from "../runDirectory/Read.ts"
 
 /** The report of a run directory as one self-contained HTML document. `program` is how the program is called. */
 export const htmlReport = Effect.fn("HtmlReport.htmlReport")(function* (directory: string, program: string) {
@@ -11,7 +11,7 @@ export const htmlReport = Effect.fn("HtmlReport.htmlReport")(function* (director
     name: path.basename(path.resolve(directory)),
     directory,
     record: RunRecord.observe(RunRecord.empty(config), events),
-    ledger: begun ? yield* withJournal(directory, config, (journal) => journal.ledger) : [],
+    ledger: begun ? yield* readLedger(directory, config) : [],
     notes: yield* runNotes(directory),
     commands: [`${program} run ${directory}/config.json --out ${directory}-again`, `${program} dashboard ${directory}`]
   })

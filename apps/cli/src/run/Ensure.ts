@@ -5,7 +5,7 @@ import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import * as Lost from "../runDirectory/Lost.ts"
-import { readRun } from "../runDirectory/Read.ts"
+import { readLedger, readRun } from "../runDirectory/Read.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
 import { session } from "./Session.ts"
@@ -27,6 +27,7 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
   const { config, directory, loaded, reporter } = options
   const files = filesOf(directory)
   const wanted = yield* encodeConfig(config)
+  const told = yield* Lost.listen(directory)
   const known = (yield* fs.exists(files.config)) ? yield* readRun(directory) : null
   if (known !== null) {
     const [other] = ConfigParts.differences(known.config, config)
@@ -36,7 +37,8 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
           `${directory} holds a run with other settings: ${ConfigParts.told(other)}. Choose another --out, or remove that ` +
           "directory."
       })
-    const lost = yield* Lost.find(directory, known)
+    const ledger = known.begun ? yield* readLedger(directory, known.config) : []
+    const lost = Lost.find(told, known.events, ledger)
     if (lost !== null) return yield* Lost.refusal(directory, lost)
     const state = yield* foldStored(makeSetting(config, loaded.data), known.events)
     if (state.phase._tag === "Finished") return state

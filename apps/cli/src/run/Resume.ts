@@ -9,7 +9,7 @@ import * as Preflight from "../preflight/Preflight.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
-import { readConfig, readEvents } from "../runDirectory/Read.ts"
+import { readConfig, readEvents, readLedger } from "../runDirectory/Read.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
@@ -33,8 +33,9 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   const launchedAt = yield* Clock.currentTimeMillis
   const tracking = yield* Trackers.fromInput(input)
   const config = yield* withSettings(yield* readConfig(input.directory), input)
+  const told = yield* Lost.listen(input.directory)
   const { begun: hasJournal, events } = yield* readEvents(input.directory, config)
-  const lost = yield* Lost.find(input.directory, { begun: hasJournal, config, events })
+  const lost = Lost.find(told, events, hasJournal ? yield* readLedger(input.directory, config) : [])
   if (lost !== null && !input.acceptLost) return yield* Lost.refusal(input.directory, lost)
   if (lost === null && (yield* isReported(input.directory, config))) return yield* show(input)
   const begun = events.find((event) => event._tag === "RunStarted")

@@ -7,7 +7,7 @@ import * as RunReport from "../report/RunReport.ts"
 import { degraded, Summary, summarize } from "../report/Summary.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
-import { readRun, withJournal } from "../runDirectory/Read.ts"
+import { readLedger, readRun } from "../runDirectory/Read.ts"
 import { wallSeconds } from "../runDirectory/Timings.ts"
 import { announceAll } from "../terminal/Announcement.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -17,13 +17,14 @@ import { programName } from "./ProgramName.ts"
 /** Tells what happened in a run and what it cost: the report of a finished one, else where it stands. */
 export const show = Effect.fn("Show.show")(function* (input: { readonly directory: string; readonly json: boolean }) {
   const { directory } = input
+  const told = yield* Lost.listen(directory)
   const { begun, config, events } = yield* readRun(directory)
-  const lost = yield* Lost.find(directory, { begun, config, events })
+  const lost = Lost.find(told, events, null)
   if (lost !== null) yield* Console.error(`Note: ${Lost.refusal(directory, lost).problem}`)
   const { data } = yield* loadData(config)
   const state = yield* foldStored(makeSetting(config, data), events)
   const outcome = yield* readOutcome(directory)
-  const ledger = Ledger.summarize(begun ? yield* withJournal(directory, config, (journal) => journal.ledger) : [])
+  const ledger = Ledger.summarize(begun ? yield* readLedger(directory, config) : [])
   const summary = summarize({
     runDir: directory,
     config,

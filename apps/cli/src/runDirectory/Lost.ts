@@ -1,11 +1,10 @@
 /** Work that a run directory tells of and its journal does not: the end of the journal is lost. */
-import type { RunConfig, RunEvent } from "@inspo/coevolution"
-import type { LedgerEntry } from "@inspo/journal"
+import type { RunEvent } from "@inspo/coevolution"
+import type { LedgerEntry, LedgerTotal } from "@inspo/journal"
 import { Array as Arr, Effect, FileSystem, Schema } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
-import { withJournal } from "./Read.ts"
-import { readSpent, unbooked } from "./Spent.ts"
+import { readSpent, type Spent, unbooked } from "./Spent.ts"
 import { accepted, appendTiming, lastStep } from "./Timings.ts"
 
 /** What is lost. */
@@ -20,49 +19,59 @@ export interface Lost {
   readonly later: ReadonlyArray<string>
 }
 
-/**
- * What the files of a run know beyond its journal, or null. They are written after the journal has committed, so that a
- * journal which lags behind them has lost commits.
- */
-export const find = Effect.fn("Lost.find")(function* (
-  directory: string,
-  {
-    begun,
-    config,
-    events
-  }: { readonly begun: boolean; readonly config: RunConfig; readonly events: ReadonlyArray<RunEvent> }
-) {
+/** What the files beside a journal tell of a run. */
+export interface Told {
+  readonly spent: Spent | null
+  /** The last step of metrics and of timings. */
+  readonly metrics: number
+  readonly timings: number
+  readonly checkpoints: ReadonlyArray<string>
+  /** Files that are written at the end, where outcome.json is there. */
+  readonly results: ReadonlyArray<string>
+}
+
+/** Reads what the files of a run tell: before its journal, which a run that goes on may write to meanwhile. */
+export const listen = Effect.fn("Lost.listen")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
-  const files = filesOf(directory)
+  const { checkpoints, htmlReport, metrics, outcome, report } = filesOf(directory)
+  return {
+    spent: yield* readSpent(directory),
+    metrics: yield* stepOfMetrics(metrics),
+    timings: yield* lastStep(directory),
+    checkpoints: (yield* fs.exists(checkpoints))
+      ? (yield* fs.readDirectory(checkpoints)).map((name) => `${checkpoints}/${name}`)
+      : [],
+    results: (yield* fs.exists(outcome))
+      ? yield* Effect.filter([outcome, report, htmlReport], (file) => fs.exists(file))
+      : []
+  } satisfies Told
+})
+
+/**
+ * What the files know beyond the journal, or null. They are written after the journal has committed, so that a journal
+ * which lags behind them has lost commits. Without a ledger, which shrinks while work is settled, spending is left out.
+ */
+export const find = (
+  told: Told,
+  events: ReadonlyArray<RunEvent>,
+  ledger: ReadonlyArray<LedgerTotal> | null
+): Lost | null => {
+  const { spent } = told
   const step = events.reduce((last, event) => (event._tag === "StepTrained" ? event.step : last), 0)
-  const finished = events.some(({ _tag }) => _tag === "RunFinished")
-  const spent = yield* readSpent(directory)
-  const ledger = begun ? yield* withJournal(directory, config, (journal) => journal.ledger) : []
-  const missing = spent === null ? [] : unbooked(spent, ledger)
-  const checkpoints = (yield* fs.exists(files.checkpoints)) ? yield* fs.readDirectory(files.checkpoints) : []
-  const later = checkpoints.filter((name) => stepOfCheckpoint(name) > step)
-  const results =
-    finished || !(yield* fs.exists(files.outcome))
-      ? []
-      : yield* Effect.filter([files.outcome, files.report, files.htmlReport], (file) => fs.exists(file))
+  const results = events.some(({ _tag }) => _tag === "RunFinished") ? [] : told.results
+  const missing = spent === null || ledger === null ? [] : unbooked(spent, ledger)
+  const later = told.checkpoints.filter((file) => stepOfCheckpoint(file) > step)
   const beyond = (name: string, known: number) => (known > step ? [`${name} of step ${known}`] : [])
   const witnesses = [
     ...(spent !== null && spent.events > events.length ? [`spent.json of ${spent.events} events`] : []),
     ...(missing.length > 0 ? [`spent.json of ${paid(missing)} more`] : []),
-    ...beyond("metrics.jsonl", yield* stepOfMetrics(files.metrics)),
-    ...beyond("timings.jsonl", yield* lastStep(directory)),
+    ...beyond("metrics.jsonl", told.metrics),
+    ...beyond("timings.jsonl", told.timings),
     ...beyond("checkpoints/", Math.max(0, ...later.map(stepOfCheckpoint))),
     ...(results.length > 0 ? ["outcome.json of its end"] : [])
   ]
-  return witnesses.length === 0
-    ? null
-    : ({
-        step,
-        witnesses,
-        unbooked: missing,
-        later: [...later.map((name) => `${files.checkpoints}/${name}`), ...results]
-      } satisfies Lost)
-})
+  return witnesses.length === 0 ? null : { step, witnesses, unbooked: missing, later: [...later, ...results] }
+}
 
 /** Why a run with such a journal does not go on by itself. */
 export const refusal = (directory: string, { step, witnesses }: Lost): CommandFailure =>
@@ -80,7 +89,7 @@ export const setAside = Effect.fnUntraced(function* (directory: string, { later,
   yield* appendTiming(directory, accepted(launchedAt, step))
 })
 
-const stepOfCheckpoint = (name: string): number => Number(/^step-(\d+)\.safetensors$/u.exec(name)?.[1] ?? 0)
+const stepOfCheckpoint = (file: string): number => Number(/step-(\d+)\.safetensors$/u.exec(file)?.[1] ?? 0)
 
 const stepOfMetrics = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem

@@ -31,6 +31,10 @@ export const readEvents = Effect.fnUntraced(function* (directory: string, config
   return { events: events ?? [], begun: events !== null }
 })
 
+/** What a run whose journal is there has spent, by phase. */
+export const readLedger = (directory: string, config: RunConfig) =>
+  withJournal(directory, config, (journal) => journal.ledger)
+
 /** Uses the journal of a run for reading. */
 export const withJournal = <A, E, R>(
   directory: string,
