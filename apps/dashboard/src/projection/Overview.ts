@@ -1,6 +1,6 @@
 import * as Degradation from "@inspo/coevolution/Degradation"
 import type { MetricsRow } from "@inspo/coevolution/Projection"
-import type { Instruction } from "@inspo/domain"
+import type { Group, Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 import { measure } from "@inspo/reward/RewardConfig"
 import { Option } from "effect"
@@ -31,20 +31,21 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
     baseline: notes.baseline,
     seed: instructionView(record, state.instructions[0]),
     best: instructionView(record, bestInstruction(record)),
-    degraded: [...state.degraded, ...notes.degraded].map(Degradation.tell),
+    degraded: [...state.degraded, ...notes.degraded].map((one) => PlainText.escape(Degradation.tell(one))),
     wallSeconds: notes.wallSeconds
   }
 }
 
 const trained = ({ batches, setting }: RunRecord): TrainedView => {
-  const answers: Record<string, number> = {}
-  const batchesOfSteps = batches.filter(({ purpose }) => purpose === "train")
-  for (const batch of batchesOfSteps)
-    if (batch.purpose === "train")
-      for (const { dataSource, rewards } of batch.groups)
-        answers[dataSource] = (answers[dataSource] ?? 0) + rewards.length
-  const all = Object.values(answers).reduce((sum, count) => sum + count, 0)
-  return { measure: measure(setting.config.reward), answers, perStep: all / Math.max(1, batchesOfSteps.length) }
+  const steps = batches.flatMap((batch) => (batch.purpose === "train" ? [batch.groups] : []))
+  const answers = (groups: ReadonlyArray<Group.Group>) => groups.reduce((sum, { rewards }) => sum + rewards.length, 0)
+  return {
+    measure: measure(setting.config.reward),
+    answers: Object.fromEntries(
+      [...Map.groupBy(steps.flat(), ({ dataSource }) => dataSource)].map(([source, own]) => [source, answers(own)])
+    ),
+    perStep: answers(steps.flat()) / Math.max(1, steps.length)
+  }
 }
 
 /** The metrics of all steps by name, without those of single instructions. */
