@@ -20,10 +20,6 @@ export class CommandFailure extends Schema.TaggedError<CommandFailure>()("Comman
   }
 }
 
-/** An error of a library as the failure of a command, in its own words. */
-export const failure = (cause: { readonly message: string }): CommandFailure =>
-  new CommandFailure({ problem: `${cause.message}.`, cause })
-
 /** A text in one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/gu, " ").trim()
 

@@ -62,7 +62,8 @@ const decodeAll = (journal: Journal.Interface) => (stored: ReadonlyArray<StoredE
           reason: "corrupt",
           file: journal.meta.file,
           sequence,
-          detail: `this ${type} cannot be read: ${error.message}`
+          detail: `this ${type} cannot be read: ${error.message}`,
+          cause: error
         })
     })
   )

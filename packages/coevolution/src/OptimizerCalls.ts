@@ -30,7 +30,8 @@ export const make = Effect.fnUntraced(function* (budget: BudgetConfig, bookkeepi
           reason: "corrupt",
           file: journal.meta.file,
           sequence: null,
-          detail: `the optimizer's answer ${key} cannot be read: ${error.message}`
+          detail: `the optimizer's answer ${key} cannot be read: ${error.message}`,
+          cause: error
         })
     )
   })

@@ -25,7 +25,8 @@ export const make = Effect.gen(function* () {
             reason: "corrupt",
             file: journal.meta.file,
             sequence: null,
-            detail: `the reference log-probabilities of ${key} cannot be read: ${error.message}`
+            detail: `the reference log-probabilities of ${key} cannot be read: ${error.message}`,
+            cause: error
           })
       )
     const logprobs = yield* engine.score("reference", datums)

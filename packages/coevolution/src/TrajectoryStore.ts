@@ -48,14 +48,20 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
   /** The stored trajectories among `ids`. */
   const readStored = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {
     const records = yield* journal.getRecords(kind, ids)
-    const trajectories = yield* Effect.mapError(decode([...records.values()]), ({ message }) =>
-      corrupt(`a stored trajectory cannot be read: ${message}`)
+    const trajectories = yield* Effect.mapError(decode([...records.values()]), (cause) =>
+      corrupt(`a stored trajectory cannot be read: ${cause.message}`, cause)
     )
     return new Map(trajectories.map((trajectory) => [trajectory.id, trajectory]))
   })
 
-  const corrupt = (detail: string) =>
-    new JournalError({ reason: "corrupt", file: journal.meta.file, sequence: null, detail })
+  const corrupt = (detail: string, cause?: unknown) =>
+    new JournalError({
+      reason: "corrupt",
+      file: journal.meta.file,
+      sequence: null,
+      detail,
+      ...(cause === undefined ? {} : { cause })
+    })
 
   /** The trajectories of `ids`, in their order; fails when one is not stored. */
   const read = Effect.fnUntraced(function* (ids: ReadonlyArray<Trajectory.TrajectoryId>) {

@@ -15,7 +15,8 @@ export interface Checkpoint {
 /** A checkpoint that cannot be written or trusted. */
 export class CheckpointError extends Schema.TaggedError<CheckpointError>()("CheckpointError", {
   path: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     return `checkpoint ${this.path}: ${this.reason}`
@@ -135,8 +136,9 @@ const synced = async (
   }
 }
 
-const failed = (path: string, verb: "read" | "write", error: unknown): CheckpointError =>
+const failed = (path: string, verb: "read" | "write", cause: unknown): CheckpointError =>
   new CheckpointError({
     path,
-    reason: `could not be ${verb === "read" ? "read" : "written"}: ${error instanceof Error ? error.message : String(error)}`
+    reason: `could not be ${verb === "read" ? "read" : "written"}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    cause
   })

@@ -139,10 +139,10 @@ const make = Effect.fn("LocalEngine.make")(function* (
     remove: ({ uri }) =>
       Effect.tryPromise({
         try: () => rm(resolve(options.checkpoints, uri), { force: true }),
-        catch: (error) => new EngineError({ operation: "remove", reason: `checkpoint ${uri}: ${String(error)}` })
+        catch: (cause) => new EngineError({ operation: "remove", reason: `checkpoint ${uri}: ${String(cause)}`, cause })
       })
   }
 })
 
-const as = (operation: EngineError["operation"]) => (error: Checkpoint.CheckpointError) =>
-  new EngineError({ operation, reason: error.message })
+const as = (operation: EngineError["operation"]) => (cause: Checkpoint.CheckpointError) =>
+  new EngineError({ operation, reason: cause.message, cause })

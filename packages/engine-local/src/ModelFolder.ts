@@ -80,8 +80,9 @@ const readJson = <S extends Schema.ConstraintDecoder<unknown>>(path: string, sch
     )
   )
 
-const unreadable = (path: string, error: unknown): Checkpoint.CheckpointError =>
+const unreadable = (path: string, cause: unknown): Checkpoint.CheckpointError =>
   new Checkpoint.CheckpointError({
     path,
-    reason: `could not be read: ${error instanceof Error ? error.message : String(error)}`
+    reason: `could not be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    cause
   })

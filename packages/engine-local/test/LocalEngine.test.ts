@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Engine, type SampleRequest, type TrainRequest } from "@inspo/engine"
 import { laws } from "@inspo/engine/conformance/EngineConformance"
 import type { LocalEngineOptions } from "@inspo/engine-local"
-import { Array as Arr, Effect } from "effect"
+import { Array as Arr, Effect, Predicate } from "effect"
 import { config, layer, shippedSize, temporaryFolder } from "./fixtures.ts"
 
 /** `count` requests of unlike prompts, some of which share a prefix. */
@@ -289,6 +289,7 @@ describe("LocalEngine", () => {
         })
         const error = yield* Effect.flip(engine.restore(saved))
         assert.match(error.message, /^engine restore: checkpoint .*damaged/)
+        assert.isTrue(Predicate.isTagged(error.cause, "CheckpointError"))
         assert.deepStrictEqual(yield* engine.sample(requests(2)), before)
       }).pipe(Effect.provide(layer({ checkpoints }), { local: true }))
     }).pipe(Effect.scoped)

@@ -26,7 +26,8 @@ export interface Catalog {
 /** The file of a catalog cannot be read. */
 export class CatalogError extends Schema.TaggedError<CatalogError>()("CatalogError", {
   file: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     return `checkpoints ${this.file}: ${this.reason}`
@@ -46,7 +47,7 @@ export const file = Effect.fn("Catalog.file")(function* (
   path: string
 ): Effect.fn.Return<Catalog, CatalogError, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
-  const fail = (error: { readonly message: string }) => new CatalogError({ file: path, reason: error.message })
+  const fail = (cause: { readonly message: string }) => new CatalogError({ file: path, reason: cause.message, cause })
   const text = yield* fs.exists(path).pipe(
     Effect.flatMap((exists) => (exists ? fs.readFileString(path) : Effect.succeed("{}"))),
     Effect.mapError(fail)

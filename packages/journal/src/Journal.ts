@@ -181,7 +181,8 @@ export class JournalError extends Schema.TaggedError<JournalError>()("JournalErr
   reason: JournalErrorReason,
   file: Schema.String,
   sequence: Schema.NullOr(Schema.Int),
-  detail: Schema.String
+  detail: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     const place = this.sequence === null ? this.file : `${this.file}, event ${this.sequence}`

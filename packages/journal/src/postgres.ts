@@ -57,14 +57,15 @@ const open = Effect.fnUntraced(function* (options: Options, place: Place) {
 /** Where a journal is, without anything secret, and its errors. */
 interface Place {
   readonly name: string
-  readonly error: (reason: JournalErrorReason, detail: string) => JournalError
+  readonly error: (reason: JournalErrorReason, detail: string, cause?: unknown) => JournalError
 }
 
 const placeOf = Effect.fnUntraced(function* ({ run, url }: Options): Effect.fn.Return<Place, JournalError> {
   const parsed = URL.parse(url)
   const { host = "", password = "", pathname = "" } = parsed ?? {}
   const name = `postgres://${host}${pathname}, run ${run}`
-  const error: Place["error"] = (reason, detail) => new JournalError({ reason, file: name, sequence: null, detail })
+  const error: Place["error"] = (reason, detail, cause) =>
+    new JournalError({ reason, file: name, sequence: null, detail, ...(cause === undefined ? {} : { cause }) })
   if (parsed === null || !/^postgres(ql)?:$/u.test(parsed.protocol))
     return yield* error("invalid", "the address is no URL such as postgres://user@host/database")
   if (password !== "")
@@ -122,7 +123,7 @@ const checkVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { er
       error("missing", "the database holds no such run; check its name or start a new one")
     )
   )
-  const [{ version }] = yield* Effect.mapError(decodeVersion(rows), ({ message }) => error("corrupt", message))
+  const [{ version }] = yield* Effect.mapError(decodeVersion(rows), (cause) => error("corrupt", cause.message, cause))
   if (version > journalVersion)
     return yield* error(
       "newer-version",
@@ -142,7 +143,7 @@ const hold = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: Opt
     const rows = yield* sql`
       SELECT token, expires < clock_timestamp() AS expired, pg_try_advisory_lock(hashtext(${options.run}), token::int) AS free
       FROM (SELECT token, expires FROM identity FOR UPDATE) AS held`
-    const [held] = yield* Effect.mapError(decodeHeld(rows), ({ message }) => error("corrupt", message))
+    const [held] = yield* Effect.mapError(decodeHeld(rows), (cause) => error("corrupt", cause.message, cause))
     if (!held.free && !held.expired)
       return yield* error("locked", "another run is writing to it; wait for it to end or stop it first")
     const token = held.token + 1
@@ -202,10 +203,14 @@ const onSqlError =
   (failure: SqlError.SqlError): JournalError => {
     switch (stateOf(failure)) {
       case SqlState.readOnly:
-        return error("storage", "it was opened for reading only")
+        return error("storage", "it was opened for reading only", failure)
       case SqlState.diskFull:
-        return error("storage", "the disk of the database is full; make room and resume the run: nothing is lost")
+        return error(
+          "storage",
+          "the disk of the database is full; make room and resume the run: nothing is lost",
+          failure
+        )
       default:
-        return error("storage", `${failure.message}; resume the run when the database is there`)
+        return error("storage", `${failure.message}; resume the run when the database is there`, failure)
     }
   }

@@ -116,7 +116,7 @@ const checkIdentity = Effect.fnUntraced(function* (file: string, sql: SqlClient.
   const rows = yield* sql`
     SELECT application_id AS application, user_version AS version FROM pragma_application_id, pragma_user_version`
   const [{ application, version }] = yield* Effect.mapError(decodeIdentity(rows), (issue) =>
-    error(file, "not-a-journal", issue.message)
+    error(file, "not-a-journal", issue.message, issue)
   )
   if (application !== applicationId) {
     return yield* error(file, "not-a-journal", "the file is not a journal; check the path")
@@ -163,17 +163,22 @@ const onSqlError =
   (failure: SqlError.SqlError): JournalError => {
     switch (NodeSqlite.resultCode(failure)) {
       case NodeSqlite.ResultCode.readOnly:
-        return error(file, "storage", "it was opened for reading only")
+        return error(file, "storage", "it was opened for reading only", failure)
       case NodeSqlite.ResultCode.corrupt:
-        return error(file, "corrupt", `${failure.message}; restore the file from a copy or start a new run`)
+        return error(file, "corrupt", `${failure.message}; restore the file from a copy or start a new run`, failure)
       case NodeSqlite.ResultCode.full:
-        return error(file, "storage", "the disk is full; make room and resume the run: nothing committed is lost")
+        return error(
+          file,
+          "storage",
+          "the disk is full; make room and resume the run: nothing committed is lost",
+          failure
+        )
       case NodeSqlite.ResultCode.notADatabase:
-        return error(file, "not-a-journal", "the file is not a database; check the path")
+        return error(file, "not-a-journal", "the file is not a database; check the path", failure)
       default:
-        return error(file, "storage", failure.message)
+        return error(file, "storage", failure.message, failure)
     }
   }
 
-const error = (file: string, reason: JournalErrorReason, detail: string): JournalError =>
-  new JournalError({ reason, file, sequence: null, detail })
+const error = (file: string, reason: JournalErrorReason, detail: string, cause?: unknown): JournalError =>
+  new JournalError({ reason, file, sequence: null, detail, ...(cause === undefined ? {} : { cause }) })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Predicate, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -265,7 +265,9 @@ describe("opening", () => {
     Effect.gen(function* () {
       const file = yield* newFile
       writeFileSync(file, "not a database, but long enough to be looked at ".repeat(50))
-      assert.strictEqual((yield* refused(file, mode)).reason, "not-a-journal")
+      const { cause, reason } = yield* refused(file, mode)
+      assert.strictEqual(reason, "not-a-journal")
+      assert.isTrue(Predicate.isTagged(cause, "SqlError"))
       const other = `${file}.other`
       yield* alter(other, (database) => database.exec("CREATE TABLE t (x)"))
       assert.strictEqual((yield* refused(other, mode)).reason, "not-a-journal")

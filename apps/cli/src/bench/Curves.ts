@@ -1,6 +1,6 @@
 import { Figure } from "@inspo/dashboard"
 import { Effect, FileSystem, Schema } from "effect"
-import { CommandFailure } from "../Failure.ts"
+import { CommandFailure, oneLine } from "../Failure.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { estimate } from "./Statistics.ts"
 
@@ -68,7 +68,7 @@ const metrics = Effect.fnUntraced(function* (directory: string) {
   return yield* Effect.forEach(lines, (line, index) =>
     Effect.mapError(
       decode(line),
-      ({ message }) => new CommandFailure({ problem: `${file}:${index + 1}: ${message.replaceAll(/\s+/gu, " ")}.` })
+      (cause) => new CommandFailure({ problem: `${file}:${index + 1}: ${oneLine(cause.message)}.`, cause })
     )
   )
 })

@@ -46,7 +46,7 @@ const demonstrations = Effect.fnUntraced(function* ({ train }: RunConfig, { data
 const generated = Effect.fnUntraced(function* ({ data, seed }: RunConfig) {
   const worldSeed = data.world.seed ?? seed
   const world = yield* WorldQuestion.generate({ ...data.world, seed: worldSeed }).pipe(
-    Effect.mapError(({ message }) => new UsageError({ problem: `${message}.` }))
+    Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause }))
   )
   return loaded(world.questions, world.passages, `a fictional world (seed ${worldSeed})`)
 })
@@ -107,11 +107,11 @@ const weighted = ({ data, seed }: RunConfig, questions: ReadonlyArray<SearchR1.F
     ? Effect.succeed(questions)
     : Effect.mapError(
         Effect.fromResult(Sample.mix(questions, { seed, weights: data.weights })),
-        ({ message }) => new UsageError({ problem: `data.weights: ${message}.` })
+        (cause) => new UsageError({ problem: `data.weights: ${cause.message}.`, cause })
       )
 
 const orUsage = <A, R>(effect: Effect.Effect<A, DatasetError, R>): Effect.Effect<A, UsageError, R> =>
-  Effect.mapError(effect, ({ message }) => new UsageError({ problem: `${message}.` }))
+  Effect.mapError(effect, (cause) => new UsageError({ problem: `${cause.message}.`, cause }))
 
 const loaded = (
   splits: Pick<RunData, "train" | "validation" | "test">,

@@ -25,12 +25,13 @@ const readSeeds = Effect.fnUntraced(function* (file: string) {
     )
   )
   return yield* Effect.fromResult(
-    Result.try({ try: (): unknown => parse(text), catch: () => null }).pipe(Result.flatMap(decode))
+    Result.try({ try: (): unknown => parse(text), catch: (cause) => cause }).pipe(Result.flatMap(decode))
   ).pipe(
     Effect.mapError(
-      () =>
+      (cause) =>
         new UsageError({
-          problem: `instruction.seeds is ${file}, expected a YAML list of instructions: one "- text" each.`
+          problem: `instruction.seeds is ${file}, expected a YAML list of instructions: one "- text" each.`,
+          cause
         })
     )
   )

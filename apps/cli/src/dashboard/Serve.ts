@@ -34,7 +34,7 @@ export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeIn
     })
   const password = yield* admission(input)
   yield* Assets.ensure(Console.error("Building the page of the dashboard, once …")).pipe(
-    Effect.mapError(({ message }) => new CommandFailure({ problem: `${message}.` }))
+    Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
   )
   return yield* listen(
     "dashboard",

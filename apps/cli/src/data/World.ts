@@ -17,7 +17,7 @@ export const world = Effect.fn("World.world")(function* ({ force, json, out, ...
   const { data, seed } = yield* fromInput({ ...input, file: Option.none() })
   yield* refuseExisting(Object.values(files), force)
   const generated = yield* WorldQuestion.generate({ ...data.world, seed: data.world.seed ?? seed }).pipe(
-    Effect.mapError(({ message }) => new UsageError({ problem: `${message}.` }))
+    Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause }))
   )
   const questions = (["train", "validation", "test"] as const).flatMap((split) =>
     generated.questions[split].map((question): SearchR1.FileQuestion => ({ ...question, split }))

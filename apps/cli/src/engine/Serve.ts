@@ -24,7 +24,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const checkpoints = path.resolve(input.checkpoints)
   yield* makeIgnored(checkpoints).pipe(Effect.mapError(unusable(checkpoints)))
   const catalog = yield* Catalog.file(path.join(checkpoints, "catalog.json")).pipe(
-    Effect.mapError(({ message }) => new CommandFailure({ problem: `${message}.` }))
+    Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
   )
 
   const model = path.resolve(Option.getOrElse(input.model, () => ModelFolder.shipped))

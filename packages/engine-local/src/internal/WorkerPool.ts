@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { Worker } from "node:worker_threads"
-import { Cause, Deferred, Duration, Effect, Queue, Schema, type Scope } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Queue, Schema, type Scope } from "effect"
 import { maskedScore } from "../graph/Attention.ts"
 import { Graph, unknown } from "../graph/Graph.ts"
 import type { Program } from "../graph/Program.ts"
@@ -73,7 +73,9 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   }
   /** Waits for the end of an interrupted task, or gives the pool up. */
   const inTime = (over: Effect.Effect<void>) =>
-    Effect.timeoutOrElse(over, { duration: patience, orElse: () => Effect.sync(() => fail(hung(patience))) })
+    inRealTime(
+      Effect.timeoutOrElse(over, { duration: patience, orElse: () => Effect.sync(() => fail(hung(patience))) })
+    )
   for (let index = 0; index < options.workers; index++) {
     const worker = yield* Effect.acquireRelease(
       Effect.sync(() => new Worker(module, { workerData: data })),
@@ -147,9 +149,13 @@ const end = (worker: Worker, patience: Duration.Input): Effect.Effect<void> => {
           worker.once("message", () => worker.terminate())
           worker.unref()
         })
-    })
+    }),
+    inRealTime
   )
 }
+
+/** Threads work by the real clock, whatever another one says. */
+const inRealTime = Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
 
 /** The thread id of a worker that is over. */
 const ended = -1

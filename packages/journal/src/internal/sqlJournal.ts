@@ -35,8 +35,8 @@ export const make = (options: {
   readonly guard: Effect.Effect<void, SqlError.SqlError | JournalError>
 }): Journal["Service"] => {
   const { meta, sql } = options
-  const error = (reason: JournalErrorReason, detail: string, sequence: number | null = null) =>
-    new JournalError({ reason, file: meta.file, sequence, detail })
+  const error = (reason: JournalErrorReason, detail: string, sequence: number | null = null, cause?: unknown) =>
+    new JournalError({ reason, file: meta.file, sequence, detail, ...(cause === undefined ? {} : { cause }) })
   const storage = <A, R>(effect: Effect.Effect<A, SqlError.SqlError | JournalError, R>) =>
     Effect.catchTag(effect, "SqlError", (error) => Effect.fail(options.onSqlError(error)))
   const commit = <A>(effect: Effect.Effect<A, SqlError.SqlError | JournalError>) =>
@@ -46,7 +46,7 @@ export const make = (options: {
     isJson(value)
       ? Effect.try({
           try: () => JSON.stringify(value),
-          catch: () => error("invalid", `${what} is nested too deeply to be written as JSON`)
+          catch: (cause) => error("invalid", `${what} is nested too deeply to be written as JSON`, null, cause)
         })
       : Effect.fail(error("invalid", `${what} is not a JSON value; encode it with its schema first`))
   const checkName = (what: string, name: string): Effect.Effect<void, JournalError> =>
@@ -191,7 +191,7 @@ export const make = (options: {
   const recordKinds: Journal.Interface["recordKinds"] = Effect.gen(function* () {
     const rows = yield* sql`SELECT DISTINCT kind FROM records ORDER BY kind`
     const kinds = yield* Effect.mapError(decodeKinds(rows), (issue) =>
-      error("corrupt", `the kinds of the records: ${issue.message}`)
+      error("corrupt", `the kinds of the records: ${issue.message}`, null, issue)
     )
     return kinds.map(({ kind }) => kind)
   }).pipe(storage, Effect.withSpan("Journal.recordKinds"))
@@ -199,17 +199,17 @@ export const make = (options: {
   const listKeys: Journal.Interface["listKeys"] = Effect.fn("Journal.listKeys")(function* (kind) {
     const rows = yield* sql`SELECT key, step FROM records WHERE kind = ${kind} ORDER BY step, key`
     return yield* Effect.mapError(decodeKeys(rows), (issue) =>
-      error("corrupt", `the keys of the records ${kind}: ${issue.message}`)
+      error("corrupt", `the keys of the records ${kind}: ${issue.message}`, null, issue)
     )
   }, storage)
 
   const nextEntry = Effect.flatMap(sql`SELECT COALESCE(MAX(entry), 0) + 1 AS entry FROM ledger`, (rows) =>
-    Effect.mapError(decodeEntryNumber(rows), (issue) => error("corrupt", `the ledger: ${issue.message}`))
+    Effect.mapError(decodeEntryNumber(rows), (issue) => error("corrupt", `the ledger: ${issue.message}`, null, issue))
   )
 
   const charge: Journal.Interface["charge"] = Effect.fn("Journal.charge")(function* (entry) {
     const valid = yield* Effect.mapError(decodeEntry(entry), (issue) =>
-      error("invalid", `ledger entry: ${issue.message}`)
+      error("invalid", `ledger entry: ${issue.message}`, null, issue)
     )
     yield* checkName("phase", valid.phase)
     yield* Effect.flatMap(nextEntry, ([{ entry }]) =>
@@ -223,7 +223,7 @@ export const make = (options: {
       entries,
       Effect.fnUntraced(function* (entry) {
         const decoded = yield* Effect.mapError(decodeReservation(entry), (issue) =>
-          error("invalid", `reservation: ${issue.message}`)
+          error("invalid", `reservation: ${issue.message}`, null, issue)
         )
         yield* checkName("phase", decoded.phase)
         yield* checkName("key", decoded.key)
@@ -257,7 +257,9 @@ export const make = (options: {
   const settle: Journal.Interface["settle"] = Effect.fn("Journal.settle")(function* (settlements) {
     if (settlements.length === 0) return
     const valid = yield* Effect.forEach(settlements, (settlement) =>
-      Effect.mapError(decodeSettlement(settlement), (issue) => error("invalid", `settlement: ${issue.message}`))
+      Effect.mapError(decodeSettlement(settlement), (issue) =>
+        error("invalid", `settlement: ${issue.message}`, null, issue)
+      )
     )
     yield* Effect.gen(function* () {
       const open = new Map<number, typeof OpenRow.Type>()
@@ -268,7 +270,7 @@ export const make = (options: {
             some.map(({ id }) => id)
           )} AND NOT EXISTS (SELECT 1 FROM ledger AS settled WHERE settled.settles = ledger.entry)`
         for (const row of yield* Effect.mapError(decodeOpen(rows), (issue) =>
-          error("corrupt", `the ledger: ${issue.message}`)
+          error("corrupt", `the ledger: ${issue.message}`, null, issue)
         ))
           open.set(row.entry, row)
       }
@@ -301,7 +303,9 @@ export const make = (options: {
         )}
       FROM ledger WHERE NOT EXISTS (SELECT 1 FROM ledger AS settled WHERE settled.settles = ledger.entry)
       GROUP BY phase ORDER BY phase`
-    const sums = yield* Effect.mapError(decodeSums(rows), (issue) => error("corrupt", `the ledger: ${issue.message}`))
+    const sums = yield* Effect.mapError(decodeSums(rows), (issue) =>
+      error("corrupt", `the ledger: ${issue.message}`, null, issue)
+    )
     return sums.map(toTotal)
   }).pipe(storage, Effect.withSpan("Journal.ledger"))
 
