@@ -46,7 +46,7 @@ describe("TensorBoard", () => {
         ])
         assert.deepStrictEqual(
           events.map(({ scalars, step }) => ({ step, scalars })),
-          [...past, ...first, ...second].map(({ samples, step }) => ({
+          [...[...past, ...first].map(Point.news()), ...second.map(Point.news())].map(({ samples, step }) => ({
             step,
             scalars: samples.map((sample) => [Point.nameOf(sample, "inspo").toWellFormed(), sample.value] as const)
           }))
