@@ -1,16 +1,10 @@
-import { Cause, Effect } from "effect"
+import { Effect } from "effect"
 
-/**
- * Loads a command's code only when it is called, so that no command waits for what another one needs. Faults of the
- * program itself are logged with their traces under `--log-level debug`.
- */
+/** Loads a command's code only when it is called, so that no command waits for what another one needs. */
 export const handler = <M, A, E, R>(
   load: () => Promise<M>,
   use: (module: M) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Effect.promise(load), use).pipe(
-    Effect.tapCause((cause) => (Cause.hasDies(cause) ? Effect.logDebug(cause) : Effect.void))
-  )
+): Effect.Effect<A, E, R> => Effect.flatMap(Effect.promise(load), use)
 
 /**
  * The same for a command that has nothing to save: a signal ends it in the middle of a computation, too, as it ends any
