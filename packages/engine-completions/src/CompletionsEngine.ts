@@ -100,7 +100,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
           Result.mapError((reason) => `request ${seed}: ${reason}`)
         )
       )
-      .pipe(Effect.flatMap(Effect.forEach((sequence) => fill(connection, dialect.next, request.prompt, sequence))))
+      .pipe(Effect.flatMap(Effect.forEach((sequence) => fill(connection, dialect, request.prompt, sequence))))
   }
   const scoreBy = (
     connection: Connection.Connection,
@@ -175,6 +175,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
       contextLength,
       concurrency,
       streams: 16,
+      topK: facts === undefined || facts.top_k === true,
       stopTexts: facts?.single_token_stops === true ? "single-token" : "any",
       trains: false,
       klInLoss: false,

@@ -24,6 +24,7 @@ export const EngineFacts = Schema.Struct({
   concurrency: Schema.Int,
   deterministic: Schema.Boolean,
   single_token_stops: Schema.Boolean,
+  top_k: Schema.optionalKey(Schema.Boolean),
   fingerprint: Schema.String
 })
 

@@ -59,7 +59,7 @@ export interface CompletionsServerOptions {
   readonly maxSequences?: number | undefined
   /** Prompts of one request; 256 when absent. */
   readonly maxPrompts?: number | undefined
-  /** Requests that are open at once; more are refused with 429. 1,024 when absent. */
+  /** Sequences that all open requests ask for; a request for more is refused with 429. 8,192 when absent. */
   readonly maxOpen?: number | undefined
 }
 
@@ -73,9 +73,10 @@ export const layer = (options: CompletionsServerOptions): Layer.Layer<Completion
   Layer.effect(CompletionsServer, make(options))
 
 const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
-  const { maxOpen = 1024, maxPrompts = 256, maxSequences = 1024 } = options
+  const { maxOpen = 8192, maxPrompts = 256, maxSequences = 1024 } = options
   const engine = yield* Engine
   const { profile, tokenizer } = engine
+  const limits = { prompts: maxPrompts, sequences: Math.min(maxSequences, maxOpen), stops: 64 }
   const created = yield* seconds
   const turn = yield* Semaphore.make(1)
   const open = yield* Semaphore.make(maxOpen)
@@ -128,11 +129,12 @@ const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
   const answer = Effect.fnUntraced(function* (asked: Plan, seed: string, prompt: Plan["prompts"][number]) {
     const { tokens } = prompt
     const maxTokens = Math.min(asked.maxTokens, profile.contextLength - tokens.length)
-    const { n, stop, temperature, topP } = asked
+    const { n, stop, temperature, topK, topP } = asked
+    const some = topK === null ? {} : { topK }
     const sequences =
       maxTokens < 1
         ? Array.from({ length: n }, (): SampledSequence => ({ tokens: [], logprobs: [], stopReason: "length" }))
-        : yield* sample({ prompt: tokens, n, stop, maxTokens, temperature, topP, seed })
+        : yield* sample({ prompt: tokens, n, stop, maxTokens, temperature, topP, ...some, seed })
     const isScored = asked.promptLogprobs || (asked.echo && asked.logprobs)
     const [scores = null] = isScored
       ? yield* Effect.mapError(
@@ -144,23 +146,14 @@ const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
   })
 
   const complete = Effect.fnUntraced(function* (
-    request: Wire.CompletionRequest,
+    asked: Plan,
     header: Option.Option<string>
   ): Effect.fn.Return<Completed, Refusal> {
-    const asked = yield* Effect.fromResult(
-      plan(request, {
-        model: options.model,
-        profile,
-        tokenizer,
-        limits: { prompts: maxPrompts, sequences: maxSequences, stops: 64 }
-      })
-    )
     const seed = Option.getOrElse(header, () => String(asked.seed ?? "")) || (yield* word)
-    const [first] = asked.prompts
     const answered = yield* Effect.forEach(
       asked.prompts,
       // Prompts of one request draw from streams of their own.
-      (prompt, index) => answer(asked, prompt === first ? seed : `${seed}/${index}`, prompt),
+      (prompt, index) => answer(asked, index === 0 ? seed : `${seed}/${index}`, prompt),
       { concurrency: "unbounded" }
     )
     return {
@@ -189,21 +182,21 @@ const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
         parameters: profile.parameters,
         concurrency: profile.concurrency,
         deterministic: profile.deterministic,
+        top_k: profile.topK === true,
         single_token_stops: profile.stopTexts === "single-token",
         fingerprint: profile.fingerprint
       }
     },
-    complete: (request, seed) =>
-      Effect.flatMap(
-        open.withPermitsIfAvailable(1)(complete(request, seed)),
-        Option.match({
-          onNone: () =>
-            Effect.fail(
-              refuse(429, `${maxOpen} requests are open, as many as this server takes; ask again in a second`)
-            ),
-          onSome: Effect.succeed
-        })
+    complete: Effect.fnUntraced(function* (request, seed) {
+      const asked = yield* Effect.fromResult(plan(request, { model: options.model, profile, tokenizer, limits }))
+      const completed = yield* open.withPermitsIfAvailable(asked.n * asked.prompts.length)(complete(asked, seed))
+      return yield* Effect.mapError(Effect.fromOption(completed), () =>
+        refuse(
+          429,
+          `the open requests ask for as many sequences as this server samples at once, ${maxOpen}; ask again in a second`
+        )
       )
+    })
   })
 })
 

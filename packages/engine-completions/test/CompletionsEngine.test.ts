@@ -9,6 +9,12 @@ import * as Served from "./support/Served.ts"
 
 const tabular = Layer.effect(Engine, TabularEngine.make)
 
+/** One that takes a top-k, and makes nothing of it. */
+const takingTopK = Layer.effect(
+  Engine,
+  Effect.map(TabularEngine.make, (engine) => ({ ...engine, profile: { ...engine.profile, topK: true } }))
+)
+
 const request: SampleRequest = {
   prompt: [1, 2, 3],
   n: 2,
@@ -217,8 +223,13 @@ describe("CompletionsEngine", () => {
 
   it.effect.prop(
     "asks every server for the distribution that is trained, whatever its model's defaults are",
-    [Schema.Literals(["vllm", "sglang", "llama.cpp"]), Schema.Literals([0.5, 1]), Schema.Literals([0.8, 1])],
-    ([speaker, temperature, topP]) =>
+    [
+      Schema.Literals(["vllm", "sglang", "llama.cpp"]),
+      Schema.Literals([0.5, 1]),
+      Schema.Literals([0.8, 1]),
+      Schema.Literals([0, 7])
+    ],
+    ([speaker, temperature, topP, topK]) =>
       Effect.gen(function* () {
         const inner = yield* Effect.provideContext(HttpClient.HttpClient, yield* Layer.build(Served.inMemory(speaker)))
         const bodies: Array<Json> = []
@@ -234,18 +245,20 @@ describe("CompletionsEngine", () => {
           Layer.provide(Layer.succeed(HttpClient.HttpClient)(client))
         )
         const engine = yield* Effect.provideContext(Engine, yield* elapsing(Layer.build(layer)))
-        yield* elapsing(engine.sample([{ ...request, temperature, topP }]))
+        yield* elapsing(engine.sample([{ ...request, temperature, topP, ...(topK > 0 ? { topK } : {}) }]))
         if (speaker !== "llama.cpp") yield* elapsing(engine.score("current", [{ prompt: [1], response: [2, 3] }]))
         assert.isAbove(bodies.length, 2)
+        if (topK > 0) assert.isTrue(JSON.stringify(bodies).includes('"top_k":7'))
         for (const body of bodies) {
           const sent = Schema.decodeUnknownOption(Schema.Record(Schema.String, Schema.Json))(body["sampling_params"])
           const params = Option.getOrElse(sent, () => body)
           const repetition = speaker === "llama.cpp" ? "repeat_penalty" : "repetition_penalty"
           assert.deepInclude(params, { [repetition]: 1, presence_penalty: 0, frequency_penalty: 0, min_p: 0 })
-          assert.strictEqual(params["top_k"], speaker === "llama.cpp" ? 0 : -1)
+          const all = speaker === "llama.cpp" ? 0 : -1
+          assert.include(topK > 0 ? [all, topK] : [all], params["top_k"])
           assert.include([1, topP], params["top_p"])
         }
-      }).pipe(Effect.scoped, Effect.provide(tabular)),
+      }).pipe(Effect.scoped, Effect.provide(takingTopK)),
     { arbitrary: { runs: 12 } }
   )
 

@@ -263,7 +263,7 @@ describe("CompletionsServer", () => {
       yield* Deferred.await(began)
       const { headers, message, status } = yield* refused({ prompt: "Who" })
       assert.deepStrictEqual([status, headers.get("retry-after")], [429, "1"])
-      assert.include(message, "1 requests are open")
+      assert.include(message, "as many sequences as this server samples at once, 1;")
       assert.strictEqual((yield* send("/v1/models")).status, 200)
       yield* Deferred.succeed(gate, undefined)
       assert.lengthOf((yield* Fiber.join(first)).choices, 1)

@@ -9,6 +9,7 @@ export interface Asked {
   readonly maxTokens: number
   readonly temperature: number
   readonly topP: number
+  readonly topK?: number
   readonly seed: number
 }
 

@@ -6,7 +6,7 @@ import type { Arrived, Dialect } from "./Dialect.ts"
 /** A sequence with the log-probabilities that its answer left out, each asked for: among the likely tokens, then among all. */
 export const fill = Effect.fnUntraced(function* (
   connection: Connection,
-  next: Dialect["next"],
+  { name, next }: Dialect,
   prompt: ReadonlyArray<number>,
   { logprobs, stopReason, tokens }: Arrived
 ): Effect.fn.Return<SampledSequence, AskError> {
@@ -20,7 +20,7 @@ export const fill = Effect.fnUntraced(function* (
     }
     if (logprob === null)
       return yield* new AskError({
-        path: next?.ask([], 0).path ?? "",
+        path: name,
         status: null,
         reason: `no log-probability of token ${at}, ${token}, not even when asked for it`,
         unusable: true

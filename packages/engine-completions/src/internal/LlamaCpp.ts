@@ -15,9 +15,19 @@ export const llamaCpp = (tokenizer: Tokenizer): Dialect => {
   return {
     name: "llama.cpp",
     several: false,
-    sample: (_, { maxTokens, prompt, seed, stop, temperature, topP }) => ({
+    sample: (_, { maxTokens, prompt, seed, stop, temperature, topK, topP }) => ({
       path: "/completion",
-      body: { ...neutral, prompt, n_predict: maxTokens, temperature, top_p: topP, seed, stop, n_probs: 1 }
+      body: {
+        ...neutral,
+        prompt,
+        n_predict: maxTokens,
+        temperature,
+        top_p: topP,
+        top_k: topK ?? 0,
+        seed,
+        stop,
+        n_probs: 1
+      }
     }),
     readSamples: (answer, asked) =>
       Result.flatMap(decode(answer), (read) => Result.map(arrived(read, asked, tokenizer), (one) => [one])),
@@ -42,9 +52,9 @@ export const llamaCpp = (tokenizer: Tokenizer): Dialect => {
   }
 }
 
-/** Every sampler is named, or its value is the server's. Temperature comes before top-p, as it does elsewhere. */
+/** Every sampler is named, or its value is the server's. They come in the order that they have elsewhere. */
 const neutral = {
-  samplers: ["temperature", "top_p"],
+  samplers: ["temperature", "top_k", "top_p"],
   top_p: 1,
   top_k: 0,
   min_p: 0,

@@ -6,13 +6,14 @@ import { type Dialect, logProbabilities, sequence } from "./Dialect.ts"
 export const sglang: Dialect = {
   name: "sglang",
   several: false,
-  sample: (_, { maxTokens, prompt, seed, stop, temperature, topP }) => ({
+  sample: (_, { maxTokens, prompt, seed, stop, temperature, topK, topP }) => ({
     path: "/generate",
     body: {
       input_ids: prompt,
       sampling_params: {
         ...params(maxTokens, temperature),
         top_p: topP,
+        top_k: topK ?? -1,
         stop,
         sampling_seed: seed
       },

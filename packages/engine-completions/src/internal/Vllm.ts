@@ -9,7 +9,7 @@ import { type Dialect, logProbabilities, sequence } from "./Dialect.ts"
 export const vllm = (logprobs: 0 | 1): Dialect => ({
   name: "vllm",
   several: true,
-  sample: (model, { maxTokens, n, prompt, seed, stop, temperature, topP }) => ({
+  sample: (model, { maxTokens, n, prompt, seed, stop, temperature, topK, topP }) => ({
     path: "/v1/completions",
     body: {
       model,
@@ -19,6 +19,7 @@ export const vllm = (logprobs: 0 | 1): Dialect => ({
       ...neutral,
       temperature,
       top_p: topP,
+      top_k: topK ?? -1,
       seed,
       stop,
       skip_special_tokens: false,

@@ -18,6 +18,7 @@ export interface Plan {
   readonly stop: ReadonlyArray<string>
   readonly temperature: number
   readonly topP: number
+  readonly topK: number | null
   readonly seed: number | null
   readonly echo: boolean
   readonly logprobs: boolean
@@ -45,7 +46,7 @@ export const plan = (
   if ((request.model ?? model) !== model)
     return refuse("model", request.model, `${model}, the only model of this server`, 404)
   for (const [field, value, isNeutral, expected] of [
-    ["top_k", request.top_k, (request.top_k ?? 0) <= 0, "-1 or 0: there is no top-k"],
+    ["top_k", request.top_k, (request.top_k ?? 0) <= 0 || profile.topK === true, "-1 or 0: this engine has no top-k"],
     ["min_p", request.min_p, (request.min_p ?? 0) === 0, "0: there is no min-p"],
     [
       "repetition_penalty",
@@ -131,6 +132,7 @@ export const plan = (
     stop,
     temperature: request.temperature ?? 1,
     topP: request.top_p ?? 1,
+    topK: (request.top_k ?? 0) > 0 ? (request.top_k ?? null) : null,
     seed: request.seed ?? null,
     echo,
     logprobs: typeof request.logprobs === "number",
