@@ -19,7 +19,7 @@ export interface Limits {
 }
 
 export const limits: Limits = {
-  samples: 1024,
+  samples: 256,
   datums: 8192,
   tokens: 2_000_000,
   pendingTokens: 16_000_000,
