@@ -46,9 +46,10 @@ describe("Stops", () => {
               ? tokens.slice(0, length).some((token) => ids.includes(token))
               : texts.some((text) => tokenizer.decode(tokens.slice(0, length)).includes(text))
           const lengths = tokens.map((_, at) => at + 1)
-          const expected = tokens.slice(0, lengths.find(holds) ?? tokens.length)
           const own = stopped?.sequences[index]?.tokens ?? []
-          assert.deepStrictEqual(own.slice(0, stops.cut(own)), expected)
+          const [end, expected] = [stops.end(own), lengths.find(holds)]
+          assert.strictEqual(end, expected ?? null)
+          assert.deepStrictEqual(own.slice(0, end ?? own.length), tokens.slice(0, expected))
         })
       }),
     { arbitrary: { runs: 60 } }

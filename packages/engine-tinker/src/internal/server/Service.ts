@@ -420,7 +420,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       work: told(
         Effect.flatMap(
           addModel(id, { session: session_id, loraRank, metadata: request.user_metadata ?? null }),
-          (owner) => load(owner, request)
+          (owner) => Effect.tapError(load(owner, request), () => free(owner))
         )
       ),
       begin: (run) => Effect.asVoid(Effect.forkIn(run, scope))
@@ -552,11 +552,11 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
       _tag: "Samples",
       value: {
         sequences: sequences.map(({ logprobs, stopReason, tokens }) => {
-          const length = stops.cut(tokens)
+          const end = stops.end(tokens)
           return {
-            stop_reason: length < tokens.length ? ("stop" as const) : stopReason,
-            tokens: tokens.slice(0, length),
-            logprobs: logprobs.slice(0, length)
+            stop_reason: end === null ? stopReason : ("stop" as const),
+            tokens: tokens.slice(0, end ?? tokens.length),
+            logprobs: logprobs.slice(0, end ?? tokens.length)
           }
         }),
         prompt_logprobs: scored === undefined ? null : [...sequence.prompt.map(() => null), ...(scored[0] ?? [])]

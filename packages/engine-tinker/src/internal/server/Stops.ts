@@ -7,8 +7,8 @@ import { type Refusal, refuse } from "./Refusal.ts"
 export interface Stops {
   /** Those that the engine can watch for itself, so that it need not sample on. */
   readonly texts: ReadonlyArray<string>
-  /** How many tokens there are up to and with the first stop; all of them where none occurs. */
-  readonly cut: (tokens: ReadonlyArray<number>) => number
+  /** How many tokens there are up to and with the first stop, or null where none occurs. */
+  readonly end: (tokens: ReadonlyArray<number>) => number | null
 }
 
 /**
@@ -39,14 +39,12 @@ export const read = Effect.fnUntraced(function* (
   })
   return {
     texts: profile.stopTexts === "single-token" ? [...texts.filter(isOneToken), ...ofIds] : texts,
-    cut: (tokens) => {
+    end: (tokens) => {
       const atId = tokens.findIndex((token) => ids.includes(token))
-      const end = atId < 0 ? tokens.length : atId + 1
-      const whole = tokenizer.decode(tokens.slice(0, end))
-      return texts.reduce(
-        (least, text) => (whole.includes(text) ? Math.min(least, endOf(text, tokens, end)) : least),
-        end
-      )
+      const within = atId < 0 ? tokens.length : atId + 1
+      const whole = tokenizer.decode(tokens.slice(0, within))
+      const ends = texts.flatMap((text) => (whole.includes(text) ? [endOf(text, tokens, within)] : []))
+      return atId < 0 && ends.length === 0 ? null : Math.min(within, ...ends)
     }
   }
 
