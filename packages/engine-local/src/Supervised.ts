@@ -1,6 +1,7 @@
 import { EngineError } from "@inspo/engine"
 import { Effect, Schema, type Scope, Semaphore } from "effect"
 import * as AdamW from "./AdamW.ts"
+import { scalar } from "./internal/Element.ts"
 import * as Gradient from "./internal/Gradient.ts"
 import * as Programs from "./internal/Programs.ts"
 import * as SequenceBatches from "./internal/SequenceBatches.ts"
@@ -80,7 +81,7 @@ export const makeSupervisedTrainer = Effect.fn("makeSupervisedTrainer")(function
         reason: "the update is not finite, so the policy keeps its weights; lower the learning rate"
       })
     return {
-      loss: outputs.reduce((sum, { loss }) => sum + (loss?.[0] ?? 0), 0),
+      loss: outputs.reduce((sum, output) => sum + scalar(output, "loss"), 0),
       gradientNorm,
       tokens: weights.reduce((count, weight) => (weight === 0 ? count : count + 1), 0)
     }

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Presets } from "@inspo/coevolution"
 import { Population } from "@inspo/population"
 import { both, every, golden, small } from "../support/Golden.ts"
 import { play } from "../support/Trace.ts"
@@ -209,6 +210,17 @@ describe("weights and probabilities", () => {
       const trace = play(small(preset, { population: { size: 2, window: 1 }, schedule: { steps: 2 } }), { rewards })
       assert.strictEqual(trace.best, reading === "paper" ? paper : robust)
     })
+
+  it("row 29: the instruction whose lifetime is better than that of a seed that left", () => {
+    const change = { population: { size: 2, window: 1 }, schedule: { steps: 2, pruneEvery: 2 } }
+    const trace = play(small(Presets.robust, change), {
+      rewards: [
+        { i0: [[0.5]], i1: [[0.5]] },
+        { i0: [[0]], i1: [[0.25]] }
+      ]
+    })
+    assert.deepStrictEqual([trace.steps.at(-1)?.did, trace.best], [["prune i0"], "i1"])
+  })
 
   for (const [reading, preset] of both)
     it.each([0, 0.1, 1])(`row 29: the seed, where all rewards are %d (${reading})`, (reward) => {

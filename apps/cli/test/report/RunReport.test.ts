@@ -71,6 +71,24 @@ describe("text", () => {
     assert.include(page, part)
   })
 
+  it("says what shows that the best instruction is better, and that nothing was learned where nothing does", () => {
+    const told = (changes: Partial<Summary>) =>
+      RunReport.text({ ...report, summary: { ...summary, ...changes } }, 80)
+        .join(" ")
+        .replaceAll(/\s+/gu, " ")
+    assert.include(told({}), "Evidence: i7 has a mean reward of 0.500 over its lifetime, i0 of 0.400.")
+    const seed = { ...summary.seedInstruction, generation: 0 }
+    const none = { learned: false, evidence: null }
+    const nothing = "Nothing was learned: "
+    assert.include(told({ ...none, bestInstruction: seed }), `${nothing}the seed instruction stayed the best one.`)
+    assert.include(
+      told({ ...none, bestInstruction: seed, unproven: instruction(7).id }),
+      `${nothing}i7 ended with the highest weight, but it has no verification or lifetime mean above the seed's.`
+    )
+    assert.include(told({ ...none, unproven: instruction(7).id }), "Warning: nothing was learned that could be shown.")
+    assert.notInclude(told({}), nothing)
+  })
+
   it("says why EM is near 0 where it is, and only there", () => {
     assert.notInclude(page, "Why EM is near 0")
     const nothing = { ...summary, evaluation: [cell("before", "seed", 0), cell("after", "seed", 0.05)] }

@@ -91,7 +91,7 @@ const summary = ({ baseline, cells, run, seed, best, trained }: OverviewView): s
     baseline === null ? "" : ` The seed alone, trained on the same budget, reaches ${percent(baseline.em)}.`
   const which =
     seed !== null && best !== null && seed.id === best.id
-      ? "under the seed, which stayed the best"
+      ? "under the seed, which stays the instruction to use"
       : `under ${best?.id ?? "the best instruction"}`
   const difference = after.mean - before.mean
   const course = difference > 0 ? "rose" : difference < 0 ? "fell" : "stayed"

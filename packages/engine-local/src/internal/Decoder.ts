@@ -1,5 +1,6 @@
 import { draw } from "../Sampling.ts"
 import * as CachedKernel from "./CachedKernel.ts"
+import { element } from "./Element.ts"
 import { KeyValueRows } from "./KeyValueRows.ts"
 import * as Prefill from "./Prefill.ts"
 import { noDistribution } from "./NoDistribution.ts"
@@ -100,9 +101,9 @@ export const make = (data: WorkerData, parameters: Readonly<Record<string, Float
         kernel.keep(row, 0, state.position)
         state.position += 1
         const distribution = kernel.probabilities(row)
-        const u = request.draws[sample * request.maxTokens + logprobs.length] ?? 0
+        const u = element(request.draws, sample * request.maxTokens + logprobs.length, "draw")
         const token = draw(distribution, u, request)
-        const logprob = Math.log(distribution[token] ?? 0)
+        const logprob = Math.log(element(distribution, token, "probability of token"))
         if (Number.isNaN(logprob)) {
           // A mask of 0 does not hide what is not a number: it would stay in the rows when better weights come.
           for (const rows of [cache, prefillCache]) rows.reset()

@@ -2,6 +2,7 @@ import { Array as Arr, Order } from "effect"
 import type { Datum, Sequence } from "@inspo/engine"
 import { packedInputs, packedValues } from "../model/PackedBatch.ts"
 import type { PackedShape } from "../model/PackedGraph.ts"
+import { element } from "./Element.ts"
 import type { CostedBatch } from "./Gradient.ts"
 import type { Programs } from "./Programs.ts"
 import type { Values } from "./Protocol.ts"
@@ -18,8 +19,8 @@ export interface PackedPlan {
  * like shapes go together. Sequences without a response are left out. The plan depends on the sequences alone.
  */
 export const plan = (sequences: ReadonlyArray<Sequence>): ReadonlyArray<PackedPlan> => {
-  const withResponse = Array.from(sequences.keys()).filter((index) => (sequences[index]?.response.length ?? 0) > 0)
-  const byPrompt = Map.groupBy(withResponse, (index) => sequences[index]?.prompt.join() ?? "")
+  const withResponse = sequences.flatMap(({ response }, index) => (response.length > 0 ? [index] : []))
+  const byPrompt = Map.groupBy(withResponse, (index) => element(sequences, index, "sequence").prompt.join())
   const parts = Arr.fromIterable(byPrompt.values()).flatMap((group) => cut(group, sequences))
   const plans: Array<{ shape: PackedShape; readonly groups: Array<ReadonlyArray<number>> }> = []
   for (const { members, shape } of Arr.sort(parts, similarity)) {
@@ -53,7 +54,9 @@ export const joinEqual = (datums: ReadonlyArray<Datum>): ReadonlyArray<CountedDa
     const [first] = equal
     if (first === undefined) return []
     const sum = (pick: (weight: number) => number) =>
-      first.weights.map((_, at) => equal.reduce((total, { weights }) => total + pick(weights[at] ?? 0), 0))
+      first.weights.map((_, at) =>
+        equal.reduce((total, { weights }) => total + pick(element(weights, at, "weight of token")), 0)
+      )
     return [{ ...first, weights: sum((weight) => weight), counts: sum((weight) => (weight === 0 ? 0 : 1)) }]
   })
 }
@@ -113,7 +116,7 @@ export const unpackLogprobs = (
   groups.forEach((group, at) => {
     group.forEach((index, completion) => {
       const from = (at * shape.completions + completion) * shape.responseLength
-      receive(index, Array.from(logprobs.subarray(from, from + (sequences[index]?.response.length ?? 0))))
+      receive(index, Array.from(logprobs.subarray(from, from + element(sequences, index, "sequence").response.length)))
     })
   })
 }
@@ -130,8 +133,8 @@ const batch = (
     ...packedInputs(
       shape,
       groups.map((group) => ({
-        prompt: sequences[group[0] ?? 0]?.prompt ?? [],
-        responses: group.map((index) => sequences[index]?.response ?? [])
+        prompt: element(sequences, element(group, 0, "completion"), "sequence").prompt,
+        responses: group.map((index) => element(sequences, index, "sequence").response)
       }))
     ),
     ...values
@@ -147,9 +150,9 @@ interface Part {
 
 /** Cuts sequences of one prompt, by length, into the parts that take fewest rows together. */
 const cut = (group: ReadonlyArray<number>, sequences: ReadonlyArray<Sequence>): ReadonlyArray<Part> => {
-  const lengthOf = (index: number) => sequences[index]?.response.length ?? 0
+  const lengthOf = (index: number) => element(sequences, index, "sequence").response.length
   const byLength = Arr.sort(group, Order.mapInput(Order.Number, lengthOf))
-  const promptLength = slots((sequences[byLength[0] ?? 0]?.prompt.length ?? 1) - 1)
+  const promptLength = slots(element(sequences, element(group, 0, "completion"), "sequence").prompt.length - 1)
   // best[n] are the parts of the n shortest.
   const best: Array<{ readonly rows: number; readonly parts: ReadonlyArray<Part> }> = [{ rows: 0, parts: [] }]
   byLength.forEach((longest, index) => {

@@ -2,6 +2,7 @@ import { EngineError, type Sequence, type TrainMetrics, type TrainRequest } from
 import { Effect } from "effect"
 import * as AdamW from "../AdamW.ts"
 import type { ModelConfig } from "../model/ModelConfig.ts"
+import { scalar } from "./Element.ts"
 import * as Gradient from "./Gradient.ts"
 import { noDistribution } from "./NoDistribution.ts"
 import * as PackedBatches from "./PackedBatches.ts"
@@ -83,7 +84,7 @@ export const make = (options: {
         Effect.mapError((cause) => new EngineError({ operation: "train", reason: cause.reason, cause }))
       )
 
-      const total = (name: string) => outputs.reduce((sum, output) => sum + (output[name]?.[0] ?? 0), 0)
+      const total = (name: string) => outputs.reduce((sum, output) => sum + scalar(output, name), 0)
       const gradientNorm = Number.isFinite(total("loss") + total("kl"))
         ? AdamW.tryUpdate(pool.current, gradient, optimizer, settings)
         : null

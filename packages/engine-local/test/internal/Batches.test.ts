@@ -105,6 +105,14 @@ describe("PackedBatches", () => {
     }
   )
 
+  it("trains on no token without a weight", () => {
+    const datum = { prompt: [1], response: [2, 3], logprobs: [-1, -1], advantages: [1, 1], weights: [1, 1] }
+    assert.throws(
+      () => PackedBatches.joinEqual([datum, { ...datum, weights: [1] }]),
+      /weight of token 1 of 1 is missing/u
+    )
+  })
+
   it("joins no datums that differ in prompt, log-probabilities or advantages", () => {
     const datum = { prompt: [1], response: [2, 3], logprobs: [-1, -1], advantages: [1, 1], weights: [1, 1] }
     const others = [

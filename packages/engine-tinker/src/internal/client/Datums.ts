@@ -1,3 +1,4 @@
+import { Invariant } from "@inspo/domain"
 import type { Datum, Sequence } from "@inspo/engine"
 import type { Profile } from "../../Profile.ts"
 import type * as Wire from "../../Wire.ts"
@@ -16,7 +17,11 @@ export const training = (datums: ReadonlyArray<Datum>, profile: Profile): Readon
     const bits = weights.map((weight) => (weight === 0 ? 0 : 1))
     const scale = profile.reduction === "sum" ? 1 : counted.length * bits.filter((bit) => bit === 1).length
     const shares = profile.mask?.values === "shares"
-    const folded = shares ? advantages : advantages.map((advantage, at) => advantage * (weights[at] ?? 0) * scale)
+    const folded = shares
+      ? advantages
+      : Invariant.zip(advantages, weights, "advantages and weights").map(
+          ([advantage, weight]) => advantage * weight * scale
+        )
     return withInputs(datum, {
       logprobs: logprobs.slice(0, response.length),
       advantages: folded,

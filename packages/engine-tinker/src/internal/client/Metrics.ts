@@ -1,3 +1,4 @@
+import { Invariant } from "@inspo/domain"
 import type { TrainMetrics, TrainRequest } from "@inspo/engine"
 import { Result, Schema } from "effect"
 import type * as Wire from "../../Wire.ts"
@@ -32,11 +33,13 @@ export const compute = (
   let clipped = 0
   let tokens = 0
   for (const [index, datum] of counted.entries()) {
-    const now = (logprobs[index] ?? []).slice(-datum.response.length)
+    const now = Invariant.at(logprobs, index, "log-probabilities of datum").slice(-datum.response.length)
     for (const [at, weight] of datum.weights.entries()) {
       if (weight === 0) continue
-      const advantage = datum.advantages[at] ?? 0
-      const ratio = Math.exp((now[at] ?? 0) - (datum.logprobs[at] ?? 0))
+      const advantage = Invariant.at(datum.advantages, at, "advantage")
+      const ratio = Math.exp(
+        Invariant.at(now, at, "log-probability") - Invariant.at(datum.logprobs, at, "old log-probability")
+      )
       const bounded = Math.min(Math.max(ratio, 1 - clipRatio), 1 + clipRatio)
       tokens += 1
       if (bounded * advantage < ratio * advantage) clipped += 1
