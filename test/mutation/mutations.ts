@@ -448,7 +448,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "return known.id",
     "another request under a known number gets the old answer"
   ),
-  futures("slot: once ? null : slot", "slot", "an update may be done twice"),
+  futures("slot: one.once ? null : one.slot", "slot: one.slot", "an update may be done twice"),
   requestQueue(
     "(a.sequence ?? 0) - (b.sequence ?? 0)",
     "(b.sequence ?? 0) - (a.sequence ?? 0)",
