@@ -9,10 +9,10 @@ const packages = fileURLToPath(new URL("../../packages", import.meta.url))
 
 /**
  * The sources of the libraries. Settings are what `coevolution` is about, generated code speaks of nothing, and the engines
- * of servers still call their options as settings do.
+ * of completions still call their options as settings do.
  */
 const sources = globSync("*/src/**/*.ts", { cwd: packages }).filter(
-  (file) => !/^(?:coevolution|engine-tinker|engine-completions)\/|\/generated\//u.test(file)
+  (file) => !/^(?:coevolution|engine-completions)\/|\/generated\//u.test(file)
 )
 
 const settings = leafPaths(Presets.quick)

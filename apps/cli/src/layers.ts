@@ -1,5 +1,6 @@
 import type { RunConfig } from "@inspo/coevolution"
 import type { Question } from "@inspo/domain"
+import { Journal } from "@inspo/journal"
 import * as Prices from "@inspo/reflection/Prices"
 import { SearchError } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
@@ -10,18 +11,32 @@ import * as Rollout from "@inspo/rollout"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as Secret from "./config/Secret.ts"
+import * as ModelNotes from "./engine/ModelNotes.ts"
+import type { RemoteConfig } from "./engine/Remote.ts"
 import { layerProposer } from "./optimizer/Optimizer.ts"
 
-/** The services of a run; a new engine at the weights it ships with for every layer built. */
+/**
+ * The services of a run; a new engine at the weights it ships with for every layer built. What it holds on a server is
+ * noted in the run's journal.
+ */
 export const layerServices = (config: RunConfig, passages: ReadonlyArray<Question.Passage>, checkpoints: string) =>
-  Layer.merge(layerRollout(config, passages, checkpoints), layerProposer(config))
+  Layer.unwrap(
+    Effect.map(Journal, (journal) =>
+      Layer.merge(layerRollout(config, passages, checkpoints, ModelNotes.ofJournal(journal)), layerProposer(config))
+    )
+  )
 
 /** What answering questions takes: the engine and its environment. */
-export const layerRollout = (config: RunConfig, passages: ReadonlyArray<Question.Passage>, checkpoints: string) =>
+export const layerRollout = (
+  config: RunConfig,
+  passages: ReadonlyArray<Question.Passage>,
+  checkpoints: string,
+  notes?: ModelNotes.ModelNotes
+) =>
   Rollout.layer({ ...config.rollout, topK: config.retrieval.topK }).pipe(
     Layer.provide(search(config, passages)),
     Layer.provide(reward(config)),
-    Layer.provideMerge(layerEngine(config, checkpoints))
+    Layer.provideMerge(layerEngine(config, checkpoints, notes))
   )
 
 const reward = ({ judge, reward }: RunConfig) => {
@@ -68,15 +83,19 @@ const search = ({ retrieval }: RunConfig, passages: ReadonlyArray<Question.Passa
 }
 
 /** The engine alone: the embedded one, or that of a server. Only the one that is asked for is loaded. */
-export const layerEngine = ({ engine }: RunConfig, checkpoints: string) =>
-  Layer.unwrap(Effect.promise(() => (engine.url === null ? embedded(engine, checkpoints) : remote(engine, engine.url))))
+export const layerEngine = ({ engine }: RunConfig, checkpoints: string, notes?: ModelNotes.ModelNotes) =>
+  Layer.unwrap(
+    Effect.promise(() =>
+      engine.url === null ? embedded(engine, checkpoints) : remote({ ...engine, url: engine.url }, notes)
+    )
+  )
 
 const embedded = async ({ model, workers }: RunConfig["engine"], checkpoints: string) => {
   const { layer } = await import("@inspo/engine-local/LocalEngine")
   return layer({ checkpoints, ...(model === null ? {} : { model }), ...(workers === null ? {} : { workers }) })
 }
 
-const remote = async (engine: RunConfig["engine"], url: string) => {
-  const { layer } = await import("./engine/Remote.ts")
-  return layer({ ...engine, url })
+const remote = async (engine: RemoteConfig, notes: ModelNotes.ModelNotes | undefined) => {
+  const { layer, settings } = await import("./engine/Remote.ts")
+  return layer(engine, { names: settings, notes })
 }

@@ -35,8 +35,8 @@ export interface Profile {
   readonly unloads: boolean
   /** Takes the engine's seeds, which are texts, as they are, beside the numbers made from them. */
   readonly textSeeds: boolean
-  /** Several models at once; else a restore needs the model that is there. */
-  readonly manyModels: boolean
+  /** How it says that it has no room for one more model; null where it does not. */
+  readonly full: RegExp | null
   /** LoRA adapters are trained, or all parameters. */
   readonly lora: boolean
 }
@@ -54,7 +54,7 @@ export const inspo: Profile = {
   removes: true,
   unloads: true,
   textSeeds: true,
-  manyModels: true,
+  full: null,
   lora: false
 }
 
@@ -76,7 +76,8 @@ export const skyrlJax: Profile = {
   mask: { name: "weights", values: "bits" },
   stop: "tokens",
   pipelines: false,
-  removes: false
+  removes: false,
+  full: /maximum number of lora adapters/iu
 }
 
 /** SkyRL's FSDP and Megatron backends with vLLM on Ray. */
@@ -86,7 +87,7 @@ export const skyrlTrain: Profile = {
   reduction: "sum",
   stop: "texts",
   reference: "none",
-  manyModels: false
+  full: /already has a 'policy' model/iu
 }
 
 /** verl-tinker: one client, one model, all parameters, JSON only; a gradient whose answer was lost cannot be sent again. */
@@ -97,10 +98,11 @@ export const verl: Profile = {
   deduplicates: false,
   protobuf: false,
   unloads: false,
+  full: null,
   lora: false
 }
 
-/** All profiles by the name that `engine.profile` takes. */
+/** All profiles by the name that `profile` takes. */
 export const byName: Readonly<Record<Profile["name"], Profile>> = {
   inspo,
   tinker,

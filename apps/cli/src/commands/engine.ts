@@ -77,6 +77,16 @@ const check = Command.make(
       Flag.withDescription("Tokens of prompt and response together, where the server does not tell"),
       Flag.optional
     ),
+    loraRank: Flag.Int("lora-rank").pipe(
+      Flag.withMetavar("N"),
+      Flag.withDescription("Rank of the LoRA adapter, as the run will ask for it: 0 for all parameters; 32 by default"),
+      Flag.optional
+    ),
+    concurrency: Flag.Int("concurrency").pipe(
+      Flag.withMetavar("N"),
+      Flag.withDescription("Requests in flight at once; as the server says by default"),
+      Flag.optional
+    ),
     apiKeyEnv: Flag.String("api-key-env").pipe(
       Flag.withMetavar("NAME"),
       Flag.withDescription("Environment variable with the server's key"),

@@ -13,6 +13,8 @@ export interface CheckInput {
   readonly encoding: Remote.RemoteConfig["encoding"]
   readonly tokenizer: Option.Option<string>
   readonly contextLength: Option.Option<number>
+  readonly loraRank: Option.Option<number>
+  readonly concurrency: Option.Option<number>
   readonly apiKeyEnv: Option.Option<string>
   readonly tolerance: number
   readonly json: boolean
@@ -32,21 +34,24 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
   const path = yield* Path.Path
   const { findings, profile } = yield* examine(input.tolerance).pipe(
     Effect.provide(
-      Remote.layer({
-        url: input.url,
-        protocol: input.protocol,
-        model: null,
-        baseModel: Option.getOrNull(input.model),
-        tokenizer: Option.match(input.tokenizer, { onNone: () => null, onSome: (folder) => path.resolve(folder) }),
-        profile: input.profile,
-        encoding: input.encoding,
-        apiKeyEnv: Option.getOrNull(input.apiKeyEnv),
-        contextLength: Option.getOrNull(input.contextLength),
-        loraRank: null,
-        concurrency: null,
-        // Nothing is kept, so any day will do.
-        date: DateTime.formatIsoDateUtc(yield* DateTime.now)
-      })
+      Remote.layer(
+        {
+          url: input.url,
+          protocol: input.protocol,
+          model: null,
+          baseModel: Option.getOrNull(input.model),
+          tokenizer: Option.match(input.tokenizer, { onNone: () => null, onSome: (folder) => path.resolve(folder) }),
+          profile: input.profile,
+          encoding: input.encoding,
+          apiKeyEnv: Option.getOrNull(input.apiKeyEnv),
+          contextLength: Option.getOrNull(input.contextLength),
+          loraRank: Option.getOrNull(input.loraRank),
+          concurrency: Option.getOrNull(input.concurrency),
+          // Nothing is kept, so any day will do.
+          date: DateTime.formatIsoDateUtc(yield* DateTime.now)
+        },
+        { names: flags }
+      )
     )
   )
   const broken = findings.filter(({ holds }) => !holds)
@@ -72,6 +77,16 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
         })
       )
 })
+
+const flags: Remote.Names = {
+  url: "URL",
+  model: "--model",
+  profile: "--profile",
+  tokenizer: "--tokenizer",
+  contextLength: "--context-length",
+  loraRank: "--lora-rank",
+  apiKeyEnv: "--api-key-env"
+}
 
 const examine = Effect.fnUntraced(function* (tolerance: number) {
   const { profile } = yield* Engine

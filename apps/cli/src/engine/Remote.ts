@@ -3,10 +3,38 @@ import { Engine, EngineError, type Tokenizer } from "@inspo/engine"
 import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
+import type { ModelNotes } from "@inspo/engine-tinker/ModelNotes"
 import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
 import { Effect, Layer, type Redacted } from "effect"
 import * as Secret from "../config/Secret.ts"
 import * as PooledHttpClient from "./PooledHttpClient.ts"
+
+/** What a user calls what is said about an engine: the settings of a run, or the flags of a command. */
+export interface Names {
+  readonly url: string
+  readonly model: string
+  readonly profile: string
+  readonly tokenizer: string
+  readonly contextLength: string
+  readonly loraRank: string
+  readonly apiKeyEnv: string
+}
+
+export const settings: Names = {
+  url: "engine.url",
+  model: "engine.baseModel",
+  profile: "engine.profile",
+  tokenizer: "engine.tokenizer",
+  contextLength: "engine.contextLength",
+  loraRank: "engine.loraRank",
+  apiKeyEnv: "engine.apiKeyEnv"
+}
+
+export interface RemoteOptions {
+  readonly names: Names
+  /** Where the models that are held on a server are remembered. */
+  readonly notes?: ModelNotes | undefined
+}
 
 /** Where an engine is served, and what its server cannot tell. */
 export type RemoteConfig = Omit<RunConfig["engine"], "url" | "workers"> & { readonly url: string }
@@ -15,7 +43,7 @@ export type RemoteConfig = Omit<RunConfig["engine"], "url" | "workers"> & { read
  * The engine of a server. Its tokenizer is read from `tokenizer`; only `inspo engine serve` may do without one, since its
  * model is an embedded one.
  */
-export const layer = (config: RemoteConfig) =>
+export const layer = (config: RemoteConfig, options: RemoteOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const folder = config.tokenizer ?? config.model ?? ModelFolder.shipped
@@ -27,9 +55,9 @@ export const layer = (config: RemoteConfig) =>
       const apiKey =
         apiKeyEnv === null
           ? null
-          : yield* Secret.fromEnvironment(apiKeyEnv, "engine.apiKeyEnv", "the server's key", start)
-      const engine = engines[config.protocol](config, tokenizer, apiKey)
-      return config.tokenizer === null ? onlyEmbedded(engine, config.url) : engine
+          : yield* Secret.fromEnvironment(apiKeyEnv, options.names.apiKeyEnv, "the server's key", start)
+      const engine = engines[config.protocol](config, tokenizer, apiKey, options)
+      return config.tokenizer === null ? onlyEmbedded(engine, config.url, options.names) : engine
     })
   ).pipe(Layer.provide(PooledHttpClient.layer(silence[config.protocol])))
 
@@ -40,9 +68,11 @@ const engines = {
   tinker: (
     { baseModel: model, concurrency, contextLength, encoding, loraRank, profile, url }: RemoteConfig,
     tokenizer: Tokenizer,
-    apiKey: Redacted.Redacted | null
+    apiKey: Redacted.Redacted | null,
+    options: RemoteOptions
   ) =>
     TinkerEngine.layer({
+      ...options,
       url,
       tokenizer,
       apiKey,
@@ -61,13 +91,13 @@ const engines = {
   ) => CompletionsEngine.layer({ url, tokenizer, apiKey, model, contextLength, concurrency })
 }
 
-const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: string) =>
+const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: string, names: Names) =>
   Layer.effect(
     Engine,
     Engine.pipe(
       Effect.filterOrFail(
         ({ profile }) => profile.name.endsWith("/inspo"),
-        () => start(`engine.tokenizer is null, expected the folder with the tokenizer.json of the model at ${url}`)
+        () => start(`${names.tokenizer} is not set, expected the folder with the tokenizer.json of the model at ${url}`)
       )
     )
   ).pipe(Layer.provide(engine))

@@ -16,6 +16,7 @@ import { Digest } from "effect/crypto"
 import { type LoadedData, loadData } from "../config/Data.ts"
 import { orUsage } from "../config/Input.ts"
 import { parseSet, resolve } from "../config/Resolve.ts"
+import * as ModelNotes from "../engine/ModelNotes.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
@@ -145,7 +146,8 @@ const history = Effect.fnUntraced(function* (
     checkpoints: saved.map(({ step }) => step),
     head: yield* historyHash(shared)
   }
-  const kinds = yield* journal.recordKinds
+  const ofSessions: ReadonlyArray<string> = Object.values(ModelNotes.kinds)
+  const kinds = (yield* journal.recordKinds).filter((kind) => !ofSessions.includes(kind))
   const records = yield* Effect.forEach(kinds, (kind) =>
     Effect.map(journal.listKeys(kind), (keys) =>
       keys

@@ -101,9 +101,9 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
     Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : keep(files.errors, cause))),
     Effect.scoped,
     Effect.provide(
-      Layer.merge(
-        layerJournal(directory, config, options.mode),
-        layerServices(config, loaded.passages, files.checkpoints)
+      Layer.provideMerge(
+        layerServices(config, loaded.passages, files.checkpoints),
+        layerJournal(directory, config, options.mode)
       )
     )
   )

@@ -1,7 +1,6 @@
 import { Invariant } from "@inspo/domain"
 import type { TrainMetrics, TrainRequest } from "@inspo/engine"
 import { Result, Schema } from "effect"
-import type * as Wire from "../../Wire.ts"
 
 type Numbers = Readonly<Record<string, number>>
 
@@ -22,12 +21,9 @@ export const fromServer = (metrics: Numbers): TrainMetrics | null => {
 /** The metrics of a step from the log-probabilities before it; the gradient's norm is 0 where the server does not tell it. */
 export const compute = (
   { datums, loss: { clipRatio } }: TrainRequest,
-  outputs: ReadonlyArray<Wire.ForwardBackwardOutput>,
+  logprobs: ReadonlyArray<ReadonlyArray<number>>,
   stepMetrics: Numbers
 ): TrainMetrics => {
-  const logprobs = outputs.flatMap(({ loss_fn_outputs }) =>
-    loss_fn_outputs.map((output) => output["logprobs"]?.data ?? [])
-  )
   const counted = datums.filter(({ weights }) => weights.some((weight) => weight !== 0))
   let loss = 0
   let clipped = 0
@@ -46,15 +42,18 @@ export const compute = (
       loss -= weight * Math.min(ratio * advantage, bounded * advantage)
     }
   }
-  const norm = Object.entries(stepMetrics).find(([name]) => /grad(?:ient)?_norm/u.test(name))?.[1] ?? 0
   return {
     loss,
     kl: 0,
     clipFraction: tokens === 0 ? 0 : clipped / tokens,
-    gradientNorm: Number.isFinite(norm) ? norm : 0,
+    gradientNorm: gradientNorm(stepMetrics) ?? 0,
     tokens
   }
 }
+
+/** The gradient's norm, where a server tells it. */
+export const gradientNorm = (metrics: Numbers): number | undefined =>
+  Object.entries(metrics).find(([name]) => /grad(?:ient)?_norm/u.test(name))?.[1]
 
 const decode = Schema.decodeUnknownResult(
   Schema.Struct({

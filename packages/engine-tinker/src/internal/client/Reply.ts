@@ -26,14 +26,11 @@ export const either =
   (reply) =>
     isProtobuf(reply) ? Result.mapError(protobuf(reply.body), ({ message }) => message) : otherwise(reply)
 
-/** Adds a condition that a result must meet; it names what is wrong, or is null. */
-export const check =
-  <A>(decode: Decode<A>, problem: (value: A) => string | null): Decode<A> =>
+/** Takes from a result what is wanted of it; the failure names what is wrong with it. */
+export const refine =
+  <A, B>(decode: Decode<A>, read: (value: A) => Result.Result<B, string>): Decode<B> =>
   (reply) =>
-    Result.flatMap(decode(reply), (value) => {
-      const found = problem(value)
-      return found === null ? Result.succeed(value) : Result.fail(found)
-    })
+    Result.flatMap(decode(reply), read)
 
 /** Where a future stands. */
 export const state = (
@@ -44,6 +41,9 @@ export const state = (
   if (isPending(value)) return { _tag: "Pending" }
   return isFailed(value) ? { _tag: "Failed", reason: oneLine(value.error) } : { _tag: "Done" }
 }
+
+/** Whether a status is the server's own word, and not that of a proxy before it. */
+export const isExplained = (reply: Reply): boolean => isDetail(Result.getOrElse(parse(reply), () => undefined))
 
 /** How the server explains a status. */
 export const detail = (reply: Reply): string => {
@@ -60,10 +60,10 @@ export const retryAfter = ({ headers }: Reply): Option.Option<Duration.Duration>
   return seconds > 0 ? Option.some(Duration.seconds(seconds)) : Option.none()
 }
 
-const parse = ({ body }: Reply): Result.Result<unknown, string> =>
+const parse = ({ body, headers }: Reply): Result.Result<unknown, string> =>
   Result.try({
     try: (): unknown => JSON.parse(new TextDecoder().decode(body)),
-    catch: () => `the body of ${body.length} bytes is not JSON`
+    catch: () => `the body of ${body.length} bytes (${headers["content-type"] ?? "of no type"}) is not JSON`
   })
 
 const isProtobuf = ({ headers }: Reply) => (headers["content-type"] ?? "").startsWith(Protobuf.contentType)

@@ -8,12 +8,15 @@ import { Schema } from "effect"
  * - `invalid`: its result cannot be used
  * - `unreachable`: it did not answer for too long
  * - `uncertain`: it may or may not have been done, and asking again could do it twice
+ *
+ * `cause` is what broke the connection, where something did.
  */
 export class RequestFailure extends Schema.TaggedError<RequestFailure>()("RequestFailure", {
   request: Schema.String,
   kind: Schema.Literals(["refused", "failed", "invalid", "unreachable", "uncertain"]),
   status: Schema.NullOr(Schema.Int),
-  reason: Schema.String
+  reason: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     const status = this.status === null ? "" : ` ${this.status}`

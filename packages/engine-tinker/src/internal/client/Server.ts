@@ -19,15 +19,22 @@ export interface Server {
 /** Asks a server what it is, and which of its models is meant; `named` settles what it cannot tell. */
 export const probe = Effect.fnUntraced(function* (
   connection: Connection,
-  named: { readonly url: string; readonly profile: Profile.ProfileName; readonly model: string | null }
+  named: { readonly url: string; readonly profile: Profile.ProfileName; readonly model: string | null },
+  names: OptionNames
 ): Effect.fn.Return<Server, EngineError> {
   const { supported_models: models } = yield* Effect.mapError(
     connection.get("get_server_capabilities", readCapabilities),
-    ({ message }) => unusable(`${named.url} is no server of the Tinker protocol: ${message}`)
+    (failure) =>
+      unusable(`${names.url} is ${named.url}, which is no server of the Tinker protocol: ${failure.message}`, failure)
   )
+  const offered = models.flatMap(({ model_name: name }) => (typeof name === "string" ? [name] : []))
+  if (named.model !== null && offered.length > 0 && !offered.includes(named.model))
+    return yield* unusable(
+      `${names.model} is ${named.model}, which ${named.url} does not serve; expected one of ${offered.join(", ")}`
+    )
   const model = models.find((one) => named.model === null || one.model_name === named.model) ?? {}
   const name = named.model ?? model.model_name ?? null
-  if (name === null) return yield* unusable(`${named.url} names no model; set engine.baseModel`)
+  if (name === null) return yield* unusable(`${named.url} names no model; set ${names.model}`)
   const facts = model.inspo ?? undefined
   const health =
     named.profile === "auto" && facts === undefined
@@ -46,16 +53,19 @@ export const probe = Effect.fnUntraced(function* (
             : undefined
   if (profile === undefined)
     return yield* unusable(
-      `engine.profile is auto, but ${named.url} does not tell what it is; set engine.profile to one of ` +
+      `${names.profile} is auto, but ${named.url} does not tell what it is; set ${names.profile} to one of ` +
         Object.keys(Profile.byName).join(", ")
     )
-  const config = yield* Effect.orElseSucceed(
-    connection.post(
-      { path: "client/config", body: jsonBody({ sdk_version: sdkVersion }), repeatable: true },
-      readClientConfig
-    ),
-    (): Wire.ClientConfig => ({})
-  )
+  const config = yield* connection
+    .post({ path: "client/config", body: jsonBody({ sdk_version: sdkVersion }), repeatable: true }, readClientConfig)
+    .pipe(
+      // A server without limits of its own does not know the question.
+      Effect.catchIf(
+        ({ kind }) => kind === "refused",
+        () => Effect.succeed<Wire.ClientConfig>({})
+      ),
+      Effect.mapError((failure) => unusable(`${named.url}: ${failure.message}`, failure))
+    )
   return {
     profile,
     model: name,
@@ -69,9 +79,19 @@ export const probe = Effect.fnUntraced(function* (
   }
 })
 
+/** What the options of an engine are called where they are set, for messages. */
+export interface OptionNames {
+  readonly url: string
+  readonly model: string
+  readonly profile: string
+  readonly contextLength: string
+  readonly loraRank: string
+}
+
 export const sdkVersion = "inspo-ts/0.1"
 
-const unusable = (reason: string) => new EngineError({ operation: "start", reason })
+const unusable = (reason: string, cause?: unknown) =>
+  new EngineError({ operation: "start", reason, ...(cause === undefined ? {} : { cause }) })
 
 const readCapabilities = Reply.json(Wire.Capabilities)
 const readHealth = Reply.json(Wire.Health)

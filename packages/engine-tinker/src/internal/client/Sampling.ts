@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto"
+import type { SampledSequence, SampleRequest, SampleResult, Sequence, Tokenizer } from "@inspo/engine"
+import { Effect } from "effect"
+import { HttpBody } from "effect/http"
+import type { Profile } from "../../Profile.ts"
+import * as Wire from "../../Wire.ts"
+import * as Backpressure from "./Backpressure.ts"
+import type { Connection } from "./Connection.ts"
+import type { Sampler } from "./Model.ts"
+import type * as Reply from "./Reply.ts"
+import type { RequestFailure } from "./RequestFailure.ts"
+import { readPromptLogprobs, readSamples } from "./Results.ts"
+
+/** What a sampler is asked for. */
+export interface Sampling {
+  /** Continuations of one prompt. */
+  readonly sample: (sampler: Sampler, request: SampleRequest) => Effect.Effect<SampleResult, RequestFailure>
+  /** Log-probabilities of responses, from samplers that tell those of their prompts. */
+  readonly score: (
+    sampler: Sampler,
+    sequences: ReadonlyArray<Sequence>
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, RequestFailure>
+}
+
+export const make = Effect.fnUntraced(function* (options: {
+  readonly connection: Connection
+  readonly profile: Profile
+  readonly tokenizer: Tokenizer
+  readonly contextLength: number
+  readonly concurrency: number
+}): Effect.fn.Return<Sampling> {
+  const { connection, contextLength, profile, tokenizer } = options
+  const pressure = yield* Backpressure.make(options.concurrency)
+
+  /** Sends one prompt to a sampler. */
+  const ask = <A>(
+    sampler: Sampler,
+    body: Omit<Wire.SampleRequest, "sampling_session_id" | "seq_id">,
+    seed: string | undefined,
+    decode: Reply.Decode<A>
+  ) =>
+    pressure.limit(
+      Effect.suspend(() => {
+        const json = JSON.stringify({
+          type: "sample",
+          sampling_session_id: sampler.id,
+          seq_id: sampler.requests++,
+          ...body
+        })
+        return connection.call(
+          {
+            path: "asample",
+            body: HttpBody.text(json, "application/json"),
+            headers: {
+              "x-tinker-sampling-backpressure": "1",
+              ...(profile.textSeeds && seed !== undefined ? { [Wire.seedHeader]: encodeURIComponent(seed) } : {})
+            },
+            repeatable: true,
+            onBusy: pressure.slowDown(json.length)
+          },
+          decode
+        )
+      })
+    )
+
+  /** An empty list would ask to go on after the end of sequence. */
+  const stopsOf = (stop: ReadonlyArray<string>): Pick<Wire.SamplingParams, "stop"> => {
+    const stops =
+      profile.stop === "texts" ? stop : [tokenizer.endOfSequence, ...stop.flatMap((text) => tokenizer.encode(text))]
+    return stops.length === 0 ? {} : { stop: stops }
+  }
+
+  const sample = Effect.fnUntraced(function* (sampler: Sampler, request: SampleRequest) {
+    const room = Math.min(request.maxTokens, contextLength - request.prompt.length)
+    if (room <= 0) return { sequences: Array.from({ length: request.n }, (): SampledSequence => unsampled) }
+    const sequences = yield* ask(
+      sampler,
+      {
+        num_samples: request.n,
+        prompt: input(request.prompt),
+        sampling_params: {
+          max_tokens: room,
+          temperature: request.temperature,
+          top_k: request.topK ?? -1,
+          top_p: request.topP,
+          seed: numericSeed(request.seed),
+          ...stopsOf(request.stop)
+        },
+        prompt_logprobs: false,
+        topk_prompt_logprobs: 0
+      },
+      request.seed,
+      readSamples(request.n, room, tokenizer.vocabularySize)
+    )
+    return { sequences }
+  })
+
+  const scoreOne = (sampler: Sampler, sequence: Sequence) =>
+    ask(
+      sampler,
+      {
+        num_samples: 1,
+        prompt: input([...sequence.prompt, ...sequence.response]),
+        sampling_params: { max_tokens: 1, temperature: 1, top_k: -1, top_p: 1, seed: 0 },
+        prompt_logprobs: true,
+        topk_prompt_logprobs: 0
+      },
+      undefined,
+      readPromptLogprobs(sequence)
+    )
+
+  return {
+    sample,
+    score: (sampler, sequences) =>
+      Effect.forEach(sequences, (sequence) => scoreOne(sampler, sequence), { concurrency: "unbounded" })
+  }
+})
+
+/** What a request gets that has no room for a token. */
+const unsampled: SampledSequence = { tokens: [], logprobs: [], stopReason: "length" }
+
+const input = (tokens: ReadonlyArray<number>): Wire.ModelInput => ({ chunks: [{ type: "encoded_text", tokens }] })
+
+/** The protocol's seeds are numbers; 31 bits are what all servers take. */
+const numericSeed = (seed: string): number => createHash("sha256").update(seed).digest().readUInt32LE() >>> 1

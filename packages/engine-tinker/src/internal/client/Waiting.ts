@@ -1,0 +1,28 @@
+import { Clock, Duration, Effect } from "effect"
+
+/** Tells that `what` is waited for, and why. */
+export type Waiting = (what: string, why: string) => Effect.Effect<void>
+
+/**
+ * Says in the log what a server is waited for, so that patience does not look like a hang: the first time at once, then
+ * ever more seldom, from every 10 s to every 5 min, for requests of one kind together.
+ */
+export const make = (url: string): Waiting => {
+  const said = new Map<string, { readonly at: number; readonly gap: number }>()
+  return Effect.fnUntraced(function* (what, why) {
+    const now = yield* Clock.currentTimeMillis
+    const last = said.get(what)
+    if (last !== undefined && now - last.at < last.gap) return
+    // What was quiet for a while is news again.
+    const goesOn = last !== undefined && now - last.at < 2 * last.gap + shortest
+    said.set(what, { at: now, gap: goesOn ? Math.min(2 * last.gap, longest) : shortest })
+    yield* Effect.logWarning(`waiting for ${url}: ${what}: ${why}`)
+  })
+}
+
+/** A span as people say it: in whole seconds, or in milliseconds below one. */
+export const span = (milliseconds: number): string =>
+  Duration.format(Duration.millis(milliseconds < 1000 ? milliseconds : Math.round(milliseconds / 1000) * 1000))
+
+const shortest = 10_000
+const longest = 300_000
