@@ -1,5 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, Migrations, Presets, RunConfig } from "@inspo/coevolution"
+import {
+  apply,
+  EventLog,
+  Migrations,
+  Policies,
+  Presets,
+  RunConfig,
+  RunEvents,
+  RunState,
+  StateHash
+} from "@inspo/coevolution"
 import { journalVersion, Journal } from "@inspo/journal"
 import { layer } from "@inspo/journal/sqlite"
 import { Effect, Layer, Predicate, Schema } from "effect"
@@ -7,6 +17,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
+import * as EventsOfAllTypes from "./support/EventsOfAllTypes.ts"
 import { config, runOn } from "./support/ScriptedRun.ts"
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url))
@@ -89,5 +100,44 @@ describe("a journal of an earlier version", () => {
       ).pipe(Effect.provide(layer({ file, mode: "read-only" }), { local: true }))
       yield* migrated
     }).pipe(Effect.scoped)
+  )
+})
+
+describe("events as they were written", () => {
+  const { logs, stateHashVersion } = EventsOfAllTypes.read()
+  const decodeEvent = Schema.decodeUnknownEffect(RunEvents.RunEvent)
+
+  it("are kept of every type", () => {
+    const kept = new Set(
+      logs.flatMap(({ events }) => events).map((event) => Predicate.hasProperty(event, "_tag") && event._tag)
+    )
+    for (const { fields } of RunEvents.RunEvent.members) assert.isTrue(kept.has(fields._tag.schema.literal))
+  })
+
+  it.effect("are read, and lead to the states that they led to, or to hashes of a higher version", () =>
+    Effect.forEach(
+      logs,
+      Effect.fnUntraced(function* ({ events, questions, states }) {
+        const decoded = yield* Effect.forEach(events, (event) => decodeEvent(Migrations.completeEvent(event)))
+        const [started] = decoded
+        if (started?._tag !== "RunStarted") return assert.fail("a log begins with RunStarted")
+        const setting = { config: started.config, policies: Policies.fromConfig(started.config), questions }
+        let state = RunState.unstarted
+        for (const [index, event] of decoded.entries()) {
+          state = apply(setting, state, event)
+          const hash = yield* StateHash.of(state)
+          assert.isFalse(
+            StateHash.differ(hash, states[index] ?? ""),
+            `${event._tag} leads to another state: raise StateHash.version above ${stateHashVersion}, ` +
+              "and write the fixture anew with test/support/EventsOfAllTypes.ts"
+          )
+        }
+        assert.strictEqual(
+          stateHashVersion,
+          StateHash.version,
+          "write the fixture anew with test/support/EventsOfAllTypes.ts"
+        )
+      })
+    )
   )
 })

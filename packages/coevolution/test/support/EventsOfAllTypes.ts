@@ -1,0 +1,57 @@
+/** Logs that between them hold every type of event, as a fixture keeps them. Run as a program, this file writes it anew. */
+import { EventLog, makeSetting, type RunConfig, StateHash } from "@inspo/coevolution"
+import { Question } from "@inspo/domain"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Effect, Layer, Schema } from "effect"
+import { readFileSync, writeFileSync } from "node:fs"
+import { gunzipSync, gzipSync } from "node:zlib"
+import { config, make, reusing, runOn } from "./ScriptedRun.ts"
+
+/** Events as the journal holds them, and the hashes of the states that they led to when they were written. */
+const Fixture = Schema.Struct({
+  stateHashVersion: Schema.Int,
+  logs: Schema.Array(
+    Schema.Struct({
+      questions: Schema.Array(Schema.Struct({ id: Question.QuestionId, dataSource: Schema.String })),
+      events: Schema.Array(Schema.Json),
+      states: Schema.Array(Schema.String)
+    })
+  )
+})
+export interface Fixture extends Schema.Schema.Type<typeof Fixture> {}
+
+const file = new URL("../fixtures/events.json.gz", import.meta.url)
+
+export const read = (): Fixture =>
+  Schema.decodeUnknownSync(Schema.fromJsonString(Fixture))(gunzipSync(readFileSync(file)).toString())
+
+const settings: ReadonlyArray<RunConfig> = [
+  { ...reusing, evaluation: { ...reusing.evaluation, every: 3, validation: 2 } },
+  // Every attempt succeeds or none is remembered, so that an evolution finds nothing to learn from.
+  {
+    ...config,
+    buffer: { ...config.buffer, failures: "own", capacitySteps: 1 },
+    train: { ...config.train, batchSize: 1 }
+  }
+]
+
+const record = Effect.fnUntraced(
+  function* (settings: RunConfig) {
+    const journal = yield* Journal
+    yield* runOn(settings, Layer.succeed(Journal, journal))
+    const stored = yield* journal.read
+    const { data } = yield* make(settings)
+    return {
+      questions: makeSetting(settings, data).questions,
+      events: stored.map(({ payload }) => payload),
+      states: (yield* EventLog.readEntries(journal)).flatMap(({ state }) => (state === null ? [] : [state]))
+    }
+  },
+  Effect.provide(layerMemory, { local: true })
+)
+
+if (import.meta.main) {
+  const logs = await Effect.runPromise(Effect.forEach(settings, record))
+  writeFileSync(file, gzipSync(JSON.stringify({ stateHashVersion: StateHash.version, logs } satisfies Fixture)))
+}
