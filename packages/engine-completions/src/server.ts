@@ -1,5 +1,5 @@
-import { timingSafeEqual } from "node:crypto"
 import { Engine, type EngineError, type SampledSequence, type SampleRequest, type SampleResult } from "@inspo/engine"
+import { Credentials } from "@inspo/http-server"
 import {
   Clock,
   Context,
@@ -9,7 +9,7 @@ import {
   Layer,
   Option,
   Random,
-  Redacted,
+  type Redacted,
   Request,
   RequestResolver,
   Result,
@@ -320,10 +320,7 @@ const authorize = (
   apiKey: Redacted.Redacted | null,
   { headers }: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<void, Refusal> => {
-  if (apiKey === null) return Effect.void
-  const expected = Buffer.from(`Bearer ${Redacted.value(apiKey)}`)
-  const given = Buffer.from(headers["authorization"] ?? "")
-  return expected.length === given.length && timingSafeEqual(expected, given)
+  return apiKey === null || Credentials.isBearer(headers["authorization"], apiKey)
     ? Effect.void
     : Effect.fail(refuse(401, "the header Authorization does not hold this server's key"))
 }

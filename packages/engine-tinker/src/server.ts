@@ -1,7 +1,8 @@
-import { hash, timingSafeEqual } from "node:crypto"
+import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { zstdDecompress } from "node:zlib"
 import type { Engine, EngineError } from "@inspo/engine"
+import { Credentials } from "@inspo/http-server"
 import {
   ByteSize,
   Context,
@@ -10,7 +11,7 @@ import {
   Layer,
   Option,
   Predicate,
-  Redacted,
+  type Redacted,
   Result,
   Schema,
   SchemaIssue
@@ -273,10 +274,7 @@ const authorize = (
   apiKey: Redacted.Redacted | null,
   { headers }: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<void, Refusal> => {
-  if (apiKey === null) return Effect.void
-  const expected = Buffer.from(Redacted.value(apiKey))
-  const given = Buffer.from(headers["x-api-key"] ?? "")
-  return expected.length === given.length && timingSafeEqual(expected, given)
+  return apiKey === null || Credentials.isSecret(headers["x-api-key"] ?? "", apiKey)
     ? Effect.void
     : Effect.fail(refuse("the header X-API-Key does not hold this server's key", 401))
 }
