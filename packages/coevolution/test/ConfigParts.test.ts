@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigParts, EventLog, Presets, RunConfig } from "@inspo/coevolution"
+import { ConfigParts, EventLog, Presets, type RunConfig } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Equal, Fiber, Layer, Predicate, Schema } from "effect"
@@ -31,6 +31,27 @@ const moved = (run: RunConfig, chosen: number): RunConfig => {
   }
 }
 
+const presets = Object.values(Presets.byName)
+
+/** A preset, and which settings are other ones. */
+const Change = Schema.Struct({
+  preset: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: presets.length - 1 })),
+  moved: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 127 })),
+  optimizerUrl: Schema.NullOr(Schema.String),
+  weights: Schema.NullOr(Schema.Record(Schema.Literals(["hard", "easy"]), Schema.Finite)),
+  temperature: Schema.Literals([0.2, 0.5])
+})
+
+const changed = (change: typeof Change.Type): RunConfig => {
+  const run = moved(presets[change.preset] ?? config, change.moved)
+  return {
+    ...run,
+    optimizer: { ...run.optimizer, url: change.optimizerUrl },
+    data: { ...run.data, weights: change.weights },
+    sampler: { ...run.sampler, temperature: change.temperature }
+  }
+}
+
 describe("ConfigParts", () => {
   it("classes every setting, and nothing else", () => {
     const classed = leaves(ConfigParts.parts)
@@ -45,7 +66,8 @@ describe("ConfigParts", () => {
       )
   })
 
-  it.prop("tells exactly the settings that differ and decide results", [RunConfig, RunConfig], ([before, after]) => {
+  it.prop("tells exactly the settings that differ and decide results", [Change, Change], ([one, other]) => {
+    const [before, after] = [changed(one), changed(other)]
     const told = new Set(ConfigParts.differences(before, after).map(({ field }) => field))
     for (const name of new Set([...leaves(before), ...leaves(after)])) {
       const [a, b] = [at(before, name), at(after, name)]
