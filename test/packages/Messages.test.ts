@@ -7,12 +7,9 @@ import { assert, describe, it } from "vitest"
 
 const packages = fileURLToPath(new URL("../../packages", import.meta.url))
 
-/**
- * The sources of the libraries. Settings are what `coevolution` is about, generated code speaks of nothing, and the engines
- * of completions still call their options as settings do.
- */
+/** The sources of the libraries. Settings are what `coevolution` is about, and generated code speaks of nothing. */
 const sources = globSync("*/src/**/*.ts", { cwd: packages }).filter(
-  (file) => !/^(?:coevolution|engine-completions)\/|\/generated\//u.test(file)
+  (file) => !/^coevolution\/|\/generated\//u.test(file)
 )
 
 const settings = leafPaths(Presets.quick)

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process"
+import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
@@ -8,6 +9,17 @@ import { inspo } from "../src/Cli.ts"
 import { helpDocs, presented } from "./support/HelpDocs.ts"
 
 const all = Effect.cached(Effect.provide(helpDocs, NodeServices.layer)).pipe(Effect.runSync)
+
+const root = fileURLToPath(new URL("../../../", import.meta.url))
+
+/** The commands that the pages print in their shell blocks. */
+const documented = globSync(["README.md", "docs/**/*.md", "apps/*/README.md"], { cwd: root }).flatMap((page) =>
+  [...readFileSync(`${root}/${page}`, "utf8").matchAll(/^```sh\n(.*?)^```/gmsu)].flatMap(([, block = ""]) =>
+    [...block.replaceAll("\\\n", " ").matchAll(/^(?:npx pnpm@12 )?(inspo [^#|\n]*)/gmu)].map(
+      ([, command = ""]) => command
+    )
+  )
+)
 
 describe("--help", () => {
   it.effect("tells of every verb what it does, and how to call it", () =>
@@ -23,12 +35,14 @@ describe("--help", () => {
     })
   )
 
-  it.effect("gives examples that call known verbs with known flags", () =>
+  it.effect("gives examples that call known verbs with known flags, as the pages of the documentation do", () =>
     Effect.gen(function* () {
       const docs = yield* all
       const known = new Map(docs.map(({ doc, path }) => [path.join(" "), doc]))
       const verbs = [...known.keys()].toSorted((a, b) => b.length - a.length)
-      for (const { command } of docs.flatMap(({ doc }) => doc.examples ?? [])) {
+      const examples = docs.flatMap(({ doc }) => (doc.examples ?? []).map(({ command }) => command))
+      assert.isAbove(documented.length, 50)
+      for (const command of [...examples, ...documented]) {
         assert.match(command, /^inspo /u)
         const verb = verbs.find((name) => `${command} `.startsWith(`inspo ${name} `))
         const flags = known.get(verb ?? "")?.flags.map(({ name }) => name) ?? []

@@ -36,6 +36,15 @@ export interface CompletionsEngineOptions {
   readonly patience?: Duration.Input | undefined
   /** How long one answer may take; 10 minutes when absent. */
   readonly answerWithin?: Duration.Input | undefined
+  /** What these options are called where a user sets them, for messages; as here when absent. */
+  readonly names?: Partial<OptionNames> | undefined
+}
+
+/** Options of which messages speak. */
+export interface OptionNames {
+  readonly model: string
+  readonly contextLength: string
+  readonly apiKey: string
 }
 
 /**
@@ -62,8 +71,12 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
       patience,
       answerWithin: options.answerWithin ?? "10 minutes"
     })
-  const fail = (operation: EngineError["operation"]) => (error: Connection.AskError | EngineError) =>
-    error._tag === "EngineError" ? error : new EngineError({ operation, reason: `${url}: ${error.message}` })
+  const names: OptionNames = { model: "model", contextLength: "contextLength", apiKey: "apiKey", ...options.names }
+  const fail = (operation: EngineError["operation"]) => (error: Connection.AskError | EngineError) => {
+    if (error._tag === "EngineError") return error
+    const remedy = error.status === 401 || error.status === 403 ? `; give the server's key with ${names.apiKey}` : ""
+    return new EngineError({ operation, reason: `${url}: ${error.message}${remedy}`, cause: error })
+  }
 
   const probing = connect("5 seconds")
   const { data: models } = yield* Effect.mapError(probing.get("/v1/models", readModels), fail("start"))
@@ -73,7 +86,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
     return yield* new EngineError({
       operation: "start",
       reason:
-        `engine.baseModel is ${JSON.stringify(wanted)}, which ${url} does not serve; expected ` +
+        `${names.model} is ${JSON.stringify(wanted)}, which ${url} does not serve; expected ` +
         (models.length === 0 ? "a server with a model" : `one of ${models.map(({ id }) => id).join(", ")}`)
     })
   const model = served.id
@@ -87,7 +100,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
   if (contextLength === undefined)
     return yield* new EngineError({
       operation: "start",
-      reason: `${url} does not tell the context length of ${model}; set engine.contextLength`
+      reason: `${url} does not tell the context length of ${model}; set ${names.contextLength}`
     })
   const sampleBy = (connection: Connection.Connection, request: SampleRequest, n: number, seed: string) => {
     const asked = { ...request, n, seed: numericSeed(seed) }
@@ -203,9 +216,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
       Effect.fail(
         new EngineError({
           operation: "train",
-          reason:
-            `${url} samples and does not train; set train.fromStep to null to evolve instructions alone, or name a server ` +
-            "of the Tinker protocol with engine.url and engine.protocol: tinker"
+          reason: `${url} samples and does not train; evolve instructions alone, or name a server of the Tinker protocol`
         })
       ),
 
@@ -215,7 +226,7 @@ const make = Effect.fn("CompletionsEngine.make")(function* (
         if (!scores || scoring === null)
           return yield* new EngineError({
             operation: "score",
-            reason: `${url} gives no log-probabilities of a prompt; set train.klCoefficient to 0`
+            reason: `${url} gives no log-probabilities of a prompt, which a KL term needs`
           })
         return yield* Effect.forEach(
           sequences,
@@ -279,7 +290,7 @@ const checked = (
     const at = tokens.findIndex((token) => token < 0 || token >= vocabulary)
     if (at >= 0)
       return Result.fail(
-        `token ${at} of sequence ${index} is ${tokens[at]}, expected 0 to ${vocabulary - 1}, the ids of engine.tokenizer`
+        `token ${at} of sequence ${index} is ${tokens[at]}, expected 0 to ${vocabulary - 1}, the ids of the tokenizer`
       )
   }
   return Result.succeed(sequences)

@@ -102,7 +102,7 @@ const passing: Readonly<Record<string, ReadonlyArray<Fault>>> = {
 
 /** Faults that stay, and what the error says of them. */
 const staying: Readonly<Record<string, readonly [fault: Fault, reason: RegExp]>> = {
-  "401": [status(401), /status 401: .*name the server's key with engine.apiKeyEnv/u],
+  "401": [status(401), /status 401: .*give the server's key with apiKey/u],
   "400": [status(400), /status 400: .*a proxy of the test/u],
   "500 for good": [status(500), /status 500/u],
   "no token ids": [
@@ -324,7 +324,7 @@ describe("CompletionsEngine", () => {
       const engine = yield* Effect.provideContext(Engine, yield* elapsing(Layer.build(layer)))
       assert.strictEqual(engine.profile.scoresReference, false)
       const error = yield* Effect.flip(engine.score("reference", [{ prompt: [1], response: [2] }]))
-      assert.match(error.reason, /no log-probabilities of a prompt; set train.klCoefficient to 0/u)
+      assert.match(error.reason, /no log-probabilities of a prompt, which a KL term needs/u)
     }).pipe(Effect.scoped, Effect.provide(tabular))
   )
 
@@ -344,7 +344,7 @@ describe("CompletionsEngine", () => {
           optimizer: { learningRate: 0.1, beta1: 0.9, beta2: 0.999, weightDecay: 0, gradientClip: 1 }
         })
       )
-      assert.match(training.reason, /samples and does not train; set train.fromStep to null/u)
+      assert.match(training.reason, /samples and does not train; evolve instructions alone/u)
     }).pipe(Effect.scoped, Effect.provide(tabular))
   )
 
@@ -365,7 +365,7 @@ describe("CompletionsEngine", () => {
   it.effect("refuses a model that is not served, naming those that are", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Layer.build(Served.engine("vllm", { client: { model: "other" } })))
-      assert.match(error.reason, /engine\.baseModel is "other", which .* does not serve; expected one of served/u)
+      assert.match(error.reason, /model is "other", which .* does not serve; expected one of served/u)
     }).pipe(Effect.scoped, Effect.provide(tabular))
   )
 

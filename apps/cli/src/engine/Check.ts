@@ -85,7 +85,7 @@ const flags: Remote.Names = {
   tokenizer: "--tokenizer",
   contextLength: "--context-length",
   loraRank: "--lora-rank",
-  apiKeyEnv: "--api-key-env"
+  apiKey: "--api-key-env"
 }
 
 const examine = Effect.fnUntraced(function* (tolerance: number) {

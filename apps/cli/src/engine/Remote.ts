@@ -17,7 +17,7 @@ export interface Names {
   readonly tokenizer: string
   readonly contextLength: string
   readonly loraRank: string
-  readonly apiKeyEnv: string
+  readonly apiKey: string
 }
 
 export const settings: Names = {
@@ -27,7 +27,7 @@ export const settings: Names = {
   tokenizer: "engine.tokenizer",
   contextLength: "engine.contextLength",
   loraRank: "engine.loraRank",
-  apiKeyEnv: "engine.apiKeyEnv"
+  apiKey: "engine.apiKeyEnv"
 }
 
 export interface RemoteOptions {
@@ -55,7 +55,7 @@ export const layer = (config: RemoteConfig, options: RemoteOptions) =>
       const apiKey =
         apiKeyEnv === null
           ? null
-          : yield* Secret.fromEnvironment(apiKeyEnv, options.names.apiKeyEnv, "the server's key", start)
+          : yield* Secret.fromEnvironment(apiKeyEnv, options.names.apiKey, "the server's key", start)
       const engine = engines[config.protocol](config, tokenizer, apiKey, options)
       return config.tokenizer === null ? onlyEmbedded(engine, config.url, options.names) : engine
     })
@@ -87,8 +87,9 @@ const engines = {
   completions: (
     { baseModel: model, concurrency, contextLength, url }: RemoteConfig,
     tokenizer: Tokenizer,
-    apiKey: Redacted.Redacted | null
-  ) => CompletionsEngine.layer({ url, tokenizer, apiKey, model, contextLength, concurrency })
+    apiKey: Redacted.Redacted | null,
+    { names }: RemoteOptions
+  ) => CompletionsEngine.layer({ url, tokenizer, apiKey, model, contextLength, concurrency, names })
 }
 
 const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: string, names: Names) =>

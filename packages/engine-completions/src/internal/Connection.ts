@@ -107,9 +107,7 @@ const explain = Effect.fnUntraced(function* (path: string, error: unknown) {
   if (response === undefined)
     return new AskError({ path, status: null, reason: "the server did not answer", unusable: false })
   const said = oneLine(yield* Effect.orElseSucceed(response.text, () => "")).slice(0, 300)
-  const remedy =
-    response.status === 401 || response.status === 403 ? "; name the server's key with engine.apiKeyEnv" : ""
-  return new AskError({ path, status: response.status, reason: `${said}${remedy}`, unusable: false })
+  return new AskError({ path, status: response.status, reason: said, unusable: false })
 })
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/gu, " ").trim()
