@@ -131,7 +131,7 @@ const staying: Readonly<Record<string, readonly [fault: Fault, reason: RegExp]>>
   ],
   "a token id below 0": [
     edited((text) => text.replaceAll(/("token_ids":\[)[^,\]]+/gu, "$1-5")),
-    /request test: token 0 of sequence 0 is -5, expected 0 to \d+, the ids of engine\.tokenizer/u
+    /request test: token 0 of sequence 0 is -5, expected 0 to \d+, the ids of the tokenizer/u
   ],
   "a token id beyond the vocabulary": [
     edited((text) => text.replaceAll(/("token_ids":\[)[^,\]]+/gu, "$11000000000")),
