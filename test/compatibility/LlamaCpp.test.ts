@@ -1,5 +1,4 @@
 import { execFile, spawn } from "node:child_process"
-import { createServer } from "node:net"
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -15,20 +14,11 @@ import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { freePort } from "../cli/FreePort.ts"
 import { inspo } from "../cli/Inspo.ts"
 import * as Foreign from "./support/Foreign.ts"
 
 const script = fileURLToPath(new URL("./python/tiny_gguf.py", import.meta.url))
-
-/** A port that nobody listens at. */
-const freePort = Effect.promise(async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  await once(server, "close")
-  return typeof address === "object" && address !== null ? address.port : 0
-})
 
 /** `llama-server` over a model of bytes with random weights, until the scope ends: its address and the model's folder. */
 const serving = Effect.gen(function* () {
@@ -37,7 +27,7 @@ const serving = Effect.gen(function* () {
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
   )
   yield* Effect.promise(() => promisify(execFile)(Foreign.python, [script, folder]))
-  const port = yield* freePort
+  const port = yield* Effect.promise(freePort)
   const options = [
     "--host",
     "127.0.0.1",

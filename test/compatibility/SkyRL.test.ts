@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort } from "../cli/FreePort.ts"
 import { type Ended, inspo, endAll, type Kill } from "../crash/support/Program.ts"
 import * as Foreign from "./support/Foreign.ts"
 import * as SkyRL from "./support/SkyRL.ts"
@@ -44,7 +45,7 @@ describe.skipIf(Foreign.problem !== null)(`SkyRL ${Foreign.problem ?? ""}`, { ti
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "inspo-skyrl-"))
     await SkyRL.writeModel(join(cwd, "model"))
-    port = await SkyRL.freePort()
+    port = await freePort()
     server = await SkyRL.start(cwd, join(cwd, "model"), port)
   }, 300_000)
 

@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { RandomStream } from "@inspo/domain"
 import { Random } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort } from "../cli/FreePort.ts"
 import { goOn, Tally, undisturbedRun } from "./support/Chain.ts"
 import * as Kills from "./support/Kills.ts"
 import { outcomeOf, type Outcome } from "./support/Outcome.ts"
@@ -33,14 +33,6 @@ afterAll(async () => {
   endAll()
   if (crashes > 0) await rm(cwd, { recursive: true, force: true })
 })
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 const draw = (seed: number, run: number, attempt: number) => {
   const integer = (name: string, below: number) =>

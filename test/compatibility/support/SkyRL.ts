@@ -2,7 +2,6 @@ import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync } from "node:fs"
 import { readFile } from "node:fs/promises"
-import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -117,12 +116,3 @@ const hasRoom = async (url: string, model: string) => {
   await post("retrieve_future", { request_id: read("request_id", freed.text) })
   return made.status === 200
 }
-
-/** A port at which nothing listens. */
-export const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
