@@ -346,7 +346,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   apply("if (credit === undefined) return own", "if (own.length > 0) return own", "everyone keeps its own credit"),
   verifying("places: places - accepted,", "places,", "those accepted before take no place in the race"),
   verifying("again: !isLast && ", "again: ", "a round begins after the last step"),
-  verifying("[parent, ...tried].map(", "[...tried, parent].map(", "the parent gets a candidate's scores"),
+  round("[ofParent, ...arms]", "[...arms, ofParent]", "the parent gets a candidate's scores"),
   ledger("used[cap] + wanted > limit", "used[cap] > limit", "work that does not fit is begun"),
   ledger("used[cap] >= limit ||", "", "work of unknown cost is begun with nothing left"),
 

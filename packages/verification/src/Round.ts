@@ -109,6 +109,25 @@ export const proceed = (round: Round, remaining: ReadonlyArray<number>): Round =
 const left = ({ inSteps, questions }: Design, round: Round): number =>
   Math.max(0, questions - (inSteps ? round.questions.length : round.asked))
 
+/** What a batch says in which all arms were asked the same questions, as a round records it; null where an arm failed. */
+export const scored = <Q extends QuestionId>(
+  { candidates, remaining }: Pick<Round, "candidates" | "remaining">,
+  asked: ReadonlyArray<Q>,
+  ofParent: (question: Q) => number | null,
+  ofCandidate: (place: number, question: Q) => number | null
+) => {
+  const arms = remaining.map((place) => (question: Q) => ofCandidate(place, question))
+  const { questions, scores } = paired(asked, [ofParent, ...arms])
+  const [parent = [], ...ofRemaining] = scores
+  const byPlace = new Map(Invariant.zip(remaining, ofRemaining, "candidates and their scores"))
+  return {
+    asked: asked.length,
+    questions,
+    candidates: candidates.map((_, place) => byPlace.get(place) ?? []),
+    parent
+  }
+}
+
 /** The scores of a batch: of each question that no arm failed on, in the order in which they were asked. */
 export const paired = <Q extends QuestionId>(
   questions: ReadonlyArray<Q>,

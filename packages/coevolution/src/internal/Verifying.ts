@@ -57,26 +57,23 @@ export const score = (
   verifying: Verifying,
   { groups, plan }: Pick<Extract<RunState["phase"], { readonly _tag: "Score" }>, "groups" | "plan">
 ): RunEvent => {
-  const { candidates, evolution, parent, round } = verifying
+  const { evolution, parent, round } = verifying
   const planned = Invariant.zip(plan.questions, plan.assignment, "questions and instructions")
   const means = new Map(groups.map((group) => [key(group.instructionId, group.questionId), Group.meanReward(group)]))
   const tried = new Set(remainingIds(verifying))
   const asked = Arr.dedupe(planned.flatMap(([question, id]) => (tried.has(id) ? [question] : [])))
-  const paired = Round.paired(
-    asked,
-    [parent, ...tried].map((id) => (question: Question.QuestionId) => means.get(key(id, question)) ?? null)
-  )
-  const [ofParent = [], ...ofCandidates] = paired.scores
-  const scores = new Map(Arr.zip(round.remaining, ofCandidates))
+  const mean = (id: string, question: string) => means.get(key(id, question)) ?? null
   return {
     _tag: "CandidatesVerified",
     step: evolution.step,
     round: evolution.round,
     batch: round.batches,
-    asked: asked.length,
-    questions: paired.questions,
-    candidates: candidates.map((_, place) => scores.get(place) ?? []),
-    parent: ofParent,
+    ...Round.scored(
+      round,
+      asked,
+      (question) => mean(parent, question),
+      (place, question) => mean(candidateId(evolution, place), question)
+    ),
     rollouts: 0,
     tokens: 0
   }

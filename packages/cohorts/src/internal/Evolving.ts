@@ -1,7 +1,6 @@
 /** What is decided between two cohorts: who is pruned, who descends, how candidates did, who enters, who is the incumbent. */
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
-import type { QuestionId } from "@inspo/domain/Question"
 import * as Round from "@inspo/verification/Round"
 import type { Verdict } from "@inspo/verification/Verification"
 import { Array as Arr, Option } from "effect"
@@ -118,9 +117,8 @@ const inTrial = <Tag extends "Pairing" | "Sharing">(evolution: Evolution | null,
 
 /** What a cohort says about candidates and parent: their mean rewards on the questions that all were asked. */
 const score = ({ trial }: Learning, evolution: InTrial<"Pairing">): EventOf<"TrialScored"> => {
-  const { candidates, parent, round } = evolution.stage
-  const ids = round.remaining.map((place) => candidateId(evolution, place))
-  const tried = new Set(ids)
+  const { parent, round } = evolution.stage
+  const tried = new Set(round.remaining.map((place) => candidateId(evolution, place)))
   const key = (id: string, question: string) => JSON.stringify([id, question])
   const means = new Map(
     trial.flatMap(({ instruction, question, rewards }) =>
@@ -132,19 +130,16 @@ const score = ({ trial }: Learning, evolution: InTrial<"Pairing">): EventOf<"Tri
   const asked = Arr.dedupe(
     trial.flatMap(({ instruction, question }) => (question !== null && tried.has(instruction) ? [question] : []))
   )
-  const paired = Round.paired(
-    asked,
-    [parent, ...ids].map((id) => (question: QuestionId) => means.get(key(id, question)) ?? null)
-  )
-  const [ofParent = [], ...ofCandidates] = paired.scores
-  const scores = new Map(Arr.zip(round.remaining, ofCandidates))
+  const mean = (id: string, question: string) => means.get(key(id, question)) ?? null
   return {
     _tag: "TrialScored",
     step: evolution.step,
-    asked: asked.length,
-    questions: paired.questions,
-    candidates: candidates.map((_, place) => scores.get(place) ?? []),
-    parent: ofParent
+    ...Round.scored(
+      round,
+      asked,
+      (question) => mean(parent, question),
+      (place, question) => mean(candidateId(evolution, place), question)
+    )
   }
 }
 

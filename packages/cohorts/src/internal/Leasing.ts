@@ -1,5 +1,6 @@
 /** Which lease a request gets: the one it had before, or one drawn from its own stream. */
 import type { InstructionId } from "@inspo/domain/Instruction"
+import * as Invariant from "@inspo/domain/Invariant"
 import { QuestionId } from "@inspo/domain/Question"
 import * as Choose from "@inspo/sampler/Choose"
 import * as Round from "@inspo/verification/Round"
@@ -51,7 +52,10 @@ export const answers = (state: State, archive: Archive, command: LeaseCommand): 
     const one = open === undefined ? undefined : Option.getOrUndefined(HashMap.get(open.leases, key))
     if (open !== undefined && one !== undefined) return [answer(state, open, one)]
     const archived = archivedLease(state, archive, command, key)
-    return archived === undefined ? [] : [{ ...only(archived), closesAt: null }]
+    if (archived !== undefined) return [{ ...only(archived), closesAt: null }]
+    // Of a whole cohort that is closed the archive finds no leases of candidates, which have keys of their own.
+    if (command.isWhole) return []
+    throw new Invariant.InvariantBroken({ missing: `the lease of ${key}` })
   })
 }
 

@@ -30,9 +30,12 @@ export const state = Effect.fnUntraced(function* (
       (lease) => lease.branch === branch && lease.cohort === name
     )
     if (leases.length === 0) continue
-    const own = new Set(leases.map(({ given }) => given.lease))
-    const rewards = (yield* listed(journal, kinds.reward, index, StoredReward)).filter(
-      ({ isLate, lease }) => !isLate && own.has(lease)
+    const keys = new Map(leases.map(({ given }) => [given.lease, given.key]))
+    const rewards = (yield* listed(journal, kinds.reward, index, StoredReward)).flatMap(
+      ({ isLate, lease, sample, value }) => {
+        const key = keys.get(lease)
+        return isLate || key === undefined ? [] : [{ key, sample, value }]
+      }
     )
     state = apply(state, { _tag: "Leased", cohort: name, leases: Arr.sort(leases, byPlace).map(({ given }) => given) })
     state = apply(state, { _tag: "Rewarded", cohort: name, rewards })

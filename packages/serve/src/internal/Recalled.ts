@@ -10,6 +10,7 @@ import {
   StoredLease,
   StoredReward,
   unnamedKey,
+  unnamedOf,
   type Written
 } from "./Stored.ts"
 
@@ -34,26 +35,24 @@ export const recall = Effect.fnUntraced(function* (
     ],
     fetch
   )
-  return recalled(
-    leases,
-    new Map(Array.from(rewards.values(), ({ lease, sample }) => [rewardKey(lease, sample), sample])),
-    new Map(Array.from(cohorts, ([key, { index }]) => [key, index]))
-  )
+  return recalled(leases, rewards.values(), new Map(Array.from(cohorts, ([key, { index }]) => [key, index])))
 })
 
 const recalled = (
   leases: Map<string, StoredLease>,
-  rewards: Map<string, number>,
+  rewards: Iterable<StoredReward>,
   cohorts: Map<string, number>
 ): Recalled => {
+  const samples = new Map<string, Array<number>>()
+  const remember = ({ lease, sample }: StoredReward) => {
+    samples.set(lease, [...(samples.get(lease) ?? []), sample])
+  }
+  for (const reward of rewards) remember(reward)
   const archived = (key: string): Archive.ArchivedLease | undefined => {
     const stored = leases.get(key)
     if (stored === undefined) return undefined
     const { given, ...place } = stored
-    const rewarded = Array.from(rewards).flatMap(([key, sample]) =>
-      key === rewardKey(given.lease, sample) ? [sample] : []
-    )
-    return { ...given, ...place, rewarded }
+    return { ...given, ...place, rewarded: samples.get(given.lease) ?? [] }
   }
   return {
     lease: (id) => {
@@ -66,7 +65,7 @@ const recalled = (
     cohort: (branch, name) => cohorts.get(cohortKey(branch, name)),
     learn: (written) => {
       for (const [key, lease] of written.leases) leases.set(key, lease)
-      for (const [key, , { sample }] of written.rewards) rewards.set(key, sample)
+      for (const [, , reward] of written.rewards) remember(reward)
       for (const [key, index] of written.cohorts) cohorts.set(key, index)
     }
   }
@@ -109,12 +108,6 @@ const named = (state: State.State, command: Command): Names => {
 }
 
 const none: Names = { leases: [], rewards: [], cohorts: [] }
-
-/** Where a lease lies whose cohort the population named. */
-const unnamedOf = (lease: string): string => {
-  const [branch = "", , key = ""] = lease.split("/")
-  return `key/${branch}/${key}`
-}
 
 const unique = (keys: ReadonlyArray<string>): ReadonlyArray<string> =>
   Array.from(new Set(keys)).filter((key) => key.isWellFormed() && !key.includes("\0"))

@@ -3,6 +3,7 @@
  * old; everything else that happened is the log, and the log alone is enough for every later decision.
  */
 import { type EventOf, Given, PopulationEvent, State } from "@inspo/cohorts"
+import { Invariant } from "@inspo/domain"
 import type { NewEvent, RecordGroup } from "@inspo/journal"
 import { Array as Arr, HashMap, Schema } from "effect"
 
@@ -23,7 +24,6 @@ export interface StoredLease extends Schema.Schema.Type<typeof StoredLease> {}
 /** The first reward of a sample, in [0, 1]; null where there is none to come. A late one is no evidence. */
 export const StoredReward = Schema.Struct({
   lease: Schema.String,
-  key: Schema.String,
   sample: Count,
   value: Schema.NullOr(Schema.Finite),
   isLate: Schema.Boolean
@@ -45,6 +45,12 @@ export const leaseKey = ({ branch, given, isNamed }: Pick<StoredLease, "branch" 
   isNamed ? given.lease : unnamedKey(branch, given.key)
 
 export const unnamedKey = (branch: number, key: string): string => `key/${branch}/${encodeURIComponent(key)}`
+
+/** The same of a lease by its id. */
+export const unnamedOf = (lease: string): string => {
+  const [branch = "", , key = ""] = lease.split("/")
+  return `key/${branch}/${key}`
+}
 
 export const rewardKey = (lease: string, sample: number): string => `${lease}#${sample}`
 
@@ -80,16 +86,16 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
         leases.push(...leasesOf(open, branch, event))
         continue
       case "Rewarded": {
-        const index = open.get(event.cohort)?.index ?? 0
+        const { index } = Invariant.get(open, event.cohort, "cohort")
         for (const { key, sample, value } of event.rewards) {
           const lease = State.leaseId(branch, event.cohort, key)
-          rewards.push([rewardKey(lease, sample), index, { lease, key, sample, value, isLate: false }])
+          rewards.push([rewardKey(lease, sample), index, { lease, sample, value, isLate: false }])
         }
         continue
       }
       case "RewardedLate":
         for (const { lease, sample, value } of event.rewards)
-          rewards.push([rewardKey(lease, sample), step, { lease, key: "", sample, value, isLate: true }])
+          rewards.push([rewardKey(lease, sample), step, { lease, sample, value, isLate: true }])
         break
       case "CohortOpened":
         open.set(event.cohort, {
@@ -160,8 +166,7 @@ const leasesOf = (
   branch: number,
   { cohort, leases }: EventOf<"Leased">
 ): ReadonlyArray<Written["leases"][number]> => {
-  const known = open.get(cohort)
-  if (known === undefined) return []
+  const known = Invariant.get(open, cohort, "cohort")
   const { index, isNamed, isTrain } = known
   open.set(cohort, { ...known, leases: known.leases + leases.length })
   return leases.map((given, at) => {
