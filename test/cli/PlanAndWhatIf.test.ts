@@ -85,9 +85,9 @@ describe("a what-if", { timeout: patience }, () => {
       /^\{"runDir":"one","settings":\{"population.window":5\},"policyPath":"fixed","decisions":\[[^\n]+\n$/u
     )
     const { best, decisions } = Schema.decodeSync(Schema.fromJsonString(Found))(stdout)
-    assert.strictEqual(best.whatif, best.original)
+    assert.strictEqual(best.replayed, best.logged)
     assert.isAtLeast(decisions.length, 3)
-    for (const { original, whatif } of decisions) assert.deepStrictEqual(whatif, original)
+    for (const { logged, replayed } of decisions) assert.deepStrictEqual(replayed, logged)
     const told = await inspo(["replay", "one", "--set", "population.window=5"], { cwd })
     assert.include(told.stdout, "The policy path is held fixed")
     assert.include(told.stdout, `0 of ${decisions.length} decisions differ.`)
@@ -109,10 +109,10 @@ describe("a what-if", { timeout: patience }, () => {
   })
 })
 
-const Pair = Schema.Struct({ original: Schema.String, whatif: Schema.String })
+const Pair = Schema.Struct({ logged: Schema.String, replayed: Schema.String })
 const Found = Schema.Struct({
   best: Pair,
-  decisions: Schema.Array(Schema.Struct({ original: Schema.Unknown, whatif: Schema.Unknown }))
+  decisions: Schema.Array(Schema.Struct({ logged: Schema.Unknown, replayed: Schema.Unknown }))
 })
 const Grid = Schema.Struct({
   grid: Schema.Array(

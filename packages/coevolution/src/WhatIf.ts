@@ -20,13 +20,13 @@ const Step = Schema.Int
 export const Decision = Schema.Struct({
   step: Step,
   kind: Schema.Literals(["prune", "parents", "refill", "best"]),
-  original: Schema.NullOr(Ids),
-  whatif: Schema.NullOr(Ids),
+  logged: Schema.NullOr(Ids),
+  replayed: Schema.NullOr(Ids),
   effectiveGroups: Schema.NullOr(Schema.Finite)
 })
 export interface Decision extends Schema.Schema.Type<typeof Decision> {}
 
-const Pair = <S extends Schema.Top>(of: S) => Schema.Struct({ original: of, whatif: of })
+const Pair = <S extends Schema.Top>(of: S) => Schema.Struct({ logged: of, replayed: of })
 
 /**
  * What follows from a log under other settings. `reward` is the mean training reward of the steps if instructions had
@@ -160,8 +160,8 @@ export const ask = ({ log, original }: Opened, deciding: Strategies.Deciding): R
     decisions: Arr.dedupe([...logged.keys(), ...due.keys()])
       .flatMap((key) => decision(logged.get(key), due.get(key)))
       .toSorted((a, b) => a.step - b.step || kinds.indexOf(a.kind) - kinds.indexOf(b.kind)),
-    best: { original: original.best, whatif: trace.best },
-    reward: { original: original.reward, whatif: trace.reward }
+    best: { logged: original.best, replayed: trace.best },
+    reward: { logged: original.reward, replayed: trace.reward }
   })
 }
 
@@ -196,8 +196,8 @@ const decision = (logged: Decided | undefined, due: Decided | undefined): Readon
         {
           step: either.step,
           kind: either.kind,
-          original: logged?.ids ?? null,
-          whatif: due?.ids ?? null,
+          logged: logged?.ids ?? null,
+          replayed: due?.ids ?? null,
           effectiveGroups: due === undefined ? null : leastObserved(due).groups
         }
       ]

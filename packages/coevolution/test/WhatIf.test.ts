@@ -30,7 +30,7 @@ const refusal = (change: Partial<RunConfig>) => Result.getOrThrow(Result.flip(as
 const atTemperature = (temperature: number) => ({ sampler: { ...config.sampler, temperature } })
 const pruningEvery = (pruneEvery: number) => ({ schedule: { ...config.schedule, pruneEvery } })
 const changed = ({ decisions }: WhatIf.Answer) =>
-  decisions.filter(({ original, whatif }) => JSON.stringify(original) !== JSON.stringify(whatif))
+  decisions.filter(({ logged, replayed }) => JSON.stringify(logged) !== JSON.stringify(replayed))
 
 describe("the settings of the log", () => {
   it.effect.each<readonly [string, RunConfig]>([
@@ -57,12 +57,12 @@ describe("the settings of the log", () => {
       const same = Result.getOrThrow(askOf(opened(settings, events), settings))
       assert.deepStrictEqual(changed(same), [])
       assert.strictEqual(
-        same.best.whatif,
+        same.best.replayed,
         events.flatMap((event) => (event._tag === "RunFinished" ? [event.best] : []))[0]
       )
-      assert.strictEqual(same.reward.whatif, same.reward.original)
+      assert.strictEqual(same.reward.replayed, same.reward.logged)
       assert.deepStrictEqual(
-        same.decisions.flatMap(({ kind, step, whatif }) => (kind === "prune" ? [{ step, ids: whatif }] : [])),
+        same.decisions.flatMap(({ kind, step, replayed }) => (kind === "prune" ? [{ step, ids: replayed }] : [])),
         events.flatMap((event) =>
           event._tag === "Pruned" ? [{ step: event.step, ids: event.pruned.map(({ id }) => id) }] : []
         )
@@ -74,7 +74,7 @@ describe("the settings of the log", () => {
     const means = log.flatMap((event) =>
       event._tag === "RolloutsCollected" ? [mean(event.groups.map(({ rewards }) => mean(rewards)))] : []
     )
-    assert.approximately(answer({}).reward.original ?? NaN, mean(means), 1e-12)
+    assert.approximately(answer({}).reward.logged ?? NaN, mean(means), 1e-12)
   })
 
   it.prop(
@@ -101,7 +101,7 @@ describe("the settings of the log", () => {
       }
       const same = Result.getOrThrow(askOf(opened(settings, syntheticLog(settings, 40)), settings))
       assert.deepStrictEqual(changed(same), [])
-      assert.strictEqual(same.best.whatif, same.best.original)
+      assert.strictEqual(same.best.replayed, same.best.logged)
     },
     { arbitrary: { runs: 40 } }
   )
@@ -114,18 +114,16 @@ describe("other settings", () => {
       [cold, hot].map((one) => one && changed(one)),
       [[], []]
     )
-    assert.isAbove(cold?.reward.whatif ?? 0, logged?.reward.whatif ?? 1)
-    assert.isAbove(logged?.reward.whatif ?? 0, hot?.reward.whatif ?? 1)
+    assert.isAbove(cold?.reward.replayed ?? 0, logged?.reward.replayed ?? 1)
+    assert.isAbove(logged?.reward.replayed ?? 0, hot?.reward.replayed ?? 1)
   })
 
   it("of pruning decide at their own steps", () => {
     const { decisions } = answer(pruningEvery(3))
-    const due = decisions.flatMap(({ kind, step, whatif }) => (kind === "prune" && whatif !== null ? [step] : []))
+    const due = decisions.flatMap(({ kind, step, replayed }) => (kind === "prune" && replayed !== null ? [step] : []))
     assert.includeMembers(due, [3, 6, 18, 21])
     for (const step of due) assert.strictEqual(step % 3, 0)
-    const logged = decisions.flatMap(({ kind, original, step }) =>
-      kind === "prune" && original !== null ? [step] : []
-    )
+    const logged = decisions.flatMap(({ kind, logged, step }) => (kind === "prune" && logged !== null ? [step] : []))
     assert.deepStrictEqual(logged.slice(0, 3), [5, 10, 15])
   })
 
@@ -180,8 +178,8 @@ describe("other settings", () => {
     const { decisions } = Result.getOrThrow(askOf(opened(unpruned, flawless), { ...unpruned, ...atTemperature(1) }))
     const evolutions = decisions.filter(({ kind }) => kind === "refill")
     assert.deepStrictEqual(
-      evolutions.map(({ step, whatif }) => ({ step, whatif })),
-      [15, 30].map((step) => ({ step, whatif: [] }))
+      evolutions.map(({ step, replayed }) => ({ step, replayed })),
+      [15, 30].map((step) => ({ step, replayed: [] }))
     )
   })
 
@@ -209,8 +207,8 @@ describe("other settings", () => {
           : []
       )
     const { decisions } = answer(pruningEvery(3))
-    for (const { kind, step, whatif } of decisions)
-      if (kind === "refill") assert.deepStrictEqual([whatif], accepted(step))
+    for (const { kind, step, replayed } of decisions)
+      if (kind === "refill") assert.deepStrictEqual([replayed], accepted(step))
   })
 
   it("are refused where they evolve and the log does not", () => {
@@ -250,8 +248,9 @@ describe("other settings", () => {
         schedule: { ...settings.schedule, pruneEvery }
       })
       if (Result.isFailure(asked)) return assert.isBelow(asked.failure.effectiveGroups, WhatIf.minimumGroups)
-      for (const { effectiveGroups, kind, whatif } of changed(asked.success))
-        if (kind === "prune" && (whatif ?? []).length > 0) assert.isAtLeast(effectiveGroups ?? 0, WhatIf.minimumGroups)
+      for (const { effectiveGroups, kind, replayed } of changed(asked.success))
+        if (kind === "prune" && (replayed ?? []).length > 0)
+          assert.isAtLeast(effectiveGroups ?? 0, WhatIf.minimumGroups)
     },
     { arbitrary: { runs: 30 } }
   )

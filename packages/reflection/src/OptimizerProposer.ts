@@ -127,7 +127,7 @@ const converse = Effect.fnUntraced(function* <E>(
 })
 
 /** What an answer brought. */
-interface Reading extends OptimizerAnswer {
+interface ParsedAnswer extends OptimizerAnswer {
   readonly critique: string
   readonly candidates: ReadonlyArray<Candidate>
 }
@@ -135,14 +135,14 @@ interface Reading extends OptimizerAnswer {
 /** Reads the candidates of an answer; a refusal is an error. */
 const usable =
   (proposer: string) =>
-  (answer: OptimizerAnswer): Effect.Effect<Reading, ProposerError> => {
+  (answer: OptimizerAnswer): Effect.Effect<ParsedAnswer, ProposerError> => {
     if (answer.end === "refused") return Effect.fail(OptimizerFault.refused(proposer, answer))
     const { critique, texts } = CandidateParser.parse(answer.text, { isCut: answer.end === "cut" })
     const candidates = texts.map((text) => ({ text, rationale: "" }))
     return Effect.succeed({ ...answer, critique, candidates })
   }
 
-const proposal = ({ candidates, critique, spent }: Reading): Proposal => ({ candidates, critique, spent })
+const proposal = ({ candidates, critique, spent }: ParsedAnswer): Proposal => ({ candidates, critique, spent })
 
 const judge = ({ rules }: InitialRequest<unknown>, candidates: ReadonlyArray<Candidate>) =>
   rules === undefined ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)

@@ -26,19 +26,19 @@ export const answerLines = (
           "",
           ...table([
             ["step", "decision", "logged", "what if", "groups"],
-            ...changed.map(({ effectiveGroups, kind, original, step, whatif }) => [
+            ...changed.map(({ effectiveGroups, kind, logged, step, replayed }) => [
               String(step),
               kind,
-              ids(original),
-              ids(whatif),
+              ids(logged),
+              ids(replayed),
               effectiveGroups === null ? "-" : effectiveGroups.toFixed(0)
             ])
           ])
         ]),
     "",
     ...paragraph(
-      `Best instruction: ${best.original} logged, ${best.whatif} what if. Mean training reward: ` +
-        `${share(reward.original)} logged, ${share(reward.whatif)} what if.`,
+      `Best instruction: ${best.logged} logged, ${best.replayed} what if. Mean training reward: ` +
+        `${share(reward.logged)} logged, ${share(reward.replayed)} what if.`,
       "",
       columns
     )
@@ -56,8 +56,8 @@ export const gridLines = (asked: ReadonlyArray<Asked>, columns: number): Readonl
       ...Result.match(answer, {
         onSuccess: ({ best, decisions, reward }) => [
           `${decisions.filter(differs).length}/${decisions.length}`,
-          best.whatif,
-          share(reward.whatif)
+          best.replayed,
+          share(reward.replayed)
         ],
         onFailure: () => ["refused", "-", "-"]
       })
@@ -72,7 +72,7 @@ const fixedPath =
   "The policy path is held fixed: policy, rollouts and proposed candidates stay those of the log, and only who is " +
   "pruned, becomes a parent, enters and wins is decided again."
 
-const differs = ({ original, whatif }: Decision): boolean => !Equal.equals(original, whatif)
+const differs = ({ logged, replayed }: Decision): boolean => !Equal.equals(logged, replayed)
 
 const words = (settings: Asked["settings"]): string => {
   const changed = Object.entries(settings).map(([name, value]) => `${name}=${String(value)}`)

@@ -4,7 +4,7 @@ import type { Catalog, Entry } from "../../Catalog.ts"
 import type * as Wire from "../../Wire.ts"
 import { fileName, type Model } from "./Models.ts"
 import { type Refusal, refuse, shown } from "./Refusal.ts"
-import type { Residence } from "./Residence.ts"
+import type { LoadedWeights } from "./LoadedWeights.ts"
 
 /** What is saved: weights with optimizer state, or weights to sample from. */
 export type Kind = "weights" | "sampler_weights"
@@ -26,7 +26,7 @@ export interface Checkpoints {
   readonly expire: (now: number) => Effect.Effect<void>
 }
 
-export const make = (catalog: Catalog, engine: Engine.Interface, residence: Residence): Checkpoints => {
+export const make = (catalog: Catalog, engine: Engine.Interface, loaded: LoadedWeights): Checkpoints => {
   const find = Effect.fnUntraced(function* (path: string) {
     const found = yield* catalog.get(path)
     return found === undefined || isOver(found, yield* Clock.currentTimeMillis) ? Option.none() : Option.some(found)
@@ -50,7 +50,7 @@ export const make = (catalog: Catalog, engine: Engine.Interface, residence: Resi
       const path = pathOf(model.id, kind, name)
       if (request.overwrite !== true && Option.isSome(yield* find(path)))
         return yield* refuse(`Checkpoint ${path} exists`, 409)
-      const ref = yield* residence.using(model.weights, engine.save(`${fileName(model.id)}.${kind}.${name}`))
+      const ref = yield* loaded.using(model.weights, engine.save(`${fileName(model.id)}.${kind}.${name}`))
       const savedAt = yield* Clock.currentTimeMillis
       const { ttl_seconds: seconds = null, user_metadata: metadata = null } = request
       yield* catalog.put(path, {

@@ -3,7 +3,7 @@ import { Clock, type Duration, Effect, Exit, Scope } from "effect"
 import type { Futures } from "./Futures.ts"
 import { known, type Refusal, refuse } from "./Refusal.ts"
 import * as RequestQueue from "./RequestQueue.ts"
-import type { Residence, Weights } from "./Residence.ts"
+import type { LoadedWeights, Weights } from "./LoadedWeights.ts"
 import type { Samplers } from "./Samplers.ts"
 import type { Sessions } from "./Sessions.ts"
 
@@ -46,7 +46,7 @@ export interface Models {
   /** Refuses a new model where there are too many. */
   readonly checkRoom: (id: string) => Effect.Effect<void, Refusal>
   readonly add: (id: string, origin: Origin) => Effect.Effect<Model>
-  /** Ends a model: its requests, its samplers and what it parked. */
+  /** Ends a model: its requests, its samplers and what it saved. */
   readonly free: (model: Model) => Effect.Effect<void, EngineError>
   /** Ends the models of a session; what they left in the engine's folder goes when the engine has a moment. */
   readonly freeOfSession: (session: string) => Effect.Effect<void>
@@ -54,7 +54,7 @@ export interface Models {
 
 export interface ModelsOptions {
   readonly futures: Futures
-  readonly residence: Residence
+  readonly loaded: LoadedWeights
   readonly samplers: Samplers
   readonly sessions: Sessions
   readonly most: number
@@ -63,7 +63,7 @@ export interface ModelsOptions {
 }
 
 export const make = Effect.fnUntraced(function* (options: ModelsOptions): Effect.fn.Return<Models, never, Scope.Scope> {
-  const { futures, most, residence, samplers, sessions } = options
+  const { futures, most, loaded, samplers, sessions } = options
   const scope = yield* Effect.scope
   const models = new Map<string, Model>()
 
@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* (options: ModelsOptions): Effect
     samplers.forgetOfModel(model.id)
     yield* futures.end(model.id)
     yield* Scope.close(model.scope, Exit.void)
-    yield* residence.forget(model.weights)
+    yield* loaded.forget(model.weights)
   })
   const ofSession = (session: string) => Array.from(models.values()).filter((one) => one.session === session)
 
@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* (options: ModelsOptions): Effect
       const added: Model = {
         ...origin,
         id,
-        weights: { name: fileName(id), parked: null, dirty: false },
+        weights: { name: fileName(id), saved: null, dirty: false },
         enqueue: yield* Scope.provide(RequestQueue.make(options.gapPatience), own),
         scope: own,
         pending: [],

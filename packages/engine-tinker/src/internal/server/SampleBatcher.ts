@@ -1,7 +1,7 @@
 import { Engine, type EngineError, type SampleRequest, type SampleResult } from "@inspo/engine"
 import { Deferred, Effect, Exit, Queue, type Scope } from "effect"
 import { type Refusal, refuse } from "./Refusal.ts"
-import type { Residence, Weights } from "./Residence.ts"
+import type { LoadedWeights, Weights } from "./LoadedWeights.ts"
 
 /** Weights to sample from; `check` refuses when they are gone by the time it is their turn. */
 export interface Source {
@@ -27,14 +27,14 @@ interface Job {
  * share its next call, up to `most` samples. That changes no sample, since none depends on the others of its call.
  */
 export const make = Effect.fnUntraced(function* (
-  residence: Residence,
+  loaded: LoadedWeights,
   most: number
 ): Effect.fn.Return<SampleOne, never, Engine | Scope.Scope> {
   const engine = yield* Engine
   const arrivals = yield* Queue.unbounded<Job>()
 
   const sample = (source: Source, jobs: ReadonlyArray<Job>) =>
-    residence.using(source.weights, Effect.andThen(source.check, engine.sample(jobs.map(({ request }) => request))))
+    loaded.using(source.weights, Effect.andThen(source.check, engine.sample(jobs.map(({ request }) => request))))
 
   const run = Effect.fnUntraced(function* (source: Source, jobs: ReadonlyArray<Job>): Effect.fn.Return<void> {
     const results = yield* Effect.exit(sample(source, jobs))

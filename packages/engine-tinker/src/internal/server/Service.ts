@@ -12,7 +12,7 @@ import * as Futures from "./Futures.ts"
 import type { Limits } from "./Limits.ts"
 import * as Listings from "./Listings.ts"
 import * as Models from "./Models.ts"
-import * as Residence from "./Residence.ts"
+import * as LoadedWeights from "./LoadedWeights.ts"
 import * as SampleBatcher from "./SampleBatcher.ts"
 import * as Samplers from "./Samplers.ts"
 import * as Sessions from "./Sessions.ts"
@@ -37,9 +37,9 @@ export interface ServiceOptions {
 /** What the endpoints do, without HTTP. */
 export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
   const engine = yield* Engine
-  const residence = yield* Residence.make(engine)
+  const loaded = yield* LoadedWeights.make(engine)
   const { catalog, limits, model, tokenizer } = options
-  const sampleOne = yield* SampleBatcher.make(residence, Math.max(limits.samples, 2 * engine.profile.concurrency))
+  const sampleOne = yield* SampleBatcher.make(loaded, Math.max(limits.samples, 2 * engine.profile.concurrency))
   const futures = Futures.make({
     nonce: yield* word,
     retained: { outcomes: options.retained, numbers: retainedNumbers },
@@ -47,17 +47,17 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
   })
   const sessions = Sessions.make(limits.sessions)
   const samplers = Samplers.make()
-  const checkpoints = Checkpoints.make(catalog, engine, residence)
+  const checkpoints = Checkpoints.make(catalog, engine, loaded)
   const models = yield* Models.make({
     futures,
-    residence,
+    loaded,
     samplers,
     sessions,
     most: limits.models,
     gapPatience: options.gapPatience
   })
   const submissions = Submissions.make(futures, models, yield* Effect.scope)
-  const parts = { checkpoints, engine, futures, limits, models, residence, samplers, sessions, submissions }
+  const parts = { checkpoints, engine, futures, limits, models, loaded, samplers, sessions, submissions }
 
   return {
     bodyBytes: limits.bodyBytes,

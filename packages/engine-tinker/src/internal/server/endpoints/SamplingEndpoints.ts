@@ -6,7 +6,7 @@ import type { Checkpoints } from "../Checkpoints.ts"
 import type { Limits } from "../Limits.ts"
 import type { Outcome } from "../Outcomes.ts"
 import { refuse } from "../Refusal.ts"
-import type { Residence } from "../Residence.ts"
+import type { LoadedWeights } from "../LoadedWeights.ts"
 import type { SampleOne, Source } from "../SampleBatcher.ts"
 import * as SampleRequests from "../SampleRequests.ts"
 import type { Samplers } from "../Samplers.ts"
@@ -18,7 +18,7 @@ export interface SamplingOptions {
   readonly checkpoints: Checkpoints
   readonly engine: Engine.Interface
   readonly limits: Limits
-  readonly residence: Residence
+  readonly loaded: LoadedWeights
   readonly sampleOne: SampleOne
   readonly samplers: Samplers
   readonly sessions: Sessions
@@ -30,13 +30,13 @@ export interface SamplingOptions {
 /** Samplers, and samples from them. */
 export const make = (options: SamplingOptions) => {
   const { engine, model, samplers, sessions, submissions } = options
-  const base: Source = { weights: options.residence.base, check: Effect.void }
+  const base: Source = { weights: options.loaded.base, check: Effect.void }
   const sampled = sampling(options, base)
 
   const sourceOf = Effect.fnUntraced(function* (path: string | null | undefined, wanted: string | null | undefined) {
     if (path !== null && path !== undefined) {
-      const parked = yield* options.checkpoints.get(path)
-      return { weights: { name: "path", parked, dirty: false }, check: Effect.void }
+      const saved = yield* options.checkpoints.get(path)
+      return { weights: { name: "path", saved, dirty: false }, check: Effect.void }
     }
     if (wanted === null || wanted === undefined)
       return yield* refuse("none of sampling_session_id, model_path and base_model is given, expected one")
@@ -82,7 +82,7 @@ export const make = (options: SamplingOptions) => {
 }
 
 /** Samples, and scores the last `scored` tokens of the prompt where that is a number. */
-const sampling = ({ engine, residence, sampleOne }: SamplingOptions, base: Source) =>
+const sampling = ({ engine, loaded, sampleOne }: SamplingOptions, base: Source) =>
   Effect.fnUntraced(function* (source: Source, request: SampleRequest, stops: Stops.Stops, scored: number | null) {
     const { sequences } = yield* sampleOne(source, request)
     const from = request.prompt.length - (scored ?? 0)
@@ -91,7 +91,7 @@ const sampling = ({ engine, residence, sampleOne }: SamplingOptions, base: Sourc
     const scores =
       scored === null
         ? undefined
-        : yield* residence.using(source.weights, Effect.andThen(source.check, engine.score(policy, [sequence])))
+        : yield* loaded.using(source.weights, Effect.andThen(source.check, engine.score(policy, [sequence])))
     return {
       _tag: "Samples",
       value: {

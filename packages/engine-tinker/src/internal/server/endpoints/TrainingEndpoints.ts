@@ -9,24 +9,24 @@ import type { Gradient, Model } from "../Models.ts"
 import { json, type Outcome } from "../Outcomes.ts"
 import * as Outside from "../Outside.ts"
 import { atMost, type Refusal, refuse, told } from "../Refusal.ts"
-import type { Residence } from "../Residence.ts"
+import type { LoadedWeights } from "../LoadedWeights.ts"
 import type { Submissions } from "../Submissions.ts"
 import * as Target from "../Target.ts"
 
 export interface TrainingOptions {
   readonly engine: Engine.Interface
   readonly limits: Limits
-  readonly residence: Residence
+  readonly loaded: LoadedWeights
   readonly submissions: Submissions
 }
 
 /** Gradients, which wait with their model, and the optimizer's steps that they are for. */
-export const make = ({ engine, limits, residence, submissions }: TrainingOptions) => {
+export const make = ({ engine, limits, loaded, submissions }: TrainingOptions) => {
   /** An untouched model is the reference policy, for which no weights need to move. */
   const score = ({ version, weights }: Model, sequences: ReadonlyArray<Sequence>) =>
     version === 0
-      ? residence.alone(engine.score("reference", sequences))
-      : residence.using(weights, engine.score("current", sequences))
+      ? loaded.alone(engine.score("reference", sequences))
+      : loaded.using(weights, engine.score("current", sequences))
 
   /** The losses of datums; their gradient waits when `keep`. */
   const losses = Effect.fnUntraced(function* (
@@ -72,7 +72,7 @@ export const make = ({ engine, limits, residence, submissions }: TrainingOptions
         Effect.gen(function* () {
           const gradients = yield* takeGradients(model)
           const step = yield* toStep(model, request, gradients)
-          const metrics = yield* residence.using(
+          const metrics = yield* loaded.using(
             model.weights,
             Effect.suspend(() => {
               model.weights.dirty = true

@@ -5,7 +5,7 @@ import { checkName, type Checkpoints, pathOf } from "../Checkpoints.ts"
 import type { Model, Models } from "../Models.ts"
 import { json } from "../Outcomes.ts"
 import { refuse, told } from "../Refusal.ts"
-import type { Residence } from "../Residence.ts"
+import type { LoadedWeights } from "../LoadedWeights.ts"
 import type { Samplers } from "../Samplers.ts"
 import type { Sessions } from "../Sessions.ts"
 import type { Submissions } from "../Submissions.ts"
@@ -13,7 +13,7 @@ import type { Submissions } from "../Submissions.ts"
 export interface WeightOptions {
   readonly checkpoints: Checkpoints
   readonly models: Models
-  readonly residence: Residence
+  readonly loaded: LoadedWeights
   readonly samplers: Samplers
   readonly sessions: Sessions
   readonly submissions: Submissions
@@ -69,13 +69,13 @@ export const make = (options: WeightOptions) => {
 }
 
 /** Loads a checkpoint into a model, or into a new one. */
-const loading = ({ checkpoints, model: served, models, residence, sessions, submissions }: WeightOptions) => {
+const loading = ({ checkpoints, model: served, models, loaded, sessions, submissions }: WeightOptions) => {
   const load = Effect.fnUntraced(function* (model: Model, request: typeof Wire.LoadWeightsRequest.Type) {
     const ref = yield* checkpoints.get(request.path)
     model.version += 1
     model.pending = []
     model.lost = null
-    yield* residence.load(model.weights, ref, request.optimizer === false ? "fresh" : "saved")
+    yield* loaded.load(model.weights, ref, request.optimizer === false ? "fresh" : "saved")
     return json({ path: request.path, model_id: model.id, type: "load_weights" })
   })
 
@@ -109,7 +109,7 @@ const loading = ({ checkpoints, model: served, models, residence, sessions, subm
 const addSampler = (
   model: Model,
   request: typeof Wire.SaveWeightsForSamplerRequest.Type,
-  { residence, samplers }: WeightOptions
+  { loaded, samplers }: WeightOptions
 ): string => {
   const { version } = model
   const id = `${model.id}:sampler:${request.sampling_session_seq_id ?? request.seq_id ?? version}`
@@ -117,7 +117,7 @@ const addSampler = (
     session: model.session,
     path: null,
     source: {
-      weights: version === 0 ? residence.base : model.weights,
+      weights: version === 0 ? loaded.base : model.weights,
       check: Effect.suspend(() =>
         model.version === version
           ? Effect.void

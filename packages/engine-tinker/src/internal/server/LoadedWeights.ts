@@ -6,8 +6,8 @@ export interface Weights {
   /** Names them in the engine's folder while others are at work. */
   readonly name: string
   /** Where they can be had from; null for those the engine started with. */
-  parked: CheckpointRef | null
-  /** The engine holds something newer than what is parked. */
+  saved: CheckpointRef | null
+  /** The engine holds something newer than what is saved. */
   dirty: boolean
 }
 
@@ -15,7 +15,7 @@ export interface Weights {
  * One engine for many weights: whose turn it is finds its own in the engine, and nobody else's are lost. As long as one
  * model is used, nothing is written or read.
  */
-export interface Residence {
+export interface LoadedWeights {
   readonly base: Weights
   /** Alone with the engine, which holds `weights`. */
   readonly using: <A, E>(weights: Weights, work: Effect.Effect<A, E>) => Effect.Effect<A, E | EngineError>
@@ -30,26 +30,28 @@ export interface Residence {
   readonly forget: (weights: Weights) => Effect.Effect<void, EngineError>
 }
 
-export const make = Effect.fnUntraced(function* (engine: Engine.Interface): Effect.fn.Return<Residence, EngineError> {
+export const make = Effect.fnUntraced(function* (
+  engine: Engine.Interface
+): Effect.fn.Return<LoadedWeights, EngineError> {
   const turn = yield* Semaphore.make(1)
   const start = yield* engine.save("base")
-  const base: Weights = { name: "base", parked: null, dirty: false }
-  let resident: Weights | null = base
+  const base: Weights = { name: "base", saved: null, dirty: false }
+  let current: Weights | null = base
 
   const leave = Effect.gen(function* () {
-    if (resident?.dirty !== true) return
-    resident.parked = yield* engine.save(`parked.${resident.name}`)
-    resident.dirty = false
+    if (current?.dirty !== true) return
+    current.saved = yield* engine.save(`swapped.${current.name}`)
+    current.dirty = false
   })
 
   const enter = Effect.fnUntraced(function* (weights: Weights) {
-    if (resident === weights) return
+    if (current === weights) return
     yield* leave
-    if (resident === null || resident.parked?.uri !== weights.parked?.uri) {
-      resident = null
-      yield* engine.restore(weights.parked ?? start)
+    if (current === null || current.saved?.uri !== weights.saved?.uri) {
+      current = null
+      yield* engine.restore(weights.saved ?? start)
     }
-    resident = weights
+    current = weights
   })
 
   return {
@@ -59,10 +61,10 @@ export const make = Effect.fnUntraced(function* (engine: Engine.Interface): Effe
     load: (weights, checkpoint, optimizer) =>
       turn.withPermit(
         Effect.gen(function* () {
-          if (resident !== weights) yield* leave
-          resident = null
+          if (current !== weights) yield* leave
+          current = null
           yield* engine.restore(checkpoint, { optimizer })
-          resident = weights
+          current = weights
           // The checkpoint may be removed while these weights live on.
           weights.dirty = true
         })
@@ -70,8 +72,8 @@ export const make = Effect.fnUntraced(function* (engine: Engine.Interface): Effe
     forget: (weights) =>
       turn.withPermit(
         Effect.gen(function* () {
-          if (resident === weights) resident = null
-          if (weights.parked !== null) yield* engine.remove(weights.parked)
+          if (current === weights) current = null
+          if (weights.saved !== null) yield* engine.remove(weights.saved)
         })
       )
   }
