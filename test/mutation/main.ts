@@ -43,6 +43,7 @@ const copyRepository = (to: string): void => {
   for (const entry of [
     "packages",
     "clients",
+    "examples",
     "test",
     "package.json",
     "tsconfig.base.json",
