@@ -16,6 +16,8 @@ export interface Options {
   readonly mode: Mode
   /** How long a writer may stay silent before another may take over. */
   readonly lease: Duration.Input
+  /** Told once, within a third of the lease, that the lease is lost or the database cannot be reached: writing is over. */
+  readonly onLost?: (error: JournalError) => Effect.Effect<void>
 }
 
 /**
@@ -40,6 +42,25 @@ export const layer = (options: Options): Layer.Layer<Journal, JournalError> =>
     )
   )
 
+/** Deletes a run that nobody writes to, with all it holds; one that is not there is deleted already. */
+export const remove = (options: Omit<Options, "mode" | "onLost">): Effect.Effect<void, JournalError> =>
+  Effect.flatMap(placeOf(options), (place) =>
+    Effect.gen(function* () {
+      const sql = yield* connect(options, place)
+      yield* sql`SELECT set_config('search_path', ${schemaOf(options.run)}, false)`
+      yield* checkVersion(sql, place)
+      yield* hold(sql, options, place)
+      yield* sql.unsafe(`DROP SCHEMA ${schemaOf(options.run)} CASCADE`)
+    }).pipe(
+      Effect.scoped,
+      Effect.catchTag("SqlError", (failure) => Effect.fail(onSqlError(place.error)(failure))),
+      Effect.catchIf(
+        ({ reason }) => reason === "missing",
+        () => Effect.void
+      )
+    )
+  )
+
 const open = Effect.fnUntraced(function* (options: Options, place: Place) {
   const sql = yield* connect(options, place)
   yield* sql`SELECT set_config('search_path', ${schemaOf(options.run)}, false)`
@@ -61,7 +82,10 @@ interface Place {
   readonly error: (reason: JournalErrorReason, detail: string, cause?: unknown) => JournalError
 }
 
-const placeOf = Effect.fnUntraced(function* ({ run, url }: Options): Effect.fn.Return<Place, JournalError> {
+const placeOf = Effect.fnUntraced(function* ({
+  run,
+  url
+}: Pick<Options, "run" | "url">): Effect.fn.Return<Place, JournalError> {
   const parsed = URL.parse(url)
   const { host = "", password = "", pathname = "" } = parsed ?? {}
   const name = `postgres://${host}${pathname}, run ${run}`
@@ -79,7 +103,7 @@ const placeOf = Effect.fnUntraced(function* ({ run, url }: Options): Effect.fn.R
 const schemaOf = (run: string): string => `"inspo_${run}"`
 
 /** One connection does everything, so that its end is the end of the writer. */
-const connect = ({ password, url }: Options, { error }: Place) => {
+const connect = ({ password, url }: Pick<Options, "password" | "url">, { error }: Place) => {
   const { hostname, pathname, port, searchParams, username } = new URL(url)
   const socket = searchParams.get("host")
   return PgClient.makeClient({
@@ -133,7 +157,11 @@ const checkVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { er
 })
 
 /** Takes the lease, and keeps it as long as the scope lives. `renew` fails when the lease was lost. */
-const hold = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: Options, { error }: Place) {
+const hold = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  options: Pick<Options, "lease" | "onLost" | "run">,
+  { error }: Place
+) {
   const lease = Math.ceil(Duration.toMillis(options.lease))
   // A writer that freezes within a commit would keep its rows locked, and so the next writer out.
   yield* sql`SELECT set_config('idle_in_transaction_session_timeout', ${String(lease)}, false)`
@@ -162,7 +190,16 @@ const hold = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, options: Opt
             error("fenced", "another run took over while this one was silent; this one stops and changes nothing more")
           )
   )
-  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renew), Schedule.spaced(Duration.millis(lease / 3))))
+  const { onLost } = options
+  const keep = Schedule.spaced(Duration.millis(lease / 3))
+  yield* Effect.forkScoped(
+    onLost === undefined
+      ? Effect.repeat(Effect.ignore(renew), keep)
+      : Effect.repeat(renew, keep).pipe(
+          Effect.catchTag("SqlError", (failure) => Effect.fail(onSqlError(error)(failure))),
+          Effect.catch(onLost)
+        )
+  )
   yield* Effect.addFinalizer(() =>
     Effect.ignore(sql`UPDATE identity SET expires = '-infinity' WHERE token = ${own.token}`)
   )

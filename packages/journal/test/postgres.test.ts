@@ -8,8 +8,8 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { afterAll, beforeAll } from "vitest"
-import { Journal } from "../src/index.ts"
-import { layer, type Options } from "../src/postgres.ts"
+import { Journal, type JournalError } from "../src/index.ts"
+import { layer, type Options, remove } from "../src/postgres.ts"
 import { journalLaws } from "./support/JournalLaws.ts"
 import { type PostgresServer, start, unavailable } from "./support/PostgresServer.ts"
 import { raceForOne } from "./support/Race.ts"
@@ -184,6 +184,42 @@ describe.skipIf(unavailable !== null)(`PostgreSQL${unavailable === null ? "" : `
           yield* Effect.forEach(writers, ({ close }) => close)
         }),
       { arbitrary: { runs: 5 } }
+    )
+
+    it.effect("that was fenced off is told so within a third of its lease", () =>
+      Effect.gen(function* () {
+        const run = newRun()
+        const lost: Array<string> = []
+        const onLost = ({ reason }: JournalError) => Effect.sync(() => void lost.push(reason))
+        const silent = yield* held({ run, mode: "create", lease: "30 seconds", onLost })
+        yield* TestClock.adjust("11 seconds")
+        yield* wait(100)
+        assert.deepStrictEqual(lost, [])
+        yield* expire(run, "-infinity")
+        const standby = yield* held({ run, mode: "open" })
+        yield* TestClock.adjust("10 seconds")
+        yield* wait(100)
+        assert.deepStrictEqual(lost, ["fenced"])
+        yield* standby.close
+        yield* silent.close
+      })
+    )
+
+    it.effect("is waited for before a run is deleted", () =>
+      Effect.gen(function* () {
+        const run = newRun()
+        const options = { url: server.url, lease: "30 seconds", run } as const
+        yield* remove(options)
+        const writer = yield* held({ run, mode: "create" })
+        yield* writer.journal.append([event(0)])
+        assert.strictEqual((yield* Effect.flip(remove(options))).reason, "locked")
+        yield* writer.close
+        yield* remove(options)
+        assert.strictEqual((yield* refused({ run, mode: "open" })).reason, "missing")
+        yield* use({ run, mode: "create" }, (journal) =>
+          Effect.map(journal.read, (events) => assert.lengthOf(events, 0))
+        )
+      })
     )
 
     /** A process that appends to a run until it is killed. */

@@ -16,6 +16,7 @@ import { InstructionId } from "@inspo/domain/Instruction"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "@inspo/serve/LivePopulation"
+import * as Loading from "../src/internal/Loading.ts"
 import { Clock, Effect, Exit, Fiber, HashMap, Result, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -73,6 +74,7 @@ const Op = Schema.Union([
   Schema.TaggedStruct("Wait", { milliseconds: Schema.Literals([1, 400, 2000]) }),
   Schema.TaggedStruct("Rewind", { to: Cohort, requestId: Schema.Literals(["r1", "r2"]) }),
   Schema.TaggedStruct("Restart", {}),
+  Schema.TaggedStruct("TakeOver", {}),
   Schema.TaggedStruct("Fail", {})
 ])
 type Op = typeof Op.Type
@@ -189,15 +191,19 @@ const asked = Effect.fnUntraced(function* (
 const law = Effect.fnUntraced(function* (profile: "trainer" | "online", ops: ReadonlyArray<Op>) {
   const stored = yield* Journal
   let fails = false
-  const journal: Journal.Interface = {
-    ...stored,
-    commit: (events, records) =>
-      fails
-        ? Effect.fail(
-            new JournalError({ reason: "storage", file: "disk", sequence: null, detail: "there is no room left" })
-          )
-        : stored.commit(events, records)
+  let writers = 0
+  /** The journal as a new writer has it, until the next one comes. */
+  const held = (): Journal.Interface => {
+    const writer = ++writers
+    const fault = (reason: "storage" | "fenced") =>
+      Effect.fail(new JournalError({ reason, file: "disk", sequence: null, detail: "nothing is written" }))
+    return {
+      ...stored,
+      commit: (events, records) =>
+        writer < writers ? fault("fenced") : fails ? fault("storage") : stored.commit(events, records)
+    }
   }
+  const journal = held()
   yield* LivePopulation.begin(journal, settings(profile), texts)
   const twin = new Twin(settings(profile))
   let scope = yield* Scope.make()
@@ -207,7 +213,20 @@ const law = Effect.fnUntraced(function* (profile: "trainer" | "online", ops: Rea
     if (op._tag === "Restart") {
       yield* Scope.close(scope, Exit.void)
       scope = yield* Scope.make()
-      live = yield* Scope.provide(LivePopulation.open(journal), scope)
+      live = yield* Scope.provide(LivePopulation.open(held()), scope)
+      assert.deepStrictEqual(plain(yield* live.state), plain(twin.state))
+      continue
+    }
+    if (op._tag === "TakeOver") {
+      // A standby reads what the active one has, and takes over while that one is frozen, asked and not yet answered.
+      assert.deepStrictEqual(plain(yield* Loading.state(stored)), plain(yield* live.state))
+      const frozen = { live, scope }
+      scope = yield* Scope.make()
+      live = yield* Scope.provide(LivePopulation.open(held()), scope)
+      const freeze: LivePopulation.At = (now) => ({ _tag: "Freeze", now, isFrozen: !twin.state.isFrozen })
+      const late = yield* Effect.flip(frozen.live.submit(freeze))
+      assert.strictEqual(late._tag === "JournalError" && late.reason, "fenced")
+      yield* Scope.close(frozen.scope, Exit.void)
       assert.deepStrictEqual(plain(yield* live.state), plain(twin.state))
       continue
     }
@@ -253,10 +272,10 @@ const law = Effect.fnUntraced(function* (profile: "trainer" | "online", ops: Rea
 describe("LivePopulation", () => {
   for (const profile of ["trainer", "online"] as const)
     it.effect.prop(
-      `answers as one in memory does, across restarts and failed commits: ${profile}`,
+      `answers as one in memory does, across restarts, take-overs and failed commits: ${profile}`,
       [Schema.Array(Op).check(Schema.isMinLength(40), Schema.isMaxLength(80))],
       ([ops]) => Effect.provide(law(profile, ops), layerMemory, { local: true }),
-      { arbitrary: { runs: 15 } }
+      { arbitrary: { runs: Number(process.env["INSPO_SEQUENCES"] ?? 15) } }
     )
 
   it.effect("tells a fault to those who wait, and goes on", () =>
