@@ -76,6 +76,7 @@ const folding = inFile("packages/cohorts/src/Apply.ts")
 const leasing = inFile("packages/cohorts/src/internal/Leasing.ts")
 const rewarding = inFile("packages/cohorts/src/internal/Rewarding.ts")
 const archive = inFile("packages/cohorts/src/Archive.ts")
+const beside = inFile("packages/serve/src/internal/Beside.ts")
 
 /**
  * Faults of each kind, such as operators, boundaries, signs, dropped terms and wrong operands: for each decision of the pure
@@ -585,6 +586,9 @@ export const mutations: ReadonlyArray<Mutation> = [
     'cohort.status === "open" && archive',
     "a late reward is shown twice"
   ),
+  leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
+  ending('.filter((sample) => sample !== "abandoned")', "", "what was never used counts as silent"),
+  beside("    first.delete(key)\n", "", "what a repetition tells is kept"),
   rewarding("isSuperseded: !stands", "isSuperseded: false", "a branch that was left goes on"),
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),
   outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are on their way"),

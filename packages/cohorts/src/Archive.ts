@@ -1,8 +1,8 @@
 /** What was closed: the state has forgotten it, the records have not. */
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
-import type { PopulationEvent } from "./Event.ts"
-import { ancestry, leaseId, type State } from "./State.ts"
+import type { Given, PopulationEvent } from "./Event.ts"
+import { ancestry, baseKey, leaseId, type State } from "./State.ts"
 
 /** A lease of a cohort that was settled, closed or given up, with the samples whose first reward is known. */
 export interface ArchivedLease {
@@ -18,12 +18,16 @@ export interface ArchivedLease {
   readonly stratum: string
   readonly question: QuestionId | null
   readonly rewarded: ReadonlyArray<number>
+  /** Its place among the leases of its cohort, in the order in which they were given out. */
+  readonly place: number
+  /** The keys of candidates' leases on the same question, which a whole cohort has where a trial needs them. */
+  readonly arms: ReadonlyArray<string>
 }
 
 /**
  * Looks up what the state does not hold. Whoever stores leases and rewards implements it; a command looks up the leases, keys
  * and cohorts that it names and nothing else, so that they can be fetched before. `key` finds leases of cohorts that the
- * population named itself; `cohort` is the index of a closed one of the branch, 0 for validation.
+ * population named itself, and those of the `arms` of a lease may be looked up with it; `cohort` is the index of a closed one of the branch, 0 for validation.
  */
 export interface Archive {
   readonly lease: (lease: string) => ArchivedLease | undefined
@@ -44,6 +48,26 @@ export const closedIndex = (
     .map(({ branch, upTo }) => ({ upTo, index: archive.cohort(branch, name) }))
     .find(({ index, upTo }) => index !== undefined && (index === 0 ? upTo === Infinity : index <= upTo))?.index
 
+/** For the key of each of some leases that were given out together, the keys of the candidates' leases on its question. */
+export const armsOf = (leases: ReadonlyArray<Pick<Given, "key">>): ((key: string) => ReadonlyArray<string>) => {
+  const arms = new Map<string, Array<string>>()
+  for (const { key } of leases) {
+    const base = baseKey(key)
+    if (base === key) continue
+    const known = arms.get(base)
+    if (known === undefined) arms.set(base, [key])
+    else known.push(key)
+  }
+  return (key) => arms.get(key) ?? []
+}
+
+interface Open {
+  readonly index: number
+  readonly isTrain: boolean
+  readonly isNamed: boolean
+  readonly leases: number
+}
+
 /** An archive of nothing: for populations that forget what is closed. */
 export const empty: Archive = { lease: () => undefined, key: () => undefined, cohort: () => undefined }
 
@@ -52,7 +76,7 @@ export const make = (): Archive & { readonly record: (event: PopulationEvent) =>
   const leases = new Map<string, ArchivedLease>()
   const byKey = new Map<string, string>()
   const closed = new Map<string, number>()
-  const open = new Map<string, { readonly index: number; readonly isTrain: boolean; readonly isNamed: boolean }>()
+  const open = new Map<string, Open>()
   let branch = 0
   const name = (on: number, key: string) => JSON.stringify([on, key])
   const reward = (lease: string, sample: number) => {
@@ -66,16 +90,32 @@ export const make = (): Archive & { readonly record: (event: PopulationEvent) =>
     record: (event) => {
       switch (event._tag) {
         case "CohortOpened":
-          open.set(event.cohort, { index: event.index, isTrain: event.phase === "train", isNamed: event.isNamed })
+          open.set(event.cohort, {
+            index: event.index,
+            isTrain: event.phase === "train",
+            isNamed: event.isNamed,
+            leases: 0
+          })
           return
         case "Leased": {
           const cohort = open.get(event.cohort)
           if (cohort === undefined) return
           const { index, isTrain } = cohort
-          for (const given of event.leases) {
-            leases.set(given.lease, { ...given, branch, cohort: event.cohort, index, isTrain, rewarded: [] })
+          const arms = armsOf(event.leases)
+          for (const [at, given] of event.leases.entries()) {
+            leases.set(given.lease, {
+              ...given,
+              branch,
+              cohort: event.cohort,
+              index,
+              isTrain,
+              rewarded: [],
+              place: cohort.leases + at,
+              arms: arms(given.key)
+            })
             if (!cohort.isNamed) byKey.set(name(branch, given.key), given.lease)
           }
+          open.set(event.cohort, { ...cohort, leases: cohort.leases + event.leases.length })
           return
         }
         case "Rewarded":

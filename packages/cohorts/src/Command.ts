@@ -4,7 +4,7 @@ import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
 import type { Content, Learning, Proposed } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
-import type { LeasePhase } from "./State.ts"
+import type { LeasePhase, RewardValue } from "./State.ts"
 
 /**
  * A unit of work that needs an instruction: `n` samples, of which a unit has several where n > 1. Requests of one `sticky` key
@@ -18,11 +18,14 @@ export interface LeaseRequest {
   readonly question: QuestionId | null
 }
 
-/** `value` lies in the reward range; null says that there will be none: the environment failed, or the lease was not used. */
+/**
+ * `value` lies in the reward range; null says that there will be none, since the environment failed; `abandoned` that the
+ * instruction was never used, so that the sample is neither evidence nor silence.
+ */
 export interface RewardItem {
   readonly lease: string
   readonly sample: number | null
-  readonly value: number | null
+  readonly value: RewardValue
 }
 
 /**

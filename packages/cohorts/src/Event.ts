@@ -63,10 +63,13 @@ export interface Given extends Schema.Schema.Type<typeof Given> {}
 /** Leases were given out. */
 export const Leased = Schema.TaggedStruct("Leased", { cohort: Schema.String, leases: Schema.Array(Given) })
 
-/** First rewards of samples, in [0, 1], null where there will be none, in a cohort that is not settled. */
+/** A reward in [0, 1], null where there will be none, or that the instruction was never used. */
+export const Value = Schema.NullOr(Schema.Union([Schema.Finite, Schema.Literal("abandoned")]))
+
+/** First rewards of samples in a cohort that is not settled. */
 export const Rewarded = Schema.TaggedStruct("Rewarded", {
   cohort: Schema.String,
-  rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: Schema.NullOr(Schema.Finite) }))
+  rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: Value }))
 })
 
 /** First rewards that came too late to be evidence; estimates are shown with them. */
@@ -77,7 +80,7 @@ export const RewardedLate = Schema.TaggedStruct("RewardedLate", {
       sample: Count,
       instruction: InstructionId,
       stratum: Schema.String,
-      value: Schema.NullOr(Schema.Finite)
+      value: Value
     })
   )
 })

@@ -9,7 +9,7 @@ import * as Superiority from "@inspo/population/Superiority"
 import { Array as Arr } from "effect"
 import type { Bounds, Dossier, Learning, Tally, Unit } from "./Learning.ts"
 import type { Silence } from "./Settings.ts"
-import { dossier } from "./State.ts"
+import { dossier, type RewardValue } from "./State.ts"
 
 /** Nothing is known of a member. */
 export const unknown: Bounds = { units: 0, low: 1 / 2, high: 1 / 2, shared: {} }
@@ -66,8 +66,8 @@ export const pairsOf = (present: number, entering: number): number =>
   (present + entering) * (present + entering - 1) - present * (present - 1)
 
 /** The estimates after a reward that came late. */
-export const tellLate = (dossier: Dossier, stratum: string, value: number | null): Dossier =>
-  value === null ? dossier : tell(dossier, stratum, { samples: 0, reported: 1, sum: value })
+export const tellLate = (dossier: Dossier, stratum: string, value: RewardValue): Dossier =>
+  typeof value !== "number" ? dossier : tell(dossier, stratum, { samples: 0, reported: 1, sum: value })
 
 interface Outcome {
   readonly instructionId: InstructionId

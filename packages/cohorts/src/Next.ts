@@ -11,14 +11,19 @@ import type { Strategies } from "./Strategies.ts"
 export const next = (strategies: Strategies, state: State, now: number): PopulationEvent | null =>
   decide(strategies, state) ?? ending(state, now)
 
-/** The units of a cohort with what was reported of them, in an order that does not depend on who asked first. */
+/**
+ * The units of a cohort with what was reported of them, in an order that does not depend on who asked first. Samples whose
+ * instruction was never used are left out, and so are units of such samples alone.
+ */
 export const units = ({ isWhole, leases }: Cohort): ReadonlyArray<Unit> => {
   const all = HashMap.toValues(leases).sort(isWhole ? byPlace : byKey)
-  return Array.from(Object.values(Arr.groupBy(all, ({ unit }) => unit)), (own): Unit => {
+  return Object.values(Arr.groupBy(all, ({ unit }) => unit)).flatMap((own): ReadonlyArray<Unit> => {
     const [{ instruction, question, stratum }] = own
-    const samples = own.flatMap((lease) => lease.samples)
+    const samples = own.flatMap((lease) => lease.samples).filter((sample) => sample !== "abandoned")
     const rewards = samples.filter((sample) => typeof sample === "number")
-    return { instruction, rewards, silent: samples.length - rewards.length, stratum, question }
+    return samples.length === 0
+      ? []
+      : [{ instruction, rewards, silent: samples.length - rewards.length, stratum, question }]
   })
 }
 

@@ -28,6 +28,11 @@ export type Silence = typeof Silence.Type
  *   and the number of rounds of proposing
  * - `approval`: whether a candidate waits for a person before it is leased to anybody
  * - `newcomers`: whether a cohort that is assigned as a whole owes each newcomer, or everyone, a group
+ * - `redact`: regular expressions of what is blackened in texts before they are stored
+ * - `retention`: how long texts, and leases of closed cohorts, are kept
+ * - `budgetUsd`: what evolution may spend over the population's life, in US dollars
+ *
+ * The last three decide nothing here; whoever keeps the population sees to them.
  */
 export const Settings = Schema.Struct({
   seed: Schema.Int,
@@ -59,6 +64,9 @@ export const Settings = Schema.Struct({
   }),
   approval: Schema.Boolean,
   newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]),
+  redact: Schema.Array(Schema.String),
+  retention: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
+  budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
   limits: Schema.Struct({ openCohorts: Positive, unitsPerCohort: Positive, textLength: Positive })
 })
 export interface Settings extends Schema.Schema.Type<typeof Settings> {}
@@ -76,6 +84,9 @@ const common = {
   pruneEvery: 5,
   evolveEvery: 15,
   evolveUntil: null,
+  redact: [],
+  retention: 30 * 86_400_000,
+  budgetUsd: null,
   limits: { openCohorts: 1000, unitsPerCohort: 100_000, textLength: 100_000 }
 } as const
 

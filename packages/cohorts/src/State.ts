@@ -10,8 +10,11 @@ import type { Settings } from "./Settings.ts"
 /** Whether rewards teach, or tell how good the incumbent is. */
 export type LeasePhase = "train" | "validation"
 
+/** What may be told of a sample: a number, null where there will be none, or that its instruction was never used. */
+export type RewardValue = number | "abandoned" | null
+
 /** What is known of a sample: nothing yet, its reward in [0, 1], or that it will never have one. */
-export type Sample = number | "failed" | null
+export type Sample = number | "failed" | "abandoned" | null
 
 /**
  * One instruction handed out for one unit of work. Leases of one `unit` have one instruction and are one outcome. `place`
@@ -122,3 +125,9 @@ export const ancestry = ({
 /** The name of a lease: unique over branches, cohorts and keys. */
 export const leaseId = (branch: number, cohortName: string, key: string): string =>
   [String(branch), cohortName, key].map(encodeURIComponent).join("/")
+
+/** The key of a candidate's lease on a question that several instructions are asked. */
+export const armKey = (key: string, arm: InstructionId): string => `${key}#${arm}`
+
+/** The key of the request that a lease was given out for. */
+export const baseKey = (key: string): string => key.replace(/#candidate-\d+\.\d+\.\d+$/u, "")

@@ -71,6 +71,77 @@ describe("leases", () => {
     assert.isTrue(late instanceof Refused && late.code === "closed")
   })
 
+  it("of a whole cohort are the same once it is closed, those of candidates among them; new keys are refused", () => {
+    fc.assert(
+      fc.property(
+        fc.subarray(keys.slice(1, 8)),
+        fc.integer({ min: 0, max: 3 }),
+        fc.integer({ min: 1, max: 5 }),
+        (some, candidates, samples) => {
+          // A question whose place a candidate takes has no lease; the first always has.
+          const asked = ["k0", ...some]
+          const server = new Server(
+            { ...Settings.trainer(1), pruneEvery: 0, trial: { samples, paired: true, lookEvery: null, rounds: 1 } },
+            contents
+          )
+          server.do({ _tag: "Evolve", now: 0 })
+          server.do({
+            _tag: "Propose",
+            now: 0,
+            parent: server.state.learning.evolution?.parents[0] ?? InstructionId.make("none"),
+            candidates: Array.from({ length: candidates }, (_, at) => ({ content: `candidate ${at}`, rationale: "" })),
+            reflected: []
+          })
+          const whole = (some: ReadonlyArray<string>): Command => ({
+            _tag: "Lease",
+            now: 1,
+            cohort: "train/1",
+            phase: "train",
+            isWhole: true,
+            requests: some.map(request)
+          })
+          const leases = (some: ReadonlyArray<string>) => {
+            const { answer } = server.do(whole(some))
+            return answer._tag === "Leases" ? answer.leases : []
+          }
+          const refused = () => {
+            const told = server.try(whole(["new"]))
+            assert.strictEqual(told instanceof Refused ? told.code : "taken", "closed")
+          }
+          const first = leases(keys.slice(0, 8))
+          const open = leases(asked)
+          assert.lengthOf(first, 8)
+          refused()
+          server.do(close("train/1"))
+          assert.deepEqual(leases(keys.slice(0, 8)), first)
+          assert.deepEqual(leases(asked), open)
+          refused()
+        }
+      ),
+      { numRuns: 50 }
+    )
+  })
+
+  it("that were never used are neither evidence nor silence", () => {
+    const told = fc.array(fc.option(fc.constantFrom(0, 0.5, 1)), { minLength: 6, maxLength: 6 })
+    fc.assert(
+      fc.property(told, fc.subarray(keys.slice(6)), (values, abandoned) => {
+        const play = (asked: ReadonlyArray<string>) => {
+          const server = new Server(named, contents)
+          const leases = server.lease(0, asked, "train/1")
+          server.reward(
+            1,
+            leases.map(({ key, lease }) => ({ lease, value: values[keys.indexOf(key)] ?? "abandoned" }))
+          )
+          server.do(close("train/1"))
+          return server.state.learning
+        }
+        assert.deepEqual(play([...keys.slice(0, 6), ...abandoned]), play(keys.slice(0, 6)))
+      }),
+      { numRuns: 50 }
+    )
+  })
+
   it("carry the probability they were drawn with, the share of the cohort", () => {
     const server = new Server(named, contents)
     for (const { instruction, probability } of server.lease(0, keys, "train/1"))

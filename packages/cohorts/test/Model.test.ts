@@ -23,7 +23,9 @@ interface Remembered {
   readonly n: number
   readonly instruction: string
   readonly isTrain: boolean
-  readonly known: Map<number, number | null>
+  readonly known: Map<number, State.RewardValue>
+  /** Its samples but those that were accepted as never used. */
+  evidence: number
 }
 
 /** What a population should do, told by its log alone: who was leased what, which cohorts take evidence, which branch stands. */
@@ -37,7 +39,7 @@ interface Model {
   /** The branches that stand, with the last index of each that counts. */
   line: Map<number, number>
   /** Rewards answered as accepted, by cohort. */
-  readonly accepted: Map<string, Array<number | null>>
+  readonly accepted: Map<string, Array<State.RewardValue>>
   folded: number
 }
 
@@ -72,7 +74,16 @@ const observe = (model: Model, server: Watched, events: ReadonlyArray<Population
           assert.isTrue(probability !== null && probability > 0)
           const cohort = event.cohort
           const isTrain = !cohort.includes("validation")
-          model.leases.set(lease, { branch: model.branch, cohort, key, n, instruction, isTrain, known: new Map() })
+          model.leases.set(lease, {
+            branch: model.branch,
+            cohort,
+            key,
+            n,
+            instruction,
+            isTrain,
+            known: new Map(),
+            evidence: n
+          })
         }
         break
       case "Settled":
@@ -109,19 +120,20 @@ const checkEvidence = (
   { cohort, units }: Extract<PopulationEvent, { readonly _tag: "Closed" }>
 ): void => {
   const leases = [...model.leases.values()].filter((one) => one.branch === model.branch && one.cohort === cohort)
-  const samples = leases.reduce((sum, { n }) => sum + n, 0)
+  const told = model.accepted.get(name(model.branch, cohort)) ?? []
+  const samples = leases.reduce((sum, { evidence }) => sum + evidence, 0)
   assert.strictEqual(
     units.reduce((sum, { rewards, silent }) => sum + rewards.length + silent, 0),
     samples
   )
-  const accepted = (model.accepted.get(name(model.branch, cohort)) ?? []).filter((value) => value !== null)
+  const accepted = told.filter((value) => typeof value === "number")
   const counted = units.flatMap(({ rewards }) => rewards)
   const ascending = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)
   assert.deepEqual(ascending(counted), ascending(accepted))
   for (const instruction of new Set(leases.map((one) => one.instruction)))
     assert.strictEqual(
       units.filter((unit) => unit.instruction === instruction).reduce((sum, u) => sum + u.rewards.length + u.silent, 0),
-      leases.filter((one) => one.instruction === instruction).reduce((sum, { n }) => sum + n, 0)
+      leases.filter((one) => one.instruction === instruction).reduce((sum, { evidence }) => sum + evidence, 0)
     )
 }
 
@@ -165,6 +177,7 @@ const step = (model: Model, server: Watched, command: Command): Refused | undefi
       if (known !== undefined && (outcome === "accepted" || outcome === "late")) {
         known.known.set(sample ?? 0, value)
         const cohort = name(known.branch, known.cohort)
+        if (outcome === "accepted" && value === "abandoned") known.evidence--
         if (outcome === "accepted") model.accepted.set(cohort, [...(model.accepted.get(cohort) ?? []), value])
       }
       return outcome
@@ -234,7 +247,10 @@ const commands = [
     })
   ),
   fc
-    .array(fc.tuple(fc.nat(60), fc.nat(1), fc.option(fc.constantFrom(0, 0.5, 1))), { minLength: 1, maxLength: 8 })
+    .array(fc.tuple(fc.nat(60), fc.nat(1), fc.option(fc.constantFrom<number | "abandoned">(0, 0.5, 1, "abandoned"))), {
+      minLength: 1,
+      maxLength: 8
+    })
     .map((items) =>
       act(`reward ${JSON.stringify(items)}`, (model, server) => {
         const rewards = items.flatMap(([at, sample, value]) => {

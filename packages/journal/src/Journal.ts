@@ -39,8 +39,11 @@ export declare namespace Journal {
       kind: string,
       keys: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, Schema.Json>, JournalError>
-    /** The answers of one kind, of one step or of all, by step and then by the code points of the key. */
-    readonly listRecords: (kind: string, step?: number) => Effect.Effect<ReadonlyArray<StoredRecord>, JournalError>
+    /** The answers of one kind, of one step, from one on, or of all, by step and then by the code points of the key. */
+    readonly listRecords: (
+      kind: string,
+      step?: number | { readonly from: number }
+    ) => Effect.Effect<ReadonlyArray<StoredRecord>, JournalError>
     /** The kinds under which answers are stored, by name. */
     readonly recordKinds: Effect.Effect<ReadonlyArray<string>, JournalError>
     /** Keys and steps of the stored answers of one kind, in the order of `listRecords`. */

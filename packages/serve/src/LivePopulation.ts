@@ -12,22 +12,27 @@ import {
   Strategies
 } from "@inspo/cohorts"
 import type { Journal, JournalError } from "@inspo/journal"
-import { Array as Arr, Clock, Deferred, Effect, Queue, Result, type Scope } from "effect"
+import { Array as Arr, Clock, Deferred, Effect, PubSub, Queue, Result, type Scope, Stream } from "effect"
+import { besides } from "./internal/Beside.ts"
 import * as Loading from "./internal/Loading.ts"
 import { recall } from "./internal/Recalled.ts"
-import { toJournal, type Written, written } from "./internal/Stored.ts"
+import { type Row, toJournal, type Written, written } from "./internal/Stored.ts"
+import type { Told } from "./Told.ts"
 
 /** A population that takes commands. */
 export interface LivePopulation {
   /**
    * Does a command at the present time. The answer comes after what it led to is durable; commands that wait meanwhile are
-   * committed together. Fails with `JournalError` where nothing could be written: nothing of it was done then.
+   * committed together. Fails with `JournalError` where nothing could be written: nothing of it was done then. What is told
+   * beside it is kept with leases that are new, and with rewards that are accepted or late.
    */
-  readonly submit: (command: At) => Effect.Effect<Answer, Refused | JournalError>
+  readonly submit: (command: At, told?: Told) => Effect.Effect<Answer, Refused | JournalError>
   /** Goes back to a closed cohort, once for each `requestId`; gives the branch that goes on from there. */
   readonly rewind: (to: string, requestId: string) => Effect.Effect<Answer, Refused | JournalError>
   /** What is durable. */
   readonly state: Effect.Effect<State.State>
+  /** What is durable, now and whenever it changes; who is slow sees the latest. */
+  readonly changes: Stream.Stream<State.State>
 }
 
 /** A command once the time is known. */
@@ -50,26 +55,17 @@ export const open = Effect.fnUntraced(function* (
 ): Effect.fn.Return<LivePopulation, JournalError, Scope.Scope> {
   let state = yield* Loading.state(journal)
   const waiting = yield* Queue.bounded<Waiting>(mostWaiting)
+  const states = yield* PubSub.sliding<State.State>({ capacity: 1, replay: 1 })
+  yield* PubSub.publish(states, state)
+  yield* Effect.addFinalizer(() => PubSub.shutdown(states))
 
   const commit = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
-    const now = yield* Clock.currentTimeMillis
-    const commands = batch.map(({ at }) => at(now))
-    const archive = yield* recall(journal, state, commands)
-    const answers: Array<Result.Result<Answer, Refused>> = []
-    const writes: Array<Written> = []
-    let after = state
-    for (const command of commands) {
-      const handled = handle(Strategies.ofSettings(after.settings), after, archive, command)
-      answers.push(Result.map(handled, ({ answer }) => answer))
-      if (Result.isFailure(handled)) continue
-      const own = written(after, handled.success.events, now)
-      archive.learn(own)
-      writes.push(own)
-      after = handled.success.state
-    }
-    const { events, records } = toJournal(writes)
+    const { after, answers, events, records } = yield* decide(journal, state, batch)
     if (events.length > 0 || records.length > 0) yield* journal.commit(events, records)
-    state = after
+    if (after !== state) {
+      state = after
+      yield* PubSub.publish(states, state)
+    }
     return answers
   })
 
@@ -100,14 +96,15 @@ export const open = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
-  const submit: LivePopulation["submit"] = Effect.fn("LivePopulation.submit")(function* (at) {
+  const submit: LivePopulation["submit"] = Effect.fn("LivePopulation.submit")(function* (at, told = {}) {
     const answer = yield* Deferred.make<Answer, Refused | JournalError>()
-    yield* Queue.offer(waiting, { at, answer })
+    yield* Queue.offer(waiting, { at, told, answer })
     return yield* Deferred.await(answer)
   })
 
   return {
     state: Effect.sync(() => state),
+    changes: Stream.fromPubSub(states),
     submit,
     rewind: Effect.fn("LivePopulation.rewind")(function* (to, requestId) {
       const log = yield* Loading.events(journal)
@@ -120,8 +117,35 @@ export const open = Effect.fnUntraced(function* (
   }
 })
 
+/** What commands lead to, one after the other: their answers, and what is to be written before these are given. */
+const decide = Effect.fnUntraced(function* (
+  journal: Journal.Interface,
+  before: State.State,
+  batch: ReadonlyArray<Pick<Waiting, "at" | "told">>
+) {
+  const now = yield* Clock.currentTimeMillis
+  const commands = batch.map(({ at }) => at(now))
+  const archive = yield* recall(journal, before, commands)
+  const answers: Array<Result.Result<Answer, Refused>> = []
+  const writes: Array<Written> = []
+  const beside: Array<Row> = []
+  let after = before
+  for (const [command, { told }] of Arr.zip(commands, batch)) {
+    const handled = handle(Strategies.ofSettings(after.settings), after, archive, command)
+    answers.push(Result.map(handled, ({ answer }) => answer))
+    if (Result.isFailure(handled)) continue
+    const own = written(after, handled.success.events, now)
+    archive.learn(own)
+    writes.push(own)
+    beside.push(...besides({ command, told, written: own, archive, now }))
+    after = handled.success.state
+  }
+  return { after, answers, ...toJournal(writes, beside) }
+})
+
 interface Waiting {
   readonly at: At
+  readonly told: Told
   readonly answer: Deferred.Deferred<Answer, Refused | JournalError>
 }
 

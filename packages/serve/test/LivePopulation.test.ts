@@ -28,12 +28,13 @@ const Lease = Schema.TaggedStruct("Lease", {
   phase: Schema.Literals(["train", "train", "train", "validation"]),
   keys: Schema.NonEmptyArray(Key).check(Schema.isMaxLength(4)),
   n: Schema.Literals([1, 1, 1, 2]),
-  sticky: Schema.NullOr(Schema.Literals(["s"]))
+  sticky: Schema.NullOr(Schema.Literals(["s"])),
+  isWhole: Schema.Boolean
 })
 const Reward = Schema.TaggedStruct("Reward", {
   lease: Schema.Literals([0, 1, 2, 3, 4, 5]),
   sample: Schema.Literals([0, 0, 0, 1]),
-  value: Schema.NullOr(Schema.Literals([0, 0.5, 1]))
+  value: Schema.NullOr(Schema.Literals([0, 0.5, 1, "abandoned"]))
 })
 const Close = Schema.TaggedStruct("Close", { cohort: Cohort, groups: Schema.NullOr(Schema.Literals([1, 2])) })
 
@@ -128,8 +129,8 @@ const commandOf = (op: Ask, state: State.State, leases: ReadonlyArray<string>): 
         sticky: op.sticky,
         question: null
       }))
-      const { cohort, phase } = op
-      return (now) => ({ _tag: "Lease", now, cohort, phase, isWhole: false, requests })
+      const { cohort, isWhole, phase } = op
+      return (now) => ({ _tag: "Lease", now, cohort, phase, isWhole, requests })
     }
     case "Reward": {
       const lease = leases.at(-1 - op.lease) ?? "0/a/nothing"
@@ -277,6 +278,34 @@ describe("LivePopulation", () => {
       ([ops]) => Effect.provide(law(profile, ops), layerMemory, { local: true }),
       { arbitrary: { runs: Number(process.env["INSPO_SEQUENCES"] ?? 15) } }
     )
+
+  it.effect("answers a whole cohort that is closed as when it was open, leases of candidates among them", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      yield* LivePopulation.begin(journal, { ...Settings.trainer(1), pruneEvery: 0 }, texts)
+      const whole: LivePopulation.At = (now) => ({
+        _tag: "Lease",
+        now,
+        cohort: "a",
+        phase: "train",
+        isWhole: true,
+        requests: ["k1", "k2", "k3", "k4"].map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
+      })
+      const live = yield* LivePopulation.open(journal)
+      yield* live.submit((now) => ({ _tag: "Evolve", now }))
+      yield* live.submit((now) => ({
+        _tag: "Propose",
+        now,
+        parent: InstructionId.make("i0"),
+        candidates: [{ content: "Another.", rationale: "" }],
+        reflected: []
+      }))
+      const open = yield* live.submit(whole)
+      assert.include(JSON.stringify(open), "#candidate-")
+      yield* live.submit((now) => ({ _tag: "Close", now, cohort: "a", groups: null }))
+      assert.deepStrictEqual(yield* live.submit(whole), open)
+    }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+  )
 
   it.effect("tells a fault to those who wait, and goes on", () =>
     Effect.gen(function* () {

@@ -1,5 +1,4 @@
 /** Which lease a request gets: the one it had before, or one drawn from its own stream. */
-import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import { QuestionId } from "@inspo/domain/Question"
 import * as Choose from "@inspo/sampler/Choose"
@@ -9,7 +8,17 @@ import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
 import { shares } from "../Shares.ts"
-import { ancestry, cohort, type Cohort, type Lease, leaseId, type State, type Sticky } from "../State.ts"
+import {
+  ancestry,
+  armKey,
+  baseKey,
+  cohort,
+  type Cohort,
+  type Lease,
+  leaseId,
+  type State,
+  type Sticky
+} from "../State.ts"
 import type { Strategies } from "../Strategies.ts"
 import { candidateId, design } from "./Evolving.ts"
 
@@ -32,8 +41,13 @@ export const lease = (
       return refuse("conflict", `n of ${request.key}`, request.n, `${known.n}, as it was asked for before`)
   }
   const { cohort: found, name } = target.success
-  if (found?.isWhole === true || fresh.length === 0) return Result.succeed([])
-  if (found === undefined && name === null) return Result.succeed([])
+  const [first] = fresh
+  if (first === undefined) return Result.succeed([])
+  // Candidates that are tried take the places of some questions, which have no lease then.
+  if (command.isWhole && (found !== undefined || name === null))
+    return fresh.length < command.requests.length
+      ? Result.succeed([])
+      : refuse("closed", "key", first.key, `a key that ${command.cohort} has a lease for: it was assigned as a whole`)
   return grant(strategies, state, command, fresh, found, name ?? "")
 }
 
@@ -43,26 +57,30 @@ export const answers = (state: State, archive: Archive, command: LeaseCommand): 
   if (whole?.isWhole === true) {
     const asked = new Set(command.requests.map(({ key }) => key))
     return HashMap.toValues(whole.leases)
-      .filter(({ key }) => asked.has(baseOf(key)))
+      .filter(({ key }) => asked.has(baseKey(key)))
       .sort((a, b) => a.place - b.place)
       .map((one) => answer(state, whole, one))
   }
-  return command.requests.flatMap(({ key }) => {
+  if (command.isWhole) return archivedWhole(state, archive, command)
+  return command.requests.map(({ key }) => {
     const open = cohortOf(state, command, key)
     const one = open === undefined ? undefined : Option.getOrUndefined(HashMap.get(open.leases, key))
-    if (open !== undefined && one !== undefined) return [answer(state, open, one)]
+    if (open !== undefined && one !== undefined) return answer(state, open, one)
     const archived = archivedLease(state, archive, command, key)
-    if (archived !== undefined) return [{ ...only(archived), closesAt: null }]
-    // Of a whole cohort that is closed the archive finds no leases of candidates, which have keys of their own.
-    if (command.isWhole) return []
+    if (archived !== undefined) return { ...only(archived), closesAt: null }
     throw new Invariant.InvariantBroken({ missing: `the lease of ${key}` })
   })
 }
 
-/** The key of a candidate's lease on a question that several instructions are asked. */
-const armKey = (key: string, arm: InstructionId): string => `${key}#${arm}`
-
-const baseOf = (key: string): string => key.replace(/#candidate-\d+\.\d+\.\d+$/u, "")
+/** The leases of a whole cohort that is closed: those of the questions, with those of the candidates that were asked them. */
+const archivedWhole = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
+  const find = (key: string) => archivedLease(state, archive, command, key) ?? []
+  return command.requests
+    .flatMap(({ key }) => find(key))
+    .flatMap((own) => [own, ...own.arms.flatMap(find)])
+    .sort((a, b) => a.place - b.place)
+    .map((one) => ({ ...only(one), closesAt: null }))
+}
 
 const only = ({ cohort, instruction, key, lease, n, probability, question }: ArchivedLease) => ({
   lease,
@@ -112,6 +130,7 @@ const invalid = ({ settings }: State, { cohort: name, isWhole, requests }: Lease
       if (text === "" || text.length > Math.min(textLength, 1000))
         return bad(field, text.slice(0, 80), "a text of 1 to 1000 characters")
     if (!Number.isSafeInteger(n) || n < 1 || n > 10_000) return bad(`n of ${key}`, n, "a whole number from 1 to 10000")
+    if (isWhole && baseKey(key) !== key) return bad("key", key, "a key that does not end as those of candidates do")
     if (seen.has(key)) return bad("key", key, "each key once in a request")
     seen.add(key)
   }

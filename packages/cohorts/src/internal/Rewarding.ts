@@ -4,7 +4,7 @@ import type { Archive } from "../Archive.ts"
 import { Refused, type RewardCommand, type RewardItem, type RewardOutcome } from "../Command.ts"
 import type { EventOf, PopulationEvent } from "../Event.ts"
 import type { Settings } from "../Settings.ts"
-import { ancestry, type Cohort, type Lease, type State } from "../State.ts"
+import { ancestry, type Cohort, type Lease, type RewardValue, type State } from "../State.ts"
 
 /** Events and outcomes, item by item; a reward out of range refuses all. The first reward of a sample counts. */
 export const reward = (
@@ -110,8 +110,8 @@ const sampleOf = ({ lease, sample }: RewardItem, n: number | undefined): Result.
 const valueOf = (
   { rewardRange: [lowest, highest] }: Settings,
   { lease, value }: RewardItem
-): Result.Result<number | null, Refused> => {
-  if (value === null) return Result.succeed(null)
+): Result.Result<RewardValue, Refused> => {
+  if (typeof value !== "number") return Result.succeed(value)
   return value >= lowest && value <= highest
     ? Result.succeed(Math.min(1, Math.max(0, (value - lowest) / (highest - lowest))))
     : Result.fail(

@@ -59,7 +59,7 @@ export class Server {
 
   reward(
     now: number,
-    rewards: ReadonlyArray<{ readonly lease: string; readonly value: number | null; readonly sample?: number }>
+    rewards: ReadonlyArray<{ readonly lease: string; readonly value: State.RewardValue; readonly sample?: number }>
   ): ReadonlyArray<RewardOutcome> {
     const items = rewards.map(({ lease, sample, value }) => ({ lease, value, sample: sample ?? null }))
     const { answer } = this.do({ _tag: "Reward", now, rewards: items })

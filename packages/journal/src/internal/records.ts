@@ -70,7 +70,12 @@ const listing = (database: Database): Pick<Journal.Interface, "listRecords" | "r
   const { error, sql, storage } = database
   return {
     listRecords: Effect.fn("Journal.listRecords")(function* (kind, step) {
-      const ofStep = step === undefined ? sql.literal("1 = 1") : sql`step = ${step}`
+      const ofStep =
+        step === undefined
+          ? sql.literal("1 = 1")
+          : typeof step === "number"
+            ? sql`step = ${step}`
+            : sql`step >= ${step.from}`
       const rows = yield* sql`
         SELECT key, step, value, hash FROM records WHERE kind = ${kind} AND ${ofStep} ORDER BY step, key`
       return yield* Effect.forEach(rows, (row) => toRecord(database, kind, row))

@@ -2,7 +2,7 @@
 import { apply, fold, type State } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Array as Arr, Effect, Order, Schema } from "effect"
-import { kinds, StoredEvent, StoredLease, StoredReward } from "./Stored.ts"
+import { kinds, minute, StoredEvent, StoredLease, StoredReward } from "./Stored.ts"
 
 /** All that is in the log, oldest first. Fails with `corrupt` where something is no event of a population. */
 export const events = Effect.fnUntraced(function* (
@@ -24,31 +24,31 @@ export const state = Effect.fnUntraced(function* (
     try: () => fold(log),
     catch: (cause) => Records.corrupt(journal.meta, `the log is not of one piece: ${String(cause)}`, { cause })
   })
-  for (const { index, name } of state.cohorts) {
-    const { branch } = state
-    const leases = (yield* listed(journal, kinds.lease, index, StoredLease)).filter(
-      (lease) => lease.branch === branch && lease.cohort === name
-    )
-    if (leases.length === 0) continue
-    const keys = new Map(leases.map(({ given }) => [given.lease, given.key]))
-    const rewards = (yield* listed(journal, kinds.reward, index, StoredReward)).flatMap(
-      ({ isLate, lease, sample, value }) => {
-        const key = keys.get(lease)
-        return isLate || key === undefined ? [] : [{ key, sample, value }]
-      }
-    )
-    state = apply(state, { _tag: "Leased", cohort: name, leases: Arr.sort(leases, byPlace).map(({ given }) => given) })
-    state = apply(state, { _tag: "Rewarded", cohort: name, rewards })
-  }
+  if (state.cohorts.length === 0) return state
+  const { branch } = state
+  const since = minute(state.cohorts.reduce((earliest, { openedAt }) => Math.min(earliest, openedAt), Infinity))
+  const names = new Set(state.cohorts.map(({ name }) => name))
+  const leases = (yield* listed(journal, kinds.lease, since, StoredLease)).filter(
+    (lease) => lease.branch === branch && names.has(lease.cohort)
+  )
+  const places = new Map(leases.map((lease) => [lease.given.lease, lease]))
+  const rewards = (yield* listed(journal, kinds.reward, since, StoredReward)).flatMap((reward) => {
+    const lease = reward.isLate ? undefined : places.get(reward.lease)
+    return lease === undefined ? [] : [{ ...reward, key: lease.given.key, cohort: lease.cohort }]
+  })
+  for (const [cohort, some] of Map.groupBy(leases, ({ cohort }) => cohort))
+    state = apply(state, { _tag: "Leased", cohort, leases: Arr.sort(some, byPlace).map(({ given }) => given) })
+  for (const [cohort, some] of Map.groupBy(rewards, ({ cohort }) => cohort))
+    state = apply(state, { _tag: "Rewarded", cohort, rewards: some })
   return state
 })
 
 const byPlace = Order.mapInput(Order.Number, ({ place }: StoredLease) => place)
 
-const listed = <A, I>(journal: Journal.Interface, kind: string, step: number, schema: Schema.Codec<A, I>) => {
+const listed = <A, I>(journal: Journal.Interface, kind: string, from: number, schema: Schema.Codec<A, I>) => {
   const decode = Records.decoder(journal, kind, schema)
   return Effect.flatMap(
-    journal.listRecords(kind, step),
+    journal.listRecords(kind, { from }),
     Effect.forEach(({ key, value }) => decode(key, value))
   )
 }

@@ -27,14 +27,19 @@ export const recall = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Recalled, JournalError> {
   const names = commands.map((command) => named(state, command))
   const fetch = { concurrency: "unbounded" } as const
+  const stored = Records.make(journal, kinds.lease, StoredLease)
   const [leases, rewards, cohorts] = yield* Effect.all(
     [
-      Records.make(journal, kinds.lease, StoredLease).get(unique(names.flatMap(({ leases }) => leases))),
+      stored.get(unique(names.flatMap(({ leases }) => leases))),
       Records.make(journal, kinds.reward, StoredReward).get(unique(names.flatMap(({ rewards }) => rewards))),
       Records.make(journal, kinds.cohort, StoredCohort).get(unique(names.flatMap(({ cohorts }) => cohorts)))
     ],
     fetch
   )
+  const arms = Array.from(leases.values(), ({ arms, branch, cohort }) =>
+    arms.map((key) => State.leaseId(branch, cohort, key))
+  )
+  for (const [key, lease] of yield* stored.get(unique(arms.flat()))) leases.set(key, lease)
   return recalled(leases, rewards.values(), new Map(Array.from(cohorts, ([key, { index }]) => [key, index])))
 })
 
@@ -64,7 +69,7 @@ const recalled = (
     key: (branch, key) => archived(unnamedKey(branch, key)),
     cohort: (branch, name) => cohorts.get(cohortKey(branch, name)),
     learn: (written) => {
-      for (const [key, lease] of written.leases) leases.set(key, lease)
+      for (const [key, , lease] of written.leases) leases.set(key, lease)
       for (const [, , reward] of written.rewards) remember(reward)
       for (const [key, index] of written.cohorts) cohorts.set(key, index)
     }

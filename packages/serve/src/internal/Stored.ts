@@ -2,14 +2,18 @@
  * How a population lies in its journal. Leases and rewards are records, which may be dropped once their cohort is closed and
  * old; everything else that happened is the log, and the log alone is enough for every later decision.
  */
-import { type EventOf, Given, PopulationEvent, State } from "@inspo/cohorts"
+import { Archive, type EventOf, Given, PopulationEvent, State, Value } from "@inspo/cohorts"
 import { Invariant } from "@inspo/domain"
 import type { NewEvent, RecordGroup } from "@inspo/journal"
 import { Array as Arr, HashMap, Schema } from "effect"
+import * as Told from "../Told.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** A lease as it was given out. `place` orders those of a cohort; `isNamed` says whether the client named the cohort. */
+/**
+ * A lease as it was given out. `place` orders those of a cohort; `isNamed` says whether the client named the cohort; `arms`
+ * are the keys of candidates' leases on the same question.
+ */
 export const StoredLease = Schema.Struct({
   given: Given,
   branch: Count,
@@ -17,7 +21,8 @@ export const StoredLease = Schema.Struct({
   index: Count,
   isTrain: Schema.Boolean,
   isNamed: Schema.Boolean,
-  place: Count
+  place: Count,
+  arms: Schema.Array(Schema.String)
 })
 export interface StoredLease extends Schema.Schema.Type<typeof StoredLease> {}
 
@@ -25,7 +30,7 @@ export interface StoredLease extends Schema.Schema.Type<typeof StoredLease> {}
 export const StoredReward = Schema.Struct({
   lease: Schema.String,
   sample: Count,
-  value: Schema.NullOr(Schema.Finite),
+  value: Value,
   isLate: Schema.Boolean
 })
 export interface StoredReward extends Schema.Schema.Type<typeof StoredReward> {}
@@ -37,8 +42,26 @@ export interface StoredEvent extends Schema.Schema.Type<typeof StoredEvent> {}
 /** The index of a closed cohort, 0 for one of validation. */
 export const StoredCohort = Schema.Struct({ index: Count })
 
-/** The kinds of the records. */
-export const kinds = { lease: "lease", reward: "reward", cohort: "cohort" } as const
+/** What was told of a lease. */
+export const StoredOfLease = Schema.Struct({ lease: Schema.String, ...Told.OfLease.fields })
+export interface StoredOfLease extends Schema.Schema.Type<typeof StoredOfLease> {}
+
+/** What was told of a sample, under the key of its reward. */
+export const StoredOfReward = Schema.Struct({ lease: Schema.String, sample: Count, ...Told.OfReward.fields })
+export interface StoredOfReward extends Schema.Schema.Type<typeof StoredOfReward> {}
+
+/** The kinds of the records. `scored` holds the rewards in [0, 1] of samples of an instruction that texts are known of. */
+export const kinds = {
+  lease: "lease",
+  reward: "reward",
+  cohort: "cohort",
+  ofLease: "of-lease",
+  ofReward: "of-reward",
+  scored: (instruction: string) => `scored/${instruction}`
+} as const
+
+/** The step of records but those of cohorts: the minute of a time, so that they can be dropped by age. */
+export const minute = (time: number): number => Math.floor(time / 60_000)
 
 /** Where a lease is found: by its id, or by the key alone where the population named the cohort. */
 export const leaseKey = ({ branch, given, isNamed }: Pick<StoredLease, "branch" | "given" | "isNamed">): string =>
@@ -59,13 +82,15 @@ export const cohortKey = (branch: number, name: string): string => `${branch}/${
 /** What some events come to in a journal. `leases`, `rewards` and `cohorts` are what the records hold, by their keys. */
 export interface Written {
   readonly log: ReadonlyArray<NewEvent>
-  readonly leases: ReadonlyArray<readonly [key: string, lease: StoredLease]>
+  readonly leases: ReadonlyArray<readonly [key: string, step: number, lease: StoredLease]>
   readonly rewards: ReadonlyArray<readonly [key: string, step: number, reward: StoredReward]>
   readonly cohorts: ReadonlyArray<readonly [key: string, index: number]>
 }
 
+/** `since` is when it was opened: no record of it has an earlier step, whatever the clock does. */
 interface Open {
   readonly index: number
+  readonly since: number
   readonly isTrain: boolean
   readonly isNamed: boolean
   readonly leases: number
@@ -83,23 +108,25 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
   for (const event of events) {
     switch (event._tag) {
       case "Leased":
-        leases.push(...leasesOf(open, branch, event))
+        leases.push(...leasesOf(open, branch, event, now))
         continue
       case "Rewarded": {
-        const { index } = Invariant.get(open, event.cohort, "cohort")
+        const { since } = Invariant.get(open, event.cohort, "cohort")
         for (const { key, sample, value } of event.rewards) {
           const lease = State.leaseId(branch, event.cohort, key)
-          rewards.push([rewardKey(lease, sample), index, { lease, sample, value, isLate: false }])
+          const stored = { lease, sample, value, isLate: false }
+          rewards.push([rewardKey(lease, sample), minute(Math.max(now, since)), stored])
         }
         continue
       }
       case "RewardedLate":
         for (const { lease, sample, value } of event.rewards)
-          rewards.push([rewardKey(lease, sample), step, { lease, sample, value, isLate: true }])
+          rewards.push([rewardKey(lease, sample), minute(now), { lease, sample, value, isLate: true }])
         break
       case "CohortOpened":
         open.set(event.cohort, {
           index: event.index,
+          since: event.at,
           isTrain: event.phase === "train",
           isNamed: event.isNamed,
           leases: 0
@@ -123,39 +150,40 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
   return { log, leases, rewards, cohorts }
 }
 
-/** The same as a journal takes it. */
+/** A record to write. */
+export interface Row {
+  readonly kind: string
+  readonly step: number
+  readonly key: string
+  readonly value: unknown
+}
+
+/** The same as a journal takes it, with further records. */
 export const toJournal = (
-  all: ReadonlyArray<Written>
+  all: ReadonlyArray<Written>,
+  others: ReadonlyArray<Row> = []
 ): { readonly events: ReadonlyArray<NewEvent>; readonly records: ReadonlyArray<RecordGroup> } => ({
   events: all.flatMap(({ log }) => log),
-  records: [
-    ...byStep(
-      kinds.lease,
-      all.flatMap(({ leases }) => leases.map(([key, value]) => [key, value.index, value] as const))
-    ),
-    ...byStep(
-      kinds.reward,
-      all.flatMap(({ rewards }) => rewards)
-    ),
-    ...byStep(
-      kinds.cohort,
-      all.flatMap(({ cohorts }) => cohorts.map(([key, index]) => [key, index, { index }] as const))
-    )
-  ]
+  records: grouped([
+    ...all.flatMap(({ cohorts, leases, rewards }): ReadonlyArray<Row> => [
+      ...leases.map(([key, step, value]) => ({ kind: kinds.lease, step, key, value })),
+      ...rewards.map(([key, step, value]) => ({ kind: kinds.reward, step, key, value })),
+      ...cohorts.map(([key, index]) => ({ kind: kinds.cohort, step: index, key, value: { index } }))
+    ]),
+    ...others
+  ])
 })
 
-const byStep = (
-  kind: string,
-  records: ReadonlyArray<readonly [key: string, step: number, value: unknown]>
-): ReadonlyArray<RecordGroup> =>
-  Object.values(Arr.groupBy(records, ([, step]) => String(step))).map((own) => ({
-    kind,
-    step: own[0][1],
-    rows: own.map(([key, , value]) => ({ key, value }))
+const grouped = (rows: ReadonlyArray<Row>): ReadonlyArray<RecordGroup> =>
+  Object.values(Arr.groupBy(rows, ({ kind, step }) => `${step} ${kind}`)).map((own) => ({
+    kind: own[0].kind,
+    step: own[0].step,
+    rows: own.map(({ key, value }) => ({ key, value }))
   }))
 
-const ofCohort = ({ index, isNamed, leases, phase }: State.Cohort): Open => ({
+const ofCohort = ({ index, isNamed, leases, openedAt, phase }: State.Cohort): Open => ({
   index,
+  since: openedAt,
   isNamed,
   isTrain: phase === "train",
   leases: HashMap.size(leases)
@@ -164,13 +192,16 @@ const ofCohort = ({ index, isNamed, leases, phase }: State.Cohort): Open => ({
 const leasesOf = (
   open: Map<string, Open>,
   branch: number,
-  { cohort, leases }: EventOf<"Leased">
+  { cohort, leases }: EventOf<"Leased">,
+  now: number
 ): ReadonlyArray<Written["leases"][number]> => {
   const known = Invariant.get(open, cohort, "cohort")
-  const { index, isNamed, isTrain } = known
+  const { index, isNamed, isTrain, since } = known
+  const arms = Archive.armsOf(leases)
   open.set(cohort, { ...known, leases: known.leases + leases.length })
   return leases.map((given, at) => {
-    const stored = { given, branch, cohort, index, isTrain, isNamed, place: known.leases + at }
-    return [leaseKey(stored), stored] as const
+    const place = known.leases + at
+    const stored = { given, branch, cohort, index, isTrain, isNamed, place, arms: arms(given.key) }
+    return [leaseKey(stored), minute(Math.max(now, since)), stored] as const
   })
 }

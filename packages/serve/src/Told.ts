@@ -1,0 +1,39 @@
+/** What clients tell beside leases and rewards, for reflection and for people: texts, and what the work cost. */
+import { Schema } from "effect"
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const text = Schema.optionalKey(Schema.String)
+const texts = Schema.optionalKey(Schema.Array(Schema.String))
+
+/** What the work of a lease is about, and the policy that does it. */
+export const OfLease = Schema.Struct({
+  question: Schema.optionalKey(Schema.Struct({ text, goldenAnswers: texts })),
+  policyVersion: text
+})
+export interface OfLease extends Schema.Schema.Type<typeof OfLease> {}
+
+/** What was said and done: a text, or turns. */
+export const Transcript = Schema.Union([
+  Schema.String,
+  Schema.Array(Schema.Struct({ role: Schema.String, content: Schema.String }))
+])
+export type Transcript = typeof Transcript.Type
+
+/** What came of a sample besides its reward. `failed`: its environment failed; `abandoned`: its instruction was never used. */
+export const OfReward = Schema.Struct({
+  feedback: text,
+  transcript: Schema.optionalKey(Transcript),
+  goldenAnswers: texts,
+  tokens: Schema.optionalKey(Count),
+  usd: Schema.optionalKey(Schema.Finite),
+  policyVersion: text,
+  failed: Schema.optionalKey(Schema.Literal(true)),
+  abandoned: Schema.optionalKey(Schema.Literal(true))
+})
+export interface OfReward extends Schema.Schema.Type<typeof OfReward> {}
+
+/** What is told beside one command: of each request of a `Lease`, or of each item of a `Reward`, in their order. */
+export interface Told {
+  readonly leases?: ReadonlyArray<OfLease>
+  readonly rewards?: ReadonlyArray<OfReward>
+}
