@@ -36,7 +36,7 @@ const small = [
     "schedule.evolveUntil=6",
     "verification.samples=3",
     "verification.rounds=2",
-    "data.world.counts={train: 30, validation: 4, test: 8}",
+    "data.world.questions=30",
     "evaluation.questions=2"
   )
 ]

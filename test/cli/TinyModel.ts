@@ -44,6 +44,6 @@ export const tinyRun = sets(
   "rollout.maxTurns=1",
   "train.batchSize=4",
   "train.miniBatchSize=4",
-  "data.world.counts={train: 40, validation: 4, test: 8}",
+  "data.world.questions=40",
   "evaluation.questions=4"
 )

@@ -37,7 +37,6 @@ const settings = (url: string) =>
     "rollout.maxTurns=0",
     "rollout.maxResponseTokens=8",
     "evaluation.questions=2",
-    "evaluation.validation=1",
     "checkpoint.every=1"
   ].flatMap((setting) => ["--set", setting])
 

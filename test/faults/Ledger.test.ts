@@ -33,8 +33,7 @@ const config: RunConfig = {
   judge: {
     ...scripted.judge,
     provider: "openai-compatible",
-    model: FaultyRun.price.model,
-    maxOutputTokens: FaultyRun.maxOutputTokens
+    model: FaultyRun.price.model
   },
   requests: { ...scripted.requests, retries: FaultyRun.retries },
   budget: { ...scripted.budget, prices: [FaultyRun.price] },

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, type RunConfig, RunState, Strategies } from "@inspo/coevolution"
+import { Presets, type RunConfig, RunState, Strategies, Weighing } from "@inspo/coevolution"
 import { Advantage } from "@inspo/policy-gradient"
 import { InstructionWeight, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
@@ -73,7 +73,7 @@ describe("from rewards to parents", () => {
         for (const [index, step] of history.entries()) {
           const alive = new Set(Population.ids(population))
           const groups = step.map(toGroup).filter(({ instructionId }) => alive.has(instructionId))
-          population = InstructionWeight.observe(config.population, population, index + 1, groups)
+          population = InstructionWeight.observe(Weighing.choices(config), population, index + 1, groups)
           assert.isTrue(finite(population))
           const weights = weighting.weights(population)
           for (const { weight } of weights) assert.isTrue(weight >= 0 && weight <= 1 + 1e-12)

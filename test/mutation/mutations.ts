@@ -365,11 +365,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "population.size >= population.parents",
     "evolves without a place to fill"
   ),
-  schedule(
-    "step <= schedule.evolveUntil : step < schedule.evolveUntil",
-    "step < schedule.evolveUntil : step <= schedule.evolveUntil",
-    "row 10 is swapped"
-  ),
+  schedule("step <= schedule.evolveUntil", "step < schedule.evolveUntil", "the last evolution is lost"),
   schedule("step >= schedule.evolveFrom", "step > schedule.evolveFrom", "the first evolution comes late"),
   schedule("period > 0 && step % period === 0", "period > 0 && step % period === 1", "everything comes a step late"),
   schedule("divides(config.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
@@ -547,8 +543,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   verify("Trajectory.isFailed(trajectory) ? null :", "", "a rollout that failed counts as a score of 0"),
   train("if (hash !== command.batchHash)", "if (hash === null)", "a batch that was not planned is trained"),
   evaluate(
-    "Arr.take(data.validation, config.evaluation.validation)",
-    "Arr.take(data.test, config.evaluation.validation)",
+    "Arr.take(data.validation, Schedule.validationQuestions)",
+    "Arr.take(data.test, Schedule.validationQuestions)",
     "test questions choose the policy"
   ),
   checkpoints(

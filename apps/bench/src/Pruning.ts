@@ -1,4 +1,4 @@
-import { Presets, type RunConfig, Strategies } from "@inspo/coevolution"
+import { Presets, type RunConfig, Strategies, Weighing } from "@inspo/coevolution"
 import { Pruning, type World } from "@inspo/simulation"
 import { Array as Arr, Effect } from "effect"
 import { median } from "simple-statistics"
@@ -98,7 +98,7 @@ const confident = (delta: number, size: number): RunConfig => ({
 
 const loopOf = (config: RunConfig): Omit<Pruning.Loop, keyof typeof budget> => {
   const { halving, sampler, weighting } = Strategies.ofConfig(config)
-  return { weighting, averaging: config.population, sampler, halving, ranking: config.halving.ranking }
+  return { weighting, averaging: Weighing.choices(config), sampler, halving, ranking: config.halving.ranking }
 }
 
 const simulations = (world: World.World, loop: Pruning.Loop, count: number, seed: number) =>

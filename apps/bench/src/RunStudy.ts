@@ -173,6 +173,6 @@ const smoke: ReadonlyArray<string> = [
   "rollout.groupSize=2",
   "train.batchSize=8",
   "train.miniBatchSize=8",
-  "data.world.counts={train: 80, validation: 10, test: 16}",
+  "data.world.questions=80",
   "evaluation.questions=16"
 ]

@@ -59,15 +59,15 @@ const reward = (config: RunConfig) => {
 }
 
 const judged = async ({ budget, judge, requests, reward: { criteria, scope } }: RunConfig) => {
-  const [JudgeReward, LanguageModelLayer, Metering] = await Promise.all([
+  const [JudgeReward, { maxOutputTokens }, LanguageModelLayer, Metering] = await Promise.all([
     import("@inspo/reward/JudgeReward"),
+    import("@inspo/reward/JudgePrompt"),
     import("./optimizer/LanguageModelLayer.ts"),
     import("@inspo/reflection/Metering")
   ])
-  const { maxOutputTokens, model } = judge
-  const meter = Metering.measure({ price: Prices.priceOf(model, budget.prices), maxOutputTokens })
+  const meter = Metering.measure({ price: Prices.priceOf(judge.model, budget.prices), maxOutputTokens })
   return JudgeReward.layer({ scope, meter, ...(criteria === null ? {} : { criteria }) }).pipe(
-    Layer.provide(LanguageModelLayer.layer("judge", judge, requests))
+    Layer.provide(LanguageModelLayer.layer("judge", { ...judge, maxOutputTokens, temperature: 0 }, requests))
   )
 }
 

@@ -68,7 +68,6 @@ export const prePolicy = (config: RunConfig): RunConfig => {
       ...config.schedule,
       evolveEvery: quarter,
       evolveUntil: quarter,
-      evolveUntilInclusive: true,
       pruneEvery: Math.max(1, Math.floor((half - quarter) / halvings))
     },
     train: { ...config.train, fromStep: half + 1 }

@@ -9,6 +9,7 @@ import * as Degradation from "./Degradation.ts"
 import type { Failed, RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
+import * as Weighing from "./Weighing.ts"
 
 /** What a fold needs to know of a run: facts alone, and no strategy, so that another rule cannot rewrite what was decided. */
 export interface Folding {
@@ -207,13 +208,15 @@ const collected = (
   return {
     ...state,
     previousWeights: plan.weights,
-    population: InstructionWeight.observe(config.population, state.population, step, credited(state, plan, groups)),
+    population: InstructionWeight.observe(
+      Weighing.choices(config),
+      state.population,
+      step,
+      credited(state, plan, groups)
+    ),
     newcomers: [],
     buffer: ReplayBuffer.add(config.buffer, state.buffer, step, experiences(step, groups)),
-    course:
-      groups.length === 0
-        ? state.course
-        : Collapse.observe(state.course, { step, mean: meanReward(groups) }, config.evaluation.collapse),
+    course: groups.length === 0 ? state.course : Collapse.observe(state.course, { step, mean: meanReward(groups) }),
     spent: spend(state.spent, "train", event),
     failed: fail(state.failed, "train", event),
     phase: { _tag: "PlanTraining", plan, groups }

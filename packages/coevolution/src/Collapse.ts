@@ -20,23 +20,26 @@ export interface Course {
 /** Steps that a mean is taken over. */
 export const window = 10
 
+/** The share of the best mean below which the reward has collapsed. */
+export const share = 0.5
+
 /** The course before the first reward. */
 export const unstarted: Course = { latest: [], best: null, collapse: null }
 
 /**
- * The course after one more reward: it collapses at the first step whose 10-step mean lies below `share` of the best
- * 10-step mean so far. A share of 0 sees none.
+ * The course after one more reward: it collapses at the first step whose 10-step mean lies below half of the best
+ * 10-step mean so far.
  *
  * @example
  * ```ts
  * import { Collapse } from "@inspo/coevolution"
  *
  * const rewards = [...Array(20).keys()].map((i) => ({ step: i + 1, mean: i < 10 ? 0.4 : 0 }))
- * rewards.reduce((course, reward) => Collapse.observe(course, reward, 0.5), Collapse.unstarted)
+ * rewards.reduce((course, reward) => Collapse.observe(course, reward), Collapse.unstarted)
  * // best: step 10; collapse: step 16, mean 0.16
  * ```
  */
-export const observe = ({ best, collapse, latest }: Course, reward: StepReward, share: number): Course => {
+export const observe = ({ best, collapse, latest }: Course, reward: StepReward): Course => {
   const entries = [...latest, reward].slice(-window)
   if (collapse !== null || entries.length < window) return { latest: entries, best, collapse }
   const current = { step: reward.step, mean: entries.reduce((sum, { mean }) => sum + mean, 0) / window }

@@ -1,4 +1,3 @@
-import { WorldQuestion } from "@inspo/datasets"
 import type { EngineProfile } from "@inspo/engine"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { ModelPrice, OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
@@ -35,13 +34,16 @@ export const DataConfig = Schema.Struct({
   weights: Schema.NullOr(Schema.Record(Schema.String, PositiveNumber)).annotate({
     description: "Relative share of each data source among the training questions, or null to train on all of them"
   }),
-  validationShare: Share.annotate({ description: "Share of a user's question file held out for validation" }),
-  testShare: Share.annotate({ description: "Share of a user's question file held out for the test" }),
+  testShare: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 2 / 3, exclusiveMaximum: true })).annotate({
+    description: "Share of your question file held out for the test; half as much is held out for validation"
+  }),
   world: Schema.Struct({
     seed: Schema.NullOr(Schema.Int).annotate({
       description: "Seed of the generated world, or null to use the run's seed"
     }),
-    counts: WorldQuestion.Counts.annotate({ description: "How many questions each split has" })
+    questions: PositiveInt.annotate({
+      description: "Questions to train on; a tenth as many are held out for validation, and half as many for the test"
+    })
   }).annotate({ description: "The generated world, where `data.questions` is null" })
 })
 
@@ -65,20 +67,18 @@ export const PopulationConfig = Schema.Struct({
     description: "N_parent: how many survive to become parents; pruning never goes below"
   }),
   window: PositiveInt.annotate({ description: "n of Eq. 6, in steps" }),
-  average: Schema.Literals(["window", "observed"]).annotate({
-    description: "What divides the sum of Eq. 6: n, or the steps observed (row 4)"
-  }),
-  span: Schema.Literals(["draws", "steps"]).annotate({
-    description: "The window holds the instruction's own last n observations, or those of the last n steps (row 6)"
+  average: Schema.Literals(["draws", "steps"]).annotate({
+    description:
+      "Eq. 6 takes the instruction's own last n observations and divides their sum by n, or takes those of the last n " +
+      "steps and divides by how many they are (rows 4 and 6)"
   }),
   unseen: Schema.Literals(["zero", "mean"]).annotate({
     description: "Weight of a never-sampled instruction: 0, or the mean of the known weights (row 7)"
   }),
   ties: Schema.Literals(["order", "evidence"]).annotate({
-    description: "Equal weights are ranked by order of entry, or by more groups and then age (row 19)"
-  }),
-  best: Schema.Literals(["weight", "evidence"]).annotate({
-    description: "I* while no weight is known: by weight all the same, or by lifetime and verification score (row 9)"
+    description:
+      "Equal weights are ranked by order of entry, or by more groups and then age (row 19). So is I* while no weight " +
+      "is known: with `evidence` by lifetime and verification score (row 9)"
   })
 })
 
@@ -116,8 +116,7 @@ export const ScheduleConfig = Schema.Struct({
   pruneEvery: NonNegativeInt.annotate({ description: "K_p: prune every so many steps; 0 never" }),
   evolveEvery: NonNegativeInt.annotate({ description: "K_e: evolve every so many steps; 0 never" }),
   evolveFrom: NonNegativeInt.annotate({ description: "First step that may evolve" }),
-  evolveUntil: NonNegativeInt.annotate({ description: "T_e: the step after which nothing evolves" }),
-  evolveUntilInclusive: Schema.Boolean.annotate({ description: "Whether step T_e itself may evolve (row 10)" })
+  evolveUntil: NonNegativeInt.annotate({ description: "T_e: the last step that may evolve (row 10)" })
 })
 
 export const BufferConfig = Schema.Struct({
@@ -137,7 +136,6 @@ export const ProposerConfig = Schema.Struct({
       "instructions (`history`), the parent alone (`paraphrase`), or nothing at all (`random`, always drawn " +
       "from the offline clause bank)"
   }),
-  failures: PositiveInt.annotate({ description: "Failures shown per reflection" }),
   candidates: upTo(10_000).annotate({ description: "Candidates per proposal" }),
   lint: Schema.Literals(["parsed", "strict"]).annotate({
     description: "`parsed`: whatever has a text. `strict`: no lost tags, no duplicates, a length cap (row 21)"
@@ -164,16 +162,11 @@ export const VerificationConfig = Schema.Struct({
   }),
   stop: Schema.NullOr(Risk).annotate({
     description:
-      "A candidate leaves once the chance that all questions would turn its verdict is below this; null asks " +
-      "all of them"
+      "A candidate leaves once the chance that all questions would turn its verdict is below this, or once as many " +
+      "others as there are places are as surely ahead of it; null asks all of them"
   }),
   lookEvery: PositiveInt.annotate({
     description: "Questions between two interim analyses, at which candidates may leave early"
-  }),
-  race: Schema.Boolean.annotate({
-    description:
-      "Whether a candidate also leaves once as many others as there are places are ahead of it for good; needs " +
-      "`stop`"
   }),
   reuse: Schema.Boolean.annotate({
     description:
@@ -188,7 +181,14 @@ export const RolloutConfig = Schema.Struct({
     description:
       "How many of the rollouts asked for at once may fail by a tool or reward; more stop the run, to be resumed"
   }),
-  ...Struct.omit(EpisodeConfig.fields, ["maxStartTokens", "toolAttempts", "toolTimeoutSeconds", "topK", "topP"])
+  ...Struct.omit(EpisodeConfig.fields, [
+    "maxStartTokens",
+    "temperature",
+    "toolAttempts",
+    "toolTimeoutSeconds",
+    "topK",
+    "topP"
+  ])
 })
 
 export const RetrievalConfig = Schema.Struct({
@@ -217,7 +217,7 @@ export const TrainConfig = Schema.Struct({
       "What the policy learns from: its own rollouts (null), or demonstrations that answer at once, or that " +
       "search for every supporting passage first"
   }),
-  ...PolicyGradientConfig.fields
+  ...Struct.omit(PolicyGradientConfig.fields, ["epochs", "normalization"])
 })
 
 export const EvaluationConfig = Schema.Struct({
@@ -228,20 +228,14 @@ export const EvaluationConfig = Schema.Struct({
     description: "Test questions of the final table, answered once each as rollouts are; 0 skips it"
   }),
   every: NonNegativeInt.annotate({
-    description: "Steps between validations, one of which follows the last step; 0 never validates"
-  }),
-  validation: PositiveInt.annotate({
-    description: "Questions of a validation, answered once each under the best instruction of that time"
-  }),
-  collapse: Share.annotate({
     description:
-      "The training reward collapses when its 10-step mean falls below this share of the best one; 0 sees no " +
-      "collapse"
+      "Steps between validations, one of which follows the last step; 0 never validates. Each asks up to 100 questions, " +
+      "once each under the best instruction of that time"
   }),
   select: Schema.Literals(["last", "best", "before-collapse"]).annotate({
     description:
       "The policy to return (row 22): the last one, the best on validation questions, or, when the training " +
-      "reward collapsed, the last validated one before that"
+      "reward collapsed to less than half of its best 10-step mean, the last validated one before that"
   }),
   instruction: Schema.Literals(["best", "proven"]).annotate({
     description:
@@ -352,7 +346,7 @@ export const JudgeConfig = Schema.Struct({
   provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
     description: "Who serves the model that judges, as in `optimizer.provider`, or null where nothing is judged"
   }),
-  ...Struct.pick(OptimizerConfig.fields, ["model", "url", "apiKeyEnv", "temperature", "maxOutputTokens"])
+  ...Struct.pick(OptimizerConfig.fields, ["model", "url", "apiKeyEnv"])
 })
 export interface JudgeConfig extends Schema.Schema.Type<typeof JudgeConfig> {}
 
@@ -500,13 +494,6 @@ export const inconsistency = (config: RunConfig): ConfigError | null => {
         "Set both data.questions and data.corpus, or neither to use the generated world; data.corpus may be missing " +
         "where retrieval.url is set."
     })
-  if (data.validationShare + data.testShare >= 1)
-    return new ConfigError({
-      field: "data.testShare",
-      value: String(data.testShare),
-      expected: "data.validationShare + data.testShare below 1",
-      remedy: "Leave a share of the questions for training."
-    })
   if (population.initial !== null && (population.initial < population.parents || population.initial > population.size))
     return new ConfigError({
       field: "population.initial",
@@ -542,13 +529,6 @@ export const inconsistency = (config: RunConfig): ConfigError | null => {
       value: String(verification.stop),
       expected: "null, because verification.baseline is stored: a mean on record has no questions to compare on",
       remedy: "Set verification.baseline to rerun, or verification.stop to null."
-    })
-  if (verification.race && verification.stop === null)
-    return new ConfigError({
-      field: "verification.race",
-      value: "true",
-      expected: "false, because verification.stop is null: all candidates are asked all questions",
-      remedy: "Set verification.stop, such as 0.05, or verification.race to false."
     })
   if (verification.reuse && verification.baseline !== "rerun")
     return new ConfigError({

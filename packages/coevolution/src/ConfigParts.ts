@@ -26,7 +26,6 @@ export const parts = {
     questions: "address",
     corpus: "address",
     weights: "algorithm",
-    validationShare: "algorithm",
     testShare: "algorithm",
     world: "algorithm"
   },
@@ -42,7 +41,6 @@ export const parts = {
     model: "algorithm",
     url: "address",
     apiKeyEnv: "environment",
-    temperature: "algorithm",
     maxOutputTokens: "algorithm",
     prompt: "algorithm"
   },
@@ -57,7 +55,6 @@ export const parts = {
     maxResponseTokens: "algorithm",
     maxObservationTokens: "algorithm",
     maxPromptTokens: "algorithm",
-    temperature: "algorithm",
     texts: "algorithm",
     instructionRole: "algorithm",
     scoredTurns: "algorithm"
@@ -77,9 +74,7 @@ export const parts = {
     provider: "algorithm",
     model: "algorithm",
     url: "address",
-    apiKeyEnv: "environment",
-    temperature: "algorithm",
-    maxOutputTokens: "algorithm"
+    apiKeyEnv: "environment"
   },
   requests: "environment",
   train: "algorithm",
@@ -87,8 +82,6 @@ export const parts = {
     baseline: "environment",
     questions: "algorithm",
     every: "algorithm",
-    validation: "algorithm",
-    collapse: "algorithm",
     select: "algorithm",
     instruction: "algorithm"
   },

@@ -14,7 +14,7 @@ export const atMost = (
   const most = JudgePrompt.defaultAttempts * (1 + requests.retries)
   // A token of the policy may be long, and be several of the judge's.
   const input = TokenEstimate.estimate(prompt) + tokensOfAnAnswer * rollout.maxResponseTokens
-  return Prices.atMost(Prices.priceOf(judge.model, budget.prices), most, { input, output: judge.maxOutputTokens })
+  return Prices.atMost(Prices.priceOf(judge.model, budget.prices), most, { input, output: JudgePrompt.maxOutputTokens })
 }
 
 const tokensOfAnAnswer = 4

@@ -10,7 +10,6 @@ import { ConfigError } from "./Config.ts"
 export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["verification", "stop"], value: null },
   { path: ["verification", "lookEvery"], value: 10 },
-  { path: ["verification", "race"], value: false },
   { path: ["verification", "reuse"], value: false },
   { path: ["train", "demonstrations"], value: null },
   { path: ["evaluation", "baseline"], value: true },
@@ -24,7 +23,6 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
       model: null,
       url: null,
       apiKeyEnv: null,
-      temperature: 1,
       maxOutputTokens: 16_384,
       prompt: null
     }
@@ -36,9 +34,7 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
       provider: null,
       model: null,
       url: null,
-      apiKeyEnv: null,
-      temperature: 0,
-      maxOutputTokens: 1024
+      apiKeyEnv: null
     }
   },
   { path: ["optimizer", "prompt"], value: null },
@@ -58,7 +54,9 @@ export const renamedValues: ReadonlyArray<RenamedValue> = [
   { path: ["proposer", "kind"], from: "rules", to: "reflection" },
   { path: ["halving", "rule"], from: "paper", to: "bottom-half" },
   { path: ["halving", "rule"], from: "robust", to: "spare-unseen" },
-  { path: ["halving", "rule"], from: "certain", to: "confident" }
+  { path: ["halving", "rule"], from: "certain", to: "confident" },
+  { path: ["population", "average"], from: "window", to: "draws" },
+  { path: ["population", "average"], from: "observed", to: "steps" }
 ]
 
 export interface RenamedValue {
@@ -84,6 +82,16 @@ const moves: ReadonlyArray<(config: unknown) => unknown> = [
       return Array.isArray(known) ? known : []
     })
     return prices.length === 0 ? config : put(config, ["budget", "prices"], prices)
+  },
+  (config) => {
+    const train = valueAt(config, "data.world.counts.train")
+    return Predicate.isNumber(train) ? put(config, ["data", "world", "questions"], train) : config
+  },
+  (config) => {
+    const { evolveUntil, evolveUntilInclusive } = mappingAt(config, "schedule")
+    return evolveUntilInclusive === false && Predicate.isNumber(evolveUntil)
+      ? put(config, ["schedule", "evolveUntil"], Math.max(0, evolveUntil - 1))
+      : config
   }
 ]
 
@@ -94,12 +102,38 @@ const searchR1Scores = { structure: 0.2, retrieval: 0, final: 0.1 }
 export const removedKeys: ReadonlyArray<RemovedKey> = [
   // The fingerprint of the data guards what the world holds.
   { path: "data.world.sizes", now: "every world has 120 people, 40 towns, 40 companies and 20 rivers" },
+  { path: "data.world.counts", now: "data.world.questions says how many there are to train on" },
+  { path: "data.validationShare", now: "half as much as data.testShare is held out for validation" },
   { path: "data.world.mix", now: "every world has the same shares of the kinds of question" },
   { path: "population.archive", values: [0], now: "instructions that left are not tried again" },
+  {
+    path: "population.span",
+    unless: (config) =>
+      ["window", "draws"].includes(String(valueAt(config, "population.average"))) ===
+      (valueAt(config, "population.span") === "draws"),
+    now: "population.average says both what is summed and what divides it"
+  },
+  {
+    path: "population.best",
+    unless: (config) =>
+      (valueAt(config, "population.best") === "evidence") === (valueAt(config, "population.ties") === "evidence"),
+    now: "population.ties says it for the best instruction, too"
+  },
   { path: "population.parentChoice", values: ["weight"], now: "parents are the highest by weight" },
   { path: "proposer.crossover", values: [0], now: "the proposer alone writes candidates" },
+  { path: "proposer.failures", values: [4], now: "a proposer is shown four failures" },
   { path: "proposer.maxSimilarity", values: [null], now: "only candidates with a known text are refused" },
   { path: "halving.floor", values: [1], now: "population.parents is the smallest population to prune to" },
+  { path: "schedule.evolveUntilInclusive", now: "schedule.evolveUntil is the last step that may evolve" },
+  {
+    path: "verification.race",
+    unless: (config) =>
+      valueAt(config, "verification.race") === (typeof valueAt(config, "verification.stop") === "number"),
+    now: "candidates race for the places wherever verification.stop is set"
+  },
+  { path: "optimizer.temperature", values: [1, null], now: "the temperature is the provider's own" },
+  { path: "judge.temperature", values: [0], now: "it is 0" },
+  { path: "judge.maxOutputTokens", values: [1024], now: "it is 1024" },
   { path: "optimizer.maxEvidenceTokens", now: "failures and history take at most 16,384 tokens of a prompt" },
   ...["optimizer", "judge", "retrieval"].flatMap((section) => [
     { path: `${section}.timeoutSeconds`, now: "requests.timeoutSeconds holds for every server" },
@@ -121,6 +155,7 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
     values: [2048],
     now: "the mode searchr1 trains on the last 2048 tokens of a prompt"
   },
+  { path: "rollout.temperature", values: [1], now: "it is 1, which the policy update assumes" },
   {
     path: "rollout.topP",
     values: [1],
@@ -139,6 +174,14 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
   { path: "train.warmupRatio", values: [0.1], now: "the learning rate rises over the first tenth of the steps" },
   { path: "train.beta1", values: [0.9], now: "it is 0.9" },
   { path: "train.gradientClip", values: [1], now: "it is 1" },
+  { path: "train.epochs", values: [1], now: "a step goes once through its mini-batches" },
+  {
+    path: "train.normalization",
+    values: ["sequence-mean"],
+    now: "the loss takes the mean of each sequence, as Eq. 2 does"
+  },
+  { path: "evaluation.validation", values: [100], now: "a validation asks up to 100 questions" },
+  { path: "evaluation.collapse", values: [0.5], now: "the training reward collapses below half of its best" },
   { path: "engine.encoding", now: "samples and gradients travel as protobuf where the server takes it" }
 ]
 
@@ -149,6 +192,8 @@ export interface RemovedKey {
   readonly now: string
   /** The values under which a run behaves as it does now; missing where it decided no results, so that any will do. */
   readonly values?: ReadonlyArray<unknown>
+  /** Whether a run behaves as it does now by what other settings say; in place of {@link values}. */
+  readonly unless?: (config: unknown) => boolean
 }
 
 /** A removed setting by its dotted name, or the section that it was in. */
@@ -161,16 +206,19 @@ export const removed = (name: string): RemovedKey | undefined =>
  */
 export const completeConfig = (stored: unknown): Result.Result<unknown, ConfigError> => {
   const moved = moves.reduce((config, move) => move(config), stored)
-  const refused = removedKeys.find(({ path, values }) => {
+  const refused = removedKeys.find(({ path, unless, values }) => {
     const value = valueAt(moved, path)
-    return value !== undefined && values !== undefined && !values.some((kept) => Equal.equals(kept, value))
+    if (value === undefined) return false
+    return (values !== undefined && !values.some((kept) => Equal.equals(kept, value))) || unless?.(moved) === false
   })
   if (refused !== undefined)
     return Result.fail(
       new ConfigError({
         field: refused.path,
         value: JSON.stringify(valueAt(moved, refused.path)),
-        expected: `${(refused.values ?? []).map((kept) => JSON.stringify(kept)).join(" or ")}, because now ${refused.now}`,
+        expected:
+          (refused.values?.map((kept) => JSON.stringify(kept)).join(" or ") ?? "what holds now") +
+          `, because now ${refused.now}`,
         remedy:
           "Look at the run and go on with it in the version that wrote it, or begin it again without this setting."
       })

@@ -10,11 +10,10 @@ export const robust: RunConfig = {
     questions: null,
     corpus: null,
     weights: null,
-    validationShare: 0.1,
     testShare: 0.2,
     world: {
       seed: null,
-      counts: { train: 1000, validation: 100, test: 500 }
+      questions: 1000
     }
   },
   instruction: { seed: ClauseBank.seedInstruction, seeds: [] },
@@ -23,11 +22,9 @@ export const robust: RunConfig = {
     initial: null,
     parents: 1,
     window: 5,
-    average: "observed",
-    span: "steps",
+    average: "steps",
     unseen: "mean",
-    ties: "evidence",
-    best: "evidence"
+    ties: "evidence"
   },
   sampler: { temperature: 0.2, assignment: "stratified", newcomers: "guaranteed" },
   halving: { rule: "spare-unseen", ranking: "after", minimumGroups: 4, delta: 0.05 },
@@ -36,13 +33,11 @@ export const robust: RunConfig = {
     pruneEvery: 5,
     evolveEvery: 15,
     evolveFrom: 1,
-    evolveUntil: 150,
-    evolveUntilInclusive: true
+    evolveUntil: 150
   },
   buffer: { failures: "own", capacitySteps: 5, perQuestionCap: 10 },
   proposer: {
     kind: "reflection",
-    failures: 4,
     candidates: 6,
     lint: "strict",
     onError: "continue"
@@ -56,7 +51,6 @@ export const robust: RunConfig = {
     fill: false,
     stop: 0.05,
     lookEvery: 10,
-    race: true,
     reuse: true
   },
   rollout: {
@@ -69,14 +63,13 @@ export const robust: RunConfig = {
     maxPromptTokens: 4096,
     maxResponseTokens: 500,
     maxObservationTokens: 500,
-    temperature: 1,
     texts: episode.texts,
     instructionRole: "user",
     scoredTurns: "valid"
   },
   retrieval: { topK: 3, url: null, apiKeyEnv: null },
   reward: { kind: "em", scope: "response", criteria: null, command: [] },
-  judge: { provider: null, model: null, url: null, apiKeyEnv: null, temperature: 0, maxOutputTokens: 1024 },
+  judge: { provider: null, model: null, url: null, apiKeyEnv: null },
   requests: { timeoutSeconds: null, retries: 4 },
   train: {
     batchSize: 512,
@@ -85,7 +78,6 @@ export const robust: RunConfig = {
     demonstrations: null,
     miniBatchSize: 256,
     unit: "questions",
-    epochs: 1,
     learningRate: 5e-7,
     clipRatio: 0.2,
     klCoefficient: 0.001,
@@ -93,15 +85,12 @@ export const robust: RunConfig = {
     entropyCoefficient: 0,
     beta2: 0.999,
     weightDecay: 0.01,
-    normalization: "sequence-mean",
     advantage: "standardised"
   },
   evaluation: {
     baseline: true,
     questions: 500,
     every: 100,
-    validation: 100,
-    collapse: 0.5,
     select: "before-collapse",
     instruction: "proven"
   },
@@ -126,28 +115,27 @@ export const robust: RunConfig = {
 }
 
 /** Every candidate is asked all questions, in rollouts of its own. */
-const inFull = { stop: null, race: false, reuse: false } as const
+const inFull = { stop: null, reuse: false } as const
 
 /** What the paper says, wherever that can run (§3, column `paper`). */
 export const paper: RunConfig = {
   ...robust,
   population: {
     ...robust.population,
-    average: "window",
-    span: "draws",
+    average: "draws",
     unseen: "zero",
-    ties: "order",
-    best: "weight"
+    ties: "order"
   },
   sampler: { ...robust.sampler, assignment: "independent", newcomers: "drawn" },
   halving: { ...robust.halving, rule: "bottom-half", ranking: "before", minimumGroups: 0 },
-  schedule: { ...robust.schedule, evolveUntilInclusive: false },
+  // t < T_e, which is 150.
+  schedule: { ...robust.schedule, evolveUntil: 149 },
   buffer: { failures: "any", capacitySteps: 1, perQuestionCap: null },
   proposer: { ...robust.proposer, lint: "parsed", onError: "stop" },
   verification: { ...robust.verification, ...inFull, questions: "uniform", baseline: "stored", fill: true },
   rollout: { ...robust.rollout, scoredTurns: "all" },
   train: { ...robust.train, unit: "trajectories", entropyCoefficient: 0.001 },
-  evaluation: { ...robust.evaluation, collapse: 0, select: "last", instruction: "best" },
+  evaluation: { ...robust.evaluation, select: "last", instruction: "best" },
   checkpoint: { every: 100, keep: null }
 }
 
@@ -173,7 +161,7 @@ export const quick: RunConfig = {
 /** Everything that happens in a run, twice, in three seconds: to try out what surrounds a run, not to learn anything. */
 export const tiny: RunConfig = {
   ...quick,
-  data: { ...quick.data, world: { ...quick.data.world, counts: { train: 40, validation: 4, test: 8 } } },
+  data: { ...quick.data, world: { ...quick.data.world, questions: 40 } },
   population: { ...quick.population, size: 3 },
   halving: { ...quick.halving, minimumGroups: 0 },
   schedule: { ...quick.schedule, steps: 4, pruneEvery: 1, evolveEvery: 2, evolveUntil: 4 },
@@ -181,7 +169,7 @@ export const tiny: RunConfig = {
   verification: { ...quick.verification, samples: 2, rounds: 1 },
   rollout: { ...quick.rollout, groupSize: 2 },
   train: { ...quick.train, batchSize: 3, miniBatchSize: 3 },
-  evaluation: { ...quick.evaluation, questions: 4, validation: 4 },
+  evaluation: { ...quick.evaluation, questions: 4 },
   checkpoint: { ...quick.checkpoint, every: 2 }
 }
 

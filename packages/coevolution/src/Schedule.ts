@@ -15,7 +15,7 @@ export const evolves = (config: RunConfig, step: number): boolean =>
 const evolvesAt = ({ population, schedule }: RunConfig, step: number): boolean =>
   divides(schedule.evolveEvery, step) &&
   step >= schedule.evolveFrom &&
-  (schedule.evolveUntilInclusive ? step <= schedule.evolveUntil : step < schedule.evolveUntil) &&
+  step <= schedule.evolveUntil &&
   population.size > population.parents
 
 /** The steps of a whole run after which an evolution begins. */
@@ -29,6 +29,9 @@ export const validates = ({ evaluation, schedule }: RunConfig, step: number): bo
 /** The steps of a whole run after which the validation questions are answered. */
 export const validations = (config: RunConfig): ReadonlyArray<number> =>
   Arr.range(1, config.schedule.steps).filter((step) => validates(config, step))
+
+/** The validation questions that are asked, where there are so many. */
+export const validationQuestions = 100
 
 /** Whether the policy after this step is saved: as asked for, at the end, and whenever it was validated. */
 export const checkpoints = (config: RunConfig, step: number): boolean =>

@@ -8,6 +8,7 @@ import { Verification } from "@inspo/verification"
 import { Effect, Equal, Layer, Schema, Struct } from "effect"
 import type { RunConfig } from "./Config.ts"
 import * as Schedule from "./Schedule.ts"
+import * as Weighing from "./Weighing.ts"
 
 /** The strategies in force: values of pure functions. `next` asks them, `apply` does not. */
 export interface Strategies {
@@ -44,7 +45,7 @@ export interface Identities extends Schema.Schema.Type<typeof Identities> {}
 
 /** The strategies that a config names. */
 export const ofConfig = (config: RunConfig): Strategies => ({
-  weighting: InstructionWeight.make(config.population),
+  weighting: InstructionWeight.make(Weighing.choices(config)),
   sampler: Sampler.make(config.sampler),
   halving: halvingOf(config),
   buffer: ReplayBuffer.make({ ...config.buffer, questions: config.verification.questions }),
@@ -146,9 +147,9 @@ const halvingOf = (config: RunConfig): SuccessiveHalving.Strategy => {
 }
 
 const verificationOf = (config: RunConfig["verification"]): Verification.Strategy => {
-  const { baseline, fill, race, rounds, samples, stop } = config
+  const { baseline, fill, rounds, samples, stop } = config
   if (samples === 0) return Verification.untried({ rounds, fill })
   return baseline === "rerun"
-    ? Verification.rerunParent({ rounds, fill, stop, race })
+    ? Verification.rerunParent({ rounds, fill, stop, race: stop !== null })
     : Verification.storedBaseline({ rounds, fill })
 }

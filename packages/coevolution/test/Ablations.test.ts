@@ -49,7 +49,7 @@ const variants = {
   "pre-policy": Ablations.prePolicy(base),
   "post-policy": Ablations.postPolicy(base),
   "the proposer history": withProposer({ kind: "history" }),
-  "early stops": withVerification({ stop: 0.05, race: true, lookEvery: 4 }),
+  "early stops": withVerification({ stop: 0.05, lookEvery: 4 }),
   reuse: withVerification({ reuse: true }),
   "2 parents": withPopulation({ parents: 2 }),
   "4 parents": withPopulation({ parents: 4 }),

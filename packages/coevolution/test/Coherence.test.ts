@@ -21,7 +21,7 @@ const recorded = (settings: RunConfig) =>
     return { events: yield* EventLog.read(journal), setting: makeSetting(Strategies.deciding(settings), data) }
   }).pipe(Effect.provide(layerMemory, { local: true }))
 
-const validating: RunConfig = { ...reusing, evaluation: { ...reusing.evaluation, every: 2, validation: 1 } }
+const validating: RunConfig = { ...reusing, evaluation: { ...reusing.evaluation, every: 2 } }
 
 /** Those of which there may be one more or one less: a cell of the final table. */
 const isRepeatable = ({ _tag }: RunEvent) => _tag === "Evaluated"

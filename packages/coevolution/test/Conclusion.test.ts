@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Conclusion, Presets, type RunConfig, RunState, Strategies } from "@inspo/coevolution"
+import { Conclusion, Presets, type RunConfig, RunState, Strategies, Weighing } from "@inspo/coevolution"
 import { Instruction } from "@inspo/domain"
 import { InstructionWeight, Population } from "@inspo/population"
 import { Array as Arr, Schema } from "effect"
@@ -89,7 +89,7 @@ describe("the conclusion of a run", () => {
     "is the seed where all rewards are equal, whoever was seen how often and left",
     [Lives, Schema.Literals([0, 0.1, 1 / 3, 1]), Schema.Natural],
     ([lives, reward, luck]) => {
-      const { observe } = InstructionWeight.make(Presets.quick.population)
+      const { observe } = InstructionWeight.make(Weighing.choices(Presets.quick))
       const { instructions } = stateOf(lives, named(lives))
       const newcomers = instructions.map((instruction, index) => ({
         instruction,

@@ -24,7 +24,6 @@ describe("RunConfig", () => {
   it("names the field, its value and the remedy of a rule between fields", () => {
     const broken: ReadonlyArray<readonly [string, RunConfig]> = [
       ["data.corpus", { ...quick, data: { ...quick.data, questions: "q.jsonl" } }],
-      ["data.testShare", { ...quick, data: { ...quick.data, validationShare: 0.5, testShare: 0.5 } }],
       ["rollout.tools", { ...quick, rollout: { ...quick.rollout, tools: ["search", "abacus"] } }],
       ["rollout.mode", { ...quick, rollout: { ...quick.rollout, mode: "searchr1", agent: "rag" } }],
       ["reward.scope", { ...quick, rollout: { ...quick.rollout, mode: "searchr1" } }],

@@ -9,7 +9,7 @@ const small = (settings: RunConfig): RunConfig => ({
   schedule: { ...settings.schedule, steps: 5, pruneEvery: 2, evolveEvery: 2, evolveUntil: 3 },
   buffer: { ...settings.buffer, failures: "any" },
   checkpoint: { every: 2, keep: 1 },
-  evaluation: { ...settings.evaluation, questions: 2, every: 2, validation: 2 }
+  evaluation: { ...settings.evaluation, questions: 2, every: 2 }
 })
 
 /** Crashes once at every point there is, and is resumed each time. */

@@ -7,7 +7,7 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Exit, Layer, Predicate } from "effect"
 import { config as base, make, runOn } from "./support/ScriptedRun.ts"
 
-const config: RunConfig = { ...base, evaluation: { ...base.evaluation, every: 2, validation: 2 } }
+const config: RunConfig = { ...base, evaluation: { ...base.evaluation, every: 2 } }
 
 const onJournal = (journal: Journal.Interface) => Layer.succeed(Journal, journal)
 

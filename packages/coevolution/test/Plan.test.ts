@@ -40,7 +40,7 @@ describe("forecast", () => {
   })
 
   it("counts the tenth evolution and the parent's own rollouts of the robust reading", () => {
-    const inFull = { ...robust.verification, reuse: false, stop: null, race: false }
+    const inFull = { ...robust.verification, reuse: false, stop: null }
     const plan = forecast({ ...robust, verification: inFull })
     assert.strictEqual(plan.evolutions.length, 10)
     assert.strictEqual(plan.rollouts.verification, 10 * 7 * 200)

@@ -24,7 +24,7 @@ const short: RunConfig = { ...config, schedule: { ...config.schedule, steps: 5 }
 const withKl: RunConfig = {
   ...short,
   train: { ...config.train, kl: "advantages", klCoefficient: 0.01 },
-  evaluation: { ...config.evaluation, every: 3, validation: 2 }
+  evaluation: { ...config.evaluation, every: 3 }
 }
 
 describe("a replay", () => {

@@ -199,7 +199,7 @@ describe("Projection", () => {
       Effect.gen(function* () {
         const { events } = yield* history({
           ...config,
-          verification: { ...config.verification, stop: null, race: false, reuse: false, ...changes }
+          verification: { ...config.verification, stop: null, reuse: false, ...changes }
         })
         let texts: ReadonlyArray<string> = []
         const verdicts = events.flatMap((event) => {

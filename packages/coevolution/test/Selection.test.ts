@@ -21,7 +21,7 @@ const of = <Tag extends RunEvent["_tag"]>(events: ReadonlyArray<RunEvent>, tag: 
 
 const validating = (changes: Partial<RunConfig["evaluation"]>): RunConfig => ({
   ...config,
-  evaluation: { ...config.evaluation, every: 2, validation: 2, ...changes },
+  evaluation: { ...config.evaluation, every: 2, ...changes },
   checkpoint: { every: 3, keep: 1 }
 })
 
@@ -38,7 +38,7 @@ const Run = Schema.Struct({
 /** The states of such a run when the checkpoint of each step is due. */
 const statesOf = ({ every, keep, select, stretches, validations }: typeof Run.Type) => {
   const rewards = stretches.flatMap((mean) => Array<number>(5).fill(mean))
-  const settings = { ...validating({ every, select, collapse: 0.5 }), checkpoint: { every: 1, keep } }
+  const settings = { ...validating({ every, select }), checkpoint: { every: 1, keep } }
   let state: RunState.RunState = {
     ...RunState.unstarted,
     checkpoints: [{ step: 0, checkpoint: { uri: "0", hash: "" } }]
@@ -48,7 +48,7 @@ const statesOf = ({ every, keep, select, stretches, validations }: typeof Run.Ty
     state = {
       ...state,
       step,
-      course: Collapse.observe(state.course, { step, mean }, settings.evaluation.collapse),
+      course: Collapse.observe(state.course, { step, mean }),
       validations:
         step % every === 0
           ? [
@@ -79,7 +79,7 @@ describe("Selection", () => {
       for (const state of states) {
         const saved = state.checkpoints.map(({ step }) => step)
         const failing = Arr.makeBy(12, (index) => ({ step: state.step + 1 + index, mean: 0 })).reduce(
-          (course, reward) => Collapse.observe(course, reward, settings.evaluation.collapse),
+          (course, reward) => Collapse.observe(course, reward),
           state.course
         )
         assert.include(saved, Selection.selected(settings, state).step)

@@ -11,7 +11,7 @@ const states = Effect.gen(function* () {
   const seen: Array<RunState> = []
   const see = (settings: typeof config, replaced?: Replaced) =>
     runOn(settings, layerMemory, (_, state) => Effect.sync(() => seen.push(state)), replaced)
-  const validating = { ...reusing.evaluation, every: 2, validation: 2 }
+  const validating = { ...reusing.evaluation, every: 2 }
   yield* see({ ...reusing, evaluation: validating })
   let calls = 0
   yield* see(

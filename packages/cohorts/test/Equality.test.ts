@@ -22,8 +22,8 @@ const settingsOf = (config: RunConfig): Settings.Settings => ({
   parents: config.population.parents,
   temperature: config.sampler.temperature,
   window: config.population.window,
-  average: config.population.average,
-  span: config.population.span,
+  average: config.population.average === "draws" ? "window" : "observed",
+  span: config.population.average,
   newcomers: config.sampler.newcomers,
   pruneEvery: config.schedule.pruneEvery,
   evolveEvery: config.schedule.evolveEvery,
@@ -218,11 +218,9 @@ const configs: Readonly<Record<string, RunConfig>> = {
     seed: 5,
     population: {
       ...longer.population,
-      average: "window",
-      span: "draws",
+      average: "draws",
       unseen: "zero",
-      ties: "order",
-      best: "weight"
+      ties: "order"
     },
     sampler: { ...longer.sampler, assignment: "independent", newcomers: "drawn" },
     halving: { ...longer.halving, rule: "bottom-half" }

@@ -68,3 +68,6 @@ export const TrainConfig = Schema.Struct({
   })
 })
 export interface TrainConfig extends Schema.Schema.Type<typeof TrainConfig> {}
+
+/** What a run takes: one pass over a step's mini-batches, and the mean over sequences of Eq. 2. */
+export const constants = { epochs: 1, normalization: "sequence-mean" } as const satisfies Partial<TrainConfig>

@@ -33,9 +33,6 @@ export const OptimizerConfig = Schema.Struct({
       "Environment variable with the key, or null for the provider's usual one; `openai-compatible` then sends " +
       "none"
   }),
-  temperature: Schema.NullOr(NonNegative).annotate({
-    description: "Sampling temperature, or null to leave it to the provider"
-  }),
   maxOutputTokens: PositiveInt.annotate({ description: "Most tokens of one answer, thoughts included" }),
   prompt: Schema.NullOr(Schema.NonEmptyString).annotate({
     description:
@@ -51,7 +48,6 @@ export const defaultConfig: OptimizerConfig = {
   model: null,
   url: null,
   apiKeyEnv: null,
-  temperature: 1,
   maxOutputTokens: 16_384,
   prompt: null
 }

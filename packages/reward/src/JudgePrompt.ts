@@ -5,6 +5,9 @@ import type { Attempt } from "./Attempt.ts"
 /** How often a model that fails, or whose verdict cannot be read, is asked. */
 export const defaultAttempts = 3
 
+/** The most tokens of a verdict, thoughts included. */
+export const maxOutputTokens = 1024
+
 export const defaultCriteria =
   "The answer is right if it names the same thing as one of the accepted answers, in whatever words. " +
   "It is wrong if it names another thing, or several things of which only one is right."

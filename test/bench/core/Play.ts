@@ -7,7 +7,8 @@ import {
   type RunEvent,
   RunState,
   type Setting,
-  Strategies
+  Strategies,
+  Weighing
 } from "@inspo/coevolution"
 import { Question } from "@inspo/domain"
 import { InstructionWeight } from "@inspo/population"
@@ -73,7 +74,7 @@ export const stepParts = (rule: RunConfig["halving"]["rule"], batchSize: number)
   const weights = weighting.weights(state.population)
   return {
     selection: () => (RunState.isRunning(planning) ? next(setting, planning) : null),
-    attribution: () => InstructionWeight.observe(config.population, planning.population, 15, groups),
+    attribution: () => InstructionWeight.observe(Weighing.choices(config), planning.population, 15, groups),
     pruning: () => halving.prune(state.population, weights)
   }
 }

@@ -1,3 +1,4 @@
+import * as JudgePrompt from "@inspo/reward/JudgePrompt"
 import { Ledger, run, type RunConfig, type RunError, type RunState, Strategies } from "@inspo/coevolution"
 import { Engine, type EngineError } from "@inspo/engine"
 import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
@@ -37,7 +38,7 @@ export const concurrency = 3
 
 export const price = { model: "counted", input: 1000, output: 4000 }
 
-export const maxOutputTokens = 400
+export const { maxOutputTokens } = JudgePrompt
 
 /** Repetitions of a request to a language model. */
 export const retries = 2

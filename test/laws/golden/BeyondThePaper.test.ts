@@ -14,7 +14,6 @@ describe("beyond the paper", () => {
     const { did } = decided({
       change: {
         schedule: { evolveEvery: 1 },
-        proposer: { failures: 1 },
         verification: { samples: 7, rounds: 1, stop: 0.05, lookEvery: 2 }
       },
       // The first question is reflected on, the other seven are for verification.
@@ -28,22 +27,17 @@ describe("beyond the paper", () => {
     ])
   })
 
-  it("verification.race: once a better one has the only place, the others leave with it", () => {
-    const raced = (race: boolean) =>
-      decided({
-        change: {
-          schedule: { evolveEvery: 1 },
-          proposer: { failures: 1 },
-          verification: { samples: 7, rounds: 1, stop: 0.05, lookEvery: 2, race }
-        },
-        rewards: [{ i0: [[0], ...every(7, [1] as const)] }],
-        proposals: [["A", "B"]],
-        scores: { A: 1, B: 0, parent: 0 }
-      }).did
-    assert.deepStrictEqual(raced(false), [
-      ["propose for i0", "verify 2 on 2", "verify 2 on 2", "verify 1 on 2", "verify 1 on 1", "enter A"]
-    ])
-    assert.deepStrictEqual(raced(true), [["propose for i0", "verify 2 on 2", "verify 2 on 2", "enter A"]])
+  it("verification.stop: once a better one has the only place, the others leave with it", () => {
+    const { did } = decided({
+      change: {
+        schedule: { evolveEvery: 1 },
+        verification: { samples: 7, rounds: 1, stop: 0.05, lookEvery: 2 }
+      },
+      rewards: [{ i0: [[0], ...every(7, [1] as const)] }],
+      proposals: [["A", "B"]],
+      scores: { A: 1, B: 0, parent: 0 }
+    })
+    assert.deepStrictEqual(did, [["propose for i0", "verify 2 on 2", "verify 2 on 2", "enter A"]])
   })
 
   it("verification.reuse: candidates meet their parent in the groups of the next step, and enter after it", () => {

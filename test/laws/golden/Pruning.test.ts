@@ -83,7 +83,7 @@ describe("pruning", () => {
         {
           ...preset,
           halving: { ...preset.halving, minimumGroups: 0 },
-          verification: { ...preset.verification, stop: null, race: false, reuse: false },
+          verification: { ...preset.verification, stop: null, reuse: false },
           evaluation: { ...preset.evaluation, questions: 0, every: 0, select: "last" }
         },
         { rewards: every(300, { i0: [[1, 0], [1]] }) }

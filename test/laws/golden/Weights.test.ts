@@ -227,7 +227,7 @@ describe("weights and probabilities", () => {
       const trace = play(
         small(preset, {
           population: { size: 3 },
-          schedule: { steps: 4, pruneEvery: 1, evolveEvery: 2, evolveUntil: 2, evolveUntilInclusive: true },
+          schedule: { steps: 4, pruneEvery: 1, evolveEvery: 2, evolveUntil: 2 },
           verification: { rounds: 1 }
         }),
         {

@@ -126,7 +126,7 @@ function* validate(config: RunConfig, history: History): Following {
 
 /** Row 22: the step whose policy is returned. */
 const returnedStep = ({ evaluation }: RunConfig, history: History): number => {
-  const { collapse, select } = evaluation
+  const { select } = evaluation
   if (select === "best") {
     const highest = Math.max(...history.validated.map(({ mean }) => mean))
     return history.validated.findLast(({ mean }) => mean === highest)?.step ?? history.step
@@ -141,7 +141,7 @@ const returnedStep = ({ evaluation }: RunConfig, history: History): number => {
   for (let end = 9; end < steps.length; end++) {
     const current = mean(means.slice(end - 9, end + 1))
     if (current > peak) [peak, peakStep] = [current, steps[end] ?? 0]
-    else if (current < collapse * peak)
+    else if (current < peak / 2)
       return Math.max(0, ...history.validated.map(({ step }) => step).filter((step) => step <= peakStep))
   }
   return history.step
@@ -474,7 +474,7 @@ const stillOpen = (
   places: number
 ): Array<number> => {
   if (left <= 0) return []
-  const { race, stop } = verification
+  const { stop } = verification
   if (stop === null) return [...open]
   const total = parent.length + left
   return open.filter((place) => {
@@ -483,7 +483,7 @@ const stillOpen = (
     const ahead = scores.filter(
       (rival) => fate(rival, parent, total, stop) === "won" && fate(rival, own, total, stop) === "won"
     )
-    return !race || ahead.length < places
+    return ahead.length < places
   })
 }
 
@@ -528,7 +528,7 @@ const evolvesAt = ({ population, schedule, verification }: RunConfig, t: number)
   schedule.evolveEvery > 0 &&
   t % schedule.evolveEvery === 0 &&
   t >= schedule.evolveFrom &&
-  (schedule.evolveUntilInclusive ? t <= schedule.evolveUntil : t < schedule.evolveUntil) &&
+  t <= schedule.evolveUntil &&
   population.size > population.parents
 
 const failuresOf = (config: RunConfig, history: History, parent: string): ReadonlyArray<Remembered> => {
@@ -545,7 +545,7 @@ const assertFailures = (config: RunConfig, history: History, parent: string, sho
   const chosen = shown.flatMap((id) => eligible.filter(({ trajectory }) => trajectory === id))
   same(new Set(shown).size, shown.length)
   same(chosen.length, shown.length)
-  same(shown.length, Math.min(config.proposer.failures, eligible.length))
+  same(shown.length, Math.min(4, eligible.length))
   if (config.buffer.failures === "any") return
   const latest = latestOfEach(eligible)
   const repeats = eligible.map(({ step }) => step).toSorted((a, b) => b - a)

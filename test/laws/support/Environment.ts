@@ -44,7 +44,7 @@ export const make = (config: RunConfig, questions: ReadonlyArray<RunState.Questi
   let texts = 0
   const unseen = (name: string, count: number) =>
     Array.from({ length: count }, (_, index) => Question.QuestionId.make(`${name} ${index}`))
-  const validationQuestions = unseen("validation", config.evaluation.validation)
+  const validationQuestions = unseen("validation", 2)
   const testQuestions = unseen("test", config.evaluation.questions)
 
   const roll = (purpose: Purpose, id: string, luck: Luck): Attempt => {

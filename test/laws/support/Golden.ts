@@ -25,7 +25,7 @@ export const small = (preset: RunConfig, change: Change): RunConfig => ({
   halving: { ...preset.halving, minimumGroups: Math.min(1, preset.halving.minimumGroups), ...change.halving },
   schedule: { ...preset.schedule, steps: 99, pruneEvery: 0, evolveEvery: 0, ...change.schedule },
   buffer: { ...preset.buffer, ...change.buffer },
-  verification: { ...preset.verification, stop: null, race: false, reuse: false, samples: 3, ...change.verification },
+  verification: { ...preset.verification, stop: null, reuse: false, samples: 3, ...change.verification },
   train: { ...preset.train, batchSize: 4 },
   evaluation: { ...preset.evaluation, questions: 0, every: 0, select: "last", ...change.evaluation }
 })

@@ -63,13 +63,13 @@ export const nothing = (): History => ({
 
 /** Eq. 6 for one instruction with what was observed until `step`; null when it was never sampled since the reset. */
 export const weight = (config: RunConfig, history: History, id: string, step: number): number | null => {
-  const { span, window } = config.population
+  const { average, window } = config.population
   const own = since(history, id, step)
   if (own.length === 0) return null
-  const counted = span === "draws" ? own.slice(-window) : own.filter((one) => one.step > step - window)
+  const counted = average === "draws" ? own.slice(-window) : own.filter((one) => one.step > step - window)
   // The window ran empty: what it held a step ago still counts.
   if (counted.length === 0) return weight(config, history, id, step - 1)
-  const divisor = config.population.average === "window" ? window : counted.length
+  const divisor = average === "draws" ? window : counted.length
   return total(counted.map(({ rewards }) => mean(rewards))) / divisor
 }
 
@@ -77,7 +77,7 @@ export const weight = (config: RunConfig, history: History, id: string, step: nu
 export const isStale = (config: RunConfig, history: History, id: string): boolean => {
   const own = since(history, id, history.observed)
   return (
-    config.population.span === "steps" &&
+    config.population.average === "steps" &&
     own.length > 0 &&
     own.every((one) => one.step <= history.observed - config.population.window)
   )
@@ -129,7 +129,7 @@ export const buffer = ({ buffer }: RunConfig, history: History): ReadonlyArray<R
 /** I*. */
 export const bestOf = (config: RunConfig, history: History): string => {
   const blind = history.alive.every((id) => weight(config, history, id, history.observed) === null)
-  if (config.population.best === "weight" || !blind) return ranking(config, history, weights(config, history))[0] ?? ""
+  if (config.population.ties === "order" || !blind) return ranking(config, history, weights(config, history))[0] ?? ""
   const known = new Map(
     history.alive.map((id) => {
       const rewards = history.observations.filter((one) => one.id === id).flatMap(({ rewards }) => rewards)

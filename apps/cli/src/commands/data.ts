@@ -93,7 +93,7 @@ const world = Command.make(
   Command.withExamples([
     { command: "inspo data world --seed 7 --out world7", description: "The world that a run of this seed trains in" },
     {
-      command: "inspo data world --out large --set 'data.world.counts={train: 5000, validation: 500, test: 1000}'",
+      command: "inspo data world --out large --set data.world.questions=5000",
       description: "More questions"
     }
   ])

@@ -45,10 +45,18 @@ const demonstrations = Effect.fnUntraced(function* ({ train }: RunConfig, { data
 
 const generated = Effect.fnUntraced(function* ({ data, seed }: RunConfig) {
   const worldSeed = data.world.seed ?? seed
-  const world = yield* WorldQuestion.generate({ ...data.world, seed: worldSeed }).pipe(
+  const counts = worldCounts(data.world.questions)
+  const world = yield* WorldQuestion.generate({ seed: worldSeed, counts }).pipe(
     Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause }))
   )
   return loaded(world.questions, world.passages, `a fictional world (seed ${worldSeed})`)
+})
+
+/** How many questions each split of a generated world has, by how many there are to train on. */
+export const worldCounts = (train: number): WorldQuestion.Counts => ({
+  train,
+  validation: Math.ceil(train / 10),
+  test: Math.ceil(train / 2)
 })
 
 const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: string, corpusFile: string | null) {
@@ -61,8 +69,7 @@ const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: stri
     return yield* new UsageError({
       problem:
         `data.questions is ${questionFile}, which holds ${questions.length} questions: ${train.length} to train on and ` +
-        `${test.length} to test on. Expected at least one of each; add questions, or change data.validationShare and ` +
-        "data.testShare."
+        `${test.length} to test on. Expected at least one of each; add questions, or change data.testShare.`
     })
   if (splits.validation.length === 0 && config.evaluation.every > 0)
     return yield* new UsageError({
@@ -94,8 +101,8 @@ const split = ({ data }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuesti
   return SearchR1.split(
     questions.map((question) => Struct.omit(question, ["split"])),
     {
-      train: 1 - data.validationShare - data.testShare,
-      validation: data.validationShare,
+      train: 1 - data.testShare / 2 - data.testShare,
+      validation: data.testShare / 2,
       test: data.testShare
     }
   )

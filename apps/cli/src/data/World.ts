@@ -1,5 +1,6 @@
 import { SearchR1, WorldQuestion } from "@inspo/datasets"
 import { Console, Effect, Option, Path } from "effect"
+import { worldCounts } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
 import { UsageError } from "../Failure.ts"
 import { refuseExisting, replace } from "./Output.ts"
@@ -16,9 +17,10 @@ export const world = Effect.fn("World.world")(function* ({ force, json, out, ...
   const files = { questions: path.join(out, "questions.jsonl"), corpus: path.join(out, "corpus.jsonl") }
   const { data, seed } = yield* fromInput({ ...input, file: Option.none() })
   yield* refuseExisting(Object.values(files), force)
-  const generated = yield* WorldQuestion.generate({ ...data.world, seed: data.world.seed ?? seed }).pipe(
-    Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause }))
-  )
+  const generated = yield* WorldQuestion.generate({
+    seed: data.world.seed ?? seed,
+    counts: worldCounts(data.world.questions)
+  }).pipe(Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause })))
   const questions = (["train", "validation", "test"] as const).flatMap((split) =>
     generated.questions[split].map((question): SearchR1.FileQuestion => ({ ...question, split }))
   )

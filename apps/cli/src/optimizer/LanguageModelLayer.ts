@@ -16,8 +16,12 @@ export type Section = "optimizer" | "judge"
 export const timeoutOf = (section: Section, { timeoutSeconds }: RunConfig["requests"]): number =>
   timeoutSeconds ?? { optimizer: 300, judge: 60 }[section]
 
-/** The language model that a section of the config names. */
-export const layer = (section: Section, config: LanguageModelConfig, requests: RunConfig["requests"]) =>
+/** The language model that a section of the config names; a temperature of null is the provider's own. */
+export const layer = (
+  section: Section,
+  config: LanguageModelConfig & { readonly maxOutputTokens: number; readonly temperature: number | null },
+  requests: RunConfig["requests"]
+) =>
   Layer.effect(
     LanguageModel.LanguageModel,
     Effect.gen(function* () {

@@ -36,7 +36,7 @@ export const layer = ({ budget, kind, optimizer, requests }: ModelOptimizer) =>
         propose: (request) => inSettings(propose(request))
       })
     })
-  ).pipe(Layer.provide(LanguageModelLayer.layer("optimizer", optimizer, requests)))
+  ).pipe(Layer.provide(LanguageModelLayer.layer("optimizer", { ...optimizer, temperature: null }, requests)))
 
 const inSettings = <E>(proposing: Effect.Effect<Proposal, ProposerError | E>) =>
   Effect.mapBoth(proposing, {

@@ -1,3 +1,4 @@
+import * as Collapse from "@inspo/coevolution/Collapse"
 import type { RunConfig } from "@inspo/coevolution/Config"
 import * as Degradation from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
@@ -206,7 +207,7 @@ const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<stri
       ? explain(unknownWords, measure(config.reward))
       : null
   return [
-    ...training(summary, config),
+    ...training(summary),
     ...(baseline === null
       ? []
       : [
@@ -231,10 +232,7 @@ const failures = ({ evaluation, train, verification }: NonNullable<Summary["fail
   "evaluation rollouts. They are left out of training, credit and every mean; traces.jsonl holds them as failed."
 
 /** How the training went and which policy it gave, where that is not simply the last one. */
-const training = (
-  { checkpoint, collapse, steps, validation }: Summary,
-  { evaluation }: RunConfig
-): ReadonlyArray<string> => [
+const training = ({ checkpoint, collapse, steps, validation }: Summary): ReadonlyArray<string> => [
   ...(validation.length === 0
     ? []
     : [
@@ -245,7 +243,7 @@ const training = (
     ? []
     : [
         `The training reward collapsed: its 10-step mean was ${share(collapse.mean)} at step ${collapse.step}, below ` +
-          `${100 * evaluation.collapse} % of the best, ${share(collapse.best.mean)} at step ${collapse.best.step}.`
+          `${100 * Collapse.share} % of the best, ${share(collapse.best.mean)} at step ${collapse.best.step}.`
       ]),
   ...(checkpoint.step === steps
     ? []

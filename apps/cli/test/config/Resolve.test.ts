@@ -79,7 +79,7 @@ describe("resolve", () => {
   it.each([
     ["population.size=-1", "config: population.size is -1, expected a value between 1 and 10000."],
     ["population.parents=9", "config: population.parents is 9, expected at most population.size (7)."],
-    ["rollout.temperature=-1", "config: rollout.temperature is -1, expected"],
+    ["sampler.temperature=-1", "config: sampler.temperature is -1, expected"],
     ["schedule.steps=many", 'config: schedule.steps is "many", expected'],
     ["sampler.assignment=papr", 'config: sampler.assignment is "papr", expected "independent" or "stratified".'],
     ["train=3", "config: train is 3, expected"],

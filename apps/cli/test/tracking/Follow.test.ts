@@ -41,7 +41,7 @@ describe("follow", () => {
         assert.include(scraped, "inspo_budget_rollouts 0\n")
         const [name = ""] = yield* fs.readDirectory(`${directory}/tensorboard`)
         const written = yield* fs.readFileString(`${directory}/tensorboard/${name}`)
-        for (const part of ["actor/loss", "actor/grad_norm", "budget/minutes", "data.world.counts.train"])
+        for (const part of ["actor/loss", "actor/grad_norm", "budget/minutes", "data.world.questions"])
           assert.include(written, part)
       })
       yield* Effect.retry(Effect.sandbox(told), { times: 100, schedule: Schedule.spaced("20 millis") })

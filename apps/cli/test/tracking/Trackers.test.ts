@@ -56,7 +56,7 @@ describe("settingsOf", () => {
     })
     assert.strictEqual(settings["retrieval.url"], "http://host/retrieve")
     assert.strictEqual(settings["seed"], "1")
-    assert.strictEqual(settings["data.world.counts.train"], "1000")
+    assert.strictEqual(settings["data.world.questions"], "1000")
     assert.strictEqual(settings["rollout.tools"], '["search"]')
   })
 })

@@ -8,7 +8,7 @@ export const config: RunConfig = {
   verification: { ...Presets.paper.verification, samples: 8, rounds: 2 },
   rollout: { ...Presets.paper.rollout, groupSize: 2 },
   train: { ...Presets.paper.train, batchSize: 9, miniBatchSize: 9 },
-  evaluation: { ...Presets.paper.evaluation, every: 5, validation: 3, questions: 4 }
+  evaluation: { ...Presets.paper.evaluation, every: 5, questions: 4 }
 }
 
 export const events = syntheticLog(config, 30)

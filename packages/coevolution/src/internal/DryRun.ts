@@ -7,6 +7,7 @@ import type { RunEvent } from "../RunEvent.ts"
 import { instructionId, isRunning, type RunState, unstarted } from "../RunState.ts"
 import * as Strategies from "../Strategies.ts"
 import type { Setting } from "../Setting.ts"
+import * as Schedule from "../Schedule.ts"
 
 /** A command of the loop, the event that answered it, and the states before and after. */
 export interface Move {
@@ -78,7 +79,7 @@ export const scripted = ({ config }: Setting, there: HeldOut): Environment => {
         return verified(config, command)
       case "Validate": {
         const { instruction, step } = command
-        const groups = heldOut(instruction.id, config.evaluation.validation, there.validation)
+        const groups = heldOut(instruction.id, Schedule.validationQuestions, there.validation)
         return { _tag: "Validated", step, instruction: instruction.id, groups }
       }
       case "Checkpoint": {

@@ -30,7 +30,7 @@ export const propose = (setting: Setting, state: RunState.RunState, evolution: R
     parent,
     failures: strategies.buffer.failures(state.buffer, {
       parent,
-      count: config.proposer.failures,
+      count: failuresShown,
       threshold: failureThreshold,
       seed: config.seed,
       path: ["failures", evolution.step, evolution.round]
@@ -69,6 +69,9 @@ export const propose = (setting: Setting, state: RunState.RunState, evolution: R
     history
   }
 }
+
+/** Failures that a proposer is shown at once. */
+const failuresShown = 4
 
 /** A trajectory below half of the full reward is a failure. */
 const failureThreshold = 0.5

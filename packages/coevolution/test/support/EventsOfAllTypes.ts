@@ -41,7 +41,7 @@ export const readFormer = (): ReadonlyArray<Fixture> =>
     .map(readFixture)
 
 const settings: ReadonlyArray<RunConfig> = [
-  { ...reusing, evaluation: { ...reusing.evaluation, every: 3, validation: 2 } },
+  { ...reusing, evaluation: { ...reusing.evaluation, every: 3 } },
   // Every attempt succeeds or none is remembered, so that an evolution finds nothing to learn from.
   {
     ...config,

@@ -25,7 +25,7 @@ export const config: RunConfig = {
   seed: 3,
   data: {
     ...Presets.quick.data,
-    world: { seed: 11, counts: { train: 20, validation: 2, test: 6 } }
+    world: { seed: 11, questions: 20 }
   },
   population: { ...Presets.quick.population, size: 5 },
   halving: { ...Presets.quick.halving, minimumGroups: 1 },
@@ -43,7 +43,7 @@ export const config: RunConfig = {
 }
 
 /** Verification of {@link config} in which candidates may leave after every question. */
-export const stopping: RunConfig["verification"] = { ...config.verification, stop: 0.5, race: true, lookEvery: 1 }
+export const stopping: RunConfig["verification"] = { ...config.verification, stop: 0.5, lookEvery: 1 }
 
 /** {@link config} with candidates that are tried in the groups of two steps. */
 export const reusing: RunConfig = {
@@ -66,7 +66,8 @@ const proposers = {
 
 /** The world of some settings as data and passages, and an engine whose policy obeys some clauses more than others. */
 export const prepare = Effect.fnUntraced(function* (settings: RunConfig) {
-  const { counts, seed } = settings.data.world
+  const { questions: train, seed } = settings.data.world
+  const counts = { train, validation: 2, test: 6 }
   const world = yield* WorldQuestion.generate({ seed: seed ?? settings.seed, sizes, mix, counts })
   const answers = new Map(
     Object.values(world.questions).flatMap((split) => split.map((one) => [one.question, one.goldenAnswers[0]] as const))

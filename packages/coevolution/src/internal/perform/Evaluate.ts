@@ -5,6 +5,7 @@ import type * as Command from "../../Command.ts"
 import type { RunConfig } from "../../Config.ts"
 import type { RunData } from "../../RunData.ts"
 import type { RunState } from "../../RunState.ts"
+import * as Schedule from "../../Schedule.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import * as Attempts from "./Attempts.ts"
 import type { Checkpoints } from "./Checkpoints.ts"
@@ -26,7 +27,7 @@ export const make = (config: RunConfig, data: RunData, store: TrajectoryStore, c
   })
 
   const validate = Effect.fn("Perform.validate")(function* ({ instruction, step }: Command.Validate) {
-    const questions = Arr.take(data.validation, config.evaluation.validation)
+    const questions = Arr.take(data.validation, Schedule.validationQuestions)
     const answers = yield* answer("validation", step, questions, instruction, ["validate", step])
     return { _tag: "Validated", step, instruction: instruction.id, ...answers } as const
   })

@@ -1,0 +1,16 @@
+/** How a run weighs its instructions. */
+import type { InstructionWeight } from "@inspo/population"
+import type { RunConfig } from "./Config.ts"
+
+/** What the settings say of the points that Eq. 6 leaves open. */
+export const choices = ({ population }: Pick<RunConfig, "population">): InstructionWeight.Choices => {
+  const { average, ties, unseen, window } = population
+  return {
+    window,
+    span: average,
+    average: average === "draws" ? "window" : "observed",
+    unseen,
+    ties,
+    best: ties === "evidence" ? "evidence" : "weight"
+  }
+}
