@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Journal, JournalError } from "@inspo/journal"
+import * as sqlite from "@inspo/journal/sqlite"
+import type { Journals } from "@inspo/serve/Journals"
+import type { PopulationStore } from "@inspo/serve/PopulationStore"
+import * as SharedStore from "@inspo/serve/SharedStore"
+import * as Standby from "@inspo/serve/Standby"
+import { Context, Effect, Exit, Layer, Option, Schema, Scope } from "effect"
+import {
+  HttpClient,
+  HttpClientError,
+  HttpClientRequest,
+  HttpClientResponse,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
+import { TestClock } from "effect/testing"
+
+const fenced = new JournalError({ reason: "fenced", file: "database", sequence: null, detail: "another took over" })
+
+/** Journals in files of a folder, of which each can be lost. */
+const inFolder = (folder: string, losing: Set<() => Effect.Effect<void>>): Journals => {
+  const fileOf = (run: string) => join(folder, `${run}.sqlite`)
+  return {
+    open: Effect.fnUntraced(function* (run, mode, onLost) {
+      const context = yield* Layer.build(Layer.fresh(sqlite.layer({ file: fileOf(run), mode })))
+      const lose = () => onLost(fenced)
+      losing.add(lose)
+      yield* Effect.addFinalizer(() => Effect.sync(() => losing.delete(lose)))
+      return Context.get(context, Journal)
+    }),
+    remove: (run) =>
+      Effect.sync(() => {
+        for (const end of ["", "-wal", "-shm", ".lock"]) rmSync(`${fileOf(run)}${end}`, { force: true })
+      })
+  }
+}
+
+const Op = Schema.Union([
+  Schema.TaggedStruct("Start", { server: Schema.Literals([0, 1, 2]) }),
+  Schema.TaggedStruct("Start", { server: Schema.Literals([0, 1, 2]) }),
+  Schema.TaggedStruct("Stop", { server: Schema.Literals([0, 1, 2]) }),
+  Schema.TaggedStruct("Lose", { server: Schema.Literals([0, 1, 2]) }),
+  Schema.TaggedStruct("Make", { name: Schema.Literals(["a", "b"]) }),
+  Schema.TaggedStruct("Remove", { name: Schema.Literals(["a", "b"]) }),
+  Schema.TaggedStruct("Ask", { server: Schema.Literals([0, 1, 2]) })
+])
+
+interface Server {
+  readonly standby: Standby.Standby
+  readonly scope: Scope.Closeable
+  readonly losing: Set<() => Effect.Effect<void>>
+}
+
+const addressOf = (server: number) => `http://10.0.0.${server}:8080`
+
+/** Asks the server at an address, as over the network. */
+const network = (servers: ReadonlyMap<number, Server>) =>
+  HttpClient.make((request, url) => {
+    const server = servers.get(Number(url.hostname.split(".").at(-1)))
+    return server === undefined
+      ? Effect.fail(
+          new HttpClientError.HttpClientError({
+            reason: new HttpClientError.TransportError({ request, description: "nobody is there" })
+          })
+        )
+      : Effect.map(ask(server, request), (response) => HttpClientResponse.fromWeb(request, response))
+  })
+
+const ask = Effect.fnUntraced(function* ({ standby }: Server, request: HttpClientRequest.HttpClientRequest) {
+  const web = yield* Effect.orDie(HttpClientRequest.toWeb(request))
+  const answer = yield* Effect.orDie(
+    Effect.scoped(
+      Effect.provideService(standby.app, HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(web))
+    )
+  )
+  return HttpServerResponse.toWeb(answer)
+})
+
+const law = Effect.fnUntraced(function* (folder: string, ops: ReadonlyArray<typeof Op.Type>) {
+  const servers = new Map<number, Server>()
+  const stores = new Map<number, PopulationStore.Interface>()
+  const client = network(servers)
+
+  const start = Effect.fnUntraced(function* (server: number) {
+    const scope = yield* Scope.make()
+    const losing: Server["losing"] = new Set()
+    const standby = yield* Standby.make({
+      journals: inFolder(folder, losing),
+      address: addressOf(server),
+      activate: Effect.fnUntraced(function* (own) {
+        stores.set(server, yield* SharedStore.make(own))
+        return Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) =>
+          HttpServerResponse.jsonUnsafe({ server, url })
+        )
+      })
+    }).pipe(Effect.provideService(HttpClient.HttpClient, client), Scope.provide(scope))
+    servers.set(server, { standby, scope, losing })
+  })
+
+  const active = Effect.gen(function* () {
+    const found: Array<number> = []
+    for (const [server, { standby }] of servers) if ((yield* standby.role)._tag === "Active") found.push(server)
+    assert.isAtMost(found.length, 1)
+    return Option.fromUndefinedOr(found[0])
+  })
+
+  const made = new Set<string>()
+  for (const op of ops) {
+    switch (op._tag) {
+      case "Start":
+        if (!servers.has(op.server)) yield* start(op.server)
+        break
+      case "Stop": {
+        const { scope } = servers.get(op.server) ?? {}
+        if (scope !== undefined) yield* Scope.close(scope, Exit.void)
+        servers.delete(op.server)
+        break
+      }
+      case "Lose":
+        for (const lose of servers.get(op.server)?.losing ?? []) yield* lose()
+        break
+      case "Make":
+      case "Remove": {
+        const store = Option.flatMap(yield* active, (server) => Option.fromUndefinedOr(stores.get(server)))
+        if (Option.isNone(store)) break
+        if (op._tag === "Remove") {
+          yield* store.value.remove(op.name)
+          made.delete(op.name)
+          break
+        }
+        const result = yield* Effect.result(Effect.scoped(store.value.make(op.name)))
+        assert.strictEqual(result._tag, made.has(op.name) ? "Failure" : "Success")
+        made.add(op.name)
+        break
+      }
+      case "Ask": {
+        const asked = servers.get(op.server)
+        if (asked === undefined) break
+        yield* TestClock.adjust("2 seconds")
+        const expected = Option.getOrThrow(yield* active)
+        const answer = yield* ask(asked, HttpClientRequest.get("http://inspo/v1/populations?of=all"))
+        assert.deepStrictEqual(yield* Effect.promise(() => answer.json()), {
+          server: expected,
+          url: "/v1/populations?of=all"
+        })
+        for (const [server, { standby }] of servers)
+          assert.deepStrictEqual(
+            yield* standby.role,
+            server === expected ? { _tag: "Active" } : { _tag: "Standby", active: addressOf(expected) }
+          )
+        assert.sameMembers([...(yield* stores.get(expected)?.names ?? Effect.succeed([]))], [...made])
+      }
+    }
+    yield* active
+  }
+  for (const { scope } of servers.values()) yield* Scope.close(scope, Exit.void)
+})
+
+describe("Standby", () => {
+  it.effect.prop(
+    "one of all that run is active, the others know it and pass on, and no population is lost",
+    [Schema.Array(Op).check(Schema.isMinLength(20), Schema.isMaxLength(40))],
+    ([ops]) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "inspo-standby-"))),
+        (folder) => law(folder, ops),
+        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+      ),
+    { arbitrary: { runs: 20 } }
+  )
+})
