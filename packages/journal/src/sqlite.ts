@@ -92,6 +92,7 @@ const open = (file: string, mode: Mode | "memory") =>
     // A reader would leave files beside a journal that nobody is writing: without a log it is read as it stands.
     const immutable = readOnly && (yield* sizeOf(`${file}-wal`)) <= 0
     const database = yield* NodeSqlite.open(file, { readOnly, immutable })
+    const isKept = !readOnly && mode !== "memory"
     const sql = yield* NodeSqlite.makeClient(database, { readOnly })
     if (mode === "memory") yield* run(sql, [...tables, ...identify])
     const version = yield* checkIdentity(file, sql)
@@ -102,9 +103,10 @@ const open = (file: string, mode: Mode | "memory") =>
         since.flatMap(({ view }) => view)
       )
     else if (since.length > 0) yield* run(sql, [...since.flatMap(({ migrate }) => migrate), ...identify])
-    if (!readOnly) yield* NodeSqlite.exec(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
     return SqlJournal.make({
-      sql,
+      sql: isKept
+        ? yield* NodeSqlite.makeClient(database, { readOnly, sync: yield* NodeSqlite.syncing(database, file) })
+        : sql,
       meta: { file, journalVersion: readOnly ? version : journalVersion },
       onSqlError: onSqlError(file),
       // The lock beside the file keeps other writers away.

@@ -1,4 +1,5 @@
-import { Effect, Semaphore, Stream } from "effect"
+import { closeSync, existsSync, fdatasync, openSync } from "node:fs"
+import { Effect, type Scope, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { pathToFileURL } from "node:url"
@@ -37,13 +38,21 @@ const immutableUrl = (file: string): URL => {
 export const exec = (database: DatabaseSync, sql: string): Effect.Effect<void, SqlError.SqlError> =>
   attempt("exec", () => database.exec(sql))
 
-/** `effect/sql` over one connection of Node's built-in SQLite. Statements and transactions of all fibers take turns. */
+/**
+ * `effect/sql` over one connection of Node's built-in SQLite. Statements and transactions of all fibers take turns. A
+ * transaction ends with `sync`; where that fails nothing is known of what the disk holds, and all that follows fails.
+ */
 export const makeClient = (
   database: DatabaseSync,
-  options: { readonly readOnly: boolean }
+  options: { readonly readOnly: boolean; readonly sync?: Effect.Effect<void, SqlError.SqlError> }
 ): Effect.Effect<SqlClient.SqlClient> =>
   Effect.gen(function* () {
-    const connection = makeConnection(database)
+    let broken: Effect.Effect<void, SqlError.SqlError> = Effect.void
+    const connection = makeConnection(
+      database,
+      Effect.suspend(() => broken)
+    )
+    const { sync = Effect.void } = options
     return yield* SqlClient.make({
       ...SqlClient.makeSqliteAcquirers<Connection>({
         connection: Effect.succeed(connection),
@@ -52,6 +61,15 @@ export const makeClient = (
       }),
       compiler: Statement.makeCompilerSqlite(),
       driver: "node-sqlite",
+      commit: (transaction) =>
+        Effect.andThen(
+          transaction.executeUnprepared("COMMIT", [], undefined),
+          Effect.tapError(sync, (failure) =>
+            Effect.sync(() => {
+              broken = Effect.fail(failure)
+            })
+          )
+        ),
       // A writer takes its lock at once, so that a transaction never fails half-way because someone else wrote first.
       beginTransaction: options.readOnly ? "BEGIN" : "BEGIN IMMEDIATE",
       releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
@@ -78,7 +96,7 @@ class SqliteFailure extends Error {
 /** Statements that are kept prepared. */
 const kept = 100
 
-const makeConnection = (database: DatabaseSync): Connection => {
+const makeConnection = (database: DatabaseSync, usable: Effect.Effect<void, SqlError.SqlError>): Connection => {
   const prepared = new Map<string, StatementSync>()
   const prepare = (sql: string): StatementSync => {
     const known = prepared.get(sql)
@@ -89,7 +107,10 @@ const makeConnection = (database: DatabaseSync): Connection => {
     return statement
   }
   const rows = (sql: string, params: ReadonlyArray<unknown>) =>
-    attempt("execute", () => prepare(sql).all(...params.map(toInputValue)))
+    Effect.andThen(
+      usable,
+      attempt("execute", () => prepare(sql).all(...params.map(toInputValue)))
+    )
   const values = (sql: string, params: ReadonlyArray<unknown>) =>
     Effect.map(rows(sql, params), (rows) => rows.map((row) => Object.values(row)))
   const execute: Connection["execute"] = (sql, params, transformRows) =>
@@ -105,16 +126,42 @@ const makeConnection = (database: DatabaseSync): Connection => {
   }
 }
 
-const attempt = <A>(operation: string, run: () => A): Effect.Effect<A, SqlError.SqlError> =>
-  Effect.try({
-    try: run,
-    catch: (error) => {
-      const cause = toFailure(error)
-      return new SqlError.SqlError({
-        reason: SqlError.classifySqliteError(cause, { message: cause.message, operation })
-      })
-    }
+/**
+ * Brings the log beside a database to its disk, on another thread: SQLite would keep this one waiting as long as the disk
+ * takes. What was committed and not yet brought to the disk is in the log all the same when the process is killed.
+ */
+export const syncing = (
+  database: DatabaseSync,
+  file: string
+): Effect.Effect<Effect.Effect<void, SqlError.SqlError>, SqlError.SqlError, Scope.Scope> =>
+  Effect.gen(function* () {
+    yield* exec(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    // SQLite makes the log with the first change, and brings its entry in the folder to the disk.
+    yield* exec(database, "BEGIN IMMEDIATE; UPDATE head SET events = events; COMMIT")
+    // Where the file system allows no log, SQLite does without.
+    if (!existsSync(`${file}-wal`)) return Effect.void
+    yield* exec(database, `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${checkpointPages}`)
+    const log = yield* Effect.acquireRelease(
+      attempt("open", () => openSync(`${file}-wal`, "r+")),
+      (descriptor) => Effect.sync(() => closeSync(descriptor))
+    )
+    return Effect.callback((resume) =>
+      fdatasync(log, (error) => resume(error === null ? Effect.void : Effect.fail(failed("sync")(error))))
+    )
   })
+
+/** Pages in the log, of 4 kB, that are moved to the database together. */
+const checkpointPages = 4000
+
+const attempt = <A>(operation: string, run: () => A): Effect.Effect<A, SqlError.SqlError> =>
+  Effect.try({ try: run, catch: failed(operation) })
+
+const failed =
+  (operation: string) =>
+  (error: unknown): SqlError.SqlError => {
+    const cause = toFailure(error)
+    return new SqlError.SqlError({ reason: SqlError.classifySqliteError(cause, { message: cause.message, operation }) })
+  }
 
 const toFailure = (error: unknown): Error => {
   if (!(error instanceof Error)) return new Error(String(error))

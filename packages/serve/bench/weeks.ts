@@ -1,0 +1,89 @@
+/**
+ * Weeks of ten populations in minutes, with load by day and night and rewards hours later: what the process holds and the
+ * journals grow by for each lease. Exits with 1 where memory grows.
+ *
+ *     node --expose-gc packages/serve/bench/weeks.ts [LEASES] [DAYS]
+ */
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { Journal } from "@inspo/journal"
+import * as sqlite from "@inspo/journal/sqlite"
+import { Console, Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as Weeks from "../test/support/Weeks.ts"
+
+const [total = "300000", length = "21"] = process.argv.slice(2)
+const populations = 10
+/** Bytes that a lease may add to the heap. */
+const limit = 8
+
+setFlagsFromString("--expose-gc")
+const collect: unknown = runInNewContext("gc")
+
+const heap = (): number => {
+  if (typeof collect === "function") collect()
+  return process.memoryUsage().heapUsed
+}
+
+const folder = mkdtempSync(join(tmpdir(), "inspo-weeks-"))
+
+const bytes = (): number => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+
+/** Bytes per lease, by least squares, once caches are full: after a quarter of the time. */
+const slope = (samples: ReadonlyArray<readonly [leases: number, heap: number]>): number => {
+  const settled = samples.slice(Math.floor(samples.length / 4))
+  const mean = (of: 0 | 1) => settled.reduce((sum, sample) => sum + sample[of], 0) / settled.length
+  const [leases, held] = [mean(0), mean(1)]
+  return (
+    settled.reduce((sum, sample) => sum + (sample[0] - leases) * (sample[1] - held), 0) /
+    settled.reduce((sum, sample) => sum + (sample[0] - leases) ** 2, 0)
+  )
+}
+
+const samples: Array<readonly [leases: number, heap: number]> = []
+
+const bench = Effect.gen(function* () {
+  const { leases, rewards, served } = yield* Weeks.serve({
+    populations,
+    leases: Number(total),
+    days: Number(length),
+    seed: 1,
+    journal: (name) =>
+      Effect.map(
+        Layer.build(Layer.fresh(sqlite.layer({ file: join(folder, `${name}.sqlite`), mode: "create" }))),
+        Context.get(Journal)
+      ),
+    onDay: (day, leases) => {
+      samples.push([leases, heap()])
+      const [, held] = samples.at(-1) ?? [0, 0]
+      return Console.log(
+        `day ${String(day).padStart(3)}  ${String(leases).padStart(8)} leases  heap ${(held / 2 ** 20).toFixed(2)} MB  ` +
+          `journals ${(bytes() / 2 ** 20).toFixed(1)} MB  ${process.uptime().toFixed(0)} s`
+      )
+    }
+  })
+  const grows = slope(samples)
+  const events = yield* Effect.forEach(served, ({ journal }) => Effect.map(journal.read, (log) => log.length))
+  yield* Console.log(
+    JSON.stringify({
+      bench: "weeks",
+      met: grows <= limit,
+      leases,
+      rewards,
+      heapBytesPerLease: grows,
+      journalBytesPerLease: bytes() / leases,
+      events: events.reduce((sum, count) => sum + count, 0),
+      seconds: process.uptime()
+    })
+  )
+  if (grows > limit) process.exitCode = 1
+}).pipe(
+  Effect.scoped,
+  Effect.provide(TestClock.layer()),
+  Effect.ensuring(Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
+)
+
+await Effect.runPromise(bench)
