@@ -35,6 +35,7 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry> = [
   runs("sensitivity", "1-3", "how much do parents and temperature matter?"),
   runs("curves", "1-3", "how does training go, step by step? Four figures"),
   runs("when-it-pays", "1-3", "how does the gain depend on base rate and budget?"),
+  runs("clause-banks", "1-3", "what if the policy was not pre-trained on the clauses?"),
   runs("tuning", "100-109", "at which learning rate does each arm do best?", "100-102"),
   simulation("pruning", "how often does each pruning rule lose the best?"),
   simulation("verification", "what does verification take, how often is it wrong?")

@@ -1,4 +1,5 @@
 import { ablations } from "./studies/Ablation.ts"
+import { clauseBanks } from "./studies/ClauseBanks.ts"
 import { curves } from "./studies/Curves.ts"
 import { proposers } from "./studies/Proposers.ts"
 import { sensitivity } from "./studies/Sensitivity.ts"
@@ -17,5 +18,6 @@ export const studies: ReadonlyArray<Study> = [
   sensitivity,
   curves,
   whenItPays,
+  clauseBanks,
   tuning
 ]

@@ -3,10 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { inconsistency, type RunConfig } from "@inspo/coevolution"
 import * as Presets from "@inspo/coevolution/Presets"
 import { type RunState, unstarted } from "@inspo/coevolution/RunState"
+import { type Clause, Clauses, clauses, clausesIn, parted } from "@inspo/reflection/ClauseBank"
 import { Schema } from "effect"
 import { catalogue } from "../src/Catalogue.ts"
 import type { Arm } from "../src/Arm.ts"
 import { studies } from "../src/Studies.ts"
+import * as Banks from "../src/studies/Banks.ts"
 import { best } from "../src/studies/Rates.ts"
 import { table1 } from "../src/studies/Table1.ts"
 import { tuning } from "../src/studies/Tuning.ts"
@@ -93,7 +95,7 @@ describe("arms at their best", () => {
       const [name = "", rate = ""] = arm.split("-lr-")
       if (em.mean > (found.get(name)?.em ?? -1)) found.set(name, { rate: Number(rate), em: em.mean })
     }
-    assert.deepStrictEqual(new Map(best), new Map([...found].map(([name, { rate }]) => [name, rate])))
+    assert.deepStrictEqual(new Map(Object.entries(best)), new Map([...found].map(([name, { rate }]) => [name, rate])))
   })
 
   it("were compared at every rate on the same seeds", () => {
@@ -101,6 +103,32 @@ describe("arms at their best", () => {
       assert.lengthOf(arms, 4)
       assert.lengthOf(new Set(arms.map(({ seeds }) => seeds.map(({ seed }) => seed).join())), 1)
     }
+  })
+})
+
+describe("the banks", () => {
+  const isUseful = ({ direction }: Clause) => direction === 1
+
+  it("can be told apart in an instruction", () => {
+    for (const bank of [clauses, parted.learned, parted.heldOut, Banks.unseen, Banks.noisy])
+      assert.deepStrictEqual(Schema.decodeSync(Clauses)(bank), bank)
+  })
+
+  it("part the wordings: none stands on both sides, and all on one", () => {
+    const texts = [...parted.learned, ...parted.heldOut].flatMap((clause) => clause.texts)
+    assert.lengthOf(new Set(texts), texts.length)
+    assert.deepStrictEqual(new Set(texts), new Set(clauses.flatMap((clause) => clause.texts)))
+  })
+
+  it("have no wording of the shipped bank where pre-training saw none", () => {
+    for (const text of Banks.unseen.flatMap((clause) => clause.texts)) assert.isEmpty(clausesIn(text), text)
+    assert.lengthOf(Banks.unseen.filter(isUseful), clauses.filter(isUseful).length)
+  })
+
+  it("hold five times as many useless and harmful clauses as the shipped one where it is noisy", () => {
+    const others = (bank: ReadonlyArray<Clause>) => bank.filter((clause) => !isUseful(clause))
+    assert.lengthOf(others(Banks.noisy), 5 * others(clauses).length)
+    assert.deepStrictEqual(Banks.noisy.filter(isUseful), clauses.filter(isUseful))
   })
 })
 

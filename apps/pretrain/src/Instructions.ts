@@ -13,6 +13,8 @@ export interface Options {
   readonly adviceRate: number
   readonly otherRate: number
   readonly clauseRate: number
+  /** What instructions are made of. */
+  readonly clauses: ReadonlyArray<Clause>
 }
 
 export const defaultOptions: Options = {
@@ -20,7 +22,8 @@ export const defaultOptions: Options = {
   advised: 0.4,
   adviceRate: 0.7,
   otherRate: 0.08,
-  clauseRate: 0.2
+  clauseRate: 0.2,
+  clauses
 }
 
 /** Draws an instruction: the seed instruction and clauses after it, in any wording and any order. */
@@ -30,7 +33,7 @@ export const draw = Effect.fnUntraced(function* (options: Options) {
   const isAdvised = kind < options.seedOnly + options.advised
   const rate = (clause: Clause): number =>
     isAdvised ? (clause.direction === 1 ? options.adviceRate : options.otherRate) : options.clauseRate
-  const present = yield* Effect.filter(clauses, (clause) =>
+  const present = yield* Effect.filter(options.clauses, (clause) =>
     Effect.map(Random.next, (uniform) => uniform < rate(clause))
   )
   const texts = yield* Effect.forEach(yield* Random.shuffle(present), (clause) => Random.choice(clause.texts))

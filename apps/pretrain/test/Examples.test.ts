@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
-import { clausesIn, seedInstruction } from "@inspo/reflection/ClauseBank"
+import { clausesIn, parted, seedInstruction } from "@inspo/reflection/ClauseBank"
 import { Effect } from "effect"
 import * as Examples from "../src/Examples.ts"
 import * as Instructions from "../src/Instructions.ts"
@@ -69,6 +69,17 @@ describe("draw", () => {
       }
       const bare = drawn.filter((instruction) => instruction === seedInstruction).length / drawn.length
       assert.approximately(bare, Instructions.defaultOptions.seedOnly + 0.03, 0.06)
+    })
+  )
+})
+
+describe("draw from a part of the bank", () => {
+  it.effect("leaves the last wording of every clause out, and uses every other", () =>
+    Effect.gen(function* () {
+      const options = { ...Instructions.defaultOptions, clauses: parted.learned }
+      const drawn = (yield* Effect.all(Array.from({ length: 500 }, () => Instructions.draw(options)))).join("\n")
+      for (const text of parted.heldOut.flatMap((clause) => clause.texts)) assert.notInclude(drawn, text)
+      for (const text of parted.learned.flatMap((clause) => clause.texts)) assert.include(drawn, text)
     })
   )
 })

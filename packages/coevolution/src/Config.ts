@@ -1,5 +1,6 @@
 import type { EngineProfile } from "@inspo/engine"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
+import { Clauses } from "@inspo/reflection/ClauseBank"
 import { ModelPrice, OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
 import * as Prices from "@inspo/reflection/Prices"
 import { RewardConfig as ScoringConfig } from "@inspo/reward/RewardConfig"
@@ -356,6 +357,9 @@ export const ControlConfig = Schema.Struct({
     description:
       "Permutes which instruction the rewards and verification scores are credited to; the policy's rewards " +
       "stay true"
+  }),
+  clauses: Schema.NullOr(Clauses).annotate({
+    description: "What the rules of the offline optimizer write with, or null for the clauses that ship"
   })
 })
 
@@ -391,7 +395,11 @@ export const RunConfig = Schema.Struct({
   budget: BudgetConfig.annotate({
     description: "The most a run may spend, work that was redone after a crash included; null is no limit"
   }),
-  control: ControlConfig.annotate({ description: "Switches for controlled comparisons, off in ordinary runs" })
+  control: ControlConfig.annotate({
+    description:
+      "Switches for controlled comparisons, off in ordinary runs: `permuteCredit` permutes whom rewards and verification " +
+      "scores are credited to; the offline optimizer writes `clauses` in the place of those that ship"
+  })
 })
 export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
 

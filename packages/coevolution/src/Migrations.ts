@@ -41,6 +41,7 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["requests"], value: { timeoutSeconds: null, retries: 4 } },
   { path: ["budget"], value: { usd: null, rollouts: null, tokens: null, minutes: null } },
   { path: ["budget", "prices"], value: [] },
+  { path: ["control", "clauses"], value: null },
   { path: ["journal"], value: { url: null, passwordEnv: null, run: null, leaseSeconds: 30 } }
 ]
 

@@ -111,7 +111,7 @@ export const robust: RunConfig = {
   },
   journal: { url: null, passwordEnv: null, run: null, leaseSeconds: 30 },
   budget: { usd: null, rollouts: null, tokens: null, minutes: null, prices: [] },
-  control: { permuteCredit: false }
+  control: { permuteCredit: false, clauses: null }
 }
 
 /** Every candidate is asked all questions, in rollouts of its own. */

@@ -20,5 +20,5 @@ export const staticConfig = (config: RunConfig, rollouts: number): RunConfig => 
   optimizer: { ...config.optimizer, provider: "offline" },
   // Beside a run in a database it keeps a file of its own.
   journal: { ...config.journal, url: null },
-  control: { permuteCredit: false }
+  control: { permuteCredit: false, clauses: null }
 })

@@ -41,7 +41,7 @@ const runs: ReadonlyArray<readonly [string, RunConfig]> = [
   ["as the paper has it", { ...config, verification: { ...config.verification, baseline: "stored" } }],
   ["with early stopping and a race", { ...config, verification: stopping }],
   ["with verification in steps and validation", { ...reusing, evaluation: { ...reusing.evaluation, every: 3 } }],
-  ["with permuted credit", { ...config, control: { permuteCredit: true } }],
+  ["with permuted credit", { ...config, control: { permuteCredit: true, clauses: null } }],
   ["with few checkpoints", { ...config, checkpoint: { every: 1, keep: 1 } }]
 ]
 
@@ -77,7 +77,7 @@ describe("the fold of a recorded run", () => {
 
   it.effect("credits whom the plan of a step names", () =>
     Effect.gen(function* () {
-      const { entries, setting } = yield* recorded({ ...config, control: { permuteCredit: true } })
+      const { entries, setting } = yield* recorded({ ...config, control: { permuteCredit: true, clauses: null } })
       const events = entries.map(({ event }) => event)
       let others = 0
       let plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | undefined

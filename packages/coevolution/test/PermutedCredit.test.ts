@@ -16,7 +16,7 @@ const config = (seed: number, permuteCredit: boolean): RunConfig => ({
   schedule: { ...base.schedule, steps: 2, pruneEvery: 9, evolveEvery: 2, evolveUntil: 2 },
   verification: { ...base.verification, samples: 2, rounds: 1, stop: null, reuse: false },
   evaluation: { ...base.evaluation, questions: 0, every: 9 },
-  control: { permuteCredit }
+  control: { permuteCredit, clauses: null }
 })
 
 const candidates = ["good", "useless", "needless", "pointless"].map((text) => ({

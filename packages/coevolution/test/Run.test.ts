@@ -169,7 +169,7 @@ describe("run", () => {
   it.effect("lets no true credit through when credit is permuted, yet trains on true rewards", () =>
     Effect.gen(function* () {
       const plain = yield* history(config)
-      const permuted = yield* history({ ...config, control: { permuteCredit: true } })
+      const permuted = yield* history({ ...config, control: { permuteCredit: true, clauses: null } })
       const first = (events: ReadonlyArray<RunEvent>) => events.find((event) => event._tag === "RolloutsCollected")
       assert.deepStrictEqual(first(plain.events), first(permuted.events))
       assert.notDeepEqual(plain.events.slice(1), permuted.events.slice(1))

@@ -49,7 +49,7 @@ describe("the settings of the log", () => {
         verification: { ...paper.verification, samples: 4, rounds: 3 }
       }
     ],
-    ["permuted credit", { ...ScriptedRun.config, control: { permuteCredit: true } }]
+    ["permuted credit", { ...ScriptedRun.config, control: { permuteCredit: true, clauses: null } }]
   ])("reproduce a run: %s", ([, settings]) =>
     Effect.gen(function* () {
       const events: Array<RunEvent> = []

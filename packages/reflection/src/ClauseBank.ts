@@ -1,19 +1,35 @@
+import { Array as Arr, Context, Schema } from "effect"
+
 /** The behaviours a clause can push the policy towards or away from. */
-export type Behaviour = "search" | "one-entity-per-search" | "state-evidence" | "bare-answer"
+export const Behaviour = Schema.Literals(["search", "one-entity-per-search", "state-evidence", "bare-answer"])
+export type Behaviour = typeof Behaviour.Type
 
 /**
  * One piece of advice an instruction can contain, with its wordings. `direction` is 1 when it asks for the behaviour, -1
  * when it asks for the opposite and 0 when it concerns none.
  */
-export interface Clause {
-  readonly id: string
-  readonly behaviour: Behaviour | null
-  readonly direction: 1 | 0 | -1
-  readonly texts: readonly [string, ...ReadonlyArray<string>]
-}
+export const Clause = Schema.Struct({
+  id: Schema.NonEmptyString,
+  behaviour: Schema.NullOr(Behaviour),
+  direction: Schema.Literals([1, 0, -1]),
+  texts: Schema.NonEmptyArray(Schema.NonEmptyString)
+})
+export interface Clause extends Schema.Schema.Type<typeof Clause> {}
+
+/** Clauses whose advice can be told apart in an instruction: no id twice, and no wording within another. */
+export const Clauses = Schema.Array(Clause).check(
+  Schema.isMinLength(1),
+  Schema.makeFilter((bank) => {
+    const id = bank.find((clause, index) => bank.findIndex((other) => other.id === clause.id) < index)?.id
+    if (id !== undefined) return `clauses with ids of their own, but ${JSON.stringify(id)} stands there twice`
+    const texts = bank.flatMap((clause) => clause.texts)
+    const text = texts.find((one, index) => texts.some((other, place) => place !== index && other.includes(one)))
+    return text === undefined ? undefined : `wordings of which none is within another, as ${JSON.stringify(text)} is`
+  })
+)
 
 /**
- * What the rule-based optimizer can write. Half of the texts are useful in a world of multi-hop questions, half are
+ * What the offline optimizers write. Half of the texts are useful in a world of multi-hop questions, half are
  * neutral or harmful: only rewards tell them apart.
  */
 export const clauses: ReadonlyArray<Clause> = [
@@ -83,10 +99,24 @@ export const clauses: ReadonlyArray<Clause> = [
   { id: "confident", behaviour: null, direction: 0, texts: ["Be creative and confident."] }
 ]
 
+/** The clauses that the offline optimizers write with: these, unless others are provided. */
+export const Bank = Context.Reference<ReadonlyArray<Clause>>("@inspo/reflection/ClauseBank/Bank", {
+  defaultValue: () => clauses
+})
+
+/** The last wording of each clause, and the bank without them: a clause of one wording stands in `heldOut` alone. */
+export const parted: { readonly learned: ReadonlyArray<Clause>; readonly heldOut: ReadonlyArray<Clause> } = {
+  learned: clauses.flatMap((clause) => {
+    const texts = clause.texts.slice(0, -1)
+    return Arr.isReadonlyArrayNonEmpty(texts) ? [{ ...clause, texts }] : []
+  }),
+  heldOut: clauses.map((clause) => ({ ...clause, texts: [Arr.lastNonEmpty(clause.texts)] }))
+}
+
 /** The instruction every embedded run starts from: the protocol, and no advice on how to use it. */
 export const seedInstruction =
   "Answer the question. Put a query between <search> and </search> to look things up. Put the final answer between <answer> and </answer>."
 
 /** The clauses whose text, in any wording, stands in an instruction, in bank order. */
-export const clausesIn = (instruction: string): ReadonlyArray<Clause> =>
-  clauses.filter((clause) => clause.texts.some((text) => instruction.includes(text)))
+export const clausesIn = (instruction: string, bank: ReadonlyArray<Clause> = clauses): ReadonlyArray<Clause> =>
+  bank.filter((clause) => clause.texts.some((text) => instruction.includes(text)))

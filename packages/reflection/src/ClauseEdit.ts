@@ -1,6 +1,6 @@
-/** The moves of the rule-based optimizer: small edits of an instruction with the texts of the clause bank. */
+/** The moves of the rule-based optimizer: small edits of an instruction with the texts of a clause bank. */
 import { Array as Arr, Effect, Random } from "effect"
-import { type Clause, clauses } from "./ClauseBank.ts"
+import type { Clause } from "./ClauseBank.ts"
 
 /** One text of the bank. */
 export interface Advice {
@@ -17,16 +17,20 @@ export interface AdvisedInstruction {
 /** Edits keep the advice within so many words; what an instruction says besides does not count. */
 export const maxAdviceWords = 60
 
-/** Every text of the bank, in bank order. */
-export const bank: ReadonlyArray<Advice> = clauses.flatMap((clause) => clause.texts.map((text) => ({ clause, text })))
+/** Every text of a bank, in bank order. */
+export const adviceOf = (bank: ReadonlyArray<Clause>): ReadonlyArray<Advice> =>
+  bank.flatMap((clause) => clause.texts.map((text) => ({ clause, text })))
 
-/** Takes the advice out of an instruction, in the order it stands there. */
-export const read = (instruction: string): AdvisedInstruction => ({
-  base: bank.reduce((rest, { text }) => rest.replaceAll(` ${text}`, "").replaceAll(text, ""), instruction).trim(),
-  advice: bank
-    .filter(({ text }) => instruction.includes(text))
-    .sort((a, b) => instruction.indexOf(a.text) - instruction.indexOf(b.text))
-})
+/** Takes the advice of a bank out of an instruction, in the order it stands there. */
+export const read = (bank: ReadonlyArray<Clause>, instruction: string): AdvisedInstruction => {
+  const advice = adviceOf(bank)
+  return {
+    base: advice.reduce((rest, { text }) => rest.replaceAll(` ${text}`, "").replaceAll(text, ""), instruction).trim(),
+    advice: advice
+      .filter(({ text }) => instruction.includes(text))
+      .sort((a, b) => instruction.indexOf(a.text) - instruction.indexOf(b.text))
+  }
+}
 
 /** The text of an instruction: its base, then its advice. */
 export const write = ({ advice, base }: AdvisedInstruction): string =>
@@ -57,6 +61,7 @@ const withdrawRate = 0.15
  * out other advice. Weights are at least 0.
  */
 export const draw = Effect.fnUntraced(function* (
+  bank: ReadonlyArray<Clause>,
   instruction: AdvisedInstruction,
   weight: (clause: Clause) => number
 ): Effect.fn.Return<AdvisedInstruction> {
@@ -67,7 +72,7 @@ export const draw = Effect.fnUntraced(function* (
     if (Arr.isReadonlyArrayNonEmpty(advice) && (yield* Random.next) < withdrawRate) {
       edited = withdraw(edited, (yield* Random.choice(advice)).text)
     } else {
-      edited = yield* give(edited, weight)
+      edited = yield* give(bank, edited, weight)
     }
   }
   return edited
@@ -77,10 +82,11 @@ export const draw = Effect.fnUntraced(function* (
  * Says an instruction otherwise: each piece of advice keeps its clause and takes any of its wordings, and at most two
  * clauses that concern no behaviour are given or withdrawn. Advice stays within {@link maxAdviceWords}, or unchanged.
  */
-export const paraphrase = Effect.fnUntraced(function* ({
-  advice,
-  base
-}: AdvisedInstruction): Effect.fn.Return<AdvisedInstruction> {
+export const paraphrase = Effect.fnUntraced(function* (
+  bank: ReadonlyArray<Clause>,
+  { advice, base }: AdvisedInstruction
+): Effect.fn.Return<AdvisedInstruction> {
+  const neutral = bank.filter(({ behaviour }) => behaviour === null)
   const reworded = yield* Effect.forEach(advice, ({ clause }) =>
     Effect.map(Random.choice(clause.texts), (text) => ({ clause, text }))
   )
@@ -95,14 +101,13 @@ export const paraphrase = Effect.fnUntraced(function* ({
   return adviceWords(edited) > maxAdviceWords ? { advice, base } : edited
 })
 
-const neutral = clauses.filter(({ behaviour }) => behaviour === null)
-
 const give = Effect.fnUntraced(function* (
+  bank: ReadonlyArray<Clause>,
   instruction: AdvisedInstruction,
   weight: (clause: Clause) => number
 ): Effect.fn.Return<AdvisedInstruction> {
   const written = new Set(instruction.advice.map(({ text }) => text))
-  const options = clauses.flatMap((clause) => {
+  const options = bank.flatMap((clause) => {
     const texts = clause.texts.filter((text) => !written.has(text))
     return Arr.isReadonlyArrayNonEmpty(texts) ? [{ clause, texts, weight: weight(clause) }] : []
   })

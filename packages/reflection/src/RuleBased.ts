@@ -1,6 +1,6 @@
 import type { Failure } from "@inspo/domain/Experience"
 import { Effect, Layer } from "effect"
-import type { Behaviour, Clause } from "./ClauseBank.ts"
+import { Bank, type Behaviour, type Clause } from "./ClauseBank.ts"
 import * as ClauseEdit from "./ClauseEdit.ts"
 import * as FailureMode from "./FailureMode.ts"
 import * as Drawing from "./internal/Drawing.ts"
@@ -13,32 +13,38 @@ import { Proposer } from "./Proposer.ts"
  * clause is the likelier the more failures ask for it, but every clause can be drawn, neutral and harmful ones included:
  * verification has to tell them apart. The first variants are drawn uniformly from the whole bank, one clause each.
  */
-export const layerRuleBased: Layer.Layer<Proposer> = Layer.sync(Proposer, () => ({
-  initial: Drawing.initial,
-  propose: Effect.fn("RuleBased.propose")(function* (request) {
-    const votes = votesOf(request.failures)
-    const present = new Set(ClauseEdit.read(request.parent.text).advice.map(({ clause }) => clause.id))
-    return yield* Drawing.propose(request, {
-      critique: critique(request.failures),
-      edit: (parent) =>
-        ClauseEdit.draw(parent, (clause) => Drawing.smoothing + (present.has(clause.id) ? 0 : votes(clause))),
-      reason: (clause) =>
-        votes(clause) > 0 ? `${votes(clause)} of ${request.failures.length} failures ask for it` : "to try it"
+export const layerRuleBased: Layer.Layer<Proposer> = Layer.effect(
+  Proposer,
+  Effect.map(Bank, (bank) => ({
+    initial: (request) => Drawing.initial(bank, request),
+    propose: Effect.fn("RuleBased.propose")(function* (request) {
+      const votes = votesOf(request.failures)
+      const present = new Set(ClauseEdit.read(bank, request.parent.text).advice.map(({ clause }) => clause.id))
+      return yield* Drawing.propose(bank, request, {
+        critique: critique(request.failures),
+        edit: (parent) =>
+          ClauseEdit.draw(bank, parent, (clause) => Drawing.smoothing + (present.has(clause.id) ? 0 : votes(clause))),
+        reason: (clause) =>
+          votes(clause) > 0 ? `${votes(clause)} of ${request.failures.length} failures ask for it` : "to try it"
+      })
     })
-  })
-}))
+  }))
+)
 
 /** The control: the same edits with the same clauses, drawn without a look at the failures. */
-export const layerRandom: Layer.Layer<Proposer> = Layer.sync(Proposer, () => ({
-  initial: Drawing.initial,
-  propose: Effect.fn("Random.propose")((request) =>
-    Drawing.propose(request, {
-      critique: "The failures were not looked at.",
-      edit: (parent) => ClauseEdit.draw(parent, () => 1),
-      reason: () => "drawn at random"
-    })
-  )
-}))
+export const layerRandom: Layer.Layer<Proposer> = Layer.effect(
+  Proposer,
+  Effect.map(Bank, (bank) => ({
+    initial: (request) => Drawing.initial(bank, request),
+    propose: Effect.fn("Random.propose")((request) =>
+      Drawing.propose(bank, request, {
+        critique: "The failures were not looked at.",
+        edit: (parent) => ClauseEdit.draw(bank, parent, () => 1),
+        reason: () => "drawn at random"
+      })
+    )
+  }))
+)
 
 /** The behaviour that would have avoided a failure mode, where clauses can ask for one. */
 const remedies: Readonly<Record<FailureMode.FailureMode, Behaviour | null>> = {

@@ -4,7 +4,8 @@ import { Array, Schema } from "effect"
 import { ClauseBank } from "../src/index.ts"
 import * as ClauseEdit from "../src/ClauseEdit.ts"
 
-const { bank } = ClauseEdit
+const { clauses } = ClauseBank
+const bank = ClauseEdit.adviceOf(clauses)
 const Place = Schema.Literals(Array.range(0, bank.length - 1))
 const Places = Schema.Array(Place)
 const Base = Schema.Literals(["", ClauseBank.seedInstruction, "Two\n\nlines  of  text."])
@@ -13,7 +14,7 @@ const Base = Schema.Literals(["", ClauseBank.seedInstruction, "Two\n\nlines  of 
 const advise = (base: string, places: ReadonlyArray<number>): ClauseEdit.AdvisedInstruction =>
   places.reduce(
     (instruction, place) => ClauseEdit.put(instruction, Array.getUnsafe(bank, place)),
-    ClauseEdit.read(base)
+    ClauseEdit.read(clauses, base)
   )
 
 const textsOf = ({ advice }: ClauseEdit.AdvisedInstruction) => advice.map(({ text }) => text)
@@ -30,11 +31,30 @@ describe("the bank", () => {
   })
 })
 
+describe("clauses of a user", () => {
+  const Texts = Schema.Array(Schema.Literals(["Go.", "Go. Now.", "Stay.", "Sit.", "Sit. Down."]))
+
+  it.prop("are refused where two have an id, or a wording stands within another", [Schema.Array(Texts)], ([drawn]) => {
+    const bank = drawn.flatMap((texts, index) =>
+      Array.isReadonlyArrayNonEmpty(texts)
+        ? [{ id: `${index % 3}`, behaviour: null, direction: 0 as const, texts }]
+        : []
+    )
+    const ids = bank.map(({ id }) => id)
+    const texts = bank.flatMap((clause) => clause.texts)
+    const isClear =
+      bank.length > 0 &&
+      new Set(ids).size === ids.length &&
+      texts.every((text) => texts.filter((other) => other.includes(text)).length === 1)
+    assert.strictEqual(Schema.is(ClauseBank.Clauses)(bank), isClear)
+  })
+})
+
 describe("read and write", () => {
   it.prop("are inverse, in any order of advice", [Base, Places], ([base, places]) => {
     const texts = Array.dedupe(places.map((place) => Array.getUnsafe(bank, place).text))
     const written = [base, ...texts].filter((part) => part !== "").join(" ")
-    const read = ClauseEdit.read(written)
+    const read = ClauseEdit.read(clauses, written)
     assert.strictEqual(read.base, base)
     assert.deepStrictEqual(textsOf(read), texts)
     assert.strictEqual(ClauseEdit.write(read), written)
@@ -67,7 +87,7 @@ describe("draw", () => {
     instruction: ClauseEdit.AdvisedInstruction,
     seed: number,
     weight: (clause: ClauseBank.Clause) => number = () => 1
-  ) => drawSync(seed, ["draw"], ClauseEdit.draw(instruction, weight))
+  ) => drawSync(seed, ["draw"], ClauseEdit.draw(clauses, instruction, weight))
 
   it.prop(
     "keeps the base and the length cap, and contradicts nothing",
@@ -95,12 +115,14 @@ describe("draw", () => {
   })
 
   it.prop("never gives advice of no weight", [Schema.Int], ([seed]) => {
-    const after = draw(ClauseEdit.read("Go."), seed, ({ id }) => (id === "expert" || id === "search-first" ? 1 : 0))
+    const after = draw(ClauseEdit.read(clauses, "Go."), seed, ({ id }) =>
+      id === "expert" || id === "search-first" ? 1 : 0
+    )
     assert.isTrue(after.advice.every(({ clause }) => clause.id === "expert" || clause.id === "search-first"))
   })
 
   it("changes nothing when no advice has weight and none stands there", () => {
-    const before = ClauseEdit.read("Go.")
+    const before = ClauseEdit.read(clauses, "Go.")
     assert.deepStrictEqual(
       draw(before, 1, () => 0),
       before
@@ -120,7 +142,9 @@ describe("draw", () => {
 
   it("draws a clause in proportion to its weight", () => {
     const once = Array.range(1, 4000)
-      .map((seed) => draw(ClauseEdit.read("Go."), seed, ({ id }) => (id === "polite" ? 3 : id === "expert" ? 1 : 0)))
+      .map((seed) =>
+        draw(ClauseEdit.read(clauses, "Go."), seed, ({ id }) => (id === "polite" ? 3 : id === "expert" ? 1 : 0))
+      )
       .filter(({ advice }) => advice.length === 1)
     const share = once.filter((drawn) => textsOf(drawn).includes("Be polite and helpful.")).length / once.length
     assert.approximately(share, 0.75, 0.05)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Effect, Schema } from "effect"
+import { Array, Effect, Layer, Schema } from "effect"
 import {
   CandidateLint,
   ClauseBank,
@@ -49,6 +49,22 @@ const shares = Effect.fnUntraced(function* (layer: typeof layerRuleBased, option
   return (id: string) => carried.filter((clauses) => clauses.some((clause) => clause.id === id)).length / carried.length
 })
 
+/** Banks that share nothing with the one that ships. */
+const Bank = Schema.NonEmptyArray(
+  Schema.Struct({
+    behaviour: Schema.NullOr(ClauseBank.Behaviour),
+    direction: Schema.Literals([1, 0, -1]),
+    wordings: Schema.Literals([1, 2, 3])
+  })
+)
+const bankOf = (drawn: typeof Bank.Type): ReadonlyArray<ClauseBank.Clause> =>
+  drawn.map(({ behaviour, direction, wordings }, index) => ({
+    id: `own-${index}`,
+    behaviour,
+    direction,
+    texts: Array.makeBy(wordings, (wording) => `Take way ${index}, saying ${wording}.`)
+  }))
+
 describe.each([
   ["rule-based", layerRuleBased],
   ["random", layerRandom],
@@ -83,6 +99,25 @@ describe.each([
       assert.deepStrictEqual(yield* initial(layer), first)
       assert.notDeepEqual(yield* initial(layer, { seed: 2 }), first)
     })
+  )
+
+  it.effect.prop(
+    "gives advice of the bank that it is provided with, and no other",
+    [Bank, Parent, Schema.Int],
+    ([drawn, advice, seed]) =>
+      Effect.gen(function* () {
+        const bank = bankOf(drawn)
+        const texts = bank.flatMap((clause) => clause.texts)
+        const provided = Layer.provide(layer, Layer.succeed(ClauseBank.Bank, bank))
+        const text = [seedText, ...Array.dedupe(advice)].join(" ")
+        const first = yield* initial(provided, { seed, count: 100 })
+        assert.lengthOf(first.candidates, texts.length)
+        const { candidates } = yield* propose(provided, { parent: { text }, seed })
+        for (const candidate of [...first.candidates, ...candidates]) {
+          const own = texts.reduce((rest, given) => rest.replace(` ${given}`, ""), candidate.text)
+          assert.include([seedText, text], own)
+        }
+      })
   )
 
   it.effect("costs no calls and no tokens", () =>

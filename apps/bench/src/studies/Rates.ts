@@ -1,3 +1,4 @@
+import { Option, Record } from "effect"
 import type { Arm } from "../Arm.ts"
 
 /** An arm of the preset `quick` at a learning rate, under another name; it needs arms that are named in the same way. */
@@ -17,14 +18,12 @@ export const withRate = (
 })
 
 /** The learning rate at which each arm did best in the study `tuning`, whose record is `docs/evidence/tuning.json`. */
-export const best: ReadonlyMap<string, number> = new Map([
-  ["evolved", 3e-4],
-  ["static", 3e-4]
-])
+export const best = { evolved: 3e-4, static: 3e-4 } as const
 
 /** Those of some arms that were tuned, each at its own best, within the budget of those it needs at theirs. */
 export const tuned = (arms: ReadonlyArray<Arm>): ReadonlyArray<Arm> =>
-  arms.flatMap((arm) => {
-    const rate = best.get(arm.name)
-    return rate === undefined ? [] : [withRate(arm, (name) => `${name}-tuned`, rate)]
-  })
+  arms.flatMap((arm) =>
+    Option.toArray(
+      Option.map(Record.get<string, number>(best, arm.name), (rate) => withRate(arm, (name) => `${name}-tuned`, rate))
+    )
+  )

@@ -62,7 +62,7 @@ const instructionFirst: Arm = {
 const permutedCredit: Arm = single(
   "permuted-credit",
   "control: credit and verification scores permuted, policy rewards true",
-  (config) => ({ ...config, control: { permuteCredit: true } })
+  (config) => ({ ...config, control: { ...config.control, permuteCredit: true } })
 )
 
 /** The checkpoint that was trained to ignore instructions. */

@@ -15,7 +15,7 @@ export interface ConfigKey {
 export interface Node {
   readonly type?: string
   readonly description?: string
-  readonly enum?: ReadonlyArray<string>
+  readonly enum?: ReadonlyArray<string | number>
   readonly anyOf?: ReadonlyArray<Node>
   readonly items?: Node
   readonly required?: ReadonlyArray<string>
@@ -31,7 +31,7 @@ const Node: Schema.Codec<Node> = Schema.suspend(() =>
   Schema.Struct({
     type: Schema.optionalKey(Schema.String),
     description: Schema.optionalKey(Schema.String),
-    enum: Schema.optionalKey(Schema.Array(Schema.String)),
+    enum: Schema.optionalKey(Schema.Array(Schema.Union([Schema.String, Schema.Finite]))),
     anyOf: Schema.optionalKey(Schema.Array(Node)),
     items: Schema.optionalKey(Node),
     required: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -51,7 +51,7 @@ export const nodeOf = (schema: Schema.Constraint): Node =>
 const root = nodeOf(RunConfig)
 
 /** Mappings that are written as one value, or as the path of a file with it. */
-const oneValue: ReadonlySet<string> = new Set(["rollout.texts"])
+const oneValue: ReadonlySet<string> = new Set(["rollout.texts", "control"])
 
 /** Sections before the keys in them, in the order of the Schema. */
 export const configKeys: ReadonlyArray<ConfigKey> = keysOf(root, "")
@@ -83,10 +83,11 @@ function partial(node: Node): Node {
       }
 }
 
-/** The same with no keys but those that are named, in the elements of a list too. */
-function closed({ items, ...node }: Node): Node {
+/** The same with no keys but those that are named, in the elements of a list and in alternatives too. */
+function closed({ anyOf, items, ...node }: Node): Node {
   return {
     ...node,
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(closed) }),
     ...(node.additionalProperties === true ? { additionalProperties: false } : {}),
     ...(items === undefined ? {} : { items: closed(items) })
   }

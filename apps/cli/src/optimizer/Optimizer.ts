@@ -4,14 +4,18 @@ import { Effect, Layer } from "effect"
 
 /** The proposer of a run: rules where the optimizer is `offline`, or a language model, which is only then loaded. */
 export const layerProposer = ({
+  control,
   optimizer,
   proposer,
   ...config
-}: Pick<RunConfig, "budget" | "optimizer" | "proposer" | "requests">) => {
+}: Pick<RunConfig, "budget" | "control" | "optimizer" | "proposer" | "requests">) => {
   const { kind } = proposer
   const { provider } = optimizer
   return provider === "offline" || kind === "random"
-    ? offline[kind]
+    ? Layer.provide(
+        offline[kind],
+        Layer.succeed(Reflection.ClauseBank.Bank, control.clauses ?? Reflection.ClauseBank.clauses)
+      )
     : Layer.unwrap(
         Effect.promise(async () =>
           (await import("./ModelProposer.ts")).layer({ ...config, kind, optimizer: { ...optimizer, provider } })

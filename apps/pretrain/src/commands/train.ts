@@ -4,10 +4,12 @@ import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import { makeSupervisedTrainer } from "@inspo/engine-local/Supervised"
 import { fromFiles } from "@inspo/engine/HuggingFaceTokenizer"
 import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
+import * as ClauseBank from "@inspo/reflection/ClauseBank"
 import { Effect, Equal, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { defaultRates } from "../Behaviours.ts"
 import * as Examples from "../Examples.ts"
+import * as Instructions from "../Instructions.ts"
 import * as Training from "../Training.ts"
 import { vocabulary } from "../Vocabulary.ts"
 
@@ -36,6 +38,10 @@ export const train = Command.make(
       Flag.withDescription("Demonstrators ignore the clauses of the instruction"),
       Flag.withDefault(false)
     ),
+    heldOut: Flag.Boolean("held-out").pipe(
+      Flag.withDescription("Leave the last wording of each clause out"),
+      Flag.withDefault(false)
+    ),
     baseRate: Flag.Finite("base-rate").pipe(
       Flag.withDescription("How often demonstrators look up one entity at a time when no clause asks for it"),
       Flag.withDefault(defaultRates.base["one-entity-per-search"])
@@ -60,7 +66,10 @@ export const train = Command.make(
         ...defaultRates,
         base: { ...defaultRates.base, "one-entity-per-search": options.baseRate },
         obedient: !options.null
-      }
+      },
+      instructions: options.heldOut
+        ? { ...Instructions.defaultOptions, clauses: ClauseBank.parted.learned }
+        : Instructions.defaultOptions
     })
     const trainer = yield* makeSupervisedTrainer({ config, parameters })
     const schedule = { ...Training.defaultOptions, steps: options.steps, learningRate: options.learningRate }

@@ -22,8 +22,12 @@ const drawsPerCandidate = 20
 
 /** Draws revisions until there are as many different ones as asked for. */
 export const propose = Effect.fnUntraced(
-  function* (request: InitialRequest<unknown>, revision: Revision): Effect.fn.Return<Proposal> {
-    const parent = ClauseEdit.read(request.parent.text)
+  function* (
+    bank: ReadonlyArray<Clause>,
+    request: InitialRequest<unknown>,
+    revision: Revision
+  ): Effect.fn.Return<Proposal> {
+    const parent = ClauseEdit.read(bank, request.parent.text)
     const candidates = new Map<string, Candidate>()
     for (let draw = 0; draw < drawsPerCandidate * request.count && candidates.size < request.count; draw++) {
       const edited = yield* revision.edit(parent)
@@ -34,14 +38,14 @@ export const propose = Effect.fnUntraced(
     }
     return { critique: revision.critique, candidates: [...candidates.values()], spent: Spent.nothing }
   },
-  (effect, { seed, stream }) => withStream(seed, stream)(effect)
+  (effect, _, { seed, stream }) => withStream(seed, stream)(effect)
 )
 
 /** The first variants: one text of the bank each, drawn uniformly. */
 export const initial = Effect.fn("RuleBased.initial")(
-  function* ({ count, parent }: InitialRequest<unknown>): Effect.fn.Return<Proposal> {
-    const instruction = ClauseEdit.read(parent.text)
-    const shuffled = yield* Random.shuffle(ClauseEdit.bank)
+  function* (bank: ReadonlyArray<Clause>, { count, parent }: InitialRequest<unknown>): Effect.fn.Return<Proposal> {
+    const instruction = ClauseEdit.read(bank, parent.text)
+    const shuffled = yield* Random.shuffle(ClauseEdit.adviceOf(bank))
     const fresh = shuffled.filter(({ text }) => !parent.text.includes(text))
     // One text of every clause before any clause returns in another wording.
     const first = Arr.dedupeWith(fresh, (a, b) => a.clause.id === b.clause.id)
@@ -53,7 +57,7 @@ export const initial = Effect.fn("RuleBased.initial")(
     )
     return { critique: "Nothing is known about the instruction yet.", candidates, spent: Spent.nothing }
   },
-  (effect, { seed, stream }) => withStream(seed, stream)(effect)
+  (effect, _, { seed, stream }) => withStream(seed, stream)(effect)
 )
 
 const rationale = (

@@ -1,0 +1,72 @@
+import type { RunConfig } from "@inspo/coevolution"
+import { staticConfig } from "@inspo/coevolution/StaticArm"
+import { type Clause, parted } from "@inspo/reflection/ClauseBank"
+import { type Arm, single, withBudgetOf } from "../Arm.ts"
+import type { Study } from "../Study.ts"
+import { evolved, staticArm } from "./Arms.ts"
+import * as Banks from "./Banks.ts"
+import { best, tuned, withRate } from "./Rates.ts"
+
+/** Where `pretrain held-out` writes its checkpoint, from the directory that the study runs in. */
+const heldOutModel = "runs/held-out"
+
+const withClauses = (config: RunConfig, clauses: ReadonlyArray<Clause>): RunConfig => ({
+  ...config,
+  control: { ...config.control, clauses }
+})
+
+const withHeldOutModel = (config: RunConfig): RunConfig => ({
+  ...config,
+  engine: { ...config.engine, model: heldOutModel }
+})
+
+const random = (config: RunConfig): RunConfig => ({ ...config, proposer: { ...config.proposer, kind: "random" } })
+
+const atBest = (arm: Arm): Arm => withRate(arm, (name) => name, arm.needs.length === 0 ? best.evolved : best.static)
+
+const own = [
+  single(
+    "evolved-learned",
+    "a model pre-trained without the last wording of each clause; proposals from the others",
+    (config) => withHeldOutModel(withClauses(config, parted.learned))
+  ),
+  single("evolved-held-out", "the same model; proposals from the wordings that were left out", (config) =>
+    withHeldOutModel(withClauses(config, parted.heldOut))
+  ),
+  withBudgetOf(
+    "evolved-held-out",
+    "static-held-out",
+    "the same model; the seed instruction alone, equal rollouts",
+    (config, rollouts) => withHeldOutModel(staticConfig(config, rollouts))
+  ),
+  single("evolved-unseen", "the shipped model; proposals from wordings of which it has seen none", (config) =>
+    withClauses(config, Banks.unseen)
+  ),
+  single("evolved-noisy", "the shipped model and bank with five times as many useless and harmful clauses", (config) =>
+    withClauses(config, Banks.noisy)
+  ),
+  single("random-noisy", "the same bank, drawn from at random", (config) => random(withClauses(config, Banks.noisy)))
+].map(atBest)
+
+/** How much hangs on a policy that was pre-trained on the very clauses that are proposed? */
+export const clauseBanks: Study = {
+  name: "clause-banks",
+  title: "Other clauses than those of pre-training",
+  arms: [...tuned([evolved, staticArm]), ...own],
+  main: [],
+  comparisons: [
+    ["evolved-tuned", "static-tuned"],
+    ["evolved-learned", "static-held-out"],
+    ["evolved-held-out", "static-held-out"],
+    ["evolved-held-out", "evolved-learned"],
+    ["evolved-unseen", "static-tuned"],
+    ["evolved-unseen", "evolved-tuned"],
+    ["evolved-noisy", "static-tuned"],
+    ["evolved-noisy", "evolved-tuned"],
+    ["evolved-noisy", "random-noisy"]
+  ],
+  notes: [
+    "All arms are at the learning rate at which `evolved` and `static` did best on other seeds (`tuning`). Those of the model that " +
+      "was pre-trained on a part of the wordings read it from `runs/held-out`, where `pnpm --filter @inspo/pretrain held-out` writes it."
+  ]
+}
