@@ -60,7 +60,13 @@ export const rows = (): ReadonlyArray<typeof Row.Type> => {
 
 const decodeRow = Schema.decodeUnknownSync(Schema.fromJsonString(Row))
 
-const versionOf = (name: string): string =>
-  execFileSync(python, ["-c", "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))", name], {
-    encoding: "utf8"
-  }).trim()
+const Package = Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
+
+const versionOf = (name: string): string => {
+  const ofNpm = `${npmFolder(name)}/package.json`
+  return existsSync(ofNpm)
+    ? Schema.decodeUnknownSync(Package)(readFileSync(ofNpm, "utf8")).version
+    : execFileSync(python, ["-c", "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))", name], {
+        encoding: "utf8"
+      }).trim()
+}

@@ -1,0 +1,3 @@
+/** Tools of servers of the Model Context Protocol. */
+export { McpError, McpServer, nameOf } from "./McpServer.ts"
+export * as ToolText from "./ToolText.ts"
