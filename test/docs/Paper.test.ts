@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Presets } from "@inspo/coevolution"
-import { valueAt } from "../../apps/cli/src/config/Resolve.ts"
+import { Equal } from "effect"
+import { leafPaths, valueAt } from "../../apps/cli/src/config/Resolve.ts"
 
 const page = readFileSync(new URL("../../docs/paper.md", import.meta.url), "utf8")
 
@@ -21,14 +22,16 @@ describe("docs/paper.md", () => {
     assert.strictEqual(valueAt(Presets.paper, path), read(small))
   })
 
-  it("sets what differs for the 7B model, and nothing else", () => {
-    const set = [...page.matchAll(/--set ((?:train|rollout)\.\S+)=(\S+)/gu)].map(([, path = "", value = ""]) => ({
-      path,
-      value
-    }))
-    assert.sameDeepMembers(
-      set,
-      rows.flatMap(({ large, path, small }) => (large === small ? [] : [{ path, value: large }]))
+  it.each(rows)("says what --preset paper-7b has as $path", ({ large, path }) => {
+    assert.strictEqual(valueAt(Presets.paper7b, path), read(large))
+  })
+
+  it("tells all that differs between the two models", () => {
+    assert.sameMembers(
+      leafPaths(Presets.paper).filter(
+        (path) => !Equal.equals(valueAt(Presets.paper, path), valueAt(Presets.paper7b, path))
+      ),
+      rows.flatMap(({ large, path, small }) => (large === small ? [] : [path]))
     )
   })
 

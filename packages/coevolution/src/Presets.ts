@@ -139,6 +139,13 @@ export const paper: RunConfig = {
   checkpoint: { every: 100, keep: null }
 }
 
+/** The same for the paper's larger model. */
+export const paper7b: RunConfig = {
+  ...paper,
+  rollout: { ...paper.rollout, maxTurns: 6 },
+  train: { ...paper.train, learningRate: 3e-7 }
+}
+
 /** A whole run on the embedded defaults in about a minute on a laptop. */
 export const quick: RunConfig = {
   ...robust,
@@ -174,12 +181,13 @@ export const tiny: RunConfig = {
 }
 
 /** The presets by the name they have on the command line. */
-export const byName: Readonly<Record<string, RunConfig>> = { quick, tiny, paper, robust }
+export const byName: Readonly<Record<string, RunConfig>> = { quick, tiny, paper, "paper-7b": paper7b, robust }
 
 /** What each preset is for, in a line. */
 export const purposes: Readonly<Record<string, string>> = {
   quick: "a whole run on the embedded model in about a minute",
   tiny: "everything that happens in a run, in seconds; it learns nothing",
   paper: "the paper's algorithm as it is written, at its scale: for an engine of yours",
+  "paper-7b": "the same for its 7B model: more turns, a lower learning rate",
   robust: "the same scale, with our own choices where the paper leaves a point open"
 }

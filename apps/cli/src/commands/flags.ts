@@ -11,7 +11,7 @@ export const quiet = Flag.Boolean("quiet").pipe(Flag.withDescription("Print no p
 export const presetName = Flag.String("preset").pipe(
   Flag.withMetavar("NAME"),
   Flag.withDescription(
-    "Settings to start from: quick, tiny, paper or robust; `inspo init --list` tells what each is for"
+    "Settings to start from: quick, tiny, paper, paper-7b or robust; `inspo init --list` tells what each is for"
   )
 )
 
