@@ -50,7 +50,9 @@ export const DataConfig = Schema.Struct({
 
 export const InstructionConfig = Schema.Struct({
   seed: Schema.NonEmptyString.annotate({
-    description: "Text of the instruction the run starts from, whose tags of actions every other must keep"
+    description:
+      "Text of the instruction the run starts from, whose tags of actions every other must keep; `{rows: FILE}` takes it " +
+      "from the prompts of Search-R1 rows"
   }),
   seeds: Schema.Array(Schema.NonEmptyString).annotate({
     description: "Further instructions of the first population; the proposer writes the rest of it (row 23)"

@@ -87,7 +87,8 @@ export const RolloutConfig = Schema.Struct({
     description:
       "The environment's own words: `prompt` (the user message, with `{instruction}`, then `{question}` and, if wanted, " +
       "`{tools}`), `passage` (with `{rank}` from 1, `{title}` and `{text}`), `separator` (between passages) and " +
-      "`invalidAction` (told after a turn without a valid action). A file of them may be named in their place"
+      "`invalidAction` (told after a turn without a valid action). A file of them may be named in their " +
+      "place, and `prompt` may be `{rows: FILE}`, as `instruction.seed` may"
   }),
   instructionRole: InstructionRole.annotate({
     description:

@@ -2,18 +2,43 @@ import { Texts } from "@inspo/rollout/RolloutConfig"
 import { Effect, Predicate, Result, Schema, Struct } from "effect"
 import { parse } from "yaml"
 import { UsageError } from "../Failure.ts"
-import type { Override } from "./Resolve.ts"
+import { type Override, valueAt } from "./Resolve.ts"
+import * as RowPrompt from "./RowPrompt.ts"
 import { readText } from "./TextFile.ts"
 
 /**
  * An override with the contents of the files that it names in the place of values: `instruction.seeds` as a YAML (or JSON)
- * list of texts, and `rollout.texts` as a mapping of some of the texts.
+ * list of texts, and `rollout.texts` as a mapping of some of the texts. `instruction.seed` and `rollout.texts.prompt` may be
+ * `{rows: FILE}`: what the prompts of question rows have there.
  */
 export const withNamedFiles = Effect.fnUntraced(function* (override: Override) {
   let read = override
   for (const one of named) read = yield* withFile(read, one)
+  for (const one of inRows) read = yield* withRows(read, one)
   return read
 })
+
+const inRows: ReadonlyArray<{
+  readonly path: string
+  readonly of: (prompt: RowPrompt.RowPrompt) => string
+}> = [
+  { path: "instruction.seed", of: ({ instruction }) => instruction },
+  { path: "rollout.texts.prompt", of: ({ template }) => template }
+]
+
+const Rows = Schema.Struct({ rows: Schema.NonEmptyString })
+
+const withRows = Effect.fnUntraced(function* (override: Override, { of, path }: (typeof inRows)[number]) {
+  const value = valueAt(override, path)
+  if (!Schema.is(Rows)(value)) return override
+  const prompt = yield* RowPrompt.read(value.rows)
+  return placed(override, path.split("."), of(prompt))
+})
+
+const placed = (tree: Override, [key = "", ...rest]: ReadonlyArray<string>, value: string): Override => {
+  const child = tree[key]
+  return { ...tree, [key]: Predicate.isObject(child) && rest.length > 0 ? placed(child, rest, value) : value }
+}
 
 interface Named {
   readonly section: string

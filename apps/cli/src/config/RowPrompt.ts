@@ -1,0 +1,57 @@
+import { SearchR1 } from "@inspo/datasets"
+import { Effect, Result, Stream } from "effect"
+import { UsageError } from "../Failure.ts"
+
+/** What the prompts of question rows are made of. */
+export interface RowPrompt {
+  readonly instruction: string
+  /** With `{instruction}` and `{question}` where they stand. */
+  readonly template: string
+}
+
+/** Rows are taken to go on as these begin. */
+const sampled = 100
+
+/**
+ * Reads instruction and template out of the prompts of Search-R1 rows: an instruction, `Question: `, and the row's question.
+ * Rows whose prompts are made otherwise, or of different texts, are refused.
+ */
+export const read = Effect.fn("RowPrompt.read")(function* (file: string) {
+  const rows = yield* SearchR1.questions(file, { prompts: true }).pipe(
+    Stream.take(sampled),
+    Stream.runCollect,
+    Effect.mapError((cause) => new UsageError({ problem: cause.message, cause }))
+  )
+  const prompts = yield* Effect.forEach(rows, (row) => Effect.fromResult(promptOf(file, row)))
+  const [first] = prompts
+  if (first === undefined) return yield* new UsageError({ problem: `${file} has no rows, expected one with a prompt.` })
+  const other = prompts.findIndex(
+    (prompt) => prompt.instruction !== first.instruction || prompt.template !== first.template
+  )
+  if (other < 0) return first
+  return yield* new UsageError({
+    problem:
+      `${file}: the prompt of ${rows[other]?.id} begins or ends otherwise than that of ${rows[0]?.id}, expected one ` +
+      "instruction and template for all. Set instruction.seed and rollout.texts.prompt to texts."
+  })
+})
+
+const promptOf = (
+  file: string,
+  { id, prompt, question }: SearchR1.FileQuestion
+): Result.Result<RowPrompt, UsageError> => {
+  const said = prompt?.findLast(({ role }) => role === "user")?.content
+  const [, instruction = "", before = "", asked = "", after = ""] =
+    /^(.*?\S)(\s+Question: )(.*?)(\s*)$/su.exec(said ?? "") ?? []
+  if (asked !== "" && asked === question)
+    return Result.succeed({ instruction, template: `{instruction}${before}{question}${after}` })
+  return Result.fail(
+    new UsageError({
+      problem:
+        said === undefined
+          ? `${file}: the row ${id} has no prompt with a user's message, expected one as Search-R1's rows have it.`
+          : `${file}: the prompt of ${id} is ${JSON.stringify(said)}, expected an instruction, then "Question: " and ` +
+            `${JSON.stringify(question)}. Set instruction.seed and rollout.texts.prompt to texts.`
+    })
+  )
+}
