@@ -128,8 +128,8 @@ export const markdown = (study: Study, result: StudyResult): string => {
   return [
     `# ${study.title}`,
     "",
-    "A test bench: its model was pre-trained to react to exactly the clauses that the optimizer writes. The numbers show that " +
-      "the loop finds the useful ones; they do not say what large models gain.",
+    "A test bench: its model was pre-trained to react to exactly the clauses that the optimizer writes, unless an arm says " +
+      "otherwise. The numbers show that the loop finds the useful ones; they do not say what large models gain.",
     "",
     `EM on ${count(result.questions)} held-out questions per seed; intervals are 95 % t-intervals over seeds.` +
       (result.scale === "smoke" ? " Smoke scale: too short to mean anything." : ""),
