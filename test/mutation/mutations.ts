@@ -254,7 +254,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the kinds are swapped"
   ),
 
-  learningRate("current <= warmup", "current < warmup", "the peak comes late"),
+  learningRate("(peak * current) / warmup", "(peak * current) / (warmup + 1)", "the peak comes late"),
   learningRate("totalSteps - warmup + 1", "totalSteps - warmup", "the last step learns nothing"),
   learningRate("(1 + Math.cos", "(1 - Math.cos", "the cosine rises"),
   learningRate("warmupShare * totalSteps", "warmupShare", "no warm-up"),

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, type RunConfig, type RunEvent, unsupported } from "@inspo/coevolution"
+import { EventLog, type RunConfig, type RunEvent, Strategies, unsupported } from "@inspo/coevolution"
 import type { Engine, EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
+import { LearningRate } from "@inspo/policy-gradient"
+import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Round } from "@inspo/verification"
 import { Proposer, ProposerError, type ProposerErrorKind } from "@inspo/reflection"
 import { Array as Arr, Effect, Fiber, Layer, Predicate, Schema } from "effect"
@@ -148,6 +150,29 @@ describe("verification", () => {
   )
 })
 
+describe("verification.rounds", () => {
+  it.effect("a round that finds no failures to learn from ends the evolution with what earlier ones brought", () =>
+    Effect.gen(function* () {
+      const settings = { ...config, proposer: { ...config.proposer, candidates: 1 } }
+      const { buffer } = Strategies.ofConfig(settings)
+      const failures: typeof buffer.failures = (state, asked) =>
+        asked.path[2] === 1 ? buffer.failures(state, asked) : []
+      const strategies = Layer.merge(
+        Strategies.layer(settings),
+        Layer.succeed(ReplayBuffer.ReplayBuffer, { ...buffer, failures })
+      )
+      const { events } = yield* history(settings, { strategies })
+      const verified = of(events, "CandidatesJudged")
+      assert.isAbove(verified.length, 0)
+      assert.isTrue(of(events, "CandidatesProposed").every(({ round }) => round === 1))
+      assert.deepStrictEqual(
+        of(events, "PopulationRefilled").map(({ step }) => step),
+        verified.map(({ step }) => step)
+      )
+    })
+  )
+})
+
 describe("verification.stop", () => {
   it.effect("asks the same questions with the same luck, only fewer", () =>
     Effect.gen(function* () {
@@ -251,8 +276,8 @@ describe("verification.reuse", () => {
   )
 })
 
-describe("train.fromStep: null", () => {
-  it.effect("evolves instructions and never asks the engine to train", () =>
+describe("train.fromStep", () => {
+  it.effect("null: evolves instructions and never asks the engine to train", () =>
     Effect.gen(function* () {
       const settings = training({ fromStep: null })
       const journal = yield* Journal
@@ -266,7 +291,21 @@ describe("train.fromStep: null", () => {
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 
-  it.effect("is what a config needs for an engine that does not train", () =>
+  it.effect("a number: the schedule of the learning rate begins there", () =>
+    Effect.gen(function* () {
+      const settings = training({ fromStep: 4 })
+      const journal = yield* Journal
+      yield* runOn(settings, Layer.succeed(Journal, journal))
+      const rates = of(yield* EventLog.read(journal), "StepPlanned").map(({ learningRate }) => learningRate)
+      const steps = settings.schedule.steps - 3
+      const expected = Array.from({ length: steps }, (_, index) =>
+        LearningRate.at(settings.train.learningRate, index + 1, steps)
+      )
+      assert.deepStrictEqual(rates.slice(3), expected)
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.effect("null is what a config needs for an engine that does not train", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const error = yield* Effect.flip(runOn(config, Layer.succeed(Journal, journal), undefined, { engine: frozen }))

@@ -66,7 +66,12 @@ describe("forecast", () => {
     assert.approximately(atBatch(64), 2 * atBatch(256), 1e-12)
     // 1.96 standard errors of a fair coin tossed 5 × 64 / 7 times.
     assert.approximately(atBatch(64), 0.145, 0.0005)
-    assert.strictEqual(forecast({ ...quick, population: { ...quick.population, window: 1 } }, 2).weightHalfWidth, 0.5)
+    const population = { ...quick.population, window: 1 }
+    assert.strictEqual(
+      forecast({ ...quick, population, train: { ...quick.train, batchSize: 256, miniBatchSize: 1 } }, 2)
+        .weightHalfWidth,
+      0.5
+    )
   })
 
   it("asks no optimizer and verifies nothing with one instruction", () => {

@@ -57,18 +57,14 @@ const scored = (
   questions: ReadonlyArray<Question.QuestionId>,
   first: number
 ): Round.Batch => {
-  const arms = [0, ...remaining.map((place) => place + 1)]
-  const paired = Round.paired(
+  const at = new Map(questions.map((id, index) => [id, first + index]))
+  const answer = (arm: number, id: Question.QuestionId) => answers[arm]?.[at.get(id) ?? NaN] ?? null
+  return Round.scored(
+    { candidates, remaining },
     questions,
-    arms.map((arm) => (_, index) => answers[arm]?.[first + index] ?? null)
+    (id) => answer(0, id),
+    (place, id) => answer(place + 1, id)
   )
-  const scores = new Map(arms.map((arm, index) => [arm, paired.scores[index] ?? []]))
-  return {
-    asked: questions.length,
-    questions: paired.questions,
-    candidates: candidates.map((_, place) => scores.get(place + 1) ?? []),
-    parent: scores.get(0) ?? []
-  }
 }
 
 /** The same round without a machine: question by question, everyone who is still in, as plain lists. */
@@ -172,6 +168,33 @@ describe("a round of verification", () => {
           round = Round.proceed(round, Round.analyse(ruleOf(given), design, round, context))
         }
         assert.deepStrictEqual(round, hold(given).round)
+      })
+    )
+  })
+
+  it("in steps asks another question for each that somebody failed on", () => {
+    fc.assert(
+      fc.property(world, fc.integer({ min: 1, max: 9 }), (some, interim) => {
+        fc.pre(some.answers.length > 1)
+        const { questions } = some
+        const design = { questions, interim, inSteps: true }
+        // The parent fails on every question of an odd number.
+        const answers = some.answers.map((own, arm) =>
+          Array.from({ length: 2 * questions }, (_, index) => (arm === 0 && index % 2 === 1 ? null : (own[0] ?? 1)))
+        )
+        const given = { ...some, answers, interim, stop: null }
+        let round = Round.begin(answers.length - 1)
+        while (round.remaining.length > 0) {
+          const batch = Array.from({ length: 2 * answers.length }, (_, index) => ({
+            id: question(round.asked + index)
+          }))
+          const ids = Round.divide(design, round, { batch, excluded: [] }).asked.map(({ id }) => id)
+          round = Round.record(round, scored(given, round, ids, round.asked))
+          const context = { places: given.places, isLast: false }
+          round = Round.proceed(round, Round.analyse(ruleOf(given), design, round, context))
+        }
+        assert.lengthOf(round.questions, questions)
+        for (const scores of round.candidates) assert.lengthOf(scores, questions)
       })
     )
   })

@@ -158,6 +158,16 @@ describe("rerun-parent", () => {
     assert.strictEqual(verdict?.losses, differences.filter((difference) => difference < 0).length)
   })
 
+  it.prop(
+    "compares one who left with the parent on the questions it met",
+    [Scores, Scores, Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 6 }))],
+    ([scores, parent, met]) => {
+      const rule = Verification.rerunParent(options)
+      const [verdict] = rule.judge({ candidates: [scores.slice(0, met)], parent, storedParentMean: null })
+      assert.strictEqual(verdict?.parentMean, mean(parent.slice(0, met)))
+    }
+  )
+
   it("ranks by the difference to the parent, which rounds share, and the paper by the mean", () => {
     const easy = { candidates: [[1, 1]], parent: [1, 1], storedParentMean: 1 }
     const hard = { candidates: [[0.3, 0.3]], parent: [0, 0], storedParentMean: 0 }
