@@ -52,7 +52,7 @@ describe("texts of models and users", () => {
   it.concurrent.each([
     ["show", "hostile"],
     ["show", "hostile", "--lineage"],
-    ["diff", "hostile:seed", "hostile:best"],
+    ["show", "hostile:seed", "hostile:best"],
     ["data", "inspect", "rows.jsonl"]
   ])("do nothing to a terminal: %s %s", { timeout: patience }, async (...args) => {
     const { code, stderr, stdout } = await inspo(args, { cwd: directory })

@@ -4,7 +4,6 @@ import { CliError, CliOutput, Command, TerminalCapabilities } from "effect/cli"
 import { bench } from "./commands/bench.ts"
 import { dashboard } from "./commands/dashboard.ts"
 import { data } from "./commands/data.ts"
-import { diff } from "./commands/diff.ts"
 import { doctor } from "./commands/doctor.ts"
 import { engine } from "./commands/engine.ts"
 import { evaluate } from "./commands/eval.ts"
@@ -16,6 +15,7 @@ import { resume } from "./commands/resume.ts"
 import { retriever } from "./commands/retriever.ts"
 import { run } from "./commands/run.ts"
 import { score } from "./commands/score.ts"
+import { serve } from "./commands/serve.ts"
 import { show } from "./commands/show.ts"
 import { CommandFailure, oneLine, remedy, systemWords, UsageError } from "./Failure.ts"
 import { helpLines } from "./terminal/Help.ts"
@@ -27,8 +27,8 @@ export const inspo = Command.make("inspo").pipe(
   Command.withSubcommands([
     { group: "Start", commands: [doctor, init, plan, run, resume] },
     { group: "Look", commands: [show, dashboard, replay, exportRun] },
-    { group: "Compare", commands: [diff, evaluate, score] },
-    { group: "Connect", commands: [data, retriever, engine] },
+    { group: "Compare", commands: [evaluate, score] },
+    { group: "Connect", commands: [serve, data, retriever, engine] },
     { group: "Develop", commands: [bench] }
   ])
 )
@@ -79,8 +79,14 @@ export const main = Effect.suspend(() => Command.run(inspo, { version: "0.0.0" }
 )
 
 function invalidInvocation({ commandPath, errors }: CliError.ShowHelp): UsageError {
-  const problem = errors.map(({ message }) => sentence(oneLine(message))).join(" ")
+  const former = errors.flatMap((error) => (error._tag === "UnknownSubcommand" ? [formerly[error.subcommand]] : []))[0]
+  const problem = former ?? errors.map(({ message }) => sentence(oneLine(message))).join(" ")
   return new UsageError({ problem: `${problem} See \`${commandPath.join(" ")} --help\`.` })
+}
+
+/** What to type instead of a command that there was. */
+const formerly: Readonly<Record<string, string>> = {
+  diff: "`inspo diff` is part of show: type `inspo show FROM TO` to compare two runs or instructions."
 }
 
 function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure {

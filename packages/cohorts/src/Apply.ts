@@ -48,6 +48,7 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
     branches: [],
     rewinds: [],
     opened: { train: 0, validation: 0 },
+    closed: { units: 0, lost: 0 },
     cohorts: [],
     learning: { ...learning, guaranteed: Population.ids(learning.population) }
   }
@@ -75,7 +76,7 @@ export const apply = (state: State, event: PopulationEvent): State => {
     case "Settled":
       return withCohort(state, event, (cohort) => ({ ...cohort, status: "settled" }))
     case "Closed":
-      return { ...without(state, event), learning: closed(state, event) }
+      return { ...without(state, event), closed: counted(state, event), learning: closed(state, event) }
     case "ValidationClosed":
       return without(state, event)
     case "Rewound":
@@ -212,6 +213,11 @@ const rewarded = (cohort: Cohort, { rewards }: EventOf<"Rewarded">): Cohort => {
   return { ...cohort, leases, reported }
 }
 
+const counted = ({ closed: { lost, units } }: State, event: EventOf<"Closed">): State["closed"] => ({
+  units: units + event.units.length,
+  lost: lost + event.units.filter(({ silent }) => silent > 0).length
+})
+
 /** What was learned by a cohort; which decisions follow is a matter of the schedule. */
 const closed = (state: State, { index, units }: EventOf<"Closed">): Learning => {
   const { learning, settings } = state
@@ -299,7 +305,7 @@ const learned = (state: State, event: LearningEvent): Learning => {
     case "MemberAdded":
       return enter(learning, [{ ...event.member, verification: null }], "hand")
     case "MemberPinned":
-      return changed(learning, event.id, (dossier) => ({ ...dossier, isPinned: event.isPinned }))
+      return pinned(learning, event)
     case "MemberRetired":
       return leave(learning, [event.id])
     case "RewardedLate":
@@ -472,6 +478,16 @@ const refilled = (learning: Learning, event: EventOf<"Refilled">): Learning => {
     phase: "Conclude"
   }
 }
+
+const pinned = (learning: Learning, { id, isPinned }: EventOf<"MemberPinned">): Learning => ({
+  ...learning,
+  dossiers: Object.fromEntries(
+    Object.entries(learning.dossiers).map(([own, dossier]) => [
+      own,
+      own === id ? { ...dossier, isPinned } : isPinned ? { ...dossier, isPinned: false } : dossier
+    ])
+  )
+})
 
 /** A seed that is worse than others is the incumbent until one of them is chosen. */
 const unseated = ({ incumbent, seed }: Learning, leaving: EventOf<"Pruned">["pruned"]): Incumbent =>

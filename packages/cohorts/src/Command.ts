@@ -86,7 +86,7 @@ export type Command =
   | { readonly _tag: "SkipEvolution"; readonly now: number; readonly reason: string }
   | { readonly _tag: "Configure"; readonly now: number; readonly settings: Settings }
   | { readonly _tag: "Freeze"; readonly now: number; readonly isFrozen: boolean }
-  | { readonly _tag: "Add"; readonly now: number; readonly content: Content }
+  | { readonly _tag: "Add"; readonly now: number; readonly content: Content; readonly parent: InstructionId | null }
   | { readonly _tag: "Pin"; readonly now: number; readonly id: InstructionId; readonly isPinned: boolean }
   | { readonly _tag: "Retire"; readonly now: number; readonly id: InstructionId }
   | { readonly _tag: "Review"; readonly now: number; readonly place: number; readonly isApproved: boolean }

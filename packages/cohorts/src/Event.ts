@@ -25,7 +25,7 @@ export const Frozen = Schema.TaggedStruct("Frozen", { isFrozen: Schema.Boolean }
 /** A member entered by hand. */
 export const MemberAdded = Schema.TaggedStruct("MemberAdded", { member: Newcomer })
 
-/** A pinned member is neither pruned nor replaced. */
+/** A pinned member is the incumbent, and neither pruned nor replaced. No other is pinned then. */
 export const MemberPinned = Schema.TaggedStruct("MemberPinned", { id: InstructionId, isPinned: Schema.Boolean })
 
 /** A member left by hand. */

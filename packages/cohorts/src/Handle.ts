@@ -246,13 +246,15 @@ const change = (
 ): Result.Result<Decided, Refused> => {
   const { learning, settings } = state
   if (command._tag === "Add") {
-    const { content } = command
+    const { content, parent } = command
     if (textOf(content).length > settings.limits.textLength) return refuseLength(state, { content })
+    const from = learning.population.members.find(({ instruction }) => instruction.id === parent)
+    if (parent !== null && from === undefined) return refuse("missing", "parent", parent, "a living member, or none")
     const instruction = {
       id: InstructionId.make(`i${learning.born}`),
       text: textOf(content),
-      generation: 0,
-      parent: null,
+      generation: from === undefined ? 0 : from.instruction.generation + 1,
+      parent,
       origin: "variant" as const,
       bornAt: learning.folded
     }

@@ -122,11 +122,17 @@ export const Unit = Schema.Struct({
 })
 export interface Unit extends Schema.Schema.Type<typeof Unit> {}
 
-/** The instruction to use outside learning, and why. It may have left the population. */
+/** The instruction to use outside learning, and why. It may have left the population, unless a person pinned it. */
 export const Incumbent = Schema.Struct({
   id: InstructionId,
   content: Content,
-  why: Schema.Literals(["nothing separates", "better than the seed", "the seed was pruned as worse", "the seed left"])
+  why: Schema.Literals([
+    "nothing separates",
+    "better than the seed",
+    "the seed was pruned as worse",
+    "the seed left",
+    "pinned"
+  ])
 })
 export interface Incumbent extends Schema.Schema.Type<typeof Incumbent> {}
 
@@ -150,6 +156,14 @@ export const Learning = Schema.Struct({
   trial: Schema.Array(Unit)
 })
 export interface Learning extends Schema.Schema.Type<typeof Learning> {}
+
+/** The incumbent: the pinned member where there is one, else what the evidence chose. */
+export const incumbentOf = ({ dossiers, incumbent }: Pick<Learning, "dossiers" | "incumbent">): Incumbent => {
+  const pinned = Object.entries(dossiers).find(([, { isPinned }]) => isPinned)
+  return pinned === undefined
+    ? incumbent
+    : { id: InstructionId.make(pinned[0]), content: pinned[1].content, why: "pinned" }
+}
 
 /** The text of a content, as the population knows it: several named ones as JSON. */
 export const textOf = (content: Content): string => (typeof content === "string" ? content : JSON.stringify(content))

@@ -1,26 +1,43 @@
 /** How a population stands, as it is shown: estimates and intervals, what is open, and what the next decision waits for. */
-import type { InstructionId } from "@inspo/domain/Instruction"
+import { InstructionId } from "@inspo/domain/Instruction"
 import type { Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
 import * as Difference from "./Difference.ts"
-import type { Dossier, Incumbent, Tally } from "./Learning.ts"
+import { candidateId } from "./internal/Evolving.ts"
+import { type Content, type Dossier, type Evolution, type Incumbent, incumbentOf, type Tally } from "./Learning.ts"
+import * as MeanInterval from "./MeanInterval.ts"
 import { dossier, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /**
  * What is shown of a member. `mean` is that of the rewards reported, late ones included, null before the first; `silent` the
- * share of samples of closed cohorts that were not reported; `difference` what it is better than the seed by, at the risk δ.
+ * share of samples of closed cohorts that were not reported. `interval` holds its mean by the closed cohorts, null before the
+ * first, and `difference` what it is better than the seed by, each at the risk δ.
  */
 export interface MemberStanding {
   readonly id: InstructionId
   readonly weight: number
   readonly mean: number | null
   readonly samples: number
+  readonly reported: number
   readonly silent: number
+  readonly interval: Difference.Interval | null
   readonly difference: Difference.Interval | null
   readonly isNewcomer: boolean
   readonly isPinned: boolean
   readonly strata: Dossier["shown"]
+}
+
+/**
+ * A candidate that is no member. It waits for a person at its `place` among the proposed, was `approved` or `rejected` while
+ * others wait, or is on `trial`: asked its parent's questions.
+ */
+export interface CandidateStanding {
+  readonly id: InstructionId
+  readonly place: number
+  readonly content: Content
+  readonly parent: InstructionId
+  readonly stage: "waiting" | "approved" | "rejected" | "trial"
 }
 
 /** A cohort that is not closed; `due` counts the samples that are waited for. */
@@ -29,6 +46,7 @@ export interface CohortStanding {
   readonly phase: "train" | "validation"
   readonly status: "open" | "sealed" | "settled"
   readonly leases: number
+  readonly reported: number
   readonly due: number
   readonly settlesAt: number | null
 }
@@ -39,11 +57,16 @@ export interface CohortStanding {
  */
 export interface Standing {
   readonly members: ReadonlyArray<MemberStanding>
+  readonly candidates: ReadonlyArray<CandidateStanding>
   readonly cohorts: ReadonlyArray<CohortStanding>
   readonly incumbent: Incumbent
   readonly silenceForbids: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
   readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
 }
+
+/** The id of a candidate while people decide on it. Who is tried is counted anew, so that has another. */
+export const proposalId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
+  InstructionId.make(`proposal-${step}.${round}.${place}`)
 
 /** Shows a state. Pure. */
 export const standing = (strategies: Strategies, state: State): Standing => {
@@ -54,13 +77,15 @@ export const standing = (strategies: Strategies, state: State): Standing => {
   return {
     members: members.map((member): MemberStanding => {
       const { id } = member.instruction
-      const { isNewcomer, isPinned, shown } = dossier(learning, id)
+      const { bounds, isNewcomer, isPinned, shown } = dossier(learning, id)
       const { reported, samples, sum } = total(Object.values(shown))
       return {
         id,
         weight: weights.get(id) ?? 0,
         mean: reported === 0 ? null : sum / reported,
         samples,
+        reported,
+        interval: MeanInterval.ofMember(bounds, settings.delta),
         silent: samples === 0 ? 0 : 1 - reported / samples,
         difference:
           seed === undefined || member === seed ? null : Difference.interval(learning, member, seed, settings.delta),
@@ -69,11 +94,13 @@ export const standing = (strategies: Strategies, state: State): Standing => {
         strata: shown
       }
     }),
+    candidates: candidates(state),
     cohorts: state.cohorts.map((cohort) => ({
       name: cohort.name,
       phase: cohort.phase,
       status: cohort.status,
       leases: HashMap.size(cohort.leases),
+      reported: cohort.reported,
       due: HashMap.reduce(
         cohort.leases,
         0,
@@ -81,7 +108,7 @@ export const standing = (strategies: Strategies, state: State): Standing => {
       ),
       settlesAt: cohort.sealedAt === null || settings.horizon === null ? null : cohort.sealedAt + settings.horizon
     })),
-    incumbent: learning.incumbent,
+    incumbent: incumbentOf(learning),
     silenceForbids: members.flatMap((better) =>
       members
         .filter((worse) => isForbidden(state, better, worse))
@@ -92,6 +119,22 @@ export const standing = (strategies: Strategies, state: State): Standing => {
     ),
     waitsFor: waitsFor(state)
   }
+}
+
+const candidates = ({ learning: { evolution } }: State): ReadonlyArray<CandidateStanding> => {
+  if (evolution === null) return []
+  const { stage } = evolution
+  if (stage._tag !== "Approving" && stage._tag !== "Pairing") return []
+  return stage.candidates.flatMap(({ content }, place): ReadonlyArray<CandidateStanding> => {
+    const one = { place, content, parent: stage.parent }
+    if (stage._tag === "Pairing")
+      return stage.round.remaining.includes(place)
+        ? [{ ...one, id: candidateId(evolution, place), stage: "trial" }]
+        : []
+    const verdict = stage.verdicts[place] ?? null
+    const id = proposalId(evolution, place)
+    return [{ ...one, id, stage: verdict === null ? "waiting" : verdict ? "approved" : "rejected" }]
+  })
 }
 
 const isForbidden = ({ learning }: State, better: Member, worse: Member): boolean => {

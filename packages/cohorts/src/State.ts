@@ -88,6 +88,8 @@ export interface State {
   readonly rewinds: ReadonlyArray<Rewind>
   /** Training cohorts opened on this branch and before it, and validation cohorts ever. */
   readonly opened: { readonly train: number; readonly validation: number }
+  /** Units of the training cohorts that were ever closed, on whatever branch; `lost` ones were not fully reported. */
+  readonly closed: { readonly units: number; readonly lost: number }
   /** The cohorts that are not closed, in the order in which they were opened. */
   readonly cohorts: ReadonlyArray<Cohort>
   readonly learning: Learning

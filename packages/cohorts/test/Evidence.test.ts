@@ -145,7 +145,7 @@ describe("the risk for life", () => {
     }
     count()
     for (let round = 0; round < 200; round++) {
-      server.do({ _tag: "Add", now: 0, content: `by hand ${round}` })
+      server.do({ _tag: "Add", now: 0, content: `by hand ${round}`, parent: null })
       count()
       const { members } = server.state.learning.population
       const leaving = members[1 + (round % 2)]

@@ -271,7 +271,7 @@ describe("shares", () => {
     [Weights, Schema.Literals([0, 0.05, 0.3]), Schema.Literals([0, 0.1, 1]), Schema.Literals([0.001, 0.2])],
     ([worth, seedFloor, newcomerCap, temperature]) => {
       const server = new Server(named, contents)
-      for (const [at] of worth.entries()) server.do({ _tag: "Add", now: 0, content: `by hand ${at}` })
+      for (const [at] of worth.entries()) server.do({ _tag: "Add", now: 0, content: `by hand ${at}`, parent: null })
       const { learning } = server.state
       const weights = learning.population.members.map(({ instruction }, place) => ({
         id: instruction.id,
@@ -290,7 +290,7 @@ describe("shares", () => {
 
   it("hold a newcomer no more once it is known to be better than the seed", () => {
     const server = new Server({ ...named, newcomerCap: 0.3 }, ["the seed"])
-    server.do({ _tag: "Add", now: 0, content: "better" })
+    server.do({ _tag: "Add", now: 0, content: "better", parent: null })
     const shareOf = () => server.state.cohorts[0]?.shares.find(({ id }) => id === "i1")?.probability ?? 0
     for (let at = 1; at <= 6; at++) {
       const leases = server.lease(

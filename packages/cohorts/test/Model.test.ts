@@ -313,7 +313,7 @@ const commands = [
         const { members } = server.state.learning.population
         const id = members[at % members.length]?.instruction.id
         if (id === undefined) return
-        if (what === "add") step(model, server, { _tag: "Add", now, content: "by hand" })
+        if (what === "add") step(model, server, { _tag: "Add", now, content: "by hand", parent: null })
         else if (what === "pin") step(model, server, { _tag: "Pin", now, id, isPinned: at % 2 === 0 })
         else if (what === "retire") step(model, server, { _tag: "Retire", now, id })
         else step(model, server, { _tag: "Freeze", now, isFrozen: what === "freeze" })

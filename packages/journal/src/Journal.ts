@@ -17,9 +17,9 @@ export declare namespace Journal {
     readonly read: Effect.Effect<ReadonlyArray<StoredEvent>, JournalError>
     /**
      * The events from `sequence` on, none when there are none yet. Each is checked against the one before it: cheap for
-     * following a run that is being written.
+     * following a run that is being written. `limit` is the most that is read.
      */
-    readonly readFrom: (sequence: number) => Effect.Effect<ReadonlyArray<StoredEvent>, JournalError>
+    readonly readFrom: (sequence: number, limit?: number) => Effect.Effect<ReadonlyArray<StoredEvent>, JournalError>
     /** The events before the first that is not what was appended. */
     readonly readIntact: Effect.Effect<IntactEvents, JournalError>
     /** Stores answers under `(kind, key)`, all or none. A key that is stored already keeps its first answer and step. */

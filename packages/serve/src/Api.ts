@@ -37,7 +37,7 @@ const leases = HttpApiGroup.make("leases")
     }).annotateMerge(
       says(
         "Lease instructions",
-        "Every request of one branch, cohort and key is answered with the one lease. A sealed or closed cohort gives out leases that exist and refuses new keys."
+        "Every request of one branch, cohort and key is answered with the one lease. A sealed or closed cohort gives out leases that exist and refuses new keys. A trainer names the cohort, `online` populations do it themselves."
       )
     ),
     HttpApiEndpoint.post("reward", "/:name/rewards", {
@@ -48,7 +48,7 @@ const leases = HttpApiGroup.make("leases")
     }).annotateMerge(
       says(
         "Tell rewards, close a cohort",
-        "The first reward of a lease and sample counts; a repetition is a `duplicate`. A request whose form is wrong is refused whole; what the population cannot take, such as a reward outside its range, is `refused` by itself."
+        "The first reward of a lease and sample counts; a repetition is a `duplicate`. A request whose form is wrong is refused whole; what the population cannot take, such as a reward outside its range, is `refused` by itself. Closing is answered at once with the state that the cohort then has; the cohorts of `online` populations are closed by the server alone."
       )
     ),
     HttpApiEndpoint.get("incumbent", "/:name/incumbent", { params, success: Incumbent, error: NotFound }).annotateMerge(
@@ -114,7 +114,12 @@ const populations = HttpApiGroup.make("populations")
       payload: MemberAction,
       success: Member,
       error: [NotFound, Conflict]
-    }).annotateMerge(says("Add, pin, approve, reject or retire an instruction")),
+    }).annotateMerge(
+      says(
+        "Add, pin, approve, reject or retire an instruction",
+        "A pinned one is the incumbent, whatever the evidence says, and is not pruned. A text that is a member already is not added again."
+      )
+    ),
     HttpApiEndpoint.delete("forget", "/:name/transcripts/:lease", {
       params: { ...params, lease: LeaseId },
       error: NotFound
@@ -125,7 +130,7 @@ const populations = HttpApiGroup.make("populations")
       error: [NotFound, Conflict]
     }).annotateMerge(says("Look for new instructions now")),
     HttpApiEndpoint.post("freeze", "/:name/freeze", { params, success: Population, error: NotFound }).annotateMerge(
-      says("Hand out the incumbent alone, and decide nothing")
+      says("Decide nothing: nobody is pruned, nothing evolves, and leases are drawn as before")
     ),
     HttpApiEndpoint.post("resume", "/:name/resume", { params, success: Population, error: NotFound }).annotateMerge(
       says("Learn again")
@@ -150,6 +155,8 @@ const server = HttpApiGroup.make("server")
 /** The whole of it. */
 export class Api extends HttpApi.make("inspo")
   .add(leases, populations, server)
+  // A field that nobody knows is refused: it would be ignored in silence.
+  .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", reportInput: true })
   .annotateMerge(
     OpenApi.annotations({
       title: "inspo instruction server",

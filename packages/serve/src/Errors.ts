@@ -69,6 +69,13 @@ export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()(
   { ...wait, limit: Schema.String }
 ) {}
 
+/** The server could not keep what was asked for, so nothing of it was done; the same request may be sent again. */
+export class NotKept extends HttpApiError.Problem<NotKept>()(
+  "NotKept",
+  { type: "urn:inspo:not-kept", status: 500, title: "It could not be kept" },
+  { remedy: Schema.String }
+) {}
+
 /** A standby that knows no active server to pass the request on to, or a server that begins or ends. */
 export class NotActive extends HttpApiError.Problem<NotActive>()(
   "NotActive",

@@ -43,6 +43,12 @@ export const LeaseRequests = Schema.Struct({
         "`train` by default. Validation gets the incumbent, and its rewards decide nothing but the choice of a checkpoint"
     })
   ),
+  whole: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "These are all requests of a trainer's cohort: they are assigned together, stratified and with newcomers served, and candidates are tried on their questions. False by default"
+    })
+  ),
   policyVersion: Schema.optionalKey(
     Schema.String.check(Schema.isMaxLength(Limits.nameLength)).annotate({
       description: "The policy that will do the work, recorded with the leases"
@@ -58,8 +64,9 @@ export const Lease = Schema.Struct({
   key: Key,
   n: Schema.Int,
   instruction: Instruction,
-  probability: Schema.Finite.annotate({
-    description: "With which the instruction was drawn, in (0, 1]: its propensity"
+  probability: Schema.NullOr(Schema.Finite).annotate({
+    description:
+      "With which the instruction was drawn, in (0, 1]: its propensity; null in a `whole` cohort for which it is too large to compute"
   }),
   closesAt: Schema.NullOr(Schema.String).annotate({
     description: "From when on a reward counts as late, as ISO 8601 in UTC; null while nobody knows"
@@ -67,12 +74,18 @@ export const Lease = Schema.Struct({
 }).annotate({ identifier: "Lease" })
 export interface Lease extends Schema.Schema.Type<typeof Lease> {}
 
-/** Leases in the order of the requests. */
+/** Leases in the order of the requests, one for each. */
 export const Leases = Schema.Struct({
-  cohort: CohortName,
+  cohort: CohortName.annotate({ description: "The cohort of the last of them" }),
   incumbent: InstructionId.annotate({
     description: "The incumbent now: a client that keeps another one fetches it, to fall back on"
   }),
-  leases: Schema.Array(Lease)
+  leases: Schema.Array(Lease),
+  trials: Schema.optionalKey(
+    Schema.Array(Lease).annotate({
+      description:
+        "Of a `whole` cohort, while candidates are tried: further leases on questions that were asked for, to be answered and rewarded as the others. The key of the question comes before `#`"
+    })
+  )
 }).annotate({ identifier: "Leases" })
 export interface Leases extends Schema.Schema.Type<typeof Leases> {}

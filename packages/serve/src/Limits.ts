@@ -10,6 +10,8 @@ export const samplesPerLease = 1024
 export const rewardsPerRequest = 1024
 /** The name of a population, a cohort, a key, a stratum, in characters. */
 export const nameLength = 200
+/** The name of a lease, which holds those of its population, cohort and key, in characters. */
+export const leaseLength = 8192
 /** An instruction, or one of its texts, in characters. */
 export const textLength = 65_536
 /** The named texts of one instruction. */
@@ -28,3 +30,5 @@ export const variants = 64
 export const redactions = 64
 /** Events in one answer. */
 export const eventsPerAnswer = 1000
+/** Populations of a server. */
+export const populations = 1000

@@ -3,13 +3,16 @@ import { Schema } from "effect"
 import { Wording } from "./Instruction.ts"
 import { InstructionId, Stratum } from "./Name.ts"
 
-/** A mean reward with its anytime-valid interval, on the scale of the rewards; null before anything was reported. */
+/**
+ * A mean reward with its anytime-valid interval, on the scale of the rewards; null before anything was reported, and the
+ * interval of a stratum, for which means alone are kept.
+ */
 export const Estimate = Schema.Struct({
   mean: Schema.NullOr(Schema.Finite),
   low: Schema.NullOr(Schema.Finite),
   high: Schema.NullOr(Schema.Finite),
-  leases: Schema.Int.annotate({ description: "Leases that are behind it" }),
-  silent: Schema.Finite.annotate({ description: "Share of its leases in closed cohorts without a reward, in [0, 1]" })
+  samples: Schema.Int.annotate({ description: "Rewards that are behind the mean, late ones included" }),
+  silent: Schema.Finite.annotate({ description: "Share of its samples in closed cohorts without a reward, in [0, 1]" })
 }).annotate({ identifier: "Estimate" })
 export interface Estimate extends Schema.Schema.Type<typeof Estimate> {}
 
@@ -31,19 +34,17 @@ export const Member = Schema.Struct({
 export interface Member extends Schema.Schema.Type<typeof Member> {}
 
 const target = { id: InstructionId }
-const reason = { reason: Schema.optionalKey(Schema.String) }
 
 /** `pin` with id null lets the evidence choose the incumbent again. */
 export const MemberAction = Schema.Union([
   Schema.Struct({
     action: Schema.Literal("add"),
     wording: Wording,
-    parent: Schema.optionalKey(InstructionId),
-    ...reason
+    parent: Schema.optionalKey(InstructionId)
   }),
-  Schema.Struct({ action: Schema.Literal("pin"), id: Schema.NullOr(InstructionId), ...reason }),
-  Schema.Struct({ action: Schema.Literal("approve"), ...target, ...reason }),
-  Schema.Struct({ action: Schema.Literal("reject"), ...target, ...reason }),
-  Schema.Struct({ action: Schema.Literal("retire"), ...target, ...reason })
+  Schema.Struct({ action: Schema.Literal("pin"), id: Schema.NullOr(InstructionId) }),
+  Schema.Struct({ action: Schema.Literal("approve"), ...target }),
+  Schema.Struct({ action: Schema.Literal("reject"), ...target }),
+  Schema.Struct({ action: Schema.Literal("retire"), ...target })
 ]).annotate({ identifier: "MemberAction" })
 export type MemberAction = typeof MemberAction.Type

@@ -12,8 +12,10 @@ export const PopulationName = Name.check(Schema.isPattern(/^[A-Za-z0-9][\w.-]*$/
 /** A cohort's name: the trainer's, such as `train/12`, or the server's. */
 export const CohortName = Name.annotate({ description: "A cohort, such as `train/12`" })
 
-/** Identifies a lease. The server gives it, and it means nothing else. */
-export const LeaseId = Name.annotate({ description: "A lease, as the server called it" })
+/** Identifies a lease among those of all populations. The server gives it, and it means nothing else. */
+export const LeaseId = Schema.NonEmptyString.check(Schema.isMaxLength(Limits.leaseLength)).annotate({
+  description: "A lease, as the server called it"
+})
 
 /** What a lease is asked for by: the same key in a cohort is answered with the same lease. */
 export const Key = Name.annotate({

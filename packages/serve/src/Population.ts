@@ -9,7 +9,8 @@ import { CohortState } from "./Reward.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
-const Positive = Schema.Finite.check(Schema.isGreaterThan(0))
+const Positive = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+const PositiveAmount = Schema.Finite.check(Schema.isGreaterThan(0))
 const describe = (description: string) => ({ description })
 
 export const Profile = Schema.Literals(["online", "trainer"]).annotate({
@@ -26,36 +27,69 @@ const fixed = {
     .annotate(describe("What rewards lie in, mapped to [0, 1]; [0, 1] by default")),
   silence: Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Schema.Finite })]).annotate(
     describe(
-      "What no reward means: `worst` (default) lets nothing be decided that silence could overturn, `value` is the outcome by definition"
+      "What no reward means: `worst` (default) lets nothing be decided that silence could overturn, `value` is the outcome by definition, in the `rewardRange`"
     )
   ),
   risk: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)).annotate(
     describe("δ: how probable it may be that the population ever prunes one that is no worse; 0.05 by default")
+  ),
+  randomSeed: Schema.Int.annotate(
+    describe("Of every random choice; by default made of the name, so that populations draw apart")
   )
 }
 
 /** Settings that may change, from the next cohort on. */
 const free = {
-  sealAfterLeases: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate(
-    describe("Leases after which an `online` cohort is sealed")
+  sealAfterLeases: Schema.NullOr(Positive).annotate(
+    describe("Units of work after which an `online` cohort is sealed; 200 by default, null for no such bound")
   ),
-  sealAfterSeconds: Positive.annotate(describe("Seconds after which an `online` cohort is sealed")),
-  horizonSeconds: Positive.annotate(describe("How long after sealing rewards are waited for, in seconds")),
+  sealAfterSeconds: Schema.NullOr(PositiveAmount).annotate(
+    describe("Seconds after which an `online` cohort is sealed; 3600 by default, null for no such bound")
+  ),
+  horizonSeconds: Schema.NullOr(PositiveAmount).annotate(
+    describe(
+      "How long after sealing rewards are waited for, in seconds; a day by default where `online`, null for a trainer, which closes its cohorts"
+    )
+  ),
   newcomerShare: Share.annotate(
     describe(
-      "What all newcomers together get at most until one is shown to be above the seed's mean; 0.1 by default, `online` alone"
+      "What all newcomers together get at most until one is shown to be above the seed's mean; 0.1 by default where `online`, else 1"
     )
   ),
   seedShare: Share.annotate(
-    describe("What the seed gets at least, as a permanent control; 0.05 by default, `online` alone")
+    describe("What the seed gets at least, as a permanent control; 0.05 by default where `online`, else 0")
   ),
   approval: Schema.Literals(["by-hand", "automatic"]).annotate(
     describe("Whether a newcomer waits for an admin before it is tried; `by-hand` by default where `online`")
   ),
-  retentionDays: Positive.annotate(describe("How long transcripts and leases are kept, in days")),
-  redact: Schema.Array(Schema.String)
-    .check(Schema.isMaxLength(Limits.redactions))
-    .annotate(describe("Regular expressions of what is blackened in texts of users before they are stored"))
+  size: Positive.annotate(describe("N_P: how many members there are at most after an evolution; 7 by default")),
+  parents: Positive.annotate(describe("N_parent: whom candidates descend from; 1 by default")),
+  temperature: PositiveAmount.annotate(describe("τ_s of Eq. 4: how even the shares are; 0.2 by default")),
+  window: Positive.annotate(
+    describe("n of Eq. 6: over how many cohorts rewards are averaged for the shares; 5 by default")
+  ),
+  pruneEvery: Count.annotate(describe("Cohorts between two prunings; 5 by default, 0 for never")),
+  evolveEvery: Count.annotate(describe("Cohorts between two evolutions; 15 by default, 0 for never")),
+  evolveUntil: Schema.NullOr(Count).annotate(
+    describe("The last cohort after which one evolves; null (default) for no last")
+  ),
+  trialSamples: Count.annotate(
+    describe("On how many questions (`trialPaired`) or units of work a candidate is tried; 200 by default")
+  ),
+  trialPaired: Schema.Boolean.annotate(
+    describe(
+      "Whether a candidate is asked the questions of its parent, which needs cohorts that are asked for as a `whole`; false by default where `online`, else true"
+    )
+  ),
+  trialLookEvery: Schema.NullOr(Positive).annotate(
+    describe("Questions between two looks at a trial; null (default) for one at its end")
+  ),
+  trialRounds: Positive.annotate(describe("Rounds of proposing in an evolution; 1 by default where `online`, else 5")),
+  newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate(
+    describe(
+      "Whom a `whole` cohort owes a lease: nobody, each newcomer, or everyone; `drawn` by default where `online`, else `guaranteed`"
+    )
+  )
 }
 
 export const Settings = Schema.Struct({ ...fixed, ...free }).annotate({ identifier: "Settings" })
@@ -63,6 +97,10 @@ export interface Settings extends Schema.Schema.Type<typeof Settings> {}
 
 const optional = <F extends Schema.Struct.Fields>(fields: F) =>
   Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
+
+/** Settings that are named; the others are the defaults of the profile. */
+export const GivenSettings = optional({ ...fixed, ...free }).annotate({ identifier: "GivenSettings" })
+export interface GivenSettings extends Schema.Schema.Type<typeof GivenSettings> {}
 
 /** What a population is made of. The same again is no change; something else under its name is a conflict. */
 export const NewPopulation = Schema.Struct({
@@ -73,7 +111,7 @@ export const NewPopulation = Schema.Struct({
       .annotate(describe("Further instructions to begin with; they are no newcomers"))
   ),
   profile: Schema.optionalKey(Profile),
-  settings: Schema.optionalKey(optional({ ...fixed, ...free }).annotate({ identifier: "GivenSettings" }))
+  settings: Schema.optionalKey(GivenSettings)
 }).annotate({ identifier: "NewPopulation" })
 export interface NewPopulation extends Schema.Schema.Type<typeof NewPopulation> {}
 
@@ -96,15 +134,19 @@ export interface PopulationSummary extends Schema.Schema.Type<typeof PopulationS
 export const Population = Schema.Struct({
   ...summary,
   settings: Settings,
-  members: Schema.Array(Member),
+  members: Schema.Array(Member).annotate(
+    describe("Those alive, and candidates that wait or are tried; who left is told by the events")
+  ),
   generation: Count.annotate(describe("How often it evolved")),
   branch: Count.annotate(describe("How often it was rewound")),
   cohorts: Schema.Array(CohortState).annotate(describe("Those that are not closed, the oldest first")),
   leases: Schema.Struct({ given: Count, open: Count, overdue: Count, lost: Count }).annotate(
-    describe("`overdue` ones have no reward though their cohort is sealed, `lost` ones though it is closed")
+    describe(
+      "Of training. `open` ones are not fully reported, `overdue` ones of them though their cohort is sealed; `lost` ones were not when it was closed. Of closed cohorts a conversation counts once"
+    )
   ),
   toSeed: Schema.NullOr(Estimate).annotate(
-    describe("By how much the incumbent is better than the seed; null where it is the seed")
+    describe("By how much the incumbent is better than the seed; null where it is the seed, or where one of them left")
   ),
   spentUsd: Schema.Finite,
   budgetUsd: Schema.NullOr(Schema.Finite),

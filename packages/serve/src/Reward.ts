@@ -94,12 +94,17 @@ export const RewardResult = Schema.Struct({
 }).annotate({ identifier: "RewardResult" })
 export interface RewardResult extends Schema.Schema.Type<typeof RewardResult> {}
 
-/** The state of a cohort: a sealed one gives out no new leases, a closed one is folded into the evidence. */
+/**
+ * The state of a cohort: a sealed one gives out no new leases, a closed one is folded into the evidence. One that takes no
+ * more rewards is still `sealed` while cohorts before it are not closed.
+ */
 export const CohortState = Schema.Struct({
   cohort: CohortName,
   state: Schema.Literals(["open", "sealed", "closed"]),
-  leases: Count.annotate({ description: "Given out" }),
-  reported: Count.annotate({ description: "Of those, with all their samples reported" }),
+  leases: Schema.NullOr(Count).annotate({
+    description: "Given out; null where the cohort was closed before, since its leases are then forgotten"
+  }),
+  reported: Schema.NullOr(Count).annotate({ description: "Of those, with all their samples reported" }),
   closesAt: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "CohortState" })
 export interface CohortState extends Schema.Schema.Type<typeof CohortState> {}

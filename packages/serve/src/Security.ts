@@ -1,6 +1,14 @@
 /** Who may ask: keys by scope. Beyond loopback a key is required; the server implements these. */
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { Forbidden, InvalidRequest, NotActiveNow, TooLarge, TooManyRequestsNow, Unauthorized } from "./Errors.ts"
+import {
+  Forbidden,
+  InvalidRequest,
+  NotActiveNow,
+  NotKept,
+  TooLarge,
+  TooManyRequestsNow,
+  Unauthorized
+} from "./Errors.ts"
 
 const key = (description: string) =>
   HttpApiSecurity.bearer.pipe(HttpApiSecurity.annotateMerge(OpenApi.annotations({ description })))
@@ -19,7 +27,7 @@ export class AdminScope extends HttpApiMiddleware.Service<AdminScope>()("@inspo/
   error: [Unauthorized, Forbidden]
 }) {}
 
-/** What may befall any request: it is malformed, too large or one too many, or no server is active. */
+/** What may befall any request: it is malformed, too large or one too many, cannot be kept, or no server is active. */
 export class Admission extends HttpApiMiddleware.Service<Admission>()("@inspo/serve/Admission", {
-  error: [InvalidRequest, TooLarge, TooManyRequestsNow, NotActiveNow]
+  error: [InvalidRequest, TooLarge, TooManyRequestsNow, NotKept, NotActiveNow]
 }) {}

@@ -6,7 +6,10 @@ export const show = Command.make(
   "show",
   {
     directories: Argument.String("dir").pipe(
-      Argument.withDescription("Directory of a run, finished or not; with --lineage also those of its branches"),
+      Argument.withDescription(
+        "Directory of a run, finished or not; with --lineage also those of its branches. Two are compared: runs, " +
+          "instructions (DIR:ID, DIR:seed, DIR:best), text files"
+      ),
       Argument.atLeast(1)
     ),
     lineage: Flag.Boolean("lineage").pipe(
@@ -33,9 +36,10 @@ export const show = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Tell what happened in a run and what it cost, or where it stands; show the descent of its instructions, or write a report"
+    "Tell what happened in a run and what it cost, or where it stands; compare two runs, or two instructions word by " +
+      "word; show the descent of instructions, or write a report"
   ),
-  Command.withShortDescription("Tell what happened in a run, draw its lineage, write a report"),
+  Command.withShortDescription("Tell what happened in a run, compare two, draw lineage, report"),
   Command.withExamples([
     { command: "inspo show runs/quick-seed1", description: "What happened, or where it stands" },
     {
@@ -43,6 +47,9 @@ export const show = Command.make(
       description: "runs/quick-seed1/report.html, for any browser"
     },
     { command: "inspo show runs/quick-seed1 --report md --out -", description: "Markdown on standard output" },
+    { command: "inspo show runs/mine:seed runs/mine:best", description: "What co-evolution changed, word by word" },
+    { command: "inspo show runs/mine:i3 prompt.txt", description: "Against a text of yours" },
+    { command: "inspo show runs/quick-seed1 runs/quick-seed2 --json", description: "Two runs, as one JSON document" },
     {
       command: "inspo show runs/mine runs/longer-memory --lineage",
       description: "Which instruction came from which, and where"

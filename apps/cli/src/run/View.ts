@@ -9,9 +9,9 @@ export interface ViewInput {
   readonly json: boolean
 }
 
-/** Shows a run in the way that is asked for: told, as the descent of its instructions, or as a report. */
+/** Shows a run in the way that is asked for: told, beside another, as the descent of its instructions, or as a report. */
 export const view = Effect.fnUntraced(function* ({ directories, json, lineage, out, report }: ViewInput) {
-  const [directory, second] = directories
+  const [directory, second, third] = directories
   if (lineage && Option.isSome(report))
     return yield* new UsageError({ problem: "--lineage and --report show different things. Leave one of them away." })
   if (Option.isSome(out) && Option.isNone(report))
@@ -20,11 +20,15 @@ export const view = Effect.fnUntraced(function* ({ directories, json, lineage, o
     const module = yield* Effect.promise(() => import("./Lineage.ts"))
     return yield* module.lineage({ directories, json })
   }
+  if (directory !== undefined && second !== undefined && third === undefined && Option.isNone(report)) {
+    const module = yield* Effect.promise(() => import("./Diff.ts"))
+    return yield* module.diff({ from: directory, to: second, json })
+  }
   if (directory === undefined || second !== undefined)
     return yield* new UsageError({
       problem:
-        `There are ${directories.length} directories, expected one. --lineage takes a run and its branches; ` +
-        "`inspo diff` compares two runs, and `inspo dashboard` shows many."
+        `There are ${directories.length} directories, expected one, or two to compare. --lineage takes a run and its ` +
+        "branches, --report one run; `inspo dashboard` shows many."
     })
   if (Option.isSome(report)) {
     const module = yield* Effect.promise(() => import("../report/Write.ts"))

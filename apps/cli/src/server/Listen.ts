@@ -35,6 +35,11 @@ export const admission = Effect.fnUntraced(function* ({
   })
 })
 
+/** `ownHealth`: the routes tell themselves whether the server answers. */
+export interface Options extends Pick<Guard.Options, "maxBodyBytes"> {
+  readonly ownHealth?: boolean
+}
+
 /**
  * Serves routes until the scope closes, behind the guard of every server, and returns the server's URL. `name` is what an
  * error calls it.
@@ -43,14 +48,19 @@ export const listen = Effect.fnUntraced(function* <E, R>(
   name: string,
   { apiKeyEnv, host, port }: Address,
   routes: Layer.Layer<never, E, R | HttpRouter.HttpRouter>,
-  limits: Pick<Guard.Options, "maxBodyBytes"> = {}
+  { ownHealth = false, ...limits }: Options = {}
 ) {
   // Who must bring a key, or was let in from other machines, may use any name.
   const names = Option.isNone(apiKeyEnv) && loopback.has(host) ? [] : "any"
-  const server = HttpRouter.serve(Layer.mergeAll(routes, health, Guard.layer({ names, ...limits })), {
-    disableLogger: true,
-    disableListenLog: true
-  })
+  const server = HttpRouter.serve(
+    Layer.mergeAll(routes, ownHealth ? Layer.empty : health, Guard.layer({ names, ...limits })),
+    {
+      disableLogger: true,
+      disableListenLog: true,
+      // The guard bounds the path.
+      routerConfig: { maxParamLength: 2048 }
+    }
+  )
   const context = yield* server.pipe(
     Layer.provideMerge(
       NodeHttpServer.layer(() => createServer({ requestTimeout }), { port, host, gracefulShutdownTimeout: "5 seconds" })

@@ -7,6 +7,7 @@ import { Array as Arr, HashMap, Option, Result } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
+import { incumbentOf } from "../Learning.ts"
 import { shares } from "../Shares.ts"
 import {
   ancestry,
@@ -264,7 +265,8 @@ const open = (
     isNamed: named !== null,
     isWhole,
     weights: phase === "train" ? weights : [],
-    shares: phase === "train" ? shares(settings, learning, weights) : [{ id: learning.incumbent.id, probability: 1 }],
+    shares:
+      phase === "train" ? shares(settings, learning, weights) : [{ id: incumbentOf(learning).id, probability: 1 }],
     at: now
   }
 }

@@ -7,8 +7,8 @@ import { checkName, checkStep, encode } from "./input.ts"
 /** The events of a journal, in the tables `events` and `head`. */
 export const make = (database: Database): Pick<Journal.Interface, "append" | "read" | "readFrom" | "readIntact"> => {
   const readBehind = reading(database)
-  const readFrom: Journal.Interface["readFrom"] = (sequence) =>
-    Effect.flatMap(readBehind(sequence), ({ damage, events }) =>
+  const readFrom: Journal.Interface["readFrom"] = (sequence, limit) =>
+    Effect.flatMap(readBehind(sequence, limit), ({ damage, events }) =>
       damage === null ? Effect.succeed(events) : Effect.fail(damage)
     )
   return { append: appending(database), read: readFrom(0), readFrom, readIntact: readBehind(0) }
@@ -34,19 +34,24 @@ const appending = (database: Database): Journal.Interface["append"] => {
   }, storage)
 }
 
-/** The events from a sequence number on, up to the first that is damaged. */
+/** The events from a sequence number on, up to the first that is damaged, and at most `limit`. */
 const reading = (database: Database) => {
   const { error, sql, storage } = database
-  return Effect.fn("Journal.read")(function* (sequence: number) {
+  return Effect.fn("Journal.read")(function* (sequence: number, limit?: number) {
     // The event before the first tells its hash, which the first one's covers.
     const [head, rows] = yield* Effect.all([
       readHead(database),
       sql`SELECT sequence, type, step, payload, state, hash FROM events
-          WHERE sequence >= ${sequence - 1} ORDER BY sequence`
+          WHERE sequence >= ${sequence - 1} AND sequence < ${limit === undefined ? Number.MAX_SAFE_INTEGER : sequence + limit}
+          ORDER BY sequence`
     ]).pipe(sql.withTransaction)
     if (sequence > head.events) return { events: [], damage: null }
     const before = sequence === 0 ? emptyHead : { events: sequence, hash: hashOf(rows[0]) }
-    const { damage, events } = verify(sequence === 0 ? rows : rows.slice(1), head, before)
+    const asked = sequence === 0 ? rows : rows.slice(1)
+    const last = before.events + asked.length
+    // What was left out is not missing: the last one read is taken for the head.
+    const end = asked.length === limit && last < head.events ? { events: last, hash: hashOf(asked.at(-1)) } : head
+    const { damage, events } = verify(asked, end, before)
     return {
       events,
       damage: damage === null ? null : error("corrupt", `${damage.detail}; ${remedy}`, damage.sequence)

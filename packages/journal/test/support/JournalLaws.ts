@@ -45,8 +45,11 @@ export const journalLaws = (layer: Layer.Layer<Journal, JournalError>, runs: num
           assert.deepStrictEqual(yield* journal.readFrom(before.length + 1), [])
           yield* journal.append(after)
           const all = yield* journal.read
-          for (const sequence of [0, 1, before.length, all.length])
+          for (const sequence of [0, 1, before.length, all.length]) {
             assert.deepEqual(yield* journal.readFrom(sequence), all.slice(sequence))
+            for (const limit of [1, 2, all.length])
+              assert.deepEqual(yield* journal.readFrom(sequence, limit), all.slice(sequence, sequence + limit))
+          }
           assert.deepStrictEqual(yield* journal.readIntact, { events: all, damage: null })
         }).pipe(fresh),
       { arbitrary: { runs } }

@@ -1,19 +1,27 @@
 /** Reads a population from its journal. */
 import { apply, fold, type State } from "@inspo/cohorts"
-import { type Journal, type JournalError, Records } from "@inspo/journal"
+import { type Journal, type JournalError, Records, type StoredEvent as StoredInJournal } from "@inspo/journal"
 import { Array as Arr, Effect, Order, Schema } from "effect"
 import { kinds, minute, StoredEvent, StoredLease, StoredReward } from "./Stored.ts"
 
 /** All that is in the log, oldest first. Fails with `corrupt` where something is no event of a population. */
-export const events = Effect.fnUntraced(function* (
-  journal: Journal.Interface
-): Effect.fn.Return<ReadonlyArray<StoredEvent>, JournalError> {
-  return yield* Effect.forEach(yield* journal.read, ({ payload, sequence, type }) =>
+export const events = (journal: Journal.Interface): Effect.Effect<ReadonlyArray<StoredEvent>, JournalError> =>
+  Effect.flatMap(journal.read, Effect.forEach(decoded(journal)))
+
+/** The same from a sequence number on, and at most so many. */
+export const eventsFrom = (
+  journal: Journal.Interface,
+  sequence: number,
+  limit: number
+): Effect.Effect<ReadonlyArray<StoredEvent>, JournalError> =>
+  Effect.flatMap(journal.readFrom(sequence, limit), Effect.forEach(decoded(journal)))
+
+const decoded =
+  ({ meta }: Pick<Journal.Interface, "meta">) =>
+  ({ payload, sequence, type }: StoredInJournal): Effect.Effect<StoredEvent, JournalError> =>
     Effect.mapError(decodeEvent(payload), (cause) =>
-      Records.corrupt(journal.meta, `the event ${type} cannot be read: ${cause.message}`, { sequence, cause })
+      Records.corrupt(meta, `the event ${type} cannot be read: ${cause.message}`, { sequence, cause })
     )
-  )
-})
 
 /** The state that its log and the records of its open cohorts come to. */
 export const state = Effect.fnUntraced(function* (

@@ -1,0 +1,51 @@
+import { Argument, Command, Flag } from "effect/cli"
+import * as flags from "./flags.ts"
+import { handler } from "./handler.ts"
+
+export const serve = Command.make(
+  "serve",
+  {
+    config: Argument.String("config").pipe(
+      Argument.withDescription("YAML or JSON with populations by name, each with its seed and settings"),
+      Argument.optional
+    ),
+    ...flags.address(8700, "Authorization: Bearer KEY"),
+    leaseKeyEnv: Flag.String("lease-key-env").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription(
+        "Environment variable with a second key, for agents and trainers: it reaches leases and rewards alone"
+      ),
+      Flag.optional
+    ),
+    out: Flag.String("out").pipe(
+      Flag.withMetavar("DIR"),
+      Flag.withDescription("Directory in which populations are kept; taken up again where there are some"),
+      Flag.withDefault("served")
+    ),
+    seedFile: Flag.String("seed-file").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Text to make a population of that is called as the file is; may be repeated"),
+      Flag.atLeast(0)
+    ),
+    json: flags.json
+  },
+  (input) =>
+    handler(
+      () => import("../serve/Serve.ts"),
+      ({ serve }) => serve(input)
+    )
+).pipe(
+  Command.withDescription(
+    "Lease evolving instructions to agents and training loops and learn from their rewards, until Ctrl-C. Without " +
+      "anything it makes a population called default"
+  ),
+  Command.withShortDescription("Lease evolving instructions to agents and trainers"),
+  Command.withExamples([
+    { command: "inspo serve", description: "On http://127.0.0.1:8700, with a population called default" },
+    { command: "inspo serve --seed-file support.txt", description: "A population support that begins with that text" },
+    {
+      command: "inspo serve populations.yaml --host 0.0.0.0 --api-key-env INSPO_KEY",
+      description: "For other machines, which bring the key"
+    }
+  ])
+)

@@ -1,0 +1,214 @@
+/** What agents and trainers ask: leases, rewards, the incumbent, rewinding. */
+import { type Answer, content, type LeaseAnswer, type State } from "@inspo/cohorts"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import * as Invariant from "@inspo/domain/Invariant"
+import { QuestionId } from "@inspo/domain/Question"
+import { Effect, Result } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../Api.ts"
+import { Conflict, InvalidRequest } from "../Errors.ts"
+import type { Lease, LeaseRequests, Leases } from "../Lease.ts"
+import type { LivePopulation } from "../LivePopulation.ts"
+import { Populations, type Served } from "../Populations.ts"
+import type { Incumbent, Rewind, Rewound } from "../Population.ts"
+import type { Close, CohortState, Reward, RewardResult, RewardResults, Rewards } from "../Reward.ts"
+import * as History from "./History.ts"
+import * as Loading from "./Loading.ts"
+import { ofFailure, ofJournal, type Problem, refusal } from "./Refusals.ts"
+import * as View from "./View.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "leases",
+  Effect.fnUntraced(function* (handlers) {
+    const populations = yield* Populations
+    return handlers.handleAll({
+      lease: ({ params, payload }) => Effect.flatMap(populations.get(params.name), (served) => lease(served, payload)),
+      reward: ({ params, payload }) =>
+        Effect.flatMap(populations.get(params.name), (served) => reward(served, payload)),
+      incumbent: ({ params }) => Effect.flatMap(populations.get(params.name), incumbent),
+      rewind: ({ params, payload }) => Effect.flatMap(populations.get(params.name), (served) => rewind(served, payload))
+    })
+  })
+)
+
+const lease = Effect.fn("Server.lease")(function* (
+  served: Served,
+  asked: LeaseRequests
+): Effect.fn.Return<Leases, Problem> {
+  const { cohort = null, phase = "train", requests, whole = false } = asked
+  yield* fitting(served, cohort, whole)
+  const { leases } = yield* submit(served.live, "Leases", (now) => ({
+    _tag: "Lease",
+    now,
+    cohort,
+    phase,
+    isWhole: whole,
+    requests: requests.map(({ key, n = 1, question, sticky = null, stratum = unnamedStratum }) => ({
+      key,
+      n,
+      stratum,
+      sticky,
+      question: question === undefined ? null : QuestionId.make(question.id)
+    }))
+  }))
+  const state = yield* served.live.state
+  const given = yield* Effect.forEach(leases, (one) => leaseOf(served, state, one))
+  const byKey = new Map(given.map((one) => [one.key, one]))
+  const own = requests.map(({ key }) => Invariant.get(byKey, key, "the lease of a key"))
+  const keys = new Set(requests.map(({ key }) => key))
+  const trials = given.filter(({ key }) => !keys.has(key))
+  return {
+    cohort: leases.at(-1)?.cohort ?? cohort ?? "",
+    incumbent: View.incumbent(state).instruction.id,
+    leases: own,
+    ...(trials.length === 0 ? {} : { trials })
+  }
+})
+
+/** Trainers name their cohorts, `online` populations do it themselves. */
+const fitting = (
+  { created: { settings }, name }: Served,
+  cohort: string | null,
+  whole: boolean
+): Effect.Effect<void, InvalidRequest> => {
+  const refuse = (field: string, value: string, expected: string, remedy: string) =>
+    Effect.fail(new InvalidRequest({ field, value, expected, remedy }))
+  if (settings.profile === "trainer")
+    return cohort === null
+      ? refuse("cohort", "absent", "the name of a cohort, such as train/12", `Name one: ${name} is a trainer's`)
+      : Effect.void
+  if (cohort !== null)
+    return refuse("cohort", cohort, "no cohort", `Leave it out: ${name} is online, and opens cohorts itself`)
+  return whole ? refuse("whole", "true", "false", `Leave it out: ${name} is online`) : Effect.void
+}
+
+/** The stratum of work that names none. */
+const unnamedStratum = "all"
+
+const leaseOf = Effect.fnUntraced(function* (
+  { journal, mark }: Served,
+  state: State.State,
+  { closesAt, instruction, key, lease, n, probability }: LeaseAnswer
+): Effect.fn.Return<Lease, Problem> {
+  const text = content(state, instruction) ?? (yield* past(journal, state, lease, instruction))
+  return {
+    lease: `${mark}${lease}`,
+    key,
+    n,
+    instruction: View.instruction(instruction, text),
+    probability,
+    closesAt: View.time(closesAt)
+  }
+})
+
+/** What an instruction said that has left, for a lease that is asked for again. */
+const past = (journal: Served["journal"], state: State.State, lease: string, instruction: InstructionId) =>
+  Loading.events(journal).pipe(
+    Effect.mapError(ofJournal),
+    Effect.map((log) => {
+      const history = History.read(log.map(({ event }) => event))
+      const known = History.find(history, state, Number.parseInt(lease, 10), instruction)
+      if (known === undefined) throw new Invariant.InvariantBroken({ missing: `the text of ${instruction}` })
+      return known.content
+    })
+  )
+
+const reward = Effect.fn("Server.reward")(function* (
+  served: Served,
+  { close, rewards }: Rewards
+): Effect.fn.Return<RewardResults, Problem> {
+  if (close !== undefined && served.created.settings.profile === "online")
+    return yield* new Conflict({
+      differences: [{ field: "close", stands: null, given: close.cohort }],
+      remedy: "Leave `close` out: the server closes the cohorts of an online population, by count and time",
+      detail: `${served.name} is online: whoever chose when a cohort ends would choose what it says.`
+    })
+  const results = rewards.length === 0 ? [] : yield* rewarded(served, rewards)
+  return { results, ...(close === undefined ? {} : { cohort: yield* closed(served, close) }) }
+})
+
+/** All at once; where the population cannot take one of them, each by itself, so that the others count. */
+const rewarded = Effect.fnUntraced(function* (
+  { live, mark }: Served,
+  rewards: ReadonlyArray<Reward>
+): Effect.fn.Return<ReadonlyArray<RewardResult>, Problem> {
+  const tell = (some: ReadonlyArray<Reward>) =>
+    live.submit((now) => ({
+      _tag: "Reward",
+      now,
+      rewards: some.map(({ lease, sample = null, value = null }) => ({
+        // What is no lease of this population is unknown to it.
+        lease: lease.startsWith(mark) ? lease.slice(mark.length) : "",
+        sample,
+        value
+      }))
+    }))
+  const told = yield* Effect.result(tell(rewards))
+  if (Result.isSuccess(told)) return outcomes(told.success)
+  if (told.failure._tag === "JournalError") return yield* ofJournal(told.failure)
+  const each = yield* Effect.forEach(rewards, (one) => Effect.result(tell([one])), { concurrency: "unbounded" })
+  return yield* Effect.forEach(each, (one): Effect.Effect<RewardResult, Problem> => {
+    if (Result.isSuccess(one)) return Effect.succeed(outcomes(one.success)[0] ?? { outcome: "unknown" })
+    return one.failure._tag === "JournalError"
+      ? Effect.fail(ofJournal(one.failure))
+      : Effect.succeed({ outcome: "refused", refusal: refusal(one.failure) })
+  })
+})
+
+const outcomes = (answer: Answer): ReadonlyArray<RewardResult> =>
+  expected(answer, "Rewards").outcomes.map((outcome) => ({ outcome }))
+
+const closed = Effect.fnUntraced(function* (
+  { live }: Served,
+  { cohort, groups }: Close
+): Effect.fn.Return<CohortState, Problem> {
+  const before = View.cohortNamed(yield* live.state, cohort)
+  yield* submit(live, "Done", (now) => ({ _tag: "Close", now, cohort, groups: groups ?? null }))
+  const after = View.cohortNamed(yield* live.state, cohort)
+  return (
+    after ?? {
+      cohort,
+      state: "closed",
+      leases: before?.leases ?? null,
+      reported: before?.reported ?? null,
+      closesAt: null
+    }
+  )
+})
+
+const incumbent = ({ live }: Served): Effect.Effect<Incumbent> => Effect.map(live.state, View.incumbent)
+
+const rewind = Effect.fn("Server.rewind")(function* (
+  { changing, created, live, name }: Served,
+  { requestId, to }: Rewind
+): Effect.fn.Return<Rewound, Problem> {
+  if (created.settings.profile === "online")
+    return yield* new Conflict({
+      differences: [{ field: "profile", stands: "online", given: "trainer" }],
+      remedy: "Retire what should be used no more, or pin what should be",
+      detail: `${name} is online: what was learned from users is not taken back.`
+    })
+  return yield* Effect.gen(function* () {
+    const { rewinds } = yield* live.state
+    const { branch } = expected(yield* Effect.mapError(live.rewind(to, requestId), ofFailure), "Branch")
+    return { branch, rewound: !rewinds.some((one) => one.requestId === requestId) }
+  }).pipe((effect) => changing.withPermit(effect))
+})
+
+/** Does a command, and gives its answer. */
+export const submit = <Tag extends Answer["_tag"]>(
+  live: LivePopulation,
+  tag: Tag,
+  command: Parameters<LivePopulation["submit"]>[0]
+): Effect.Effect<Extract<Answer, { readonly _tag: Tag }>, Problem> =>
+  live.submit(command).pipe(
+    Effect.mapError(ofFailure),
+    Effect.map((answer) => expected(answer, tag))
+  )
+
+const expected = <Tag extends Answer["_tag"]>(answer: Answer, tag: Tag): Extract<Answer, { readonly _tag: Tag }> => {
+  const is = (one: Answer): one is Extract<Answer, { readonly _tag: Tag }> => one._tag === tag
+  if (!is(answer)) throw new Invariant.InvariantBroken({ missing: `an answer of ${tag}` })
+  return answer
+}

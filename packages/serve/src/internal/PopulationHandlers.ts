@@ -1,0 +1,95 @@
+/** What an admin asks. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../Api.ts"
+import { Conflict, NotFound } from "../Errors.ts"
+import type { Events } from "../Event.ts"
+import * as Limits from "../Limits.ts"
+import type { Population } from "../Population.ts"
+import { Populations, type Served } from "../Populations.ts"
+import { submit } from "./LeaseHandlers.ts"
+import * as Loading from "./Loading.ts"
+import * as Members from "./Members.ts"
+import { ofFault, ofJournal, type Problem, type Unavailable } from "./Refusals.ts"
+import * as View from "./View.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "populations",
+  Effect.fnUntraced(function* (handlers) {
+    const populations = yield* Populations
+    const on = <A, E>(name: string, use: (served: Served) => Effect.Effect<A, E>) =>
+      Effect.flatMap(populations.get(name), use)
+    return handlers.handleAll({
+      list: () =>
+        Effect.flatMap(
+          populations.list,
+          Effect.forEach(({ live, name }) => Effect.map(live.state, (state) => View.summary(name, state)))
+        ),
+      create: Effect.fnUntraced(function* ({ params, payload }) {
+        const { isNew, served } = yield* populations.create(params.name, payload)
+        const population = yield* view(served)
+        return isNew ? { outcome: "created" as const, population } : { outcome: "same" as const, population }
+      }),
+      get: ({ params }) => on(params.name, view),
+      change: ({ params, payload }) => Effect.flatMap(populations.change(params.name, payload), view),
+      remove: ({ params }) => populations.remove(params.name),
+      events: ({ params, query }) => on(params.name, (served) => events(served, query)),
+      member: ({ params, payload }) => on(params.name, (served) => Members.act(served, payload)),
+      forget: ({ params }) =>
+        on(params.name, ({ name }) =>
+          Effect.fail(
+            new NotFound({ what: "lease", name: params.lease, remedy: "Nothing", detail: `${name} keeps no texts` })
+          )
+        ),
+      evolve: ({ params }) => on(params.name, evolve),
+      freeze: ({ params }) => on(params.name, frozen(true)),
+      resume: ({ params }) => on(params.name, frozen(false))
+    })
+  })
+)
+
+const view = Effect.fnUntraced(function* ({ journal, live, name }: Served): Effect.fn.Return<Population, Unavailable> {
+  const totals = yield* Effect.mapError(journal.ledger, ofJournal)
+  return View.population({ name, spentUsd: totals.reduce((sum, { usd }) => sum + usd, 0) }, yield* live.state)
+})
+
+const events = Effect.fn("Server.events")(function* (
+  { journal }: Served,
+  { after = -1, limit = Limits.eventsPerAnswer }: { readonly after?: number; readonly limit?: number }
+): Effect.fn.Return<Events, Unavailable> {
+  const first = Math.max(0, after + 1)
+  const some = yield* Effect.mapError(Loading.eventsFrom(journal, first, limit), ofJournal)
+  return {
+    events: some.map(({ at, event: { _tag, ...data } }, index) => ({
+      sequence: first + index,
+      at: View.isoTime(at),
+      type: _tag,
+      data
+    })),
+    last: first + some.length - 1
+  }
+})
+
+/** An evolution that goes on is the one that was asked for. */
+const evolve = Effect.fnUntraced(function* (served: Served): Effect.fn.Return<Population, Problem> {
+  const { live, name } = served
+  yield* Effect.gen(function* () {
+    const { isFrozen, learning } = yield* live.state
+    if (isFrozen)
+      return yield* new Conflict({
+        differences: [{ field: "state", stands: "frozen", given: "learning" }],
+        remedy: `Ask POST /v1/populations/${name}/resume before`,
+        detail: `${name} is frozen, so nothing evolves.`
+      })
+    if (learning.evolution === null) yield* submit(live, "Done", (now) => ({ _tag: "Evolve", now }))
+  }).pipe((effect) => served.changing.withPermit(effect))
+  return yield* view(served)
+})
+
+const frozen =
+  (isFrozen: boolean) =>
+  (served: Served): Effect.Effect<Population, Unavailable> =>
+    served.live
+      .submit((now) => ({ _tag: "Freeze", now, isFrozen }))
+      .pipe(Effect.catch(ofFault), Effect.andThen(view(served)))

@@ -1,0 +1,250 @@
+/** A population as it goes over the wire. */
+import {
+  type CandidateStanding,
+  type CohortStanding,
+  Learning,
+  type MemberStanding,
+  Shares,
+  type Standing,
+  standing,
+  State,
+  Strategies
+} from "@inspo/cohorts"
+import { InstructionId } from "@inspo/domain/Instruction"
+import { DateTime } from "effect"
+import type { Instruction } from "../Instruction.ts"
+import type { Estimate, Member } from "../Member.ts"
+import type { Incumbent, Population, PopulationSummary } from "../Population.ts"
+import type { CohortState } from "../Reward.ts"
+import { onScale, toWire } from "./WireSettings.ts"
+
+/** What is known of a population besides its state. */
+export interface Beside {
+  readonly name: string
+  readonly spentUsd: number
+}
+
+/** Everything that is known of a population. */
+export const population = ({ name, spentUsd }: Beside, state: State.State): Population => {
+  const strategies = Strategies.ofSettings(state.settings)
+  const { branch, closed, learning, settings } = state
+  const shown = standing(strategies, state)
+  const training = shown.cohorts.filter(({ phase }) => phase === "train")
+  const unreported = (some: ReadonlyArray<CohortStanding>) =>
+    some.reduce((sum, { leases, reported }) => sum + leases - reported, 0)
+  return {
+    ...head(name, state),
+    settings: toWire(settings),
+    members: listed(strategies, state, shown),
+    generation: learning.generation - 1,
+    branch,
+    cohorts: shown.cohorts.map(cohort),
+    leases: {
+      given: closed.units + training.reduce((sum, { leases }) => sum + leases, 0),
+      open: unreported(training),
+      overdue: unreported(training.filter(({ status }) => status !== "open")),
+      lost: closed.lost
+    },
+    toSeed: toSeed(state, shown),
+    spentUsd,
+    budgetUsd: null,
+    next: waitsFor(shown),
+    degraded: []
+  }
+}
+
+/** Members, and candidates that wait or are tried. */
+export const allOf = (state: State.State): ReadonlyArray<Member> => {
+  const strategies = Strategies.ofSettings(state.settings)
+  return listed(strategies, state, standing(strategies, state))
+}
+
+/** A member that is alive. */
+export const memberOf = (state: State.State, id: string): Member | undefined =>
+  allOf(state).find((one) => one.id === id && State.isAlive(state.learning.population, InstructionId.make(id)))
+
+const listed = (strategies: Strategies.Strategies, state: State.State, shown: Standing): ReadonlyArray<Member> => [
+  ...members(strategies, state, shown),
+  ...shown.candidates.map((one) => candidate(state, one))
+]
+
+/** What stands of it in a list. */
+export const summary = (name: string, state: State.State): PopulationSummary => ({
+  ...head(name, state),
+  members: state.learning.population.members.length
+})
+
+const head = (name: string, { isFrozen, learning, settings }: State.State): Omit<PopulationSummary, "members"> => ({
+  name,
+  profile: settings.profile,
+  state: isFrozen ? "frozen" : "learning",
+  incumbent: Learning.incumbentOf(learning).id
+})
+
+/** The instruction to use outside learning. */
+export const incumbent = (state: State.State): Incumbent => {
+  const shown = standing(Strategies.ofSettings(state.settings), state)
+  const { content, id, why } = shown.incumbent
+  return {
+    instruction: instruction(id, content),
+    reason: why === "pinned" ? why : why === "nothing separates" || why === "the seed left" ? "seed" : "evidence",
+    why: sentence(state, shown),
+    strata: {}
+  }
+}
+
+/** An instruction as it is handed out. */
+export const instruction = (id: InstructionId, content: Learning.Content): Instruction =>
+  typeof content === "string" ? { id, text: content } : { id, texts: content }
+
+/** A cohort that is not closed. One that takes no more rewards and waits for those before it is still `sealed`. */
+export const cohort = ({ leases, name, reported, settlesAt, status }: CohortStanding): CohortState => ({
+  cohort: name,
+  state: status === "settled" ? "sealed" : status,
+  leases,
+  reported,
+  closesAt: time(settlesAt)
+})
+
+/** The cohort of this name, undefined where it is closed or was never opened. */
+export const cohortNamed = (state: State.State, name: string): CohortState | undefined =>
+  standing(Strategies.ofSettings(state.settings), state)
+    .cohorts.filter((one) => one.name === name)
+    .map(cohort)[0]
+
+/** A time as ISO 8601 in UTC; null while nobody knows. */
+export const time = (at: number | null): string | null => (at === null ? null : isoTime(at))
+
+/** The same of a time that is known. */
+export const isoTime = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at))
+
+const members = (
+  strategies: Strategies.Strategies,
+  state: State.State,
+  { members }: Standing
+): ReadonlyArray<Member> => {
+  const { learning, settings } = state
+  const newest = state.cohorts.findLast(({ phase }) => phase === "train")
+  const shares = newest?.shares ?? Shares.shares(settings, learning, strategies.weights(learning.population))
+  const shareOf = new Map(shares.map(({ id, probability }) => [id, probability]))
+  const { evolution } = learning
+  const tried = new Set(evolution?.stage._tag === "Sharing" ? evolution.stage.ids : [])
+  const known = new Map(learning.population.members.map(({ instruction }) => [instruction.id, instruction]))
+  return members.map((one): Member => {
+    const { content, entry } = State.dossier(learning, one.id)
+    const { generation = 0, origin = "variant", parent = null } = known.get(one.id) ?? {}
+    return {
+      id: one.id,
+      wording: content,
+      origin: entry === "hand" ? "added" : origin,
+      parent,
+      generation,
+      standing: tried.has(one.id) ? "trial" : "member",
+      pinned: one.isPinned,
+      probability: shareOf.get(one.id) ?? 0,
+      estimate: estimate(state, one),
+      strata: Object.fromEntries(
+        Object.entries(one.strata).map(([stratum, { reported, samples, sum }]) => [
+          stratum,
+          {
+            mean: reported === 0 ? null : onScale(settings, sum / reported),
+            low: null,
+            high: null,
+            samples: reported,
+            silent: samples === 0 ? 0 : 1 - reported / samples
+          }
+        ])
+      )
+    }
+  })
+}
+
+/** A candidate that is no member, with whatever an admin decided on it. */
+export const candidate = ({ learning }: State.State, one: CandidateStanding): Member => ({
+  id: one.id,
+  wording: one.content,
+  origin: "proposed",
+  parent: one.parent,
+  generation:
+    (learning.population.members.find(({ instruction }) => instruction.id === one.parent)?.instruction.generation ??
+      0) + 1,
+  standing: one.stage === "trial" ? "trial" : one.stage === "rejected" ? "rejected" : "waiting",
+  pinned: false,
+  probability: 0,
+  estimate: unknown,
+  strata: {}
+})
+
+/** An estimate before anything is known. */
+export const unknown: Estimate = { mean: null, low: null, high: null, samples: 0, silent: 0 }
+
+const estimate = ({ settings }: State.State, { interval, mean, reported, silent }: MemberStanding): Estimate => ({
+  mean: mean === null ? null : onScale(settings, mean),
+  low: interval === null ? null : onScale(settings, interval.lower),
+  high: interval === null ? null : onScale(settings, interval.upper),
+  samples: reported,
+  silent
+})
+
+const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Standing): Estimate | null => {
+  const own = members.find(({ id }) => id === incumbent.id)
+  const seed = members.find(({ id }) => id === learning.seed)
+  if (own === undefined || seed === undefined || own === seed) return null
+  const [lowest, highest] = settings.rewardRange
+  const scaled = (difference: number) => difference * (highest - lowest)
+  const { difference } = own
+  return {
+    mean: own.mean === null || seed.mean === null ? null : scaled(own.mean - seed.mean),
+    low: difference === null ? null : scaled(difference.lower),
+    high: difference === null ? null : scaled(difference.upper),
+    samples: own.reported,
+    silent: own.silent
+  }
+}
+
+const waitsFor = ({ candidates, cohorts, silenceForbids, waitsFor }: Standing): string => {
+  const silence = silenceForbids.map(
+    ({ better, worse }) => `so much is silent that ${better} cannot be told from ${worse}, whatever comes`
+  )
+  return [waiting(waitsFor, candidates, cohorts), ...silence].join("; ")
+}
+
+const waiting = (
+  what: Standing["waitsFor"],
+  candidates: Standing["candidates"],
+  cohorts: Standing["cohorts"]
+): string => {
+  if (what === "approval")
+    return `approval of ${candidates
+      .filter(({ stage }) => stage === "waiting")
+      .map(({ id }) => id)
+      .join(", ")}`
+  if (what !== "a cohort") return what
+  const oldest = cohorts.find(({ phase }) => phase === "train")
+  if (oldest === undefined) return "leases"
+  const { leases, name, reported, settlesAt } = oldest
+  const until = time(settlesAt)
+  return `the cohort ${name}: ${reported} of ${leases} leases are reported${until === null ? "" : `, and at ${until} it is closed`}`
+}
+
+const sentence = (state: State.State, shown: Standing): string => {
+  const { id, why } = shown.incumbent
+  const difference = toSeed(state, shown)
+  switch (why) {
+    case "nothing separates":
+      return "Nothing is known to be better than the seed."
+    case "the seed left":
+      return "The seed was retired, and nothing was known to be better; it stays in use."
+    case "the seed was pruned as worse":
+      return `The seed was pruned as worse, and ${id} is the best of the others.`
+    case "pinned":
+      return `An admin pinned ${id}.`
+    case "better than the seed":
+      return `${id} is better than the seed${bounds(difference)}.`
+  }
+}
+
+const bounds = (difference: Estimate | null): string =>
+  difference !== null && difference.low !== null && difference.high !== null
+    ? ` by ${difference.low.toPrecision(3)} to ${difference.high.toPrecision(3)}`
+    : ""

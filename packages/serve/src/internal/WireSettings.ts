@@ -1,0 +1,125 @@
+/** Settings as they go over the wire, and as the population has them. */
+import { Settings } from "@inspo/cohorts"
+import { Effect, Hash, Result } from "effect"
+import { InvalidRequest } from "../Errors.ts"
+import type * as Wire from "../Population.ts"
+
+/** The settings of a new population; what is not given is the default of the profile. */
+export const make = (
+  name: string,
+  { profile = "online", settings = {} }: Pick<Wire.NewPopulation, "profile" | "settings">
+): Effect.Effect<Settings.Settings, InvalidRequest> =>
+  Effect.fromResult(
+    changed(
+      { ...(profile === "trainer" ? Settings.trainer : Settings.online)(settings.randomSeed ?? Hash.string(name)) },
+      settings
+    )
+  )
+
+/** The settings after a change of those that may change. */
+export const change = (
+  before: Settings.Settings,
+  settings: Wire.SettingsChange
+): Effect.Effect<Settings.Settings, InvalidRequest> => Effect.fromResult(changed(before, settings))
+
+/** The settings on the wire. */
+export const toWire = (settings: Settings.Settings): Wire.Settings => {
+  const { horizon, limits: _, newcomerCap, sealAfter, sealUnits, seed, seedFloor, trial } = settings
+  const { evolveEvery, evolveUntil, newcomers, parents, pruneEvery, rewardRange, size, temperature, window } = settings
+  return {
+    rewardRange,
+    silence: settings.silence === "worst" ? "worst" : { value: onScale(settings, settings.silence.value) },
+    risk: settings.delta,
+    randomSeed: seed,
+    sealAfterLeases: sealUnits,
+    sealAfterSeconds: seconds(sealAfter),
+    horizonSeconds: seconds(horizon),
+    newcomerShare: newcomerCap,
+    seedShare: seedFloor,
+    approval: settings.approval ? "by-hand" : "automatic",
+    size,
+    parents,
+    temperature,
+    window,
+    pruneEvery,
+    evolveEvery,
+    evolveUntil,
+    trialSamples: trial.samples,
+    trialPaired: trial.paired,
+    trialLookEvery: trial.lookEvery,
+    trialRounds: trial.rounds,
+    newcomers
+  }
+}
+
+/** A reward in [0, 1] on the scale of the rewards. */
+export const onScale = ({ rewardRange: [low, high] }: Pick<Settings.Settings, "rewardRange">, reward: number): number =>
+  low + reward * (high - low)
+
+const changed = (
+  before: Settings.Settings,
+  given: Wire.GivenSettings
+): Result.Result<Settings.Settings, InvalidRequest> => {
+  const wire = { ...toWire(before), ...given }
+  const { rewardRange, silence } = wire
+  const [low, high] = rewardRange
+  if (silence !== "worst" && !(silence.value >= low && silence.value <= high))
+    return invalid(
+      "silence.value",
+      silence.value,
+      `a number from ${low} to ${high}`,
+      "Name an outcome within rewardRange"
+    )
+  if (before.profile === "online") {
+    if (wire.sealAfterLeases === null && wire.sealAfterSeconds === null)
+      return invalid("sealAfterSeconds", null, "a bound by count or by time", "Set sealAfterLeases or sealAfterSeconds")
+    if (wire.horizonSeconds === null)
+      return invalid("horizonSeconds", null, "a number of seconds", "Say how long rewards are waited for")
+    if (wire.trialPaired)
+      return invalid("trialPaired", true, "false where online", "Leave it out: candidates share the traffic")
+  }
+  return Result.succeed({
+    ...before,
+    rewardRange,
+    // What is not given stays to the bit.
+    silence:
+      given.silence === undefined
+        ? before.silence
+        : silence === "worst"
+          ? "worst"
+          : { value: (silence.value - low) / (high - low) },
+    delta: wire.risk,
+    seed: wire.randomSeed,
+    sealUnits: wire.sealAfterLeases,
+    sealAfter: milliseconds(wire.sealAfterSeconds),
+    horizon: milliseconds(wire.horizonSeconds),
+    newcomerCap: wire.newcomerShare,
+    seedFloor: wire.seedShare,
+    approval: wire.approval === "by-hand",
+    size: wire.size,
+    parents: wire.parents,
+    temperature: wire.temperature,
+    window: wire.window,
+    pruneEvery: wire.pruneEvery,
+    evolveEvery: wire.evolveEvery,
+    evolveUntil: wire.evolveUntil,
+    trial: {
+      samples: wire.trialSamples,
+      paired: wire.trialPaired,
+      lookEvery: wire.trialLookEvery,
+      rounds: wire.trialRounds
+    },
+    newcomers: wire.newcomers
+  })
+}
+
+const invalid = (
+  field: string,
+  value: unknown,
+  expected: string,
+  remedy: string
+): Result.Result<never, InvalidRequest> =>
+  Result.fail(new InvalidRequest({ field: `settings.${field}`, value: JSON.stringify(value), expected, remedy }))
+
+const seconds = (milliseconds: number | null): number | null => (milliseconds === null ? null : milliseconds / 1000)
+const milliseconds = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000)
