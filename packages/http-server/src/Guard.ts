@@ -11,6 +11,18 @@ export interface Options {
   readonly names: ReadonlyArray<string> | "any"
   /** The largest body that is read, in bytes; 4 MiB by default. */
   readonly maxBodyBytes?: number
+  /** How a refusal is answered; as JSON with a `detail` by default. */
+  readonly answer?: (refusal: Refusal) => HttpServerResponse.HttpServerResponse
+}
+
+/** What is refused: `field` has the value and was expected otherwise; `size` and `limit` where it is too large. */
+export interface Refusal {
+  readonly status: 400 | 403 | 413 | 414
+  readonly field: "host" | "origin" | "path" | "body"
+  readonly value: string
+  readonly reason: string
+  readonly size?: number
+  readonly limit?: number
 }
 
 /**
@@ -20,14 +32,14 @@ export interface Options {
  * two at a time and the others left to wait unread, so that many of them do not fill the memory.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
-  const { maxBodyBytes = 4 * 2 ** 20 } = options
+  const { answer: answered = plain, maxBodyBytes = 4 * 2 ** 20 } = options
   const large = Semaphore.makeUnsafe(2)
   return HttpRouter.middleware(
     (answer) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const refused = refusal(request, { ...options, maxBodyBytes })
-        if (refused !== null) return refused
+        if (refused !== null) return answered(refused)
         return yield* isLarge(request) ? large.withPermit(answer) : answer
       }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes))),
     { global: true }
@@ -36,22 +48,38 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.Ht
 
 const refusal = (
   { headers, url }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "url">,
-  { maxBodyBytes, names }: Required<Options>
-): HttpServerResponse.HttpServerResponse | null => {
-  const host = headers["host"] ?? ""
-  if (names !== "any" && !isOwn(host, names))
-    return refuse(403, `this server is not known as ${printable(host)}; ask for it as localhost or by its address`)
-  if (host !== "" && !URL.canParse(`http://${host}`))
-    return refuse(400, `the host is ${printable(host)}, expected a name or an address, with a port of at most 65535`)
+  { maxBodyBytes, names }: Pick<Options, "names"> & { readonly maxBodyBytes: number }
+): Refusal | null => {
+  const host = printable(headers["host"] ?? "")
   const { origin } = headers
-  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
-    return refuse(403, `pages of ${printable(origin)} may not ask this server`)
+  if (names !== "any" && !isOwn(headers["host"] ?? "", names)) {
+    const reason = `this server is not known as ${host}; ask for it as localhost or by its address`
+    return { status: 403, field: "host", value: host, reason }
+  }
+  if (headers["host"] !== undefined && headers["host"] !== "" && !URL.canParse(`http://${headers["host"]}`)) {
+    const reason = `the host is ${host}, expected a name or an address, with a port of at most 65535`
+    return { status: 400, field: "host", value: host, reason }
+  }
+  if (origin !== undefined && origin !== `http://${headers["host"]}` && origin !== `https://${headers["host"]}`) {
+    const value = printable(origin)
+    return { status: 403, field: "origin", value, reason: `pages of ${value} may not ask this server` }
+  }
   if (url.length > longestUrl)
-    return refuse(414, `the path has ${url.length} characters, expected at most ${longestUrl}`)
+    return tooLong(414, "path", `the path has ${url.length} characters`, url.length, longestUrl)
   const length = Number(headers["content-length"] ?? 0)
-  if (length > maxBodyBytes) return refuse(413, `the body has ${length} bytes, expected at most ${maxBodyBytes}`)
-  return null
+  return length > maxBodyBytes
+    ? tooLong(413, "body", `the body has ${length} bytes`, length, maxBodyBytes)
+    : null
 }
+
+const tooLong = (status: 413 | 414, field: "path" | "body", found: string, size: number, limit: number): Refusal => ({
+  status,
+  field,
+  value: String(size),
+  reason: `${found}, expected at most ${limit}`,
+  size,
+  limit
+})
 
 const isLarge = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">): boolean =>
   Number(headers["content-length"] ?? 0) > 2 ** 20 || headers["transfer-encoding"] !== undefined
@@ -64,7 +92,7 @@ const isOwn = (host: string, names: ReadonlyArray<string>): boolean => {
   return name === "localhost" || isIP(name.replaceAll(/^\[|\]$/gu, "")) !== 0 || names.includes(name)
 }
 
-const refuse = (status: number, reason: string) =>
+const plain = ({ reason, status }: Refusal) =>
   HttpServerResponse.jsonUnsafe({ error: { message: reason, code: status }, detail: reason }, { status })
 
 /** What a stranger wrote, fit for a log: no control characters, not endless. */

@@ -57,7 +57,12 @@ export class Conflict extends HttpApiError.Problem<Conflict>()(
 export class TooLarge extends HttpApiError.Problem<TooLarge>()(
   "TooLarge",
   { type: "urn:inspo:too-large", status: 413, title: "Too large" },
-  { field: Schema.String, size: Schema.Int, limit: Schema.Int, remedy: Schema.String }
+  {
+    field: Schema.String,
+    size: Schema.NullOr(Schema.Int).annotate({ description: "Null where it was not told: more than the limit" }),
+    limit: Schema.Int,
+    remedy: Schema.String
+  }
 ) {}
 
 const wait = { retryAfter: Schema.Int.annotate({ description: "Seconds, as the header `Retry-After` says too" }) }

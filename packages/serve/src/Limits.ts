@@ -32,3 +32,5 @@ export const redactions = 64
 export const eventsPerAnswer = 1000
 /** Populations of a server. */
 export const populations = 1000
+/** Requests that are worked on at a time; further ones are asked to come again. */
+export const requestsWaiting = 2048

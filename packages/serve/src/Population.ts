@@ -85,6 +85,15 @@ const free = {
     describe("Questions between two looks at a trial; null (default) for one at its end")
   ),
   trialRounds: Positive.annotate(describe("Rounds of proposing in an evolution; 1 by default where `online`, else 5")),
+  retentionDays: Schema.NullOr(PositiveAmount).annotate(
+    describe("How long texts, and leases of closed cohorts, are kept, in days; 30 by default, null for ever")
+  ),
+  redact: Schema.Array(Schema.String)
+    .check(Schema.isMaxLength(Limits.redactions))
+    .annotate(describe("Regular expressions of what is blackened in texts of users before they are stored")),
+  budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))).annotate(
+    describe("What evolution may spend over the population's life, in US dollars; null (default) for no bound")
+  ),
   newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate(
     describe(
       "Whom a `whole` cohort owes a lease: nobody, each newcomer, or everyone; `drawn` by default where `online`, else `guaranteed`"

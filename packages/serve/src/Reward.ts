@@ -43,7 +43,8 @@ export const Reward = Schema.Struct({
   ),
   abandoned: Schema.optionalKey(
     Schema.Literal(true).annotate({
-      description: "The instruction was never used: the work was given up, or done without it"
+      description:
+        "The instruction was never used: the work was given up, or done without it. It is neither evidence nor silence"
     })
   ),
   feedback: Schema.optionalKey(Line.annotate({ description: "What was good or bad, in words, for reflection" })),

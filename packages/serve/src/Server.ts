@@ -1,13 +1,15 @@
 /** The instruction server over HTTP: all that the API promises, for whoever brings the right key. */
-import { Credentials } from "@inspo/http-server"
+import { Credentials, type Guard } from "@inspo/http-server"
 import { Effect, Layer, Redacted } from "effect"
-import { HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"
+import { HttpServerError, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder, HttpApiError } from "effect/http-api"
 import { Api } from "./Api.ts"
-import { Forbidden, Unauthorized } from "./Errors.ts"
+import { Forbidden, type InvalidRequest, TooLarge, TooManyRequests, Unauthorized } from "./Errors.ts"
 import * as LeaseHandlers from "./internal/LeaseHandlers.ts"
 import * as Malformed from "./internal/Malformed.ts"
 import * as PopulationHandlers from "./internal/PopulationHandlers.ts"
 import * as ServerHandlers from "./internal/ServerHandlers.ts"
+import * as Limits from "./Limits.ts"
 import { AdminScope, Admission, LeaseScope } from "./Security.ts"
 
 /** The keys that requests have to bring. Without an admin's key none is asked for, which only loopback may rely on. */
@@ -24,9 +26,63 @@ export const layer = (keys: Keys = {}) =>
     Layer.provide([layerAdmission, layerKeys(keys)])
   )
 
-const layerAdmission = HttpApiMiddleware.layerSchemaErrorTransform(Admission, (error) =>
-  error.kind === "Body" || error.kind === "ResponseHeaders" ? Effect.die(error) : Effect.fail(Malformed.problem(error))
-)
+/** How the guard before the routes tells what it refuses: as the problems that the routes tell. */
+export const refuse: NonNullable<Guard.Options["answer"]> = (refusal) => {
+  const { field, limit, reason: detail, size, status, value } = refusal
+  const members = { status, detail, field }
+  const problem =
+    size !== undefined && limit !== undefined
+      ? { type: "urn:inspo:too-large", title: "Too large", ...members, size, limit, remedy: "Send less at once" }
+      : status === 403
+        ? { type: "urn:inspo:forbidden", title: "Not from there", ...members, value }
+        : { type: "urn:inspo:invalid-request", title: "Invalid request", ...members, value }
+  return HttpServerResponse.jsonUnsafe(problem, { status, contentType: "application/problem+json" })
+}
+
+const layerAdmission = Layer.sync(Admission, () => {
+  let waiting = 0
+  const enter = Effect.suspend(() =>
+    waiting < Limits.requestsWaiting ? Effect.sync(() => void waiting++) : Effect.fail(tooMany)
+  )
+  const leave = Effect.sync(() => void waiting--)
+  return (answer) =>
+    Effect.acquireUseRelease(
+      enter,
+      () => answer,
+      () => leave
+    ).pipe(
+      Effect.catch(told),
+      Effect.catchDefect((defect) => (isTooLarge(defect) ? Effect.fail(tooLarge) : Effect.die(defect)))
+    )
+})
+
+/** A request whose form is wrong is the client's to mend; an answer whose form is, is a fault of ours. */
+const told = <E>(error: E): Effect.Effect<never, E | InvalidRequest> => {
+  if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
+  return error.kind === "Body" || error.kind === "ResponseHeaders"
+    ? Effect.die(error)
+    : Effect.fail(Malformed.problem(error))
+}
+
+const tooMany = new TooManyRequests({
+  retryAfter: 1,
+  limit: `${Limits.requestsWaiting} requests at a time`,
+  detail: "So many requests wait already. Ask again in a second."
+})
+
+/** A body whose length was not told before. */
+const isTooLarge = (defect: unknown): boolean =>
+  defect instanceof HttpServerError.HttpServerError &&
+  defect.reason._tag === "RequestParseError" &&
+  defect.reason.reason === "BodyTooLarge"
+
+const tooLarge = new TooLarge({
+  field: "body",
+  size: null,
+  limit: Limits.bodyBytes,
+  remedy: "Send less at once",
+  detail: `The body has more than ${Limits.bodyBytes} bytes.`
+})
 
 const layerKeys = ({ admin, lease }: Keys) => {
   const is = (given: Redacted.Redacted, key: Redacted.Redacted | undefined) =>

@@ -1,3 +1,4 @@
+import { Limits } from "@inspo/serve"
 import * as Registry from "@inspo/serve/Populations"
 import * as Server from "@inspo/serve/Server"
 import * as SqliteStore from "@inspo/serve/SqliteStore"
@@ -28,7 +29,11 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   yield* Declared.ensure(populations, declared)
   if ((yield* populations.list).length === 0) yield* Declared.ensure(populations, [unnamed])
   const routes = Server.layer(keys).pipe(Layer.provide(Layer.succeed(Registry.Populations, populations)))
-  const url = yield* listen("instruction server", input, routes, { ownHealth: true })
+  const url = yield* listen("instruction server", input, routes, {
+    ownHealth: true,
+    answer: Server.refuse,
+    maxBodyBytes: Limits.bodyBytes
+  })
   const names = (yield* populations.list).map(({ name }) => name)
   yield* Console.log(
     input.json ? JSON.stringify({ url, out: input.out, populations: names }) : ready(url, input.out, names).join("\n")

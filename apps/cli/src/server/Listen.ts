@@ -36,7 +36,7 @@ export const admission = Effect.fnUntraced(function* ({
 })
 
 /** `ownHealth`: the routes tell themselves whether the server answers. */
-export interface Options extends Pick<Guard.Options, "maxBodyBytes"> {
+export interface Options extends Pick<Guard.Options, "answer" | "maxBodyBytes"> {
   readonly ownHealth?: boolean
 }
 
@@ -48,12 +48,12 @@ export const listen = Effect.fnUntraced(function* <E, R>(
   name: string,
   { apiKeyEnv, host, port }: Address,
   routes: Layer.Layer<never, E, R | HttpRouter.HttpRouter>,
-  { ownHealth = false, ...limits }: Options = {}
+  { ownHealth = false, ...guarded }: Options = {}
 ) {
   // Who must bring a key, or was let in from other machines, may use any name.
   const names = Option.isNone(apiKeyEnv) && loopback.has(host) ? [] : "any"
   const server = HttpRouter.serve(
-    Layer.mergeAll(routes, ownHealth ? Layer.empty : health, Guard.layer({ names, ...limits })),
+    Layer.mergeAll(routes, ownHealth ? Layer.empty : health, Guard.layer({ names, ...guarded })),
     {
       disableLogger: true,
       disableListenLog: true,

@@ -3,17 +3,19 @@ import { type Answer, content, type LeaseAnswer, type State } from "@inspo/cohor
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import { QuestionId } from "@inspo/domain/Question"
-import { Effect, Result } from "effect"
+import { Effect, Result, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { Conflict, InvalidRequest } from "../Errors.ts"
-import type { Lease, LeaseRequests, Leases } from "../Lease.ts"
+import type { Lease, LeaseRequest, LeaseRequests, Leases } from "../Lease.ts"
 import type { LivePopulation } from "../LivePopulation.ts"
 import { Populations, type Served } from "../Populations.ts"
 import type { Incumbent, Rewind, Rewound } from "../Population.ts"
 import type { Close, CohortState, Reward, RewardResult, RewardResults, Rewards } from "../Reward.ts"
+import type * as Told from "../Told.ts"
 import * as History from "./History.ts"
 import * as Loading from "./Loading.ts"
+import * as Metrics from "./Metrics.ts"
 import { ofFailure, ofJournal, type Problem, refusal } from "./Refusals.ts"
 import * as View from "./View.ts"
 
@@ -38,20 +40,26 @@ const lease = Effect.fn("Server.lease")(function* (
 ): Effect.fn.Return<Leases, Problem> {
   const { cohort = null, phase = "train", requests, whole = false } = asked
   yield* fitting(served, cohort, whole)
-  const { leases } = yield* submit(served.live, "Leases", (now) => ({
-    _tag: "Lease",
-    now,
-    cohort,
-    phase,
-    isWhole: whole,
-    requests: requests.map(({ key, n = 1, question, sticky = null, stratum = unnamedStratum }) => ({
-      key,
-      n,
-      stratum,
-      sticky,
-      question: question === undefined ? null : QuestionId.make(question.id)
-    }))
-  }))
+  const { leases } = yield* submit(
+    served.live,
+    "Leases",
+    (now) => ({
+      _tag: "Lease",
+      now,
+      cohort,
+      phase,
+      isWhole: whole,
+      requests: requests.map(({ key, n = 1, question, sticky = null, stratum = unnamedStratum }) => ({
+        key,
+        n,
+        stratum,
+        sticky,
+        question: question === undefined ? null : QuestionId.make(question.id)
+      }))
+    }),
+    { leases: requests.map((one) => toldOfLease(asked, one)) }
+  )
+  yield* Metrics.leased(served, leases.length)
   const state = yield* served.live.state
   const given = yield* Effect.forEach(leases, (one) => leaseOf(served, state, one))
   const byKey = new Map(given.map((one) => [one.key, one]))
@@ -64,6 +72,15 @@ const lease = Effect.fn("Server.lease")(function* (
     leases: own,
     ...(trials.length === 0 ? {} : { trials })
   }
+})
+
+/** What goes with a lease, for reflection. */
+const toldOfLease = (
+  { policyVersion }: Pick<LeaseRequests, "policyVersion">,
+  { question }: Pick<LeaseRequest, "question">
+): Told.OfLease => ({
+  ...(question === undefined ? {} : { question: Struct.omit(question, ["id"]) }),
+  ...(policyVersion === undefined ? {} : { policyVersion })
 })
 
 /** Trainers name their cohorts, `online` populations do it themselves. */
@@ -125,6 +142,10 @@ const reward = Effect.fn("Server.reward")(function* (
       detail: `${served.name} is online: whoever chose when a cohort ends would choose what it says.`
     })
   const results = rewards.length === 0 ? [] : yield* rewarded(served, rewards)
+  yield* Metrics.rewarded(
+    served,
+    results.map(({ outcome }) => outcome)
+  )
   return { results, ...(close === undefined ? {} : { cohort: yield* closed(served, close) }) }
 })
 
@@ -134,17 +155,20 @@ const rewarded = Effect.fnUntraced(function* (
   rewards: ReadonlyArray<Reward>
 ): Effect.fn.Return<ReadonlyArray<RewardResult>, Problem> {
   const tell = (some: ReadonlyArray<Reward>) =>
-    live.submit((now) => ({
-      _tag: "Reward",
-      now,
-      rewards: some.map(({ lease, sample = null, value = null }) => ({
-        // What is no lease of this population is unknown to it.
-        lease: lease.startsWith(mark) ? lease.slice(mark.length) : "",
-        sample,
-        value
-      }))
-    }))
-  const told = yield* Effect.result(tell(rewards))
+    live.submit(
+      (now) => ({
+        _tag: "Reward",
+        now,
+        rewards: some.map(({ abandoned, lease, sample = null, value = null }) => ({
+          // What is no lease of this population is unknown to it.
+          lease: lease.startsWith(mark) ? lease.slice(mark.length) : "",
+          sample,
+          value: abandoned === true ? "abandoned" : value
+        }))
+      }),
+      { rewards: some.map((one) => Struct.omit(one, ["lease", "sample", "value"])) }
+    )
+  const told = yield* Effect.result(Metrics.timed(tell(rewards)))
   if (Result.isSuccess(told)) return outcomes(told.success)
   if (told.failure._tag === "JournalError") return yield* ofJournal(told.failure)
   const each = yield* Effect.forEach(rewards, (one) => Effect.result(tell([one])), { concurrency: "unbounded" })
@@ -200,9 +224,9 @@ const rewind = Effect.fn("Server.rewind")(function* (
 export const submit = <Tag extends Answer["_tag"]>(
   live: LivePopulation,
   tag: Tag,
-  command: Parameters<LivePopulation["submit"]>[0]
+  ...command: Parameters<LivePopulation["submit"]>
 ): Effect.Effect<Extract<Answer, { readonly _tag: Tag }>, Problem> =>
-  live.submit(command).pipe(
+  Metrics.timed(live.submit(...command)).pipe(
     Effect.mapError(ofFailure),
     Effect.map((answer) => expected(answer, tag))
   )

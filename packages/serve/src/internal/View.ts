@@ -47,7 +47,7 @@ export const population = ({ name, spentUsd }: Beside, state: State.State): Popu
     },
     toSeed: toSeed(state, shown),
     spentUsd,
-    budgetUsd: null,
+    budgetUsd: settings.budgetUsd,
     next: waitsFor(shown),
     degraded: []
   }

@@ -48,6 +48,9 @@ export const toWire = (settings: Settings.Settings): Wire.Settings => {
     trialPaired: trial.paired,
     trialLookEvery: trial.lookEvery,
     trialRounds: trial.rounds,
+    retentionDays: settings.retention === null ? null : settings.retention / day,
+    redact: settings.redact,
+    budgetUsd: settings.budgetUsd,
     newcomers
   }
 }
@@ -109,6 +112,9 @@ const changed = (
       lookEvery: wire.trialLookEvery,
       rounds: wire.trialRounds
     },
+    retention: wire.retentionDays === null ? null : wire.retentionDays * day,
+    redact: wire.redact,
+    budgetUsd: wire.budgetUsd,
     newcomers: wire.newcomers
   })
 }
@@ -121,5 +127,6 @@ const invalid = (
 ): Result.Result<never, InvalidRequest> =>
   Result.fail(new InvalidRequest({ field: `settings.${field}`, value: JSON.stringify(value), expected, remedy }))
 
+const day = 86_400_000
 const seconds = (milliseconds: number | null): number | null => (milliseconds === null ? null : milliseconds / 1000)
 const milliseconds = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000)

@@ -1,0 +1,62 @@
+/** What a server measures of its populations, for Prometheus. */
+import { standing, Strategies } from "@inspo/cohorts"
+import { Clock, Effect, Metric } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import type { Served } from "../Populations.ts"
+import type { Outcome } from "../Reward.ts"
+
+/** Counts leases that were given out, or given again. */
+export const leased = ({ name }: Named, count: number): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(leases, { population: name }), count)
+
+/** Counts what became of rewards. */
+export const rewarded = ({ name }: Named, outcomes: ReadonlyArray<Outcome>): Effect.Effect<void> =>
+  Effect.forEach(
+    outcomes,
+    (outcome) => Metric.update(Metric.withAttributes(rewards, { population: name, outcome }), 1),
+    { discard: true }
+  )
+
+/** How long a command takes until it is durable, from when it was handed over. */
+export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.gen(function* () {
+    const began = yield* Clock.currentTimeNanos
+    const answer = yield* command
+    yield* Metric.update(commits, Number((yield* Clock.currentTimeNanos) - began) / 1e9)
+    return answer
+  })
+
+/** All of them as Prometheus reads them. */
+export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Served>) {
+  for (const { live, name } of populations) {
+    const state = yield* live.state
+    const { cohorts, members } = standing(Strategies.ofSettings(state.settings), state)
+    const set = (gauge: typeof open, value: number) =>
+      Metric.update(Metric.withAttributes(gauge, { population: name }), value)
+    const samples = members.reduce((sum, one) => sum + one.samples, 0)
+    const reported = members.reduce((sum, one) => sum + one.reported, 0)
+    yield* set(open, cohorts.length)
+    yield* set(alive, members.length)
+    yield* set(silent, samples === 0 ? 0 : 1 - reported / samples)
+    yield* set(frozen, state.isFrozen ? 1 : 0)
+  }
+  return yield* PrometheusMetrics.format()
+})
+
+type Named = Pick<Served, "name">
+
+const leases = Metric.counter("inspo_leases_total", { description: "Leases given out", incremental: true })
+const rewards = Metric.counter("inspo_rewards_total", {
+  description: "Rewards by what became of them",
+  incremental: true
+})
+const commits = Metric.histogram("inspo_commit_seconds", {
+  description: "Seconds until a command is durable",
+  boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 16 })
+})
+const open = Metric.gauge("inspo_open_cohorts", { description: "Cohorts that are not closed" })
+const alive = Metric.gauge("inspo_members", { description: "Instructions that are alive" })
+const silent = Metric.gauge("inspo_silent_share", {
+  description: "Share of the samples of closed cohorts that nobody rewarded"
+})
+const frozen = Metric.gauge("inspo_frozen", { description: "1 while nothing is decided" })

@@ -1,0 +1,335 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { HttpRouter, HttpServer } from "effect/http"
+import { Limits } from "@inspo/serve"
+import * as MemoryStore from "@inspo/serve/MemoryStore"
+import * as Registry from "@inspo/serve/Populations"
+import * as Server from "@inspo/serve/Server"
+
+interface Told {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** Asks the routes themselves, without a socket. */
+type Ask = (method: string, path: string, body?: unknown, key?: string) => Effect.Effect<Told>
+
+const decodeJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
+
+/** A server whose populations outlive it: `again` is the next process on the same store. */
+const servers = Effect.gen(function* () {
+  const context = yield* Layer.build(MemoryStore.layer)
+  const start = Effect.fnUntraced(function* (keys: Server.Keys = {}) {
+    const clock = yield* Effect.context<never>()
+    const { dispose, handler } = HttpRouter.toWebHandler(
+      Server.layer(keys).pipe(
+        Layer.provide(Registry.layer),
+        Layer.provide(Layer.succeedContext(context)),
+        Layer.provideMerge(HttpServer.layerServices),
+        Layer.provideMerge(Layer.succeedContext(clock))
+      ),
+      { disableLogger: true, routerConfig: { maxParamLength: 2048 } }
+    )
+    const ask: Ask = (method, path, body, key) =>
+      Effect.promise(async () => {
+        const answer = await handler(
+          new Request(`http://localhost${path}`, {
+            method,
+            ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+            headers: {
+              "content-type": "application/json",
+              ...(key === undefined ? {} : { authorization: `Bearer ${key}` })
+            }
+          })
+        )
+        const text = await answer.text()
+        const isJson = answer.headers.get("content-type")?.includes("json") === true
+        return { status: answer.status, body: isJson ? decodeJson(text) : text }
+      })
+    return { ask, stop: Effect.promise(dispose) }
+  })
+  return start
+})
+
+const one = "/v1/populations/support"
+const online = { seed: "Be brief.", variants: ["Be kind."], settings: { sealAfterLeases: 4, horizonSeconds: 60 } }
+const trainer = { seed: "Be brief.", variants: ["Be kind."], profile: "trainer" }
+
+const fieldOf = (body: unknown, name: string): unknown =>
+  typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined
+
+const leasesOf = (told: Told): ReadonlyArray<{ readonly lease: string; readonly key: string }> =>
+  Schema.decodeUnknownSync(
+    Schema.Struct({ leases: Schema.Array(Schema.Struct({ lease: Schema.String, key: Schema.String })) })
+  )(told.body).leases
+
+const outcomesOf = (told: Told): ReadonlyArray<string> =>
+  Schema.decodeUnknownSync(Schema.Struct({ results: Schema.Array(Schema.Struct({ outcome: Schema.String })) }))(
+    told.body
+  ).results.map(({ outcome }) => outcome)
+
+const Key = Schema.Literals(["a", "b", "c", "d", "e"])
+const Op = Schema.Union([
+  Schema.TaggedStruct("Lease", { keys: Schema.UniqueArray(Key).check(Schema.isMinLength(1)) }),
+  Schema.TaggedStruct("Reward", { key: Key, value: Schema.Literals([0, 0.5, 1, 7]), abandoned: Schema.Boolean }),
+  Schema.TaggedStruct("Freeze", { how: Schema.Literals(["freeze", "resume"]) }),
+  Schema.TaggedStruct("Add", { wording: Schema.Literals(["x", "y"]) }),
+  Schema.TaggedStruct("Pin", { id: Schema.Literals(["i0", "i1", null]) }),
+  Schema.TaggedStruct("Retire", { id: Schema.Literals(["i1", "i2"]) }),
+  Schema.TaggedStruct("Change", { sealAfterLeases: Schema.Literals([2, 4]) }),
+  Schema.TaggedStruct("Evolve", {}),
+  Schema.TaggedStruct("Restart", {})
+])
+type Op = typeof Op.Type
+
+const requestOf = (op: Op, leases: ReadonlyMap<string, string>): readonly [string, string, unknown] => {
+  switch (op._tag) {
+    case "Lease":
+      return ["POST", `${one}/leases`, { requests: op.keys.map((key) => ({ key })) }]
+    case "Reward": {
+      const lease = leases.get(op.key) ?? "support~0/0/none/none"
+      const reward = op.abandoned ? { lease, abandoned: true } : { lease, value: op.value }
+      return ["POST", `${one}/rewards`, { rewards: [reward] }]
+    }
+    case "Freeze":
+      return ["POST", `${one}/${op.how}`, undefined]
+    case "Add":
+      return ["POST", `${one}/members`, { action: "add", wording: op.wording }]
+    case "Pin":
+      return ["POST", `${one}/members`, { action: "pin", id: op.id }]
+    case "Retire":
+      return ["POST", `${one}/members`, { action: "retire", id: op.id }]
+    case "Change":
+      return ["PATCH", one, { sealAfterLeases: op.sealAfterLeases }]
+    case "Evolve":
+      return ["POST", `${one}/evolve`, undefined]
+    case "Restart":
+      return ["GET", one, undefined]
+  }
+}
+
+/** What an answer says, but for what may be known better when it is repeated: that it is, and when a cohort is closed. */
+const lasting = (op: Op, told: Told): unknown => {
+  if (op._tag === "Reward") return told.status
+  return op._tag === "Lease" ? leasesOf(told).map(({ key, lease }) => [key, lease]) : told
+}
+
+describe("Server", () => {
+  it.effect.prop(
+    "does once whatever is asked again, across restarts",
+    [Schema.Array(Op).check(Schema.isMinLength(10), Schema.isMaxLength(30))],
+    ([ops]) =>
+      Effect.gen(function* () {
+        const start = yield* servers
+        let server = yield* start()
+        yield* server.ask("PUT", one, online)
+        const leases = new Map<string, string>()
+        for (const op of ops) {
+          if (op._tag === "Restart") {
+            const before = yield* server.ask("GET", one)
+            yield* server.stop
+            server = yield* start()
+            assert.deepStrictEqual(yield* server.ask("GET", one), before)
+            continue
+          }
+          const request = requestOf(op, leases)
+          const first = yield* server.ask(...request)
+          const state = yield* server.ask("GET", one)
+          const again = yield* server.ask(...request)
+          assert.deepStrictEqual(lasting(op, again), lasting(op, first), JSON.stringify(op))
+          assert.deepStrictEqual(yield* server.ask("GET", one), state, `${JSON.stringify(op)} was done twice`)
+          if (op._tag === "Lease") for (const { key, lease } of leasesOf(first)) leases.set(key, lease)
+          if (op._tag === "Reward" && outcomesOf(first)[0] === "accepted")
+            assert.deepStrictEqual(outcomesOf(again), ["duplicate"])
+        }
+        assert.strictEqual(fieldOf((yield* server.ask("PUT", one, online)).body, "outcome"), "same")
+        yield* server.stop
+      }).pipe(Effect.scoped),
+    { arbitrary: { runs: 15 } }
+  )
+
+  it.effect("refuses with a problem that names the field, what it is and what was expected", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, online)
+      const request = { key: "k" }
+      for (const [method, path, body, field] of [
+        ["POST", `${one}/leases`, { requests: [{ key: "" }] }, "requests[0].key"],
+        ["POST", `${one}/leases`, { requests: [] }, "requests"],
+        ["POST", `${one}/leases`, { requests: [request], cohort: "mine" }, "cohort"],
+        ["POST", `${one}/leases`, { requests: [request], whole: true }, "whole"],
+        ["POST", `${one}/leases`, { requests: [request, request] }, "key"],
+        ["POST", `${one}/leases`, { requests: [{ ...request, color: 1 }] }, "requests[0].color"],
+        ["POST", `${one}/rewards`, { rewards: [{ lease: "l", value: "good" }] }, "rewards[0].value"],
+        ["POST", `${one}/rewards`, "{", "body"],
+        ["POST", `${one}/members`, { action: "dance" }, "body"],
+        ["POST", `${one}/members`, { action: "retire", id: "" }, "id"],
+        ["PUT", "/v1/populations/new", { seed: "" }, "seed"],
+        ["PUT", "/v1/populations/new", { seed: "a", variants: [{ system: "b" }] }, "variants[0]"],
+        ["PUT", "/v1/populations/new", { seed: "a", settings: { risk: 2 } }, "settings.risk"],
+        ["PUT", "/v1/populations/new", { seed: "a", settings: { silence: { value: 3 } } }, "settings.silence.value"],
+        ["PUT", "/v1/populations/new", { seed: "a", settings: { horizonSeconds: null } }, "settings.horizonSeconds"],
+        ["PATCH", one, { risk: 0.5 }, "risk"],
+        ["GET", `${one}/events?limit=0`, undefined, "limit"]
+      ] as const) {
+        const told = yield* ask(method, path, body)
+        assert.strictEqual(told.status, 400, JSON.stringify(told.body))
+        assert.strictEqual(fieldOf(told.body, "field"), field, JSON.stringify(told.body))
+        assert.strictEqual(fieldOf(told.body, "type"), "urn:inspo:invalid-request")
+        for (const said of ["value", "expected", "remedy"]) assert.isString(fieldOf(told.body, said), said)
+      }
+      for (const [method, path, body] of [
+        ["GET", "/v1/populations/none", undefined],
+        ["POST", "/v1/populations/none/leases", { requests: [request] }],
+        ["POST", `${one}/members`, { action: "retire", id: "i9" }]
+      ] as const) {
+        const told = yield* ask(method, path, body)
+        assert.deepStrictEqual([told.status, fieldOf(told.body, "type")], [404, "urn:inspo:not-found"])
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("takes the rewards it can, and says of each of the others why not", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, online)
+      yield* ask("PUT", "/v1/populations/other", online)
+      const leased = leasesOf(yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }, { key: "b", n: 2 }] }))
+      const [a = "", b = ""] = leased.map(({ lease }) => lease)
+      const [foreign = ""] = leasesOf(
+        yield* ask("POST", "/v1/populations/other/leases", { requests: [{ key: "a" }] })
+      ).map(({ lease }) => lease)
+      const told = yield* ask("POST", `${one}/rewards`, {
+        rewards: [
+          { lease: a, value: 1 },
+          { lease: a, value: 0 },
+          { lease: b, value: 1 },
+          { lease: b, sample: 1, value: 7 },
+          { lease: b, sample: 0, failed: true },
+          { lease: foreign, value: 1 }
+        ]
+      })
+      assert.deepStrictEqual(outcomesOf(told), ["accepted", "duplicate", "refused", "refused", "accepted", "unknown"])
+      const results = fieldOf(told.body, "results")
+      assert.isArray(results)
+      assert.deepInclude(fieldOf(Array.isArray(results) ? results[3] : null, "refusal"), {
+        field: "value",
+        value: "7",
+        expected: "a number from 0 to 1"
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("tells which fields of a population stand otherwise, and changes those that may", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      assert.strictEqual((yield* ask("PUT", one, online)).status, 201)
+      yield* ask("PATCH", one, { sealAfterLeases: 9 })
+      assert.strictEqual((yield* ask("PUT", one, online)).status, 200)
+      const told = yield* ask("PUT", one, { ...online, seed: "Else.", settings: { ...online.settings, risk: 0.1 } })
+      assert.deepStrictEqual([told.status, fieldOf(told.body, "type")], [409, "urn:inspo:conflict"])
+      assert.deepStrictEqual(fieldOf(told.body, "differences"), [
+        { field: "seed", stands: "Be brief.", given: "Else." },
+        { field: "settings.risk", stands: 0.05, given: 0.1 }
+      ])
+      assert.strictEqual((yield* ask("DELETE", one)).status, 204)
+      assert.strictEqual((yield* ask("GET", one)).status, 404)
+      assert.strictEqual((yield* ask("PUT", one, { seed: "Else." })).status, 201)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("closes a trainer's cohort at once, and gives leases of it again, also of those who left", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, trainer)
+      assert.strictEqual((yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }] })).status, 400)
+      const request = { cohort: "train/1", requests: [{ key: "a", n: 2 }, { key: "b", n: 2 }] }
+      const first = yield* ask("POST", `${one}/leases`, request)
+      const close = { rewards: [], close: { cohort: "train/1" } }
+      const closed = fieldOf((yield* ask("POST", `${one}/rewards`, close)).body, "cohort")
+      assert.deepInclude(closed, { cohort: "train/1", state: "closed", leases: 2, reported: 0 })
+      assert.deepInclude(fieldOf((yield* ask("POST", `${one}/rewards`, close)).body, "cohort"), { state: "closed" })
+      assert.strictEqual((yield* ask("POST", `${one}/members`, { action: "retire", id: "i1" })).status, 200)
+      assert.deepStrictEqual(leasesOf(yield* ask("POST", `${one}/leases`, request)), leasesOf(first))
+      assert.strictEqual(
+        (yield* ask("POST", `${one}/leases`, { ...request, requests: [{ key: "new" }] })).status,
+        409
+      )
+      assert.strictEqual(
+        (yield* ask("POST", `${one}/leases`, { ...request, requests: [{ key: "a", n: 3 }] })).status,
+        409
+      )
+      const rewind = { to: "train/1", requestId: "r" }
+      assert.deepStrictEqual((yield* ask("POST", `${one}/rewind`, rewind)).body, { branch: 1, rewound: true })
+      assert.deepStrictEqual((yield* ask("POST", `${one}/rewind`, rewind)).body, { branch: 1, rewound: false })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("lets nobody close or rewind what is online", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, online)
+      const [lease = ""] = leasesOf(yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }] })).map((l) => l.lease)
+      const close = { rewards: [{ lease, value: 1 }], close: { cohort: "auto/train/1" } }
+      assert.strictEqual((yield* ask("POST", `${one}/rewards`, close)).status, 409)
+      assert.deepStrictEqual(outcomesOf(yield* ask("POST", `${one}/rewards`, { rewards: close.rewards })), ["accepted"])
+      assert.strictEqual((yield* ask("POST", `${one}/rewind`, { to: "auto/train/1", requestId: "r" })).status, 409)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("seals and closes by time, though nobody asks", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, { ...online, settings: { sealAfterSeconds: 10, horizonSeconds: 5 } })
+      yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }] })
+      const stateOf = Effect.map(ask("GET", one), ({ body }) => fieldOf(body, "leases"))
+      assert.deepStrictEqual(yield* stateOf, { given: 1, open: 1, overdue: 0, lost: 0 })
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(yield* stateOf, { given: 1, open: 1, overdue: 1, lost: 0 })
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(yield* stateOf, { given: 1, open: 0, overdue: 0, lost: 1 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("asks for a key where there is one, and for the admin's where more than leases is asked", () =>
+    Effect.gen(function* () {
+      const keys = { admin: Redacted.make("root"), lease: Redacted.make("agent") }
+      const { ask } = yield* (yield* servers)(keys)
+      const statusOf = (path: string, key?: string) => Effect.map(ask("GET", path, undefined, key), ({ status }) => status)
+      yield* ask("PUT", one, online, "root")
+      for (const path of [one, `${one}/incumbent`]) {
+        assert.strictEqual(yield* statusOf(path), 401)
+        assert.strictEqual(yield* statusOf(path, "guess"), 401)
+        assert.strictEqual(yield* statusOf(path, "root"), 200)
+      }
+      assert.strictEqual(yield* statusOf(`${one}/incumbent`, "agent"), 200)
+      assert.strictEqual(yield* statusOf(one, "agent"), 403)
+      for (const path of ["/healthz", "/readyz", "/metrics"]) assert.strictEqual(yield* statusOf(path), 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("pages through what happened, and measures it", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, online)
+      for (const how of ["freeze", "resume", "freeze"]) yield* ask("POST", `${one}/${how}`)
+      const types: Array<unknown> = []
+      for (let after = -1; ; ) {
+        const { body } = yield* ask("GET", `${one}/events?after=${after}&limit=2`)
+        const events = fieldOf(body, "events")
+        if (!Array.isArray(events) || events.length === 0) break
+        types.push(...events.map((event: unknown) => fieldOf(event, "type")))
+        after = Number(fieldOf(body, "last"))
+      }
+      assert.deepStrictEqual(types, ["Created", "Frozen", "Frozen", "Frozen"])
+      const { body } = yield* ask("GET", "/metrics")
+      assert.include(String(body), 'inspo_frozen{population="support"} 1')
+    }).pipe(Effect.scoped)
+  )
+
+  it("names a lease within what a reward may name", () => {
+    const longest = `${"p".repeat(Limits.nameLength)}~0/0/${encodeURIComponent("€".repeat(Limits.nameLength))}/`
+    assert.isBelow(longest.length * 2, Limits.leaseLength)
+  })
+})
