@@ -22,6 +22,7 @@ export const Setup = Schema.Struct({
   instruction: Schema.optionalKey(Schema.Json),
   incumbent: Schema.optionalKey(Schema.Json),
   bodyLimit: Schema.optionalKey(Schema.Int),
+  probability: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
   /** False where it refuses to close cohorts, as of an `online` population. */
   closes: Schema.optionalKey(Schema.Boolean)
 })
@@ -161,7 +162,8 @@ export class ReferenceServer {
         const lease = `${cohort}:${key}`
         this.#leases.set(lease, { key, n, cohort })
         const instruction = this.#setup.instruction ?? seed
-        return { lease, key, n, instruction, probability: 0.5, closesAt: null }
+        const { probability = 0.5 } = this.#setup
+        return { lease, key, n, instruction, probability, closesAt: null }
       })
     }
   }

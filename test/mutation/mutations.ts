@@ -76,6 +76,11 @@ const folding = inFile("packages/cohorts/src/Apply.ts")
 const leasing = inFile("packages/cohorts/src/internal/Leasing.ts")
 const rewarding = inFile("packages/cohorts/src/internal/Rewarding.ts")
 const archive = inFile("packages/cohorts/src/Archive.ts")
+const serverKeys = inFile("packages/serve/src/Server.ts")
+const serverApi = inFile("packages/serve/src/Api.ts")
+const serverClock = inFile("packages/serve/src/internal/Clock.ts")
+const serverLeases = inFile("packages/serve/src/internal/LeaseHandlers.ts")
+const serverMembers = inFile("packages/serve/src/internal/Members.ts")
 const beside = inFile("packages/serve/src/internal/Beside.ts")
 
 /**
@@ -584,6 +589,16 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
   ending('.filter((sample) => sample !== "abandoned")', "", "what was never used counts as silent"),
+  serverKeys('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
+  serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
+  serverClock("[openedAt + sealAfter]", "[]", "an open cohort waits for a request to be sealed"),
+  serverLeases(
+    'lease.startsWith(mark) ? lease.slice(mark.length) : ""',
+    "lease.slice(mark.length)",
+    "leases of populations are told apart by cohort and key alone"
+  ),
+  serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
+  serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
   beside("    first.delete(key)\n", "", "what a repetition tells is kept"),
   rewarding("isSuperseded: !stands", "isSuperseded: false", "a branch that was left goes on"),
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),

@@ -11,7 +11,7 @@ export interface Instruction {
 export interface LeaseAnswer {
   readonly lease: string
   readonly instruction: Instruction
-  readonly probability: number
+  readonly probability: number | null
   readonly closesAt: string | null
 }
 
@@ -59,8 +59,9 @@ export const leases =
   }
 
 const lease = (key: string, one: unknown): ReadonlyArray<LeaseAnswer> => {
-  if (!isRecord(one) || one.key !== key || !isText(one.lease) || typeof one.probability !== "number") return []
+  if (!isRecord(one) || one.key !== key || !isText(one.lease)) return []
   const { closesAt, lease, probability } = one
+  if (typeof probability !== "number" && probability !== null) return []
   const given = instruction(one.instruction)
   return given === undefined
     ? []

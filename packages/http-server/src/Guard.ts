@@ -67,9 +67,7 @@ const refusal = (
   if (url.length > longestUrl)
     return tooLong(414, "path", `the path has ${url.length} characters`, url.length, longestUrl)
   const length = Number(headers["content-length"] ?? 0)
-  return length > maxBodyBytes
-    ? tooLong(413, "body", `the body has ${length} bytes`, length, maxBodyBytes)
-    : null
+  return length > maxBodyBytes ? tooLong(413, "body", `the body has ${length} bytes`, length, maxBodyBytes) : null
 }
 
 const tooLong = (status: 413 | 414, field: "path" | "body", found: string, size: number, limit: number): Refusal => ({

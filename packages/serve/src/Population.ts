@@ -78,7 +78,7 @@ const free = {
   ),
   trialPaired: Schema.Boolean.annotate(
     describe(
-      "Whether a candidate is asked the questions of its parent, which needs cohorts that are asked for as a `whole`; false by default where `online`, else true"
+      "Whether a candidate is asked the questions of its parent, which needs a trainer that asks for each cohort as a `whole` and answers its `trials`; false by default: candidates share the leases with the members"
     )
   ),
   trialLookEvery: Schema.NullOr(Positive).annotate(

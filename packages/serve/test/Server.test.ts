@@ -21,7 +21,7 @@ const decodeJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 const servers = Effect.gen(function* () {
   const context = yield* Layer.build(MemoryStore.layer)
   const start = Effect.fnUntraced(function* (keys: Server.Keys = {}) {
-    const clock = yield* Effect.context<never>()
+    const clock = yield* Effect.context()
     const { dispose, handler } = HttpRouter.toWebHandler(
       Server.layer(keys).pipe(
         Layer.provide(Registry.layer),
@@ -75,7 +75,7 @@ const Op = Schema.Union([
   Schema.TaggedStruct("Reward", { key: Key, value: Schema.Literals([0, 0.5, 1, 7]), abandoned: Schema.Boolean }),
   Schema.TaggedStruct("Freeze", { how: Schema.Literals(["freeze", "resume"]) }),
   Schema.TaggedStruct("Add", { wording: Schema.Literals(["x", "y"]) }),
-  Schema.TaggedStruct("Pin", { id: Schema.Literals(["i0", "i1", null]) }),
+  Schema.TaggedStruct("Pin", { id: Schema.NullOr(Schema.Literals(["i0", "i1"])) }),
   Schema.TaggedStruct("Retire", { id: Schema.Literals(["i1", "i2"]) }),
   Schema.TaggedStruct("Change", { sealAfterLeases: Schema.Literals([2, 4]) }),
   Schema.TaggedStruct("Evolve", {}),
@@ -194,11 +194,11 @@ describe("Server", () => {
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       yield* ask("PUT", one, online)
-      yield* ask("PUT", "/v1/populations/other", online)
+      yield* ask("PUT", "/v1/populations/another", online)
       const leased = leasesOf(yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }, { key: "b", n: 2 }] }))
       const [a = "", b = ""] = leased.map(({ lease }) => lease)
       const [foreign = ""] = leasesOf(
-        yield* ask("POST", "/v1/populations/other/leases", { requests: [{ key: "a" }] })
+        yield* ask("POST", "/v1/populations/another/leases", { requests: [{ key: "a" }] })
       ).map(({ lease }) => lease)
       const told = yield* ask("POST", `${one}/rewards`, {
         rewards: [
@@ -244,7 +244,13 @@ describe("Server", () => {
       const { ask } = yield* (yield* servers)()
       yield* ask("PUT", one, trainer)
       assert.strictEqual((yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }] })).status, 400)
-      const request = { cohort: "train/1", requests: [{ key: "a", n: 2 }, { key: "b", n: 2 }] }
+      const request = {
+        cohort: "train/1",
+        requests: [
+          { key: "a", n: 2 },
+          { key: "b", n: 2 }
+        ]
+      }
       const first = yield* ask("POST", `${one}/leases`, request)
       const close = { rewards: [], close: { cohort: "train/1" } }
       const closed = fieldOf((yield* ask("POST", `${one}/rewards`, close)).body, "cohort")
@@ -252,10 +258,7 @@ describe("Server", () => {
       assert.deepInclude(fieldOf((yield* ask("POST", `${one}/rewards`, close)).body, "cohort"), { state: "closed" })
       assert.strictEqual((yield* ask("POST", `${one}/members`, { action: "retire", id: "i1" })).status, 200)
       assert.deepStrictEqual(leasesOf(yield* ask("POST", `${one}/leases`, request)), leasesOf(first))
-      assert.strictEqual(
-        (yield* ask("POST", `${one}/leases`, { ...request, requests: [{ key: "new" }] })).status,
-        409
-      )
+      assert.strictEqual((yield* ask("POST", `${one}/leases`, { ...request, requests: [{ key: "new" }] })).status, 409)
       assert.strictEqual(
         (yield* ask("POST", `${one}/leases`, { ...request, requests: [{ key: "a", n: 3 }] })).status,
         409
@@ -270,7 +273,9 @@ describe("Server", () => {
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       yield* ask("PUT", one, online)
-      const [lease = ""] = leasesOf(yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }] })).map((l) => l.lease)
+      const [lease = ""] = leasesOf(yield* ask("POST", `${one}/leases`, { requests: [{ key: "a" }] })).map(
+        (l) => l.lease
+      )
       const close = { rewards: [{ lease, value: 1 }], close: { cohort: "auto/train/1" } }
       assert.strictEqual((yield* ask("POST", `${one}/rewards`, close)).status, 409)
       assert.deepStrictEqual(outcomesOf(yield* ask("POST", `${one}/rewards`, { rewards: close.rewards })), ["accepted"])
@@ -296,7 +301,8 @@ describe("Server", () => {
     Effect.gen(function* () {
       const keys = { admin: Redacted.make("root"), lease: Redacted.make("agent") }
       const { ask } = yield* (yield* servers)(keys)
-      const statusOf = (path: string, key?: string) => Effect.map(ask("GET", path, undefined, key), ({ status }) => status)
+      const statusOf = (path: string, key?: string) =>
+        Effect.map(ask("GET", path, undefined, key), ({ status }) => status)
       yield* ask("PUT", one, online, "root")
       for (const path of [one, `${one}/incumbent`]) {
         assert.strictEqual(yield* statusOf(path), 401)
@@ -315,7 +321,7 @@ describe("Server", () => {
       yield* ask("PUT", one, online)
       for (const how of ["freeze", "resume", "freeze"]) yield* ask("POST", `${one}/${how}`)
       const types: Array<unknown> = []
-      for (let after = -1; ; ) {
+      for (let after = -1; ;) {
         const { body } = yield* ask("GET", `${one}/events?after=${after}&limit=2`)
         const events = fieldOf(body, "events")
         if (!Array.isArray(events) || events.length === 0) break

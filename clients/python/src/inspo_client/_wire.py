@@ -20,7 +20,7 @@ class Instruction:
 class LeaseAnswer:
     lease: str
     instruction: Instruction
-    probability: float
+    probability: float | None
     closes_at: str | None
 
 
@@ -117,10 +117,11 @@ def _lease(key: str, one: object) -> LeaseAnswer | None:
     if not isinstance(one, dict) or one.get("key") != key or not _is_text(lease := one.get("lease")):
         return None
     given, probability = _instruction(one.get("instruction")), one.get("probability")
-    if given is None or not isinstance(probability, (int, float)):
+    if given is None or "probability" not in one or not isinstance(probability, (int, float, type(None))):
         return None
     closes_at = one.get("closesAt")
-    return LeaseAnswer(str(lease), given, float(probability), str(closes_at) if _is_text(closes_at) else None)
+    known = None if probability is None else float(probability)
+    return LeaseAnswer(str(lease), given, known, str(closes_at) if _is_text(closes_at) else None)
 
 
 def _instruction(given: object) -> Instruction | None:

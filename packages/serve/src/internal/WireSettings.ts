@@ -9,12 +9,13 @@ export const make = (
   name: string,
   { profile = "online", settings = {} }: Pick<Wire.NewPopulation, "profile" | "settings">
 ): Effect.Effect<Settings.Settings, InvalidRequest> =>
-  Effect.fromResult(
-    changed(
-      { ...(profile === "trainer" ? Settings.trainer : Settings.online)(settings.randomSeed ?? Hash.string(name)) },
-      settings
-    )
-  )
+  Effect.fromResult(changed(defaults(profile, settings.randomSeed ?? Hash.string(name)), settings))
+
+/** Candidates share the traffic: who asks for a cohort piece by piece could not ask them their parent's questions. */
+const defaults = (profile: Wire.Profile, randomSeed: number): Settings.Settings => {
+  const settings = (profile === "trainer" ? Settings.trainer : Settings.online)(randomSeed)
+  return { ...settings, trial: { ...settings.trial, paired: false } }
+}
 
 /** The settings after a change of those that may change. */
 export const change = (

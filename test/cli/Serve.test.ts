@@ -1,0 +1,100 @@
+import { once } from "node:events"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Inspo } from "@inspo/client"
+import { Schema } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assertToldInOneParagraph, endAll, inspo, inspoServer, patience } from "./Inspo.ts"
+
+const decodeReady = Schema.decodeSync(
+  Schema.fromJsonString(Schema.Struct({ url: Schema.String, populations: Schema.Array(Schema.String) }))
+)
+
+let cwd = ""
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-serve-"))
+})
+
+afterAll(async () => {
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+const serve = async (...args: ReadonlyArray<string>) => {
+  const { child, ready } = await inspoServer(["serve", "--port", "0", "--json", ...args], { cwd })
+  return { child, ...decodeReady(ready) }
+}
+
+const read = async (url: string, path: string): Promise<unknown> => (await fetch(`${url}/v1/populations${path}`)).json()
+
+describe("inspo serve", { timeout: patience }, () => {
+  it("serves what its config and its command line name, and knows after kill -9 what it acknowledged", async () => {
+    await writeFile(join(cwd, "support.txt"), "Be brief.\n")
+    await writeFile(
+      join(cwd, "populations.yaml"),
+      "populations:\n  grpo:\n    seed: Think.\n    variants: [Think hard.]\n    profile: trainer\n"
+    )
+    const declared = ["populations.yaml", "--seed-file", "support.txt", "--out", "kept"]
+    const first = await serve(...declared)
+    assert.deepStrictEqual(first.populations, ["grpo", "support"])
+
+    const told: Array<string> = []
+    const client = new Inspo({ urls: [first.url], timeout: 10_000, onProblem: ({ message }) => told.push(message) })
+    const lease = await client.lease("support", { key: "k", question: { id: "q", text: "Why?" } })
+    assert.deepStrictEqual([lease.leased, lease.text], [true, "Be brief."])
+    await lease.reward(1, { feedback: "good", transcript: "Why? Because." })
+    const step = await client.leases(
+      "grpo",
+      [
+        { key: "a", n: 2 },
+        { key: "b", n: 2 }
+      ],
+      { cohort: "train/1" }
+    )
+    for (const one of step) for (const sample of [0, 1]) await one.reward(0.5, { sample })
+    assert.strictEqual(await client.flush(), 0, told.join())
+    assert.strictEqual((await client.close("grpo", "train/1"))?.state, "closed")
+    assert.deepStrictEqual(told, [])
+
+    const before = [
+      await read(first.url, "/support"),
+      await read(first.url, "/grpo"),
+      await read(first.url, "/grpo/events")
+    ]
+    first.child.kill("SIGKILL")
+    await once(first.child, "close")
+    const second = await serve(...declared)
+    const after = [
+      await read(second.url, "/support"),
+      await read(second.url, "/grpo"),
+      await read(second.url, "/grpo/events")
+    ]
+    assert.deepStrictEqual(after, before)
+
+    const large = "x".repeat(5 * 2 ** 20)
+    for (const body of [large, new Blob([large]).stream()]) {
+      const refused = await fetch(`${second.url}/v1/populations/support/leases`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+        duplex: "half"
+      })
+      assert.deepInclude(await refused.json(), { status: 413, type: "urn:inspo:too-large", field: "body" })
+    }
+    const foreign = await fetch(`${second.url}/v1/populations`, { headers: { origin: "http://elsewhere.example" } })
+    assert.deepInclude(await foreign.json(), { status: 403, type: "urn:inspo:forbidden" })
+
+    const again = new Inspo({ urls: [second.url], timeout: 10_000 })
+    assert.strictEqual((await again.lease("support", { key: "k" })).id, lease.id)
+    const closed = once(second.child, "close")
+    second.child.kill("SIGTERM")
+    assert.deepStrictEqual(await closed, [130, null])
+  })
+
+  it("asks for a key where other machines may ask, and says what to type instead of `inspo diff`", async () => {
+    assertToldInOneParagraph(await inspo(["serve", "--host", "0.0.0.0"], { cwd }), 2, "--api-key-env")
+    assertToldInOneParagraph(await inspo(["diff", "a", "b"], { cwd }), 2, "`inspo show FROM TO`")
+  })
+})
