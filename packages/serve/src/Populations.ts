@@ -5,7 +5,7 @@ import { Array as Arr, Context, Effect, Exit, Latch, Layer, Order, Schema, Scope
 import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts"
 import * as Clock from "./internal/Clock.ts"
 import * as Differences from "./internal/Differences.ts"
-import { ofFailure, ofJournal, type Problem, type Unavailable } from "./internal/Refusals.ts"
+import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "./internal/Refusals.ts"
 import { StoredEvent } from "./internal/Stored.ts"
 import * as WireSettings from "./internal/WireSettings.ts"
 import * as Limits from "./Limits.ts"
@@ -171,7 +171,7 @@ const opening = (store: PopulationStore.Interface, own: Scope.Scope, running: Ma
       return yield* begin(name, journal, scope)
     }).pipe(
       Effect.onError(() => Effect.andThen(Scope.close(scope, Exit.void), Effect.ignore(store.remove(name)))),
-      Effect.mapError(ofJournal)
+      Effect.mapError(ofMaking)
     )
   })
 

@@ -56,6 +56,10 @@ export const ofJournal = (error: JournalError): Unavailable =>
         detail: error.message
       })
 
+/** Of settings that no population can be made with, or of a journal. */
+export const ofMaking = (error: Refused | JournalError): InvalidRequest | Unavailable =>
+  error._tag === "Refused" ? new InvalidRequest({ ...refusal(error), detail: error.message }) : ofJournal(error)
+
 /** Of a command that no population refuses. */
 export const ofFault = (error: Refused | JournalError): Effect.Effect<never, Unavailable> =>
   error._tag === "Refused" ? Effect.die(error) : Effect.fail(ofJournal(error))
