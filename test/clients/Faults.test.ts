@@ -1,3 +1,6 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { setTimeout as wait } from "node:timers/promises"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -130,6 +133,42 @@ for (const subject of [typescript(), python("sync"), python("asyncio")]) {
   describe.skipIf(isSkipped)(`${subject.name}${isSkipped ? ` (${noPython})` : ""}`, () => {
     beforeAll(() => warm(subject))
     afterAll(() => subject.end())
+    it("does not give back a lease that a second server answered before the first one", async () => {
+      const server = new ReferenceServer()
+      await server.start()
+      const late = createServer((request, response) => {
+        const chunks: Array<Buffer> = []
+        request.on("data", (chunk: Buffer) => chunks.push(chunk))
+        request.on("end", async () => {
+          await wait(timeout)
+          const answer = await fetch(`${server.url}${request.url ?? ""}`, {
+            method: "POST",
+            body: Buffer.concat(chunks)
+          })
+          response.end(await answer.text())
+        })
+      }).listen(0, "127.0.0.1")
+      try {
+        await once(late, "listening")
+        const address = late.address()
+        const port = typeof address === "object" ? address?.port : 0
+        const urls = [`http://127.0.0.1:${port}`, server.url]
+        await subject.call({ call: "new", with: { urls, timeout: 2 * timeout, retryDelay: 10 } })
+        const { returned } = await subject.call({ call: "lease", as: "one", with: { key: "one", fallback: "Be." } })
+        assert.isTrue(Schema.decodeUnknownSync(Lease)(returned).leased)
+        await wait(2 * timeout)
+        await subject.call({ call: "reward", lease: "one", value: 1 })
+        await flushed(subject)
+        assert.deepStrictEqual(
+          [...server.accepted.values()].map(({ reward }) => reward.value),
+          [1]
+        )
+      } finally {
+        late.close()
+        await server.stop()
+      }
+    })
+
     it(
       "is in time, never throws, and tells every reward once or counts it as dropped, whatever the server does",
       { timeout: 300_000 },

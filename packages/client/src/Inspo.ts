@@ -150,7 +150,7 @@ export class Inspo {
       sticky,
       question
     }))
-    for (const { n } of keyed) check(Number.isInteger(n) && n > 0, "n", n, "a whole number of at least 1")
+    for (const { n } of keyed) check(Number.isInteger(n) && n > 0, "n", n, "a whole number above 0")
 
     const leased = ({ cohort, leases }: Wire.LeasesAnswer) =>
       keyed.flatMap(({ key, n }, index) => {
@@ -163,7 +163,9 @@ export class Inspo {
       for (const lease of leased(answer)) void lease.abandon()
     }
 
-    const result = await this.#call(
+    const isUsable = (result: Transport.Result<Wire.LeasesAnswer>) =>
+      "value" in result && result.value.leases.every(({ instruction }) => fits(instruction, fallback))
+    const asking = this.#call(
       population,
       {
         method: "POST",
@@ -172,10 +174,11 @@ export class Inspo {
       },
       Wire.leases(keyed.map(({ key }) => key)),
       timeout,
-      giveBack
+      // Where another server answered the same request, its leases are these.
+      async (answer) => isUsable(await asking) || giveBack(answer)
     )
-    const isUsable = "value" in result && result.value.leases.every(({ instruction }) => fits(instruction, fallback))
-    if (isUsable) {
+    const result = await asking
+    if ("value" in result && isUsable(result)) {
       this.#learn(population, path, result.value)
       this.#counts.leased += keyed.length
       return leased(result.value)
@@ -270,7 +273,7 @@ export class Inspo {
   ): Promise<Transport.Result<A>> {
     check(timeout > 0, "timeout", timeout, "milliseconds above 0")
     const wait = (this.#notBefore.get(population) ?? 0) - performance.now()
-    if (wait > 0) return Transport.failure(`the server asks for patience, ${Math.ceil(wait)} ms`)
+    if (wait > 0) return Transport.failure(`asked for patience, ${Math.ceil(wait)} ms`)
     const result = await this.#ask(request, read, timeout, late)
     if ("reason" in result && result.retryAfter > 0)
       this.#notBefore.set(population, performance.now() + result.retryAfter)
@@ -294,7 +297,7 @@ export class Inspo {
     this.#tell("unleased", population, why)
     if (known !== undefined && fits(known, fallback)) return known
     if (fallback !== undefined) return { id: null, wording: fallback }
-    throw new NoInstruction(`no instruction of ${population}: ${why}, and none was known; call with { fallback: "…" }`)
+    throw new NoInstruction(`no instruction of ${population}: ${why}; call with { fallback: "…" }`)
   }
 
   /** Keeps the incumbent; fetches it where it is another one. */

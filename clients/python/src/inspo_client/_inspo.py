@@ -234,15 +234,25 @@ class Inspo:
             for lease in leased(answer):
                 lease.abandon()
 
+        used: Future[bool] = Future()
+
+        def late(answer: LeasesAnswer) -> None:
+            # Where another server answered the same request, its leases are these.
+            used.add_done_callback(lambda told: None if told.result() else give_back(answer))
+
         result = self._call(
             population,
             Request("POST", f"{path}/leases", json.dumps(body)),
             lambda answer: _wire.leases([key for key, _ in keyed], answer),
             timeout,
-            give_back,
+            late,
+        )
+        used.set_result(
+            isinstance(result, Answered)
+            and all(_fits(one.instruction.wording, fallback) for one in result.value.leases)
         )
         if isinstance(result, Answered):
-            if all(_fits(one.instruction.wording, fallback) for one in result.value.leases):
+            if used.result():
                 self._learn(population, path, result.value)
                 self._count("leased", len(keyed))
                 return leased(result.value)
