@@ -19,6 +19,8 @@ const benches = {
   memory: "./memory.ts",
   retrieval: "./retrieval.ts",
   rollout: "./rollout.ts",
+  serve: "./serve.ts",
+  weeks: "../../packages/serve/bench/weeks.ts",
   whatif: "../../packages/coevolution/bench/whatif.ts"
 } as const
 

@@ -15,8 +15,11 @@ export const unavailable: string | null = ["postgres", "initdb"].every((name) =>
   ? null
   : "PostgreSQL is not installed (postgres and initdb are not on the PATH)"
 
-/** Starts a server whose data are gone afterwards. PostgreSQL refuses to run as root, so it then runs as `postgres`. */
-export const start = async (): Promise<PostgresServer> => {
+/**
+ * Starts a server whose data are gone afterwards; `sync` brings each commit to the disk all the same. PostgreSQL refuses to
+ * run as root, so it then runs as `postgres`.
+ */
+export const start = async ({ sync = false } = {}): Promise<PostgresServer> => {
   const folder = mkdtempSync(join(tmpdir(), "inspo-pg-"))
   const data = join(folder, "data")
   const owner = process.getuid?.() === 0 ? { uid: id("-u"), gid: id("-g") } : {}
@@ -29,7 +32,18 @@ export const start = async (): Promise<PostgresServer> => {
   )
   const server = spawn(
     find("postgres") ?? "",
-    ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=50"],
+    [
+      "-D",
+      data,
+      "-k",
+      folder,
+      "-c",
+      "listen_addresses=",
+      "-c",
+      `fsync=${sync ? "on" : "off"}`,
+      "-c",
+      "max_connections=50"
+    ],
     options
   )
   const ended = once(server, "exit")

@@ -1,5 +1,5 @@
 /** What agents and trainers ask: leases, rewards, the incumbent, rewinding. */
-import { type Answer, content, type LeaseAnswer, type State } from "@inspo/cohorts"
+import { type Answer, content, type LeaseAnswer, Learning, type State } from "@inspo/cohorts"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import { QuestionId } from "@inspo/domain/Question"
@@ -68,7 +68,7 @@ const lease = Effect.fn("Server.lease")(function* (
   const trials = given.filter(({ key }) => !keys.has(key))
   return {
     cohort: leases.at(-1)?.cohort ?? cohort ?? "",
-    incumbent: View.incumbent(state).instruction.id,
+    incumbent: Learning.incumbentOf(state.learning).id,
     leases: own,
     ...(trials.length === 0 ? {} : { trials })
   }

@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import { Context, Effect, Layer, Schema } from "effect"
+import * as Loading from "../src/internal/Loading.ts"
+import { StoredEvent } from "../src/internal/Stored.ts"
+import * as Weeks from "./support/Weeks.ts"
+
+const decode = Schema.decodeUnknownSync(StoredEvent)
+
+describe("simulated days of several populations", () => {
+  it.effect(
+    "evolve, fold every cohort in order and hold none that is over, and their journals come to the same states",
+    () =>
+      Effect.gen(function* () {
+        const { leases, rewards, served } = yield* Weeks.serve({
+          populations: 3,
+          leases: 1500,
+          days: 4,
+          seed: 1,
+          journal: () => Effect.map(Layer.build(Layer.fresh(layerMemory)), Context.get(Journal)),
+          onDay: () => Effect.void
+        })
+        assert.isAtLeast(leases, 1500)
+        assert.isAbove(rewards, leases / 3)
+        for (const { journal, live } of served) {
+          const state = yield* live.state
+          assert.deepStrictEqual((yield* Loading.state(journal)).learning, state.learning)
+          // A day of waiting after six hours of leasing.
+          assert.isAtMost(state.cohorts.length, 8)
+          const closed = (yield* journal.read)
+            .map(({ payload }) => decode(payload).event)
+            .flatMap((event) => (event._tag === "Closed" ? [event.index] : []))
+          assert.deepStrictEqual(
+            closed,
+            closed.map((_, place) => place + 1)
+          )
+          assert.isAbove(closed.length, 5)
+        }
+      }).pipe(Effect.scoped),
+    60_000
+  )
+})
