@@ -80,6 +80,7 @@ export const server = async (args: ReadonlyArray<string>, cwd: string) => {
   const [address = ""] = /http:\S+\d/u.exec(ready) ?? []
   return {
     address,
+    send: (signal: NodeJS.Signals) => child.kill(signal),
     kill: () => {
       child.kill("SIGKILL")
       return ended

@@ -22,6 +22,23 @@ export const serve = Command.make(
       Flag.withDescription("Directory in which populations are kept; taken up again where there are some"),
       Flag.withDefault("served")
     ),
+    database: Flag.String("database").pipe(
+      Flag.withMetavar("URL"),
+      Flag.withDescription(
+        "PostgreSQL in place of --out, such as postgres://user@host/database: of several servers on it one is active and the others pass requests on and take over"
+      ),
+      Flag.optional
+    ),
+    databasePasswordEnv: Flag.String("database-password-env").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Environment variable with the password of the database"),
+      Flag.optional
+    ),
+    advertise: Flag.String("advertise").pipe(
+      Flag.withMetavar("URL"),
+      Flag.withDescription("Where the other servers on the database reach this one, if not where it listens"),
+      Flag.optional
+    ),
     seedFile: Flag.String("seed-file").pipe(
       Flag.withMetavar("FILE"),
       Flag.withDescription("Text to make a population of that is called as the file is; may be repeated"),

@@ -1,16 +1,25 @@
+import type { JournalError } from "@inspo/journal"
 import { Limits } from "@inspo/serve"
+import * as Journals from "@inspo/serve/Journals"
+import { PopulationStore } from "@inspo/serve/PopulationStore"
 import * as Registry from "@inspo/serve/Populations"
 import * as Server from "@inspo/serve/Server"
+import * as SharedStore from "@inspo/serve/SharedStore"
 import * as SqliteStore from "@inspo/serve/SqliteStore"
-import { Console, Context, Effect, Layer, Option, Path, type Redacted } from "effect"
+import * as Standby from "@inspo/serve/Standby"
+import { Console, Context, Deferred, Effect, Layer, Option, Path, type Redacted } from "effect"
+import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
-import { type Address, admission, listen } from "../server/Listen.ts"
+import { type Address, admission, listen, routerConfig } from "../server/Listen.ts"
 import * as Declared from "./Declared.ts"
 
 export interface ServeInput extends Address {
   readonly config: Option.Option<string>
   readonly leaseKeyEnv: Option.Option<string>
+  readonly database: Option.Option<string>
+  readonly databasePasswordEnv: Option.Option<string>
+  readonly advertise: Option.Option<string>
   readonly out: string
   readonly seedFile: ReadonlyArray<string>
   readonly json: boolean
@@ -20,26 +29,74 @@ export interface ServeInput extends Address {
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const keys = yield* keysOf(input)
   const declared = yield* Declared.read(input)
+  if (Option.isSome(input.database)) return yield* serveShared(input, input.database.value, keys, declared)
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
-  const populations = yield* Layer.build(Layer.provide(Registry.layer, store)).pipe(
-    Effect.map(Context.get(Registry.Populations)),
-    Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
-  )
-  yield* Declared.ensure(populations, declared)
-  if ((yield* populations.list).length === 0) yield* Declared.ensure(populations, [unnamed])
-  const routes = Server.layer(keys).pipe(Layer.provide(Layer.succeed(Registry.Populations, populations)))
-  const url = yield* listen("instruction server", input, routes, {
-    ownHealth: true,
-    answer: Server.refuse,
-    maxBodyBytes: Limits.bodyBytes
-  })
+  const { populations, routes } = yield* Effect.catchTag(begin(keys, declared, store), "JournalError", unusable)
+  const url = yield* listen("instruction server", input, routes, listening)
   const names = (yield* populations.list).map(({ name }) => name)
   yield* Console.log(
     input.json ? JSON.stringify({ url, out: input.out, populations: names }) : ready(url, input.out, names).join("\n")
   )
   return yield* Effect.never
 }, Effect.scoped)
+
+const listening = { ownHealth: true, answer: Server.refuse, maxBodyBytes: Limits.bodyBytes }
+
+/** Populations of a store, with those that are declared, and the routes to them. */
+const begin = Effect.fnUntraced(function* <E, R>(
+  keys: Server.Keys,
+  declared: ReadonlyArray<Declared.Declared>,
+  store: Layer.Layer<PopulationStore, E, R>
+) {
+  const populations = yield* Layer.build(Layer.provide(Registry.layer, store)).pipe(
+    Effect.map(Context.get(Registry.Populations))
+  )
+  yield* Declared.ensure(populations, declared)
+  if ((yield* populations.list).length === 0) yield* Declared.ensure(populations, [unnamed])
+  const routes = Server.layer(keys).pipe(Layer.provide(Layer.succeed(Registry.Populations, populations)))
+  return { populations, routes }
+})
+
+/** Takes part as one of several servers on a database: active, or standing by for the one that is. */
+const serveShared = Effect.fnUntraced(function* (
+  input: ServeInput,
+  database: string,
+  keys: Server.Keys,
+  declared: ReadonlyArray<Declared.Declared>
+) {
+  const password = Option.isNone(input.databasePasswordEnv)
+    ? undefined
+    : yield* Secret.fromEnvironment(
+        input.databasePasswordEnv.value,
+        "--database-password-env",
+        "the password of the database",
+        (problem) => new UsageError({ problem: `${problem}.` })
+      )
+  const known = yield* Deferred.make<Standby.Standby<CommandFailure>>()
+  const app = Effect.flatMap(Deferred.await(known), (standby) => standby.app)
+  const url = yield* listen("instruction server", input, HttpRouter.add("*", "/*", app), listening)
+  const journals = Journals.inPostgres({ url: database, password, lease: "3 seconds" })
+  const standby = yield* Standby.make({
+    journals,
+    address: Option.getOrElse(input.advertise, () => url),
+    activate: Effect.fnUntraced(function* (own) {
+      const store = Layer.effect(PopulationStore, SharedStore.make(own))
+      const { routes } = yield* begin(keys, declared, store)
+      return yield* HttpRouter.toHttpEffect(routes).pipe(
+        Effect.provide(HttpServer.layerServices),
+        Effect.provideService(HttpRouter.RouterConfig, routerConfig)
+      )
+    })
+  }).pipe(Effect.catchTag("JournalError", unusable), Effect.provide(FetchHttpClient.layer))
+  yield* Deferred.succeed(known, standby)
+  const role = yield* standby.role
+  const shared = `PostgreSQL, ${role._tag === "Active" ? "active" : "standing by"}`
+  yield* Console.log(input.json ? JSON.stringify({ url, role: role._tag }) : `${shared}, at ${url}`)
+  return yield* Effect.catchTag(standby.ended, "JournalError", unusable)
+})
+
+const unusable = (cause: JournalError) => Effect.fail(new CommandFailure({ problem: `${cause.message}.`, cause }))
 
 /** What there is to begin with where nobody named anything. */
 const unnamed: Declared.Declared = { name: "default", made: { seed: "You are a helpful assistant." } }

@@ -57,8 +57,7 @@ export const listen = Effect.fnUntraced(function* <E, R>(
     {
       disableLogger: true,
       disableListenLog: true,
-      // The guard bounds the path.
-      routerConfig: { maxParamLength: 2048 }
+      routerConfig
     }
   )
   const context = yield* server.pipe(
@@ -79,6 +78,9 @@ export const listen = Effect.fnUntraced(function* <E, R>(
   const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
   return `http://${host.includes(":") ? `[${host}]` : host}:${"port" in address ? address.port : port}`
 })
+
+/** The guard bounds the path. */
+export const routerConfig = { maxParamLength: 2048 }
 
 /** Milliseconds in which a whole request has to come. */
 const requestTimeout = 60_000
