@@ -63,7 +63,8 @@ export const clauseBanks: Study = {
     ["evolved-unseen", "evolved-tuned"],
     ["evolved-noisy", "static-tuned"],
     ["evolved-noisy", "evolved-tuned"],
-    ["evolved-noisy", "random-noisy"]
+    ["evolved-noisy", "random-noisy"],
+    ["random-noisy", "static-tuned"]
   ],
   notes: [
     "All arms are at the learning rate at which `evolved` and `static` did best on other seeds (`tuning`). Those of the model that " +
