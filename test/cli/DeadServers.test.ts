@@ -101,7 +101,7 @@ describe("an optimizer", { timeout: patience }, () => {
     status = 401
     const stopped = await inspo(["run", "--no-baseline", "--out", "locked", ...tinyRun, ...optimizer()], { cwd })
     assert.strictEqual(stopped.code, 1, stopped.stderr)
-    assert.match(stopped.stderr, /does not accept the key .*optimizer\.apiKeyEnv/u)
+    assert.match(stopped.stderr, /does not accept the key .*keys\.optimizer/u)
     assert.include(stopped.stdout, "resume locked")
 
     const file = join(cwd, "locked", "config.json")

@@ -73,7 +73,7 @@ describe("an optimizer", { timeout: patience }, () => {
       "optimizer.provider=openai-compatible",
       "optimizer.model=scripted",
       `optimizer.url=${url()}`,
-      "optimizer.apiKeyEnv=INSPO_TEST_KEY",
+      "keys.optimizer=INSPO_TEST_KEY",
       "budget.prices=[{ model: scripted, input: 1000, output: 1000 }]"
     )
     const finished = await inspo(["run", "--no-baseline", "--out", "optimized", ...tinyRun, ...settings], { cwd })
@@ -133,7 +133,7 @@ describe("reward.kind=judge", { timeout: patience }, () => {
     ],
     [
       "a missing key",
-      sets("reward.kind=judge", "judge.provider=anthropic", "judge.model=m", "judge.apiKeyEnv=NO_SUCH_KEY"),
+      sets("reward.kind=judge", "judge.provider=anthropic", "judge.model=m", "keys.judge=NO_SUCH_KEY"),
       2,
       "NO_SUCH_KEY"
     ]

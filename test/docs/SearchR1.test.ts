@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import { scopeOf } from "@inspo/coevolution"
 import { Effect, FileSystem, Option, Struct } from "effect"
 import { fromInput } from "../../apps/cli/src/config/Input.ts"
 import { searchr1 } from "../../packages/rollout/test/support/searchr1.ts"
@@ -24,7 +25,10 @@ describe("docs/how-to/search-r1.md", () => {
       const expected = { ...searchr1, texts: { ...searchr1.texts, invalidAction: "\n…\n" } }
       const episode = Struct.omit(rollout, ["groupSize", "maxFailedShare"])
       assert.deepStrictEqual(episode, Struct.pick(expected, Struct.keys(episode)))
-      assert.deepStrictEqual([retrieval.topK, reward.kind, reward.scope], [searchr1.topK, "em", "searchr1"])
+      assert.deepStrictEqual(
+        [retrieval.topK, reward.kind, scopeOf({ reward, rollout })],
+        [searchr1.topK, "em", "searchr1"]
+      )
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

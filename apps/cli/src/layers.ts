@@ -1,4 +1,4 @@
-import type { RunConfig } from "@inspo/coevolution"
+import { type RunConfig, scopeOf } from "@inspo/coevolution"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import type { Question } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
@@ -50,15 +50,19 @@ export const layerRollout = (
   )
 
 const reward = (config: RunConfig) => {
-  const { command, kind, scope } = config.reward
+  const { command, kind } = config.reward
+  const scope = scopeOf(config)
   if (kind === "judge") return Layer.unwrap(Effect.promise(() => judged(config)))
-  if (kind !== "command") return layerReward(Rewards.builtIn[kind]({ ...defaultReward, ...config.reward }))
+  if (kind !== "command") return layerReward(Rewards.builtIn[kind]({ ...defaultReward, ...config.reward, scope }))
   const [program = "", ...args] = command
   const timeout = config.requests.timeoutSeconds ?? defaultReward.commandTimeout
   return CommandReward.layer({ command: [program, ...args], timeout: `${timeout} seconds`, scope })
 }
 
-const judged = async ({ budget, judge, requests, reward: { criteria, scope } }: RunConfig) => {
+const judged = async (config: RunConfig) => {
+  const { budget, judge, keys, requests, reward } = config
+  const { criteria } = reward
+  const scope = scopeOf(config)
   const [JudgeReward, { maxOutputTokens }, LanguageModelLayer, Metering] = await Promise.all([
     import("@inspo/reward/JudgeReward"),
     import("@inspo/reward/JudgePrompt"),
@@ -67,20 +71,22 @@ const judged = async ({ budget, judge, requests, reward: { criteria, scope } }: 
   ])
   const meter = Metering.measure({ price: Prices.priceOf(judge.model, budget.prices), maxOutputTokens })
   return JudgeReward.layer({ scope, meter, ...(criteria === null ? {} : { criteria }) }).pipe(
-    Layer.provide(LanguageModelLayer.layer("judge", { ...judge, maxOutputTokens, temperature: 0 }, requests))
+    Layer.provide(
+      LanguageModelLayer.layer("judge", { ...judge, key: keys.judge, maxOutputTokens, temperature: 0 }, requests)
+    )
   )
 }
 
-const search = ({ requests, retrieval }: RunConfig, passages: ReadonlyArray<Question.Passage>) => {
-  const { apiKeyEnv, url } = retrieval
+const search = ({ keys, requests, retrieval }: RunConfig, passages: ReadonlyArray<Question.Passage>) => {
+  const { url } = retrieval
   if (url === null) return layerBm25(passages)
   const authorisation =
-    apiKeyEnv === null
+    keys.retrieval === null
       ? Effect.succeed({})
       : Effect.map(
           Secret.fromEnvironment(
-            apiKeyEnv,
-            "retrieval.apiKeyEnv",
+            keys.retrieval,
+            "keys.retrieval",
             "the retriever's key",
             (reason) => new SearchError({ operation: "open", reason })
           ),
@@ -97,10 +103,12 @@ const patience = ({ retries, timeoutSeconds }: RunConfig["requests"]) => ({
 })
 
 /** The engine alone: the embedded one, or that of a server. Only the one that is asked for is loaded. */
-export const layerEngine = ({ engine }: RunConfig, checkpoints: string, notes?: ModelNotes.ModelNotes) =>
+export const layerEngine = ({ engine, keys }: RunConfig, checkpoints: string, notes?: ModelNotes.ModelNotes) =>
   Layer.unwrap(
     Effect.promise(() =>
-      engine.url === null ? embedded(engine, checkpoints) : remote({ ...engine, url: engine.url }, notes)
+      engine.url === null
+        ? embedded(engine, checkpoints)
+        : remote({ ...engine, url: engine.url, key: keys.engine }, notes)
     )
   )
 

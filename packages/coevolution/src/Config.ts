@@ -3,7 +3,7 @@ import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
 import { ModelPrice, OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
 import * as Prices from "@inspo/reflection/Prices"
-import { RewardConfig as ScoringConfig } from "@inspo/reward/RewardConfig"
+import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
 import { builtInTools, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { DateTime, Option, Schema, Struct } from "effect"
 
@@ -199,9 +199,6 @@ export const RetrievalConfig = Schema.Struct({
   url: Schema.NullOr(Schema.NonEmptyString).annotate({
     description:
       "Address of a server that speaks Search-R1's `/retrieve`, or null for the embedded index over the passages"
-  }),
-  apiKeyEnv: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Environment variable that holds the server's key, or null where it needs none"
   })
 })
 
@@ -256,7 +253,9 @@ export const CheckpointConfig = Schema.Struct({
 
 export const EngineConfig = Schema.Struct({
   model: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Folder of an embedded model, or null for the one that ships"
+    description:
+      "Folder of an embedded model, or null for the one that ships; with `engine.url` the name of the base model on that " +
+      "server, or null for its first"
   }),
   workers: Schema.NullOr(PositiveInt).annotate({
     description: "Worker threads, or null for one per core, at most four. Results do not depend on it"
@@ -264,14 +263,10 @@ export const EngineConfig = Schema.Struct({
   url: Schema.NullOr(Schema.NonEmptyString).annotate({
     description: "Base URL of a server, or null for the embedded engine"
   }),
-  protocol: Schema.Literals(["tinker", "completions"]).annotate({
-    description: "What the server speaks: `tinker` trains; `completions` (vLLM, SGLang, llama.cpp) only samples"
-  }),
-  profile: Schema.Literals(["auto", "inspo", "tinker", "skyrl-jax", "skyrl-train", "verl"]).annotate({
-    description: "Which server it is; `auto` asks it"
-  }),
-  baseModel: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Name of the base model on the server, or null for its first"
+  profile: Schema.Literals(["auto", "inspo", "tinker", "skyrl-jax", "skyrl-train", "verl", "completions"]).annotate({
+    description:
+      "Which server it is: one of the Tinker protocol, which trains, and which `auto` asks for what it is; or one of " +
+      "`completions` (vLLM, SGLang, llama.cpp), which only samples"
   }),
   tokenizer: Schema.NullOr(Schema.NonEmptyString).annotate({
     description: "Folder with `tokenizer.json` of that model; null is enough for `inspo engine serve`"
@@ -279,9 +274,6 @@ export const EngineConfig = Schema.Struct({
   date: Schema.NullOr(Day).annotate({
     description:
       "The day, YYYY-MM-DD, that the chat template prints where it asks for today's, or null for the day the run begins"
-  }),
-  apiKeyEnv: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Environment variable with the server's key"
   }),
   contextLength: Schema.NullOr(PositiveInt).annotate({
     description: "Tokens of prompt and response together, or null for what the server says"
@@ -294,13 +286,21 @@ export const EngineConfig = Schema.Struct({
   })
 })
 
+const Variable = Schema.NullOr(Schema.NonEmptyString)
+
+/** Names of environment variables with what opens a server; null where it needs nothing, or the provider's usual one does. */
+export const KeysConfig = Schema.Struct({
+  engine: Variable,
+  optimizer: Variable,
+  judge: Variable,
+  retrieval: Variable,
+  journal: Variable
+})
+
 /** Where the journal is kept. */
 export const JournalConfig = Schema.Struct({
   url: Schema.NullOr(Schema.NonEmptyString).annotate({
     description: "Address of a Postgres database without a password, or null for a SQLite file in the run directory"
-  }),
-  passwordEnv: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Environment variable with its password, or null where it needs none"
   }),
   run: Schema.NullOr(Schema.NonEmptyString).annotate({
     description: "Name of the run in that database, or null for the name of the run directory"
@@ -329,7 +329,7 @@ export interface BudgetConfig extends Schema.Schema.Type<typeof BudgetConfig> {}
 export type BudgetLimits = Omit<BudgetConfig, "prices">
 
 /** What an answer is worth. */
-export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["commandTimeout", "format"]))
+export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["commandTimeout", "format", "scope"]))
 
 /** How patient a run is with servers, tools and programs that are not its own. */
 export const RequestsConfig = Schema.Struct({
@@ -349,7 +349,7 @@ export const JudgeConfig = Schema.Struct({
   provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
     description: "Who serves the model that judges, as in `optimizer.provider`, or null where nothing is judged"
   }),
-  ...Struct.pick(OptimizerConfig.fields, ["model", "url", "apiKeyEnv"])
+  ...Struct.pick(OptimizerConfig.fields, ["model", "url"])
 })
 export interface JudgeConfig extends Schema.Schema.Type<typeof JudgeConfig> {}
 
@@ -394,6 +394,11 @@ export const RunConfig = Schema.Struct({
   checkpoint: CheckpointConfig.annotate({ description: "When the policy is saved" }),
   engine: EngineConfig.annotate({ description: "What samples and trains: the embedded model, or a server" }),
   journal: JournalConfig.annotate({ description: "Where the journal is kept" }),
+  keys: KeysConfig.annotate({
+    description:
+      "Names of environment variables, by what each opens: a key for `engine`, `optimizer`, `judge` and `retrieval`, a " +
+      "password for `journal`. Null where none is needed; for a language model it is the provider's usual variable then"
+  }),
   budget: BudgetConfig.annotate({
     description: "The most a run may spend, work that was redone after a crash included; null is no limit"
   }),
@@ -404,6 +409,10 @@ export const RunConfig = Schema.Struct({
   })
 })
 export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
+
+/** Where an answer is looked for: as the Search-R1 code does under the agent that does all as it does. */
+export const scopeOf = ({ reward, rollout }: Pick<RunConfig, "reward" | "rollout">): Scope =>
+  rollout.agent === "search-r1-exact" && reward.kind !== "command" ? "searchr1" : "response"
 
 /** How many instructions the run begins with. */
 export const initialSize = ({ population }: Pick<RunConfig, "population">): number =>
@@ -578,22 +587,13 @@ export const inconsistency = (config: RunConfig): ConfigError | null => {
       expected: `some of ${builtInTools.join(", ")}`,
       remedy: "Leave it out; further tools are given to the rollout layer in TypeScript."
     })
-  if (rollout.mode === "searchr1") {
-    if (rollout.agent !== "search-r1" || rollout.tools.length !== 1 || rollout.tools[0] !== "search")
-      return new ConfigError({
-        field: "rollout.mode",
-        value: "searchr1",
-        expected: "rollout.agent search-r1 and rollout.tools [search], which is all that Search-R1 has",
-        remedy: "Set them so, or rollout.mode to robust."
-      })
-    if (config.reward.kind !== "command" && config.reward.scope !== "searchr1")
-      return new ConfigError({
-        field: "reward.scope",
-        value: config.reward.scope,
-        expected: "searchr1, because rollout.mode is",
-        remedy: "Set reward.scope=searchr1 to compare with Search-R1, or rollout.mode to robust."
-      })
-  }
+  if (rollout.agent === "search-r1-exact" && (rollout.tools.length !== 1 || rollout.tools[0] !== "search"))
+    return new ConfigError({
+      field: "rollout.tools",
+      value: JSON.stringify(rollout.tools),
+      expected: "[search], which is all that Search-R1 has, because rollout.agent is search-r1-exact",
+      remedy: "Set it so, or rollout.agent to search-r1."
+    })
   if (config.reward.kind === "judge" && (config.judge.provider === null || config.judge.model === null))
     return new ConfigError({
       field: config.judge.provider === null ? "judge.provider" : "judge.model",

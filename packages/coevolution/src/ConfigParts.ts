@@ -40,7 +40,6 @@ export const parts = {
     provider: "algorithm",
     model: "algorithm",
     url: "address",
-    apiKeyEnv: "environment",
     maxOutputTokens: "algorithm",
     prompt: "algorithm"
   },
@@ -49,32 +48,24 @@ export const parts = {
     groupSize: "algorithm",
     maxFailedShare: "environment",
     agent: "algorithm",
-    mode: "algorithm",
     tools: "algorithm",
     maxTurns: "algorithm",
     maxResponseTokens: "algorithm",
     maxObservationTokens: "algorithm",
     maxPromptTokens: "algorithm",
     texts: "algorithm",
-    instructionRole: "algorithm",
     scoredTurns: "algorithm"
   },
-  retrieval: {
-    topK: "algorithm",
-    url: "address",
-    apiKeyEnv: "environment"
-  },
+  retrieval: { topK: "algorithm", url: "address" },
   reward: {
     kind: "algorithm",
-    scope: "algorithm",
     criteria: "algorithm",
     command: "algorithm"
   },
   judge: {
     provider: "algorithm",
     model: "algorithm",
-    url: "address",
-    apiKeyEnv: "environment"
+    url: "address"
   },
   requests: "environment",
   train: "algorithm",
@@ -91,17 +82,15 @@ export const parts = {
     model: "environment",
     workers: "environment",
     url: "address",
-    protocol: "algorithm",
     profile: "environment",
-    baseModel: "environment",
     tokenizer: "address",
     date: "algorithm",
-    apiKeyEnv: "environment",
     contextLength: "algorithm",
     loraRank: "algorithm",
     concurrency: "environment"
   },
-  journal: { url: "address", passwordEnv: "environment", run: "environment", leaseSeconds: "environment" },
+  journal: { url: "address", run: "environment", leaseSeconds: "environment" },
+  keys: "environment",
   budget: "environment",
   control: "algorithm"
 } satisfies Parts<RunConfig>

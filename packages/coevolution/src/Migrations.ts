@@ -14,7 +14,6 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["train", "demonstrations"], value: null },
   { path: ["evaluation", "baseline"], value: true },
   { path: ["evaluation", "instruction"], value: "best" },
-  { path: ["engine", "protocol"], value: "tinker" },
   { path: ["engine", "date"], value: null },
   {
     path: ["optimizer"],
@@ -22,7 +21,6 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
       provider: "offline",
       model: null,
       url: null,
-      apiKeyEnv: null,
       maxOutputTokens: 16_384,
       prompt: null
     }
@@ -33,8 +31,7 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
     value: {
       provider: null,
       model: null,
-      url: null,
-      apiKeyEnv: null
+      url: null
     }
   },
   { path: ["optimizer", "prompt"], value: null },
@@ -42,7 +39,9 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["budget"], value: { usd: null, rollouts: null, tokens: null, minutes: null } },
   { path: ["budget", "prices"], value: [] },
   { path: ["control", "clauses"], value: null },
-  { path: ["journal"], value: { url: null, passwordEnv: null, run: null, leaseSeconds: 30 } }
+  { path: ["journal"], value: { url: null, run: null, leaseSeconds: 30 } },
+  { path: ["keys"], value: { engine: null, optimizer: null, judge: null, retrieval: null, journal: null } },
+  { path: ["rollout", "texts", "role"], value: "user" }
 ]
 
 export interface LaterKey {
@@ -85,6 +84,31 @@ const moves: ReadonlyArray<(config: unknown) => unknown> = [
     return prices.length === 0 ? config : put(config, ["budget", "prices"], prices)
   },
   (config) => {
+    const { instructionRole } = mappingAt(config, "rollout")
+    return instructionRole !== "user" && instructionRole !== "system"
+      ? config
+      : put(config, ["rollout", "texts", "role"], instructionRole)
+  },
+  (config) =>
+    valueAt(config, "rollout.mode") === "searchr1" ? put(config, ["rollout", "agent"], "search-r1-exact") : config,
+  (config) => {
+    const named = Object.entries(formerKeys).map(([name, path]) => [name, valueAt(config, path)] as const)
+    return named.every(([, variable]) => variable === undefined)
+      ? config
+      : put(
+          config,
+          ["keys"],
+          Object.fromEntries(named.map(([name, variable]) => [name, variable === undefined ? null : variable]))
+        )
+  },
+  (config) =>
+    valueAt(config, "engine.protocol") === "completions" ? put(config, ["engine", "profile"], "completions") : config,
+  (config) => {
+    const { baseModel, model, tokenizer, url } = mappingAt(config, "engine")
+    if (baseModel === undefined || typeof url !== "string") return config
+    return put(put(config, ["engine", "model"], baseModel), ["engine", "tokenizer"], tokenizer ?? model)
+  },
+  (config) => {
     const train = valueAt(config, "data.world.counts.train")
     return Predicate.isNumber(train) ? put(config, ["data", "world", "questions"], train) : config
   },
@@ -95,6 +119,15 @@ const moves: ReadonlyArray<(config: unknown) => unknown> = [
       : config
   }
 ]
+
+/** The settings that named the variables of `keys`. */
+const formerKeys = {
+  engine: "engine.apiKeyEnv",
+  optimizer: "optimizer.apiKeyEnv",
+  judge: "judge.apiKeyEnv",
+  retrieval: "retrieval.apiKeyEnv",
+  journal: "journal.passwordEnv"
+}
 
 /** What Search-R1 gives for the format alone. */
 const searchR1Scores = { structure: 0.2, retrieval: 0, final: 0.1 }
@@ -154,7 +187,7 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
   {
     path: "rollout.maxStartTokens",
     values: [2048],
-    now: "the mode searchr1 trains on the last 2048 tokens of a prompt"
+    now: "the agent search-r1-exact trains on the last 2048 tokens of a prompt"
   },
   { path: "rollout.temperature", values: [1], now: "it is 1, which the policy update assumes" },
   {
@@ -183,6 +216,20 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
   },
   { path: "evaluation.validation", values: [100], now: "a validation asks up to 100 questions" },
   { path: "evaluation.collapse", values: [0.5], now: "the training reward collapses below half of its best" },
+  ...Object.entries(formerKeys).map(([name, path]) => ({ path, now: `keys.${name} names the variable` })),
+  { path: "engine.baseModel", now: "engine.model names it where engine.url is set" },
+  { path: "engine.protocol", now: "engine.profile says it: completions, or a server of the Tinker protocol" },
+  { path: "rollout.mode", now: "rollout.agent search-r1-exact is what the mode searchr1 was" },
+  { path: "rollout.instructionRole", now: "rollout.texts.role says it" },
+  {
+    path: "reward.scope",
+    unless: (config) =>
+      valueAt(config, "reward.scope") ===
+      (valueAt(config, "rollout.mode") === "searchr1" && valueAt(config, "reward.kind") !== "command"
+        ? "searchr1"
+        : "response"),
+    now: "answers are looked for in the response, or as Search-R1 does with rollout.agent search-r1-exact"
+  },
   { path: "engine.encoding", now: "samples and gradients travel as protobuf where the server takes it" }
 ]
 

@@ -131,7 +131,7 @@ const chunkSize = ({ budget }: RunConfig, { concurrency }: EngineProfile): numbe
 
 /** What an episode can cost at most. */
 const mostOf = (config: RunConfig, { contextLength }: EngineProfile) => {
-  const limit = config.rollout.agent === "search-r1" ? maximumTokens(config) : Infinity
+  const limit = ["search-r1", "search-r1-exact"].includes(config.rollout.agent) ? maximumTokens(config) : Infinity
   const played = { ...Ledger.nothing, rollouts: 1, tokens: Math.min(limit, contextLength) }
   return ({ question }: Episode) => Ledger.add(played, Ledger.ofSpent(JudgeCost.atMost(config, question)))
 }

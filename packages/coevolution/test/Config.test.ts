@@ -25,8 +25,7 @@ describe("RunConfig", () => {
     const broken: ReadonlyArray<readonly [string, RunConfig]> = [
       ["data.corpus", { ...quick, data: { ...quick.data, questions: "q.jsonl" } }],
       ["rollout.tools", { ...quick, rollout: { ...quick.rollout, tools: ["search", "abacus"] } }],
-      ["rollout.mode", { ...quick, rollout: { ...quick.rollout, mode: "searchr1", agent: "rag" } }],
-      ["reward.scope", { ...quick, rollout: { ...quick.rollout, mode: "searchr1" } }],
+      ["rollout.tools", { ...quick, rollout: { ...quick.rollout, agent: "search-r1-exact", tools: [] } }],
       ["train.fromStep", { ...quick, train: { ...quick.train, fromStep: quick.schedule.steps + 1 } }],
       ["train.miniBatchSize", { ...quick, train: { ...quick.train, miniBatchSize: quick.train.batchSize + 1 } }]
     ]

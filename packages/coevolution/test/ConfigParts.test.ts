@@ -21,9 +21,9 @@ const moved = (run: RunConfig, chosen: number): RunConfig => {
   const on = (place: number) => ((chosen >> place) & 1) === 1
   return {
     ...run,
-    ...(on(0) ? { engine: { ...run.engine, workers: 3, concurrency: 5, apiKeyEnv: "KEY" } } : {}),
+    ...(on(0) ? { engine: { ...run.engine, workers: 3, concurrency: 5 } } : {}),
     ...(on(1) ? { requests: { retries: 9, timeoutSeconds: 7 } } : {}),
-    ...(on(2) ? { retrieval: { ...run.retrieval, apiKeyEnv: "KEY" } } : {}),
+    ...(on(2) ? { keys: { ...run.keys, engine: "KEY", retrieval: "KEY" } } : {}),
     ...(on(3) ? { rollout: { ...run.rollout, maxFailedShare: 0.5 } } : {}),
     ...(on(4) ? { budget: { ...run.budget, tokens: 1_000_000_000 } } : {}),
     ...(on(5) ? { evaluation: { ...run.evaluation, baseline: false } } : {}),

@@ -7,10 +7,10 @@ import { type Search, SearchError } from "@inspo/retrieval"
 import { Effect, Hash, Layer, Schema } from "effect"
 import { config as base, runOn } from "./support/ScriptedRun.ts"
 
-/** In the mode `searchr1` equal queries are calls of their own, so that members of a group fail by themselves. */
+/** With the agent `search-r1-exact` equal queries are calls of their own, so that members of a group fail by themselves. */
 const config: RunConfig = {
   ...base,
-  rollout: { ...base.rollout, groupSize: 3, maxFailedShare: 1, mode: "searchr1" }
+  rollout: { ...base.rollout, groupSize: 3, maxFailedShare: 1, agent: "search-r1-exact" }
 }
 
 /** A search that is down in `percent` of 100 calls for a query. */

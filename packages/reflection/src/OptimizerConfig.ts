@@ -28,11 +28,6 @@ export const OptimizerConfig = Schema.Struct({
   url: Schema.NullOr(Schema.NonEmptyString).annotate({
     description: "Base URL such as `http://127.0.0.1:8000/v1`, or null for the provider's own"
   }),
-  apiKeyEnv: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description:
-      "Environment variable with the key, or null for the provider's usual one; `openai-compatible` then sends " +
-      "none"
-  }),
   maxOutputTokens: PositiveInt.annotate({ description: "Most tokens of one answer, thoughts included" }),
   prompt: Schema.NullOr(Schema.NonEmptyString).annotate({
     description:
@@ -47,7 +42,6 @@ export const defaultConfig: OptimizerConfig = {
   provider: "offline",
   model: null,
   url: null,
-  apiKeyEnv: null,
   maxOutputTokens: 16_384,
   prompt: null
 }

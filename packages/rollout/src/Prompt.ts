@@ -3,7 +3,7 @@ import type { Message, Tokenizer } from "@inspo/engine"
 import type { RolloutConfig } from "./RolloutConfig.ts"
 
 /** What decides the conversation an episode opens with. */
-export type Options = Pick<RolloutConfig, "texts" | "instructionRole">
+export type Options = Pick<RolloutConfig, "texts">
 
 /** What else the user message may hold: what the tools are, for `{tools}`, and what was found, put at the end. */
 export interface Extras {
@@ -36,7 +36,7 @@ export const messages = (
     )
     return context === undefined ? filled : `${filled.trimEnd()} Context: ${context}`
   }
-  return options.instructionRole === "user"
+  return options.texts.role === "user"
     ? [{ role: "user", content: fill(text) }]
     : [
         { role: "system", content: text },

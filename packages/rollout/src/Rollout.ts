@@ -74,7 +74,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   const engine = yield* Engine
   const { profile, tokenizer } = engine
   const reward = yield* Reward
-  const isReference = config.agent === "search-r1" && config.mode === "searchr1"
+  const isReference = config.agent === "search-r1-exact"
   const search = SearchTool.make((yield* Search).search, config.topK, (passages) =>
     isReference
       ? SearchR1.passagesText(passages)

@@ -13,17 +13,12 @@ export type InstructionRole = typeof InstructionRole.Type
  * - `rag`: the question is searched for once, what was found stands in the prompt, it answers
  * - `ircot`: as `rag`, and each sentence of its thought is searched for in turn
  * - `search-o1`: as `search-r1`, but it is shown its own condensation of what a tool returned
- * - `search-r1`: it calls tools between its thoughts, turn by turn, until it answers
+ * - `search-r1`: it calls tools between its thoughts, turn by turn, until it answers; tokens stay as sampled, and
+ *   observations within their tags
+ * - `search-r1-exact`: the same as the Search-R1 code does it, to the token
  */
-export const AgentName = Schema.Literals(["direct", "rag", "ircot", "search-o1", "search-r1"])
+export const AgentName = Schema.Literals(["direct", "rag", "ircot", "search-o1", "search-r1", "search-r1-exact"])
 export type AgentName = typeof AgentName.Type
-
-/**
- * How the `search-r1` agent runs: `robust` keeps tokens as sampled and observations within their tags, `searchr1` does what
- * the Search-R1 code does, to the token. Other agents have the robust loop only.
- */
-export const Mode = Schema.Literals(["robust", "searchr1"])
-export type Mode = typeof Mode.Type
 
 /** What the environment says of its own, besides what tools return. */
 export const Texts = Schema.Struct({
@@ -36,13 +31,18 @@ export const Texts = Schema.Struct({
       "The user message, with `{instruction}`, then `{question}` and, if wanted, `{tools}`: what the tools are"
   }),
   passage: Schema.String.annotate({
-    description: "One passage as text, with `{rank}` from 1, `{title}` and `{text}`. The mode `searchr1` has its own"
+    description:
+      "One passage as text, with `{rank}` from 1, `{title}` and `{text}`. The agent `search-r1-exact` has its own"
   }),
   separator: Schema.String.annotate({ description: "What stands between passages" }),
   invalidAction: Schema.String.annotate({
     description:
-      "What the policy is told after a turn without a valid action: as it stands in the mode `searchr1`, else " +
+      "What the policy is told after a turn without a valid action: as it stands with the agent `search-r1-exact`, else " +
       "between information tags"
+  }),
+  role: InstructionRole.annotate({
+    description:
+      "The message an instruction stands in: before the question in the user message, or alone in the system message"
   })
 })
 export interface Texts extends Schema.Schema.Type<typeof Texts> {}
@@ -53,12 +53,8 @@ export const RolloutConfig = Schema.Struct({
     description:
       "How the agent works: it answers at once (`direct`), after one search for the question (`rag`), after one " +
       "more for each sentence of its thought (`ircot`), or by tools that it calls turn by turn (`search-r1`), " +
-      "of whose results `search-o1` sees its own condensation"
-  }),
-  mode: Mode.annotate({
-    description:
-      "How the agent `search-r1` runs: tokens stay as sampled and observations within their tags (`robust`), or all " +
-      "is as in the Search-R1 code, to the token (`searchr1`). Other agents are robust only"
+      "of whose results `search-o1` sees its own condensation. `search-r1-exact` is `search-r1` as the Search-R1 code " +
+      "has it, to the token"
   }),
   tools: Schema.Array(Schema.NonEmptyString)
     .check(Schema.isUnique())
@@ -70,11 +66,11 @@ export const RolloutConfig = Schema.Struct({
   maxObservationTokens: Positive.annotate({ description: "Tokens the policy may be shown per turn" }),
   maxPromptTokens: Positive.annotate({
     description:
-      "A longer prompt ends its episode before the first turn. In the mode `searchr1` also the length of the " +
+      "A longer prompt ends its episode before the first turn. With the agent `search-r1-exact` also the length of the " +
       "rolling context and of the whole response"
   }),
   maxStartTokens: Positive.annotate({
-    description: "The mode `searchr1` trains on the last so many tokens of the prompt"
+    description: "The agent `search-r1-exact` trains on the last so many tokens of the prompt"
   }),
   topK: Positive.annotate({ description: "Passages per search" }),
   temperature: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
@@ -86,19 +82,15 @@ export const RolloutConfig = Schema.Struct({
   texts: Texts.annotate({
     description:
       "The environment's own words: `prompt` (the user message, with `{instruction}`, then `{question}` and, if wanted, " +
-      "`{tools}`), `passage` (with `{rank}` from 1, `{title}` and `{text}`), `separator` (between passages) and " +
-      "`invalidAction` (told after a turn without a valid action). A file of them may be named in their " +
-      "place, and `prompt` may be `{rows: FILE}`, as `instruction.seed` may"
-  }),
-  instructionRole: InstructionRole.annotate({
-    description:
-      "The message an instruction stands in: before the question in the user message, or alone in the system " +
-      "message"
+      "`{tools}`), `passage` (with `{rank}` from 1, `{title}` and `{text}`), `separator` (between passages), " +
+      "`invalidAction` (told after a turn without a valid action) and `role` (the message an instruction stands in: before " +
+      "the question in that of the `user`, or alone in that of the `system`). A file of them may be named in " +
+      "their place, and `prompt` may be `{rows: FILE}`, as `instruction.seed` may"
   }),
   scoredTurns: Schema.Literals(["all", "valid"]).annotate({
     description:
       "Whether a turn with broken tags can earn reward (`all`) or is left out of what is scored (`valid`). The " +
-      "mode `searchr1` scores all"
+      "agent `search-r1-exact` scores all"
   }),
   toolAttempts: Positive.annotate({ description: "How often a tool is asked before an episode fails" }),
   toolTimeoutSeconds: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({
@@ -107,10 +99,9 @@ export const RolloutConfig = Schema.Struct({
 })
 export interface RolloutConfig extends Schema.Schema.Type<typeof RolloutConfig> {}
 
-/** The values of the INSPO paper (Appendix B, 3B model) in the robust mode, with passages as `{title}: {text}`. */
+/** The values of the INSPO paper (Appendix B, 3B model) with passages as `{title}: {text}`. */
 export const defaultConfig: RolloutConfig = {
   agent: "search-r1",
-  mode: "robust",
   tools: ["search"],
   maxTurns: 4,
   maxResponseTokens: 500,
@@ -124,9 +115,9 @@ export const defaultConfig: RolloutConfig = {
     prompt: "{instruction} Question: {question}",
     passage: "{title}: {text}",
     separator: " ",
-    invalidAction: "Invalid action. Search with a query or give the answer."
+    invalidAction: "Invalid action. Search with a query or give the answer.",
+    role: "user"
   },
-  instructionRole: "user",
   scoredTurns: "valid",
   toolAttempts: 2,
   toolTimeoutSeconds: 300

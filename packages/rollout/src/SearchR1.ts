@@ -1,4 +1,4 @@
-/** What the Search-R1 code does to texts, case by case as it does. The mode `searchr1` is made of it. */
+/** What the Search-R1 code does to texts, case by case as it does. The agent `search-r1-exact` is made of it. */
 import { Question, type Trajectory } from "@inspo/domain"
 import { strip } from "@inspo/domain/PythonText"
 
@@ -35,7 +35,7 @@ export const question = (text: string): string => {
 }
 
 /**
- * What the reference counts of a trajectory of the mode `searchr1`: `turns` is 1 and one more for each turn before the
+ * What the reference counts of a trajectory of the agent `search-r1-exact`: `turns` is 1 and one more for each turn before the
  * last that left it active; `validSearches` counts a search in the last turn, although it is not made.
  */
 export const counters = (

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentName, Demonstration } from "@inspo/rollout"
+import { Demonstration } from "@inspo/rollout"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import { Effect, Option, Schema } from "effect"
 import { obliging, play, question } from "./support/Play.ts"
+import { KeepingAgent } from "./support/Agents.ts"
 
 const titles = new Map([
   ["a", "Marlen Tovik"],
@@ -66,7 +67,7 @@ describe("Demonstration", () => {
 
   it.effect.prop(
     "keeps the limits of every agent, however long it is",
-    { agent: AgentName, turns: Schema.Array(Turn), maxTurns: Schema.Literals([0, 1, 3]) },
+    { agent: KeepingAgent, turns: Schema.Array(Turn), maxTurns: Schema.Literals([0, 1, 3]) },
     ({ agent, maxTurns, turns }) =>
       Effect.gen(function* () {
         const config = { agent, maxTurns, maxResponseTokens: 20 }

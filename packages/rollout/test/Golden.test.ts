@@ -131,7 +131,7 @@ interface Written {
   readonly inputs: ReadonlyArray<string>
 }
 
-/** Runs scripts in the mode `searchr1`; a prompt stands for instruction and question. */
+/** Runs scripts of the agent `search-r1-exact`; a prompt stands for instruction and question. */
 const play = Effect.fnUntraced(function* (
   samples: ReadonlyArray<{ readonly prompt: string; readonly script: ReadonlyArray<string> }>,
   config: RolloutConfig,

@@ -16,7 +16,9 @@ describe("Prompt", () => {
   it("or into the system message", () => {
     assert.strictEqual(
       tokenizer.decode(
-        Prompt.render(tokenizer, instruction, question, { ...defaultConfig, instructionRole: "system" })
+        Prompt.render(tokenizer, instruction, question, {
+          texts: { ...defaultConfig.texts, role: "system" }
+        })
       ),
       "<|system|> Answer the question.<|user|> Question: Who founded Lumen Works?<|assistant|>"
     )

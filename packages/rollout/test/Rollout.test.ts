@@ -39,13 +39,13 @@ const Varied = Schema.Struct({
   temperature: Schema.Literal(1),
   passage: Schema.Literals(["{title}: {text}", "{rank} {text}"]),
   separator: Schema.Literals([" ", "\n"]),
-  instructionRole: Schema.Literals(["user", "system"]),
+  role: Schema.Literals(["user", "system"]),
   scoredTurns: Schema.Literals(["all", "valid"])
 })
-const complete = ({ passage, separator, ...varied }: typeof Varied.Type): RolloutConfig => ({
+const complete = ({ passage, role, separator, ...varied }: typeof Varied.Type): RolloutConfig => ({
   ...defaultConfig,
   ...varied,
-  texts: { ...defaultConfig.texts, passage, separator },
+  texts: { ...defaultConfig.texts, passage, role, separator },
   toolAttempts: 1
 })
 
@@ -371,7 +371,7 @@ describe("Rollout", () => {
     temperature: 1,
     passage: "{title}: {text}",
     separator: " ",
-    instructionRole: "user",
+    role: "user",
     scoredTurns: "valid"
   } as const satisfies typeof Varied.Type
   const fixed = (plans: typeof Plans.Type) => run({ plans, config, contextLength: 1000, concurrency: plans.length })

@@ -105,9 +105,9 @@ describe("training", () => {
     })
 
     it(`row 24: the instruction stands before the question, in the user message (${reading})`, () => {
-      const ask = (instructionRole: RunConfig["rollout"]["instructionRole"]) =>
-        Prompt.messages({ text: "Search first." }, { question: "Who?" }, { ...preset.rollout, instructionRole })
-      assert.strictEqual(preset.rollout.instructionRole, "user")
+      const ask = (role: RunConfig["rollout"]["texts"]["role"]) =>
+        Prompt.messages({ text: "Search first." }, { question: "Who?" }, { texts: { ...preset.rollout.texts, role } })
+      assert.strictEqual(preset.rollout.texts.role, "user")
       assert.deepStrictEqual(ask("user"), [{ role: "user", content: "Search first. Question: Who?" }])
       assert.deepStrictEqual(ask("system"), [
         { role: "system", content: "Search first." },

@@ -51,7 +51,7 @@ export const nodeOf = (schema: Schema.Constraint): Node =>
 const root = nodeOf(RunConfig)
 
 /** Mappings that are written as one value, or as the path of a file with it. */
-const oneValue: ReadonlySet<string> = new Set(["rollout.texts", "control"])
+const oneValue: ReadonlySet<string> = new Set(["control", "keys", "rollout.texts"])
 
 /** Sections before the keys in them, in the order of the Schema. */
 export const configKeys: ReadonlyArray<ConfigKey> = keysOf(root, "")

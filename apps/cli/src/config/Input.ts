@@ -40,13 +40,14 @@ export const laid = Effect.fnUntraced(function* (base: RunConfig, overrides: Rea
   const config = yield* orUsage(resolve(base, overrides))
   const path = yield* Path.Path
   const absolute = (name: string | null) => (name === null ? null : path.resolve(name))
+  const { model, tokenizer, url } = config.engine
   return {
     ...config,
     data: { ...config.data, questions: absolute(config.data.questions), corpus: absolute(config.data.corpus) },
     engine: {
       ...config.engine,
-      model: absolute(config.engine.model),
-      tokenizer: absolute(config.engine.tokenizer)
+      model: url === null ? absolute(model) : model,
+      tokenizer: absolute(tokenizer)
     }
   } satisfies RunConfig
 })

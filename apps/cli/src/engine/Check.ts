@@ -8,7 +8,7 @@ import * as Remote from "./Remote.ts"
 export interface CheckInput {
   readonly url: string
   readonly model: Option.Option<string>
-  readonly protocol: Remote.RemoteConfig["protocol"]
+  readonly protocol: "tinker" | "completions"
   readonly profile: Remote.RemoteConfig["profile"]
   readonly encoding: Remote.Encoding
   readonly tokenizer: Option.Option<string>
@@ -37,12 +37,10 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
       Remote.layer(
         {
           url: input.url,
-          protocol: input.protocol,
-          model: null,
-          baseModel: Option.getOrNull(input.model),
+          model: Option.getOrNull(input.model),
           tokenizer: Option.match(input.tokenizer, { onNone: () => null, onSome: (folder) => path.resolve(folder) }),
-          profile: input.profile,
-          apiKeyEnv: Option.getOrNull(input.apiKeyEnv),
+          profile: input.protocol === "completions" ? "completions" : input.profile,
+          key: Option.getOrNull(input.apiKeyEnv),
           contextLength: Option.getOrNull(input.contextLength),
           loraRank: Option.getOrNull(input.loraRank),
           concurrency: Option.getOrNull(input.concurrency),

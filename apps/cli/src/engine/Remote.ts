@@ -22,12 +22,12 @@ export interface Names {
 
 export const settings: Names = {
   url: "engine.url",
-  model: "engine.baseModel",
+  model: "engine.model",
   profile: "engine.profile",
   tokenizer: "engine.tokenizer",
   contextLength: "engine.contextLength",
   loraRank: "engine.loraRank",
-  apiKey: "engine.apiKeyEnv"
+  apiKey: "keys.engine"
 }
 
 export interface RemoteOptions {
@@ -38,7 +38,11 @@ export interface RemoteOptions {
 }
 
 /** Where an engine is served, and what its server cannot tell. */
-export type RemoteConfig = Omit<RunConfig["engine"], "url" | "workers"> & { readonly url: string }
+export type RemoteConfig = Omit<RunConfig["engine"], "url" | "workers"> & {
+  readonly url: string
+  /** The environment variable with the server's key. */
+  readonly key: string | null
+}
 
 /** How samples and gradients travel; `auto` is protobuf where the server takes it. */
 export type Encoding = "auto" | "json" | "protobuf"
@@ -50,50 +54,61 @@ export type Encoding = "auto" | "json" | "protobuf"
 export const layer = (config: RemoteConfig, options: RemoteOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const folder = config.tokenizer ?? config.model ?? ModelFolder.shipped
+      const folder = config.tokenizer ?? ModelFolder.shipped
       const { date } = config
       const tokenizer = yield* Effect.mapError(HuggingFaceTokenizer.read(folder, { date }), (error) =>
         start(`${error.message}${date === null ? "; set engine.date" : ""}`, error)
       )
-      const { apiKeyEnv } = config
+      const { key, profile } = config
       const apiKey =
-        apiKeyEnv === null
-          ? null
-          : yield* Secret.fromEnvironment(apiKeyEnv, options.names.apiKey, "the server's key", start)
-      const engine = engines[config.protocol](config, tokenizer, apiKey, options)
+        key === null ? null : yield* Secret.fromEnvironment(key, options.names.apiKey, "the server's key", start)
+      const engine =
+        profile === "completions"
+          ? completions(config, tokenizer, apiKey, options)
+          : tinker({ ...config, profile }, tokenizer, apiKey, options)
       return config.tokenizer === null ? onlyEmbedded(engine, config.url, options.names) : engine
     })
-  ).pipe(Layer.provide(PooledHttpClient.layer(silence[config.protocol])))
+  ).pipe(Layer.provide(PooledHttpClient.layer(silence[protocolOf(config)])))
 
 /** Results of the Tinker protocol are asked for again and again; completions come when they are done. */
 const silence = { tinker: "60 seconds", completions: "10 minutes" } as const
 
-const engines = {
-  tinker: (
-    { baseModel: model, concurrency, contextLength, loraRank, profile, url }: RemoteConfig,
-    tokenizer: Tokenizer,
-    apiKey: Redacted.Redacted | null,
-    options: RemoteOptions
-  ) =>
-    TinkerEngine.layer({
-      ...options,
-      url,
-      tokenizer,
-      apiKey,
-      model,
-      profile,
-      contextLength,
-      loraRank,
-      concurrency,
-      answerWithin: null
-    }),
-  completions: (
-    { baseModel: model, concurrency, contextLength, url }: RemoteConfig,
-    tokenizer: Tokenizer,
-    apiKey: Redacted.Redacted | null,
-    { names }: RemoteOptions
-  ) => CompletionsEngine.layer({ url, tokenizer, apiKey, model, contextLength, concurrency, names })
-}
+/** What a server speaks. */
+export const protocolOf = ({ profile }: Pick<RemoteConfig, "profile">): "tinker" | "completions" =>
+  profile === "completions" ? profile : "tinker"
+
+const tinker = (
+  {
+    concurrency,
+    contextLength,
+    loraRank,
+    model,
+    profile,
+    url
+  }: RemoteConfig & { readonly profile: Exclude<RemoteConfig["profile"], "completions"> },
+  tokenizer: Tokenizer,
+  apiKey: Redacted.Redacted | null,
+  options: RemoteOptions
+) =>
+  TinkerEngine.layer({
+    ...options,
+    url,
+    tokenizer,
+    apiKey,
+    model,
+    profile,
+    contextLength,
+    loraRank,
+    concurrency,
+    answerWithin: null
+  })
+
+const completions = (
+  { concurrency, contextLength, model, url }: RemoteConfig,
+  tokenizer: Tokenizer,
+  apiKey: Redacted.Redacted | null,
+  { names }: RemoteOptions
+) => CompletionsEngine.layer({ url, tokenizer, apiKey, model, contextLength, concurrency, names })
 
 const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: string, names: Names) =>
   Layer.effect(

@@ -7,7 +7,10 @@ import { FetchHttpClient } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 
 /** How a config names a language model and the way to it. */
-export type LanguageModelConfig = JudgeConfig
+export interface LanguageModelConfig extends JudgeConfig {
+  /** The environment variable with its key, or null for the provider's usual one. */
+  readonly key: string | null
+}
 
 /** The sections of the config that name a language model. */
 export type Section = "optimizer" | "judge"
@@ -37,18 +40,16 @@ export const layer = (
 
 /** Where the model of a section is. Its key comes from the variable named there, or from the provider's usual one. */
 export const wayTo = Effect.fnUntraced(function* (section: string, config: LanguageModelConfig) {
-  const { apiKeyEnv, model, provider: name, url } = config
+  const { key, model, provider: name, url } = config
   if (name === null) return yield* missing(`${section}.provider`, "a provider of language models")
   if (model === null) return yield* missing(`${section}.model`, `the name of a model of ${name}`)
   const provider = providers[name]
   if ((url ?? provider.url) === null) return yield* missing(`${section}.url`, "the base URL of the server")
-  const variable = apiKeyEnv ?? provider.apiKeyEnv
+  const variable = key ?? provider.apiKeyEnv
   const apiKey =
     variable === null
       ? null
-      : yield* Secret.fromEnvironment(variable, `${section}.apiKeyEnv`, "the model's key", () =>
-          unset(section, variable)
-        )
+      : yield* Secret.fromEnvironment(variable, `keys.${section}`, "the model's key", () => unset(section, variable))
   return { provider, model, url, apiKey, variable }
 })
 
@@ -63,7 +64,7 @@ const missing = (field: string, expected: string) =>
 
 const unset = (section: string, variable: string) =>
   new ConfigError({
-    field: `${section}.apiKeyEnv`,
+    field: `keys.${section}`,
     value: variable,
     expected: "a variable that the environment holds",
     remedy: "Set it to the model's key, or name another variable."
@@ -72,7 +73,7 @@ const unset = (section: string, variable: string) =>
 const unusable = (section: string, variable: string | null, { reason }: AiError.AiError) =>
   reason._tag === "AuthenticationError"
     ? new ConfigError({
-        field: `${section}.apiKeyEnv`,
+        field: `keys.${section}`,
         value: variable ?? "null",
         expected: "a variable with a key of visible ASCII letters",
         remedy: "Look for a line break or a space in its value."

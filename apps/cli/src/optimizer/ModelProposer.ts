@@ -8,7 +8,7 @@ import * as LanguageModelLayer from "./LanguageModelLayer.ts"
 import { withSettings } from "./Settings.ts"
 
 /** An optimizer that is a language model. */
-export interface ModelOptimizer extends Pick<RunConfig, "budget" | "requests"> {
+export interface ModelOptimizer extends Pick<RunConfig, "budget" | "keys" | "requests"> {
   readonly kind: PromptTemplate.PromptKind
   readonly optimizer: RunConfig["optimizer"] & {
     readonly provider: LanguageModelLayer.LanguageModelConfig["provider"]
@@ -19,7 +19,7 @@ export interface ModelOptimizer extends Pick<RunConfig, "budget" | "requests"> {
 const maxEvidenceTokens = 16_384
 
 /** A language model as the proposer, with the user's prompt and prices. Its errors name the settings. */
-export const layer = ({ budget, kind, optimizer, requests }: ModelOptimizer) =>
+export const layer = ({ budget, keys, kind, optimizer, requests }: ModelOptimizer) =>
   Layer.effect(
     Proposer,
     Effect.gen(function* () {
@@ -36,7 +36,11 @@ export const layer = ({ budget, kind, optimizer, requests }: ModelOptimizer) =>
         propose: (request) => inSettings(propose(request))
       })
     })
-  ).pipe(Layer.provide(LanguageModelLayer.layer("optimizer", { ...optimizer, temperature: null }, requests)))
+  ).pipe(
+    Layer.provide(
+      LanguageModelLayer.layer("optimizer", { ...optimizer, key: keys.optimizer, temperature: null }, requests)
+    )
+  )
 
 const inSettings = <E>(proposing: Effect.Effect<Proposal, ProposerError | E>) =>
   Effect.mapBoth(proposing, {

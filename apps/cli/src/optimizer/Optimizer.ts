@@ -8,7 +8,7 @@ export const layerProposer = ({
   optimizer,
   proposer,
   ...config
-}: Pick<RunConfig, "budget" | "control" | "optimizer" | "proposer" | "requests">) => {
+}: Pick<RunConfig, "budget" | "control" | "keys" | "optimizer" | "proposer" | "requests">) => {
   const { kind } = proposer
   const { provider } = optimizer
   return provider === "offline" || kind === "random"

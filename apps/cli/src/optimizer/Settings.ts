@@ -2,13 +2,15 @@ import type { ProposerErrorKind } from "@inspo/reflection/Proposer"
 
 /** What went wrong with the language model of a section of the config, with the settings that it depends on. */
 export const withSettings = (section: string, kind: ProposerErrorKind, problem: string): string => {
-  const settings = (behind[kind] ?? []).map((option) => (option.includes(".") ? option : `${section}.${option}`))
+  const settings =
+    kind === "unauthorized"
+      ? [`keys.${section}`]
+      : (behind[kind] ?? []).map((option) => (option.includes(".") ? option : `${section}.${option}`))
   return settings.length === 0 ? problem : `${problem}. In the config: ${settings.join(", ")}`
 }
 
 const behind: Readonly<Partial<Record<ProposerErrorKind, ReadonlyArray<string>>>> = {
   unreachable: ["url", "requests.timeoutSeconds"],
-  unauthorized: ["apiKeyEnv"],
   "not-found": ["model", "url"],
   "quota-exhausted": ["provider"],
   "rate-limited": ["requests.retries"],

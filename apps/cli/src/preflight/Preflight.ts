@@ -17,12 +17,12 @@ export interface Check extends Schema.Schema.Type<typeof Check> {}
 
 /** Looks for every server that a config names. What a run does without a server is not asked for. */
 export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
-  const { engine, judge, optimizer, retrieval, reward } = config
+  const { engine, judge, keys, optimizer, retrieval, reward } = config
   const asked = [
     ...(asksOptimizer(config) && optimizer.provider !== "offline"
-      ? [models("optimizer", { ...optimizer, provider: optimizer.provider }, config)]
+      ? [models("optimizer", { ...optimizer, provider: optimizer.provider, key: keys.optimizer }, config)]
       : []),
-    ...(reward.kind === "judge" ? [models("judge", judge, config)] : []),
+    ...(reward.kind === "judge" ? [models("judge", { ...judge, key: keys.judge }, config)] : []),
     ...(retrieval.url === null ? [] : [server("retriever", config)]),
     ...(engine.url === null ? [] : [server("engine", config)])
   ]

@@ -8,9 +8,9 @@ import type { Check } from "./Preflight.ts"
 
 /** Whether a retriever answers a query. */
 export const retriever = Effect.fnUntraced(
-  function* ({ requests, retrieval }: RunConfig) {
-    const { apiKeyEnv, url } = retrieval
-    const apiKey = yield* secret(apiKeyEnv, "retrieval.apiKeyEnv", "the retriever's key")
+  function* ({ keys, requests, retrieval }: RunConfig) {
+    const { url } = retrieval
+    const apiKey = yield* secret(keys.retrieval, "keys.retrieval", "the retriever's key")
     const { search } = yield* RetrieveClient.make({
       url: url ?? "",
       ...(apiKey === null ? {} : { apiKey }),
@@ -28,9 +28,9 @@ export const retriever = Effect.fnUntraced(
 
 /** Whether the server of an engine tells what it serves, which neither samples nor makes a model. */
 export const engine = Effect.fnUntraced(
-  function* ({ engine }: RunConfig) {
-    const { apiKeyEnv, protocol } = engine
-    const apiKey = yield* secret(apiKeyEnv, "engine.apiKeyEnv", "the server's key")
+  function* ({ engine, keys }: RunConfig) {
+    const protocol = engine.profile === "completions" ? engine.profile : "tinker"
+    const apiKey = yield* secret(keys.engine, "keys.engine", "the server's key")
     const base = URL.parse(engine.url ?? "")
     if (base === null || !["http:", "https:"].includes(base.protocol))
       return yield* Effect.fail("engine.url is no URL, expected one such as http://127.0.0.1:8000")
@@ -52,16 +52,16 @@ export const engine = Effect.fnUntraced(
       Effect.mapError(() => `engine.url: ${shown} did not answer; check that the server runs and can be reached`)
     )
     if (status === 401 || status === 403)
-      return yield* Effect.fail(`engine.apiKeyEnv: ${shown} answered status ${status}; expected a key that it accepts`)
+      return yield* Effect.fail(`keys.engine: ${shown} answered status ${status}; expected a key that it accepts`)
     if (status !== 200 || Result.isFailure(isObject(text)))
       return yield* Effect.fail(
         `engine.url: ${shown} answered status ${status}${status === 200 ? " and no JSON object" : ""}; expected a server of ` +
-          `engine.protocol ${protocol}`
+          `engine.profile ${engine.profile}`
       )
     return {
       part: "engine",
       status: "ready",
-      detail: `engine.url answers as engine.protocol ${protocol} does`
+      detail: `engine.url answers as engine.profile ${engine.profile} does`
     } as const
   },
   Effect.provide(FetchHttpClient.layer),

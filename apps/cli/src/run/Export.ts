@@ -45,7 +45,7 @@ export const exportRun = Effect.fn("Export.export")(function* ({ directory, json
           rule,
           hash: saved.checkpoint.hash,
           checkpoint: saved.checkpoint.uri,
-          baseModel: config.engine.baseModel
+          baseModel: config.engine.model
         },
     rollout: { agent: config.rollout.agent, tools: config.rollout.tools, maxTurns: config.rollout.maxTurns }
   }

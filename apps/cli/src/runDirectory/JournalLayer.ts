@@ -9,14 +9,14 @@ import { filesOf } from "./Files.ts"
 /** The journal of a run: a file in its directory, or the database that the config names. */
 export const layerJournal = (
   directory: string,
-  { journal }: Pick<RunConfig, "journal">,
+  { journal, keys }: Pick<RunConfig, "journal" | "keys">,
   mode: Mode
 ): Layer.Layer<Journal, JournalError> => {
-  const { leaseSeconds, passwordEnv, url } = journal
+  const { leaseSeconds, url } = journal
   if (url === null) return sqlite.layer({ file: filesOf(directory).journal, mode })
   return Layer.unwrap(
     Effect.gen(function* () {
-      const password = passwordEnv === null ? undefined : yield* secret(passwordEnv)
+      const password = keys.journal === null ? undefined : yield* secret(keys.journal)
       const postgres = yield* Effect.promise(() => import("@inspo/journal/postgres"))
       const run = journal.run ?? basename(resolve(directory))
       return postgres.layer({ url, password, run, mode, lease: `${leaseSeconds} seconds` })
@@ -27,7 +27,7 @@ export const layerJournal = (
 const secret = (variable: string) =>
   Secret.fromEnvironment(
     variable,
-    "journal.passwordEnv",
+    "keys.journal",
     "the password of the database",
     (detail) => new JournalError({ reason: "invalid", file: "journal.url", sequence: null, detail })
   )

@@ -16,9 +16,9 @@ const optimized = (url: string): RunConfig => ({
     ...Presets.tiny.optimizer,
     provider: "openai-compatible",
     model: "m",
-    url,
-    apiKeyEnv: "A_KEY"
+    url
   },
+  keys: { ...Presets.tiny.keys, optimizer: "A_KEY" },
   requests
 })
 const judged = (url: string): RunConfig => ({
@@ -33,8 +33,8 @@ const searching = (url: string): RunConfig => ({
   requests
 })
 const remote =
-  (protocol: RunConfig["engine"]["protocol"]) =>
-  (url: string): RunConfig => ({ ...Presets.tiny, engine: { ...Presets.tiny.engine, url, protocol } })
+  (profile: RunConfig["engine"]["profile"]) =>
+  (url: string): RunConfig => ({ ...Presets.tiny, engine: { ...Presets.tiny.engine, url, profile } })
 
 const look = (config: RunConfig) =>
   Preflight.look(config).pipe(
@@ -90,7 +90,7 @@ describe("look", () => {
     [
       "401",
       { status: 401, body: '{"error":{"message":"bad key"}}' },
-      { models: "apiKeyEnv", retriever: "retrieval.url", engine: "engine.apiKeyEnv" }
+      { models: "key", retriever: "retrieval.url", engine: "keys.engine" }
     ],
     ["404", { status: 404 }, { models: "model", retriever: "retrieval.url", engine: "engine.url" }],
     ["a page", { body: "<html>Welcome</html>" }, { models: "url", retriever: "retrieval.url", engine: "engine.url" }],
@@ -107,7 +107,14 @@ describe("look", () => {
   it.live.each(
     faults.flatMap(([name, reply, settings]) =>
       parts.map(
-        ([part, configured, group, section]) => [name, part, configured, reply, `${section}${settings[group]}`] as const
+        ([part, configured, group, section]) =>
+          [
+            name,
+            part,
+            configured,
+            reply,
+            settings[group] === "key" ? `keys.${part}` : `${section}${settings[group]}`
+          ] as const
       )
     )
   )("refuses to begin where %s comes from the %s, and names the setting", ([, part, configured, reply, setting]) =>
@@ -150,7 +157,7 @@ describe("look", () => {
       const checks = yield* Preflight.look(optimized("http://127.0.0.1:1")).pipe(
         Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({})))
       )
-      assert.include((yield* Effect.flip(Preflight.assertReady(checks))).problem, "optimizer.apiKeyEnv is A_KEY")
+      assert.include((yield* Effect.flip(Preflight.assertReady(checks))).problem, "keys.optimizer is A_KEY")
     })
   )
 })

@@ -27,7 +27,7 @@ const Step = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 21 }))
 
 const failing: RunConfig = {
   ...Scripted.config,
-  rollout: { ...Scripted.config.rollout, maxFailedShare: 1, mode: "searchr1" }
+  rollout: { ...Scripted.config.rollout, maxFailedShare: 1, agent: "search-r1-exact" }
 }
 
 /** A small run, its search failing for `percent` of 100 queries: its record and the trajectories its journal holds. */

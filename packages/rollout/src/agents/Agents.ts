@@ -7,7 +7,7 @@ import * as SearchO1 from "./SearchO1.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
 /** The agent a config asks for. */
-export const fromConfig = ({ agent, mode }: Pick<RolloutConfig, "agent" | "mode">): Agent => {
+export const fromConfig = ({ agent }: Pick<RolloutConfig, "agent">): Agent => {
   switch (agent) {
     case "direct":
       return ToolLoop.direct
@@ -18,6 +18,8 @@ export const fromConfig = ({ agent, mode }: Pick<RolloutConfig, "agent" | "mode"
     case "search-o1":
       return SearchO1.agent
     case "search-r1":
-      return mode === "searchr1" ? Reference.agent : ToolLoop.agent
+      return ToolLoop.agent
+    case "search-r1-exact":
+      return Reference.agent
   }
 }

@@ -6,7 +6,7 @@ import * as SearchR1 from "../SearchR1.ts"
 import type { Setting, Transcription } from "../Transcription.ts"
 
 /**
- * The agent `search-r1` in the mode `searchr1`: the loop of the Search-R1 code, to the token. After `maxTurns` turns one
+ * The agent `search-r1-exact`: the loop of the Search-R1 code, to the token. After `maxTurns` turns one
  * more is sampled, whose search is not made.
  */
 export const agent: Agent = {

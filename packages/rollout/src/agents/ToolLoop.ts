@@ -16,7 +16,7 @@ export interface Options {
   readonly digest?: (conversation: Conversation, action: Trajectory.Action, text: string) => Program<string>
 }
 
-/** The agent `search-r1` in the robust mode: it thinks and calls tools, turn by turn, until it answers. */
+/** The agent `search-r1`: it thinks and calls tools, turn by turn, until it answers. */
 export const agent: Agent = {
   tools: (config) => config.tools,
   make: (environment) => {

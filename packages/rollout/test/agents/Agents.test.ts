@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
-import { AgentName } from "@inspo/rollout"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
 import * as SearchO1 from "@inspo/rollout/agents/SearchO1"
 import { Effect, Schema } from "effect"
 import { passage, play } from "../support/Play.ts"
+import { KeepingAgent } from "../support/Agents.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -24,7 +24,7 @@ const TurnText = Schema.Union([
   Schema.String
 ])
 const Config = Schema.Struct({
-  agent: AgentName,
+  agent: KeepingAgent,
   maxTurns: between(0, 3),
   maxResponseTokens: between(1, 60),
   maxObservationTokens: between(2, 80),
@@ -84,7 +84,7 @@ describe("Every agent", () => {
 
   it.effect.prop(
     "does not notice other episodes",
-    { agent: AgentName, episodes: between(2, 5) },
+    { agent: KeepingAgent, episodes: between(2, 5) },
     ({ agent, episodes }) =>
       Effect.gen(function* () {
         const script = (prompt: string, { seed }: { readonly seed: string }) =>

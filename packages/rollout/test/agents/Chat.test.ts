@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
-import { AgentName, type Conversation, defaultConfig, Observation, type Program } from "@inspo/rollout"
+import { type Conversation, defaultConfig, Observation, type Program } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Effect, Result, Schema } from "effect"
 import { instruction, play, question } from "../support/Play.ts"
+import { KeepingAgent } from "../support/Agents.ts"
 
 const Text = Schema.Literals([
   "<think> I need a name.</think><search> Marlen Tovik</search>",
@@ -64,7 +65,7 @@ const finish = (program: Program) => {
 describe("A conversation without tokens", () => {
   it.effect.prop(
     "goes with every agent as one with tokens does",
-    { agent: AgentName, texts: Schema.NonEmptyArray(Text), maxTurns: Schema.Literals([0, 1, 3]) },
+    { agent: KeepingAgent, texts: Schema.NonEmptyArray(Text), maxTurns: Schema.Literals([0, 1, 3]) },
     ({ agent, maxTurns, texts }) =>
       Effect.gen(function* () {
         const config = { ...defaultConfig, agent, maxTurns }

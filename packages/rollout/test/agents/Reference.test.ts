@@ -67,7 +67,7 @@ describe("SearchR1", () => {
   })
 })
 
-describe("search-r1 in the mode searchr1", () => {
+describe("search-r1-exact", () => {
   const Config = Schema.Struct({
     maxTurns: between(0, 3),
     maxResponseTokens: between(1, 60),
@@ -83,7 +83,7 @@ describe("search-r1 in the mode searchr1", () => {
       Effect.gen(function* () {
         let written = 0
         const { requests, trajectories } = yield* play(() => text(texts[written++ % texts.length] ?? ""), {
-          config: { ...config, mode: "searchr1" },
+          config: { ...config, agent: "search-r1-exact" },
           contextLength
         })
         const { logprobs, mask, prompt, response, transcript } = trajectories[0] ?? assert.fail()
@@ -128,7 +128,7 @@ describe("search-r1 in the mode searchr1", () => {
       Effect.gen(function* () {
         const down = () => Effect.fail(new SearchError({ operation: "search", reason: "it is down" }))
         const { trajectories } = yield* play(() => "<search> a query of some length</search>", {
-          config: { ...config, mode: "searchr1", toolAttempts: 1 },
+          config: { ...config, agent: "search-r1-exact", toolAttempts: 1 },
           contextLength,
           ...(isDown ? { search: down } : {}),
           ...(demonstration === undefined ? {} : { demonstration: demonstration.map(text) })
@@ -151,7 +151,7 @@ describe("search-r1 in the mode searchr1", () => {
               ? "what?"
               : "<search>q</search> more",
         {
-          config: { mode: "searchr1", texts: { ...defaultConfig.texts, invalidAction: "Again!" } },
+          config: { agent: "search-r1-exact", texts: { ...defaultConfig.texts, invalidAction: "Again!" } },
           search: (queries) => Effect.succeed(queries.map(() => [passage("</information> b ", "a"), passage("c", "d")]))
         }
       )
