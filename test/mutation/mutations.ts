@@ -371,7 +371,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "evolves without a place to fill"
   ),
   schedule("step <= schedule.evolveUntil", "step < schedule.evolveUntil", "the last evolution is lost"),
-  schedule("step >= schedule.evolveFrom", "step > schedule.evolveFrom", "the first evolution comes late"),
+  schedule(
+    "step >= (schedule.policyFirst ?? 1)",
+    "step > (schedule.policyFirst ?? 1)",
+    "the first evolution comes late"
+  ),
   schedule("period > 0 && step % period === 0", "period > 0 && step % period === 1", "everything comes a step late"),
   schedule("divides(config.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
 

@@ -1,3 +1,4 @@
+import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Presets, type RunConfig, Strategies, Weighing } from "@inspo/coevolution"
 import { Pruning, type World } from "@inspo/simulation"
 import { Array as Arr, Effect } from "effect"
@@ -19,20 +20,16 @@ export const bench = Effect.fn("Pruning.bench")(function* <E, R>(host: Host<E, R
   for (const { description, means } of worlds) {
     const world: World.World = { means, correlation, groupSize }
     yield* host.tell([description])
-    const rules = yield* Effect.forEach(rulesFor(means.length), ({ config, delta, name }) =>
+    const rules = yield* Effect.forEach(rulesFor(means.length), ({ delta, loop, name }) =>
       Effect.gen(function* () {
         yield* host.tell([`  ${name}`])
-        return summary(
-          name,
-          delta,
-          yield* simulations(world, { ...loopOf(config), ...budget }, input.simulations, seed)
-        )
+        return summary(name, delta, yield* simulations(world, { ...loop, ...budget }, input.simulations, seed))
       })
     )
     const needs = yield* Effect.forEach(decisions, ({ batchSize, delta }) =>
       Effect.gen(function* () {
         yield* host.tell([`  confident, δ = ${delta}, until one is left, ${batchSize} questions a step`])
-        const loop = { ...loopOf(confident(delta, means.length)), ...budget, batchSize, steps: decisionSteps }
+        const loop = { ...confident(delta, means.length), ...budget, batchSize, steps: decisionSteps }
         const count = Math.ceil(input.simulations / decisionShare)
         return need(delta, batchSize, yield* simulations(world, loop, count, seed))
       })
@@ -82,19 +79,19 @@ const decisionSteps = 300
 const decisionShare = 50
 
 const rulesFor = (size: number) => [
-  { name: "bottom-half", delta: null, config: Presets.paper },
-  { name: "spare-unseen", delta: null, config: Presets.robust },
-  ...deltas.map((delta) => ({ name: `confident, δ = ${delta}`, delta, config: confident(delta, size) }))
+  { name: "bottom-half", delta: null, loop: loopOf(Presets.paper) },
+  { name: "spare-unseen", delta: null, loop: loopOf(Presets.robust) },
+  ...deltas.map((delta) => ({ name: `confident, δ = ${delta}`, delta, loop: confident(delta, size) }))
 ]
 
 /** The robust preset with the confident rule, for a single population of this size. */
-const confident = (delta: number, size: number): RunConfig => ({
-  ...Presets.robust,
-  population: { ...Presets.robust.population, size },
-  sampler: { ...Presets.robust.sampler, newcomers: "everyone" },
-  halving: { ...Presets.robust.halving, rule: "confident", delta },
-  schedule: { ...Presets.robust.schedule, evolveEvery: 0 }
-})
+const confident = (delta: number, size: number): ReturnType<typeof loopOf> => {
+  const { parents, ties } = Presets.robust.population
+  return {
+    ...loopOf({ ...Presets.robust, sampler: { ...Presets.robust.sampler, newcomers: "everyone" } }),
+    halving: SuccessiveHalving.confident({ parents, ties, delta, comparisons: size - 1 })
+  }
+}
 
 const loopOf = (config: RunConfig): Omit<Pruning.Loop, keyof typeof budget> => {
   const { halving, sampler, weighting } = Strategies.ofConfig(config)

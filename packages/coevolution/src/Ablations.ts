@@ -11,8 +11,8 @@ export const parts = {
     remove: (config) => ({
       ...config,
       instruction: { ...config.instruction, seeds: [] },
-      population: { ...config.population, size: 1, initial: null, parents: 1 },
-      schedule: { ...config.schedule, pruneEvery: 0, evolveEvery: 0 }
+      population: { ...config.population, size: 1, parents: 1 },
+      schedule: { ...config.schedule, pruneEvery: 0, evolveEvery: 0, policyFirst: null }
     })
   },
   pruning: {
@@ -40,7 +40,11 @@ export const parts = {
   },
   training: {
     remains: "the policy stays as it is, and instructions evolve under it",
-    remove: (config) => ({ ...config, train: { ...config.train, fromStep: null, untilStep: null } })
+    remove: (config) => ({
+      ...config,
+      schedule: { ...config.schedule, policyFirst: null },
+      train: { ...config.train, fromStep: null }
+    })
   }
 } as const satisfies Record<string, { readonly remains: string; readonly remove: (config: RunConfig) => RunConfig }>
 
@@ -63,7 +67,8 @@ export const prePolicy = (config: RunConfig): RunConfig => {
   const halvings = Math.ceil(Math.log2(config.population.size))
   return {
     ...config,
-    halving: { ...config.halving, minimumGroups: 0 },
+    // Nobody is spared, so that one is left.
+    halving: { ...config.halving, rule: "bottom-half" },
     schedule: {
       ...config.schedule,
       evolveEvery: quarter,
@@ -79,9 +84,7 @@ export const postPolicy = (config: RunConfig): RunConfig => {
   const { half, quarter } = fractions(config)
   return {
     ...config,
-    population: { ...config.population, initial: 1 },
-    schedule: { ...config.schedule, evolveEvery: quarter, evolveFrom: half, evolveUntil: half + quarter },
-    train: { ...config.train, untilStep: half }
+    schedule: { ...config.schedule, evolveEvery: quarter, evolveUntil: half + quarter, policyFirst: half }
   }
 }
 

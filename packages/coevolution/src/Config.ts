@@ -2,9 +2,8 @@ import type { EngineProfile } from "@inspo/engine"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
 import { ModelPrice, OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
-import * as Prices from "@inspo/reflection/Prices"
 import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
-import { builtInTools, RolloutConfig as EpisodeConfig } from "@inspo/rollout"
+import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { DateTime, Option, Schema, Struct } from "effect"
 
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
@@ -12,7 +11,6 @@ const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 /** A whole number up to what no machine gets done. */
 const upTo = (most: number, least = 1) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
 const PositiveNumber = Schema.Finite.check(Schema.isGreaterThan(0))
-const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const Risk = Schema.Finite.check(
   Schema.isBetween({ minimum: 0, maximum: 1, exclusiveMinimum: true, exclusiveMaximum: true })
 )
@@ -25,7 +23,9 @@ const Day = Schema.String.check(
 /** Where questions and passages come from: the generated world, or files of the user. */
 export const DataConfig = Schema.Struct({
   questions: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Path of a question file (Search-R1 rows as Parquet or JSONL), or null for the generated world"
+    description:
+      "Path of a question file (Search-R1 rows as Parquet or JSONL), or null for the generated world. Where its rows name " +
+      "no splits, a tenth is held out for validation and a fifth for the test"
   }),
   corpus: Schema.NullOr(Schema.NonEmptyString).annotate({
     description:
@@ -34,9 +34,6 @@ export const DataConfig = Schema.Struct({
   }),
   weights: Schema.NullOr(Schema.Record(Schema.String, PositiveNumber)).annotate({
     description: "Relative share of each data source among the training questions, or null to train on all of them"
-  }),
-  testShare: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 2 / 3, exclusiveMaximum: true })).annotate({
-    description: "Share of your question file held out for the test; half as much is held out for validation"
   }),
   world: Schema.Struct({
     seed: Schema.NullOr(Schema.Int).annotate({
@@ -63,9 +60,6 @@ export const PopulationConfig = Schema.Struct({
   size: upTo(10_000).annotate({
     description: "N_P: how many instructions live after a refill. 1 without evolution is ordinary GRPO"
   }),
-  initial: Schema.NullOr(upTo(10_000)).annotate({
-    description: "How many instructions the run begins with, or null for `size`"
-  }),
   parents: PositiveInt.annotate({
     description: "N_parent: how many survive to become parents; pruning never goes below"
   }),
@@ -73,10 +67,8 @@ export const PopulationConfig = Schema.Struct({
   average: Schema.Literals(["draws", "steps"]).annotate({
     description:
       "Eq. 6 takes the instruction's own last n observations and divides their sum by n, or takes those of the last n " +
-      "steps and divides by how many they are (rows 4 and 6)"
-  }),
-  unseen: Schema.Literals(["zero", "mean"]).annotate({
-    description: "Weight of a never-sampled instruction: 0, or the mean of the known weights (row 7)"
+      "steps and divides by how many they are (rows 4 and 6). A never-sampled instruction weighs 0, or the mean of the " +
+      "known weights (row 7)"
   }),
   ties: Schema.Literals(["order", "evidence"]).annotate({
     description:
@@ -100,17 +92,11 @@ export const SamplerConfig = Schema.Struct({
 export const HalvingConfig = Schema.Struct({
   rule: Schema.Literals(["bottom-half", "spare-unseen", "confident"]).annotate({
     description:
-      "Prunes drop the bottom half (row 2). Of that half, `spare-unseen` spares what was hardly seen, `confident` " +
-      "what is not known to be worse"
+      "Prunes drop the bottom half (row 2). Of that half, `spare-unseen` spares what was seen in fewer than four groups " +
+      "(row 7), `confident` what is not known to be worse: it drops the best of a population in at most one of 20 runs"
   }),
   ranking: Schema.Literals(["before", "after"]).annotate({
     description: "Prune and choose parents by the weights before this step's rewards, or after them (rows 3 and 28)"
-  }),
-  minimumGroups: NonNegativeInt.annotate({
-    description: "Groups an instruction must have been seen in before `spare-unseen` may prune it (row 7)"
-  }),
-  delta: Risk.annotate({
-    description: "Probability that `confident` ever drops the best instruction of a population, over the whole run"
   })
 })
 
@@ -118,8 +104,12 @@ export const ScheduleConfig = Schema.Struct({
   steps: upTo(1_000_000).annotate({ description: "T: policy updates" }),
   pruneEvery: NonNegativeInt.annotate({ description: "K_p: prune every so many steps; 0 never" }),
   evolveEvery: NonNegativeInt.annotate({ description: "K_e: evolve every so many steps; 0 never" }),
-  evolveFrom: NonNegativeInt.annotate({ description: "First step that may evolve" }),
-  evolveUntil: NonNegativeInt.annotate({ description: "T_e: the last step that may evolve (row 10)" })
+  evolveUntil: NonNegativeInt.annotate({ description: "T_e: the last step that may evolve (row 10)" }),
+  policyFirst: Schema.NullOr(PositiveInt).annotate({
+    description:
+      "Steps in which the policy trains under `instruction.seed` alone, before instructions evolve under it as it is then; " +
+      "null for both at once"
+  })
 })
 
 export const BufferConfig = Schema.Struct({
@@ -180,10 +170,6 @@ export const VerificationConfig = Schema.Struct({
 
 export const RolloutConfig = Schema.Struct({
   groupSize: upTo(10_000).annotate({ description: "G: trajectories per (instruction, question)" }),
-  maxFailedShare: Share.annotate({
-    description:
-      "How many of the rollouts asked for at once may fail by a tool or reward; more stop the run, to be resumed"
-  }),
   ...Struct.omit(EpisodeConfig.fields, [
     "maxStartTokens",
     "temperature",
@@ -208,9 +194,6 @@ export const TrainConfig = Schema.Struct({
     description:
       "First step that updates the policy, or null to leave it as it is and evolve instructions alone; earlier " +
       "steps only collect rollouts and credit instructions"
-  }),
-  untilStep: Schema.NullOr(PositiveInt).annotate({
-    description: "Last step that updates the policy, or null for the last of the run"
   }),
   demonstrations: Schema.NullOr(Schema.Literals(["answers", "searches"])).annotate({
     description:
@@ -304,9 +287,6 @@ export const JournalConfig = Schema.Struct({
   }),
   run: Schema.NullOr(Schema.NonEmptyString).annotate({
     description: "Name of the run in that database, or null for the name of the run directory"
-  }),
-  leaseSeconds: PositiveNumber.annotate({
-    description: "Seconds after which another machine may take over from a writer that went silent"
   })
 })
 
@@ -415,8 +395,8 @@ export const scopeOf = ({ reward, rollout }: Pick<RunConfig, "reward" | "rollout
   rollout.agent === "search-r1-exact" && reward.kind !== "command" ? "searchr1" : "response"
 
 /** How many instructions the run begins with. */
-export const initialSize = ({ population }: Pick<RunConfig, "population">): number =>
-  population.initial ?? population.size
+export const initialSize = ({ population, schedule }: Pick<RunConfig, "population" | "schedule">): number =>
+  schedule.policyFirst === null ? population.size : 1
 
 /** The tokens of prompt and response that the limits allow a trajectory of the agent `search-r1` at most. */
 export const maximumTokens = ({ rollout }: Pick<RunConfig, "rollout">): number => {
@@ -447,8 +427,8 @@ export const unknownPrice = (section: "optimizer" | "judge", limit: number): Con
 
 /** Whether a language model is to write instructions: one is named, and the settings leave any to write. */
 export const asksOptimizer = (config: RunConfig): boolean => {
-  const { evolveEvery, evolveFrom, evolveUntil, steps } = config.schedule
-  const evolves = evolveEvery > 0 && Math.max(evolveEvery, evolveFrom) <= Math.min(steps, evolveUntil)
+  const { evolveEvery, evolveUntil, policyFirst, steps } = config.schedule
+  const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil)
   return (
     config.optimizer.provider !== "offline" &&
     config.proposer.kind !== "random" &&
@@ -487,138 +467,6 @@ export const unsupported = ({ train }: RunConfig, engine: EngineProfile): Config
       value: String(train.entropyCoefficient),
       expected: `0, because the loss of the engine ${engine.name} takes no entropy term`,
       remedy: "Set train.entropyCoefficient to 0."
-    })
-  return null
-}
-
-/** Rules between fields that no single field can state; the first that is broken, or null. */
-export const inconsistency = (config: RunConfig): ConfigError | null => {
-  const { data, population, rollout, train } = config
-  if (population.parents > population.size)
-    return new ConfigError({
-      field: "population.parents",
-      value: String(population.parents),
-      expected: `at most population.size (${population.size})`,
-      remedy: "Lower population.parents or raise population.size."
-    })
-  if (
-    (data.questions === null) !== (data.corpus === null) &&
-    (data.questions === null || config.retrieval.url === null)
-  )
-    return new ConfigError({
-      field: data.questions === null ? "data.questions" : "data.corpus",
-      value: "null",
-      expected: "a path, because its counterpart is one",
-      remedy:
-        "Set both data.questions and data.corpus, or neither to use the generated world; data.corpus may be missing " +
-        "where retrieval.url is set."
-    })
-  if (population.initial !== null && (population.initial < population.parents || population.initial > population.size))
-    return new ConfigError({
-      field: "population.initial",
-      value: String(population.initial),
-      expected: `null or population.parents (${population.parents}) to population.size (${population.size})`,
-      remedy: "Leave it null to begin with population.size instructions."
-    })
-  if (config.instruction.seeds.length >= initialSize(config))
-    return new ConfigError({
-      field: "instruction.seeds",
-      value: `a list of ${config.instruction.seeds.length}`,
-      expected: `at most ${initialSize(config) - 1}, as many as the first population holds beside instruction.seed`,
-      remedy: "Shorten the list or raise population.size."
-    })
-  if (train.fromStep !== null && train.fromStep > config.schedule.steps)
-    return new ConfigError({
-      field: "train.fromStep",
-      value: String(train.fromStep),
-      expected: `at most schedule.steps (${config.schedule.steps})`,
-      remedy: "Lower train.fromStep, so that at least the last step trains."
-    })
-  if (train.fromStep !== null && train.untilStep !== null && train.untilStep < train.fromStep)
-    return new ConfigError({
-      field: "train.untilStep",
-      value: String(train.untilStep),
-      expected: `at least train.fromStep (${train.fromStep})`,
-      remedy: "Raise train.untilStep, or leave it null to train until the end."
-    })
-  const { evaluation, proposer, verification } = config
-  if (verification.stop !== null && verification.baseline !== "rerun")
-    return new ConfigError({
-      field: "verification.stop",
-      value: String(verification.stop),
-      expected: "null, because verification.baseline is stored: a mean on record has no questions to compare on",
-      remedy: "Set verification.baseline to rerun, or verification.stop to null."
-    })
-  if (verification.reuse && verification.baseline !== "rerun")
-    return new ConfigError({
-      field: "verification.reuse",
-      value: "true",
-      expected: "false, because verification.baseline is stored: fresh questions have no mean on record",
-      remedy: "Set verification.baseline to rerun, or verification.reuse to false."
-    })
-  const contestants = proposer.candidates + 1
-  if (verification.reuse && verification.samples > 0 && train.batchSize < contestants)
-    return new ConfigError({
-      field: "train.batchSize",
-      value: String(train.batchSize),
-      expected: `at least ${contestants}, one group for each candidate and the parent, because verification.reuse is true`,
-      remedy: "Raise train.batchSize, lower proposer.candidates, or set verification.reuse to false."
-    })
-  if (evaluation.select !== "last" && evaluation.every === 0)
-    return new ConfigError({
-      field: "evaluation.every",
-      value: "0",
-      expected: `a positive number, because evaluation.select is ${evaluation.select}`,
-      remedy: "Set it to the steps between validations, or evaluation.select to last."
-    })
-  const unitsPerStep = train.unit === "questions" ? train.batchSize : train.batchSize * rollout.groupSize
-  if (train.miniBatchSize > unitsPerStep)
-    return new ConfigError({
-      field: "train.miniBatchSize",
-      value: String(train.miniBatchSize),
-      expected: `at most ${unitsPerStep} ${train.unit}, a step's batch`,
-      remedy: "Lower train.miniBatchSize or raise train.batchSize."
-    })
-  const unknownTool = rollout.tools.find((name) => !builtInTools.includes(name))
-  if (unknownTool !== undefined)
-    return new ConfigError({
-      field: "rollout.tools",
-      value: JSON.stringify(unknownTool),
-      expected: `some of ${builtInTools.join(", ")}`,
-      remedy: "Leave it out; further tools are given to the rollout layer in TypeScript."
-    })
-  if (rollout.agent === "search-r1-exact" && (rollout.tools.length !== 1 || rollout.tools[0] !== "search"))
-    return new ConfigError({
-      field: "rollout.tools",
-      value: JSON.stringify(rollout.tools),
-      expected: "[search], which is all that Search-R1 has, because rollout.agent is search-r1-exact",
-      remedy: "Set it so, or rollout.agent to search-r1."
-    })
-  if (config.reward.kind === "judge" && (config.judge.provider === null || config.judge.model === null))
-    return new ConfigError({
-      field: config.judge.provider === null ? "judge.provider" : "judge.model",
-      value: "null",
-      expected: "a language model, because reward.kind is judge",
-      remedy: "Name both, as in --set judge.provider=openai-compatible --set judge.model=qwen3."
-    })
-  if (
-    config.reward.kind === "judge" &&
-    config.budget.usd !== null &&
-    Prices.priceOf(config.judge.model, config.budget.prices) === null
-  )
-    return unknownPrice("judge", config.budget.usd)
-  if (
-    asksOptimizer(config) &&
-    config.budget.usd !== null &&
-    Prices.priceOf(config.optimizer.model, config.budget.prices) === null
-  )
-    return unknownPrice("optimizer", config.budget.usd)
-  if (config.reward.kind === "command" && config.reward.command.length === 0)
-    return new ConfigError({
-      field: "reward.command",
-      value: "[]",
-      expected: "a program and its arguments, because reward.kind is command",
-      remedy: "Name the program, as in --set 'reward.command=[python3, score.py]'."
     })
   return null
 }

@@ -26,7 +26,6 @@ export const parts = {
     questions: "address",
     corpus: "address",
     weights: "algorithm",
-    testShare: "algorithm",
     world: "algorithm"
   },
   instruction: "algorithm",
@@ -46,7 +45,6 @@ export const parts = {
   verification: "algorithm",
   rollout: {
     groupSize: "algorithm",
-    maxFailedShare: "environment",
     agent: "algorithm",
     tools: "algorithm",
     maxTurns: "algorithm",
@@ -89,7 +87,7 @@ export const parts = {
     loraRank: "algorithm",
     concurrency: "environment"
   },
-  journal: { url: "address", run: "environment", leaseSeconds: "environment" },
+  journal: { url: "address", run: "environment" },
   keys: "environment",
   budget: "environment",
   control: "algorithm"

@@ -34,8 +34,8 @@ export const bend = (config: RunConfig, method: Method): RunConfig => {
 
 const oneInstruction = (config: RunConfig): RunConfig => ({
   ...config,
-  population: { ...config.population, size: 1, parents: 1, initial: null },
-  schedule: { ...config.schedule, pruneEvery: 0, evolveEvery: 0 }
+  population: { ...config.population, size: 1, parents: 1 },
+  schedule: { ...config.schedule, pruneEvery: 0, evolveEvery: 0, policyFirst: null }
 })
 
 /** For a policy that has nothing to call. */

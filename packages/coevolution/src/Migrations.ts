@@ -39,7 +39,8 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["budget"], value: { usd: null, rollouts: null, tokens: null, minutes: null } },
   { path: ["budget", "prices"], value: [] },
   { path: ["control", "clauses"], value: null },
-  { path: ["journal"], value: { url: null, run: null, leaseSeconds: 30 } },
+  { path: ["journal"], value: { url: null, run: null } },
+  { path: ["schedule", "policyFirst"], value: null },
   { path: ["keys"], value: { engine: null, optimizer: null, judge: null, retrieval: null, journal: null } },
   { path: ["rollout", "texts", "role"], value: "user" }
 ]
@@ -84,6 +85,17 @@ const moves: ReadonlyArray<(config: unknown) => unknown> = [
     return prices.length === 0 ? config : put(config, ["budget", "prices"], prices)
   },
   (config) => {
+    const { evolveFrom } = mappingAt(config, "schedule")
+    const { untilStep } = mappingAt(config, "train")
+    return typeof untilStep === "number" && evolveFrom === untilStep && valueAt(config, "population.initial") === 1
+      ? put(config, ["schedule", "policyFirst"], untilStep)
+      : config
+  },
+  (config) =>
+    valueAt(config, "halving.minimumGroups") === 0 && rulesThatSpare.includes(String(valueAt(config, "halving.rule")))
+      ? put(config, ["halving", "rule"], "bottom-half")
+      : config,
+  (config) => {
     const { instructionRole } = mappingAt(config, "rollout")
     return instructionRole !== "user" && instructionRole !== "system"
       ? config
@@ -120,6 +132,9 @@ const moves: ReadonlyArray<(config: unknown) => unknown> = [
   }
 ]
 
+/** What the rule that spares the unseen is, and was, called. */
+const rulesThatSpare = ["spare-unseen", "robust"]
+
 /** The settings that named the variables of `keys`. */
 const formerKeys = {
   engine: "engine.apiKeyEnv",
@@ -137,7 +152,8 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
   // The fingerprint of the data guards what the world holds.
   { path: "data.world.sizes", now: "every world has 120 people, 40 towns, 40 companies and 20 rivers" },
   { path: "data.world.counts", now: "data.world.questions says how many there are to train on" },
-  { path: "data.validationShare", now: "half as much as data.testShare is held out for validation" },
+  { path: "data.validationShare", now: "a tenth is held out for validation; `inspo data split` takes other shares" },
+  { path: "data.testShare", now: "a fifth is held out for the test; `inspo data split` takes other shares" },
   { path: "data.world.mix", now: "every world has the same shares of the kinds of question" },
   { path: "population.archive", values: [0], now: "instructions that left are not tried again" },
   {
@@ -147,6 +163,50 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
       (valueAt(config, "population.span") === "draws"),
     now: "population.average says both what is summed and what divides it"
   },
+  {
+    path: "population.unseen",
+    unless: (config) =>
+      ["window", "draws"].includes(String(valueAt(config, "population.average"))) ===
+      (valueAt(config, "population.unseen") === "zero"),
+    now: "population.average says it, too"
+  },
+  {
+    path: "population.initial",
+    unless: (config) => {
+      const { initial, size } = mappingAt(config, "population")
+      return initial === null || initial === size || (initial === 1 && isPolicyFirst(config))
+    },
+    now: "a run begins with population.size instructions, or with one where schedule.policyFirst is set"
+  },
+  {
+    path: "schedule.evolveFrom",
+    unless: (config) => {
+      const { evolveEvery, evolveFrom } = mappingAt(config, "schedule")
+      return Number(evolveFrom) <= Math.max(1, Number(evolveEvery)) || isPolicyFirst(config)
+    },
+    now: "a run evolves from the first step, or after schedule.policyFirst"
+  },
+  {
+    path: "train.untilStep",
+    unless: (config) => valueAt(config, "train.untilStep") === null || isPolicyFirst(config),
+    now: "schedule.policyFirst ends the training, and instructions evolve after it"
+  },
+  {
+    path: "halving.minimumGroups",
+    unless: (config) =>
+      valueAt(config, "halving.minimumGroups") === 4 ||
+      !rulesThatSpare.includes(String(valueAt(config, "halving.rule"))),
+    now: "spare-unseen spares what was seen in fewer than four groups"
+  },
+  {
+    path: "halving.delta",
+    unless: (config) =>
+      valueAt(config, "halving.delta") === 0.05 ||
+      !["confident", "certain"].includes(String(valueAt(config, "halving.rule"))),
+    now: "confident drops the best of a population with a probability of at most 0.05"
+  },
+  { path: "rollout.maxFailedShare", now: "a tenth of the rollouts asked for at once may fail" },
+  { path: "journal.leaseSeconds", now: "another may take over after 30 seconds" },
   {
     path: "population.best",
     unless: (config) =>
@@ -288,6 +348,8 @@ export const completeEvent = (stored: unknown): Result.Result<unknown, ConfigErr
   Predicate.hasProperty(stored, "config") && Predicate.hasProperty(stored, "_tag") && stored._tag === "RunStarted"
     ? Result.map(completeConfig(stored.config), (config) => ({ ...stored, config }))
     : Result.succeed(stored)
+
+const isPolicyFirst = (config: unknown): boolean => typeof valueAt(config, "schedule.policyFirst") === "number"
 
 const valueAt = (node: unknown, path: string): unknown =>
   path.split(".").reduce((inner, key) => (isMapping(inner) ? inner[key] : undefined), node)

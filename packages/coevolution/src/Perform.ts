@@ -15,15 +15,27 @@ import * as TrajectoryStore from "./TrajectoryStore.ts"
 
 export { RunMismatch } from "./internal/perform/RunMismatch.ts"
 
+/** What stops a run before it learns from too little. */
+export interface Limits {
+  /** How many of the rollouts asked for at once may fail by a tool or reward, from 0 to 1; a tenth unless it is said. */
+  readonly maxFailedShare?: number | undefined
+}
+
+const defaultMaxFailedShare = 0.1
+
 /**
  * Does what a command says and reports it as an event; decides nothing. `state` is the state the command was made from.
  *
  * Work that a stopped run already paid for is read from the journal instead of being asked for again.
  */
-export const make = Effect.fnUntraced(function* (config: RunConfig, data: RunData) {
+export const make = Effect.fnUntraced(function* (
+  config: RunConfig,
+  data: RunData,
+  { maxFailedShare = defaultMaxFailedShare }: Limits = {}
+) {
   const bookkeeping = yield* Bookkeeping.make(config.budget)
   const { check, timed } = bookkeeping
-  const store = yield* TrajectoryStore.make(config, bookkeeping)
+  const store = yield* TrajectoryStore.make(config, bookkeeping, maxFailedShare)
   const checkpoints = yield* Checkpoints.make()
   const { initialise, propose } = yield* Propose.make(config, data, store, bookkeeping)
   const { plan, train } = yield* Train.make(config, bookkeeping, store, checkpoints)

@@ -10,7 +10,6 @@ export const robust: RunConfig = {
     questions: null,
     corpus: null,
     weights: null,
-    testShare: 0.2,
     world: {
       seed: null,
       questions: 1000
@@ -19,21 +18,19 @@ export const robust: RunConfig = {
   instruction: { seed: ClauseBank.seedInstruction, seeds: [] },
   population: {
     size: 7,
-    initial: null,
     parents: 1,
     window: 5,
     average: "steps",
-    unseen: "mean",
     ties: "evidence"
   },
   sampler: { temperature: 0.2, assignment: "stratified", newcomers: "guaranteed" },
-  halving: { rule: "spare-unseen", ranking: "after", minimumGroups: 4, delta: 0.05 },
+  halving: { rule: "spare-unseen", ranking: "after" },
   schedule: {
     steps: 300,
     pruneEvery: 5,
     evolveEvery: 15,
-    evolveFrom: 1,
-    evolveUntil: 150
+    evolveUntil: 150,
+    policyFirst: null
   },
   buffer: { failures: "own", capacitySteps: 5, perQuestionCap: 10 },
   proposer: {
@@ -55,7 +52,6 @@ export const robust: RunConfig = {
   },
   rollout: {
     groupSize: 5,
-    maxFailedShare: 0.1,
     agent: "search-r1",
     tools: ["search"],
     maxTurns: 4,
@@ -72,7 +68,6 @@ export const robust: RunConfig = {
   train: {
     batchSize: 512,
     fromStep: 1,
-    untilStep: null,
     demonstrations: null,
     miniBatchSize: 256,
     unit: "questions",
@@ -104,7 +99,7 @@ export const robust: RunConfig = {
     loraRank: null,
     concurrency: null
   },
-  journal: { url: null, run: null, leaseSeconds: 30 },
+  journal: { url: null, run: null },
   keys: { engine: null, optimizer: null, judge: null, retrieval: null, journal: null },
   budget: { usd: null, rollouts: null, tokens: null, minutes: null, prices: [] },
   control: { permuteCredit: false, clauses: null }
@@ -119,11 +114,10 @@ export const paper: RunConfig = {
   population: {
     ...robust.population,
     average: "draws",
-    unseen: "zero",
     ties: "order"
   },
   sampler: { ...robust.sampler, assignment: "independent", newcomers: "drawn" },
-  halving: { ...robust.halving, rule: "bottom-half", ranking: "before", minimumGroups: 0 },
+  halving: { ...robust.halving, rule: "bottom-half", ranking: "before" },
   // t < T_e, which is 150.
   schedule: { ...robust.schedule, evolveUntil: 149 },
   buffer: { failures: "any", capacitySteps: 1, perQuestionCap: null },
@@ -166,7 +160,7 @@ export const tiny: RunConfig = {
   ...quick,
   data: { ...quick.data, world: { ...quick.data.world, questions: 40 } },
   population: { ...quick.population, size: 3 },
-  halving: { ...quick.halving, minimumGroups: 0 },
+  halving: { ...quick.halving, rule: "bottom-half" },
   schedule: { ...quick.schedule, steps: 4, pruneEvery: 1, evolveEvery: 2, evolveUntil: 4 },
   proposer: { ...quick.proposer, candidates: 2 },
   verification: { ...quick.verification, samples: 2, rounds: 1 },

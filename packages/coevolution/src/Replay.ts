@@ -57,7 +57,7 @@ export const replay = Effect.fn("Replay.replay")(function* (options: {
   const strategies = yield* Strategies.fromContext
   const setting = makeSetting({ config, strategies }, data)
   const current = yield* Ref.make<RunEvent | null>(null)
-  const { perform } = yield* Perform.make(config, data).pipe(
+  const { perform } = yield* Perform.make(config, data, { maxFailedShare: 1 }).pipe(
     Effect.provide(Layer.mergeAll(layerRecorded(current), layerReadOnly, Digest.layerWebCrypto))
   )
   const [first] = entries

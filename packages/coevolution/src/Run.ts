@@ -19,7 +19,7 @@ import * as Strategies from "./Strategies.ts"
 import type { TooManyFailures } from "./TrajectoryStore.ts"
 import type { Setting } from "./Setting.ts"
 
-export interface RunOptions<E = never> {
+export interface RunOptions<E = never> extends Perform.Limits {
   readonly config: RunConfig
   readonly data: RunData
   /** Identifies the code that makes the results, for the record. */
@@ -57,7 +57,7 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
   const journal = yield* Journal
   const strategies = yield* Strategies.fromContext
   const setting = makeSetting({ config: options.config, strategies }, options.data)
-  const { catchUp, perform } = yield* Perform.make(options.config, options.data).pipe(
+  const { catchUp, perform } = yield* Perform.make(options.config, options.data, options).pipe(
     Effect.provide(Digest.layerWebCrypto)
   )
   const commit = Effect.fnUntraced(function* (state: RunState, event: RunEvent) {

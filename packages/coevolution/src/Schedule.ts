@@ -14,7 +14,7 @@ export const evolves = (config: RunConfig, step: number): boolean =>
 
 const evolvesAt = ({ population, schedule }: RunConfig, step: number): boolean =>
   divides(schedule.evolveEvery, step) &&
-  step >= schedule.evolveFrom &&
+  step >= (schedule.policyFirst ?? 1) &&
   step <= schedule.evolveUntil &&
   population.size > population.parents
 
@@ -39,7 +39,7 @@ export const checkpoints = (config: RunConfig, step: number): boolean =>
 
 /** The first and the last step that update the policy; null when none does. */
 export const trained = ({ schedule, train }: RunConfig): readonly [first: number, last: number] | null =>
-  train.fromStep === null ? null : [train.fromStep, Math.min(train.untilStep ?? schedule.steps, schedule.steps)]
+  train.fromStep === null ? null : [train.fromStep, Math.min(schedule.policyFirst ?? schedule.steps, schedule.steps)]
 
 /** Whether the policy is updated at a step. */
 export const trains = (config: RunConfig, step: number): boolean => {

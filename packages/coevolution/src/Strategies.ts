@@ -130,8 +130,14 @@ export const nouns: Readonly<Record<keyof Identities, string>> = {
   verification: "the verification rule"
 }
 
+/** Groups that `spare-unseen` must have seen an instruction in before it may prune it (row 7). */
+const minimumGroups = 4
+
+/** The probability that `confident` ever drops the best of a population. */
+const delta = 0.05
+
 const halvingOf = (config: RunConfig): SuccessiveHalving.Strategy => {
-  const { delta, minimumGroups, rule } = config.halving
+  const { rule } = config.halving
   const { parents, size, ties } = config.population
   const options = { parents, ties }
   switch (rule) {

@@ -20,19 +20,18 @@ export class TooManyFailures extends Schema.TaggedError<TooManyFailures>()("TooM
 }) {
   override get message() {
     return (
-      `rollouts: ${this.failed} of ${this.total} failed, and rollout.maxFailedShare is ${this.allowed}. One of them: ` +
+      `rollouts: ${this.failed} of ${this.total} failed, expected at most ${100 * this.allowed} %. One of them: ` +
       `${this.example}. What went well is stored; remove the cause and resume the run`
     )
   }
 }
 
 /** Trajectories with their tokens and texts, kept in the journal's records and booked in its ledger. */
-export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping: Bookkeeping) {
+export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping: Bookkeeping, maxFailedShare: number) {
   const journal = yield* Journal
   const records = Records.make(journal, "trajectory", Trajectory.Trajectory)
   const rollout = yield* Rollout
   const { profile } = yield* Engine
-  const { maxFailedShare } = config.rollout
 
   /** What was collected last: a step is trained on at once, and need not be read again. */
   const latest = yield* Ref.make<ReadonlyMap<string, Trajectory.Trajectory>>(new Map())

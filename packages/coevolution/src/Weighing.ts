@@ -4,12 +4,12 @@ import type { RunConfig } from "./Config.ts"
 
 /** What the settings say of the points that Eq. 6 leaves open. */
 export const choices = ({ population }: Pick<RunConfig, "population">): InstructionWeight.Choices => {
-  const { average, ties, unseen, window } = population
+  const { average, ties, window } = population
   return {
     window,
     span: average,
     average: average === "draws" ? "window" : "observed",
-    unseen,
+    unseen: average === "draws" ? "zero" : "mean",
     ties,
     best: ties === "evidence" ? "evidence" : "weight"
   }

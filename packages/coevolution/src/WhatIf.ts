@@ -77,7 +77,7 @@ export const isAnswerable = (name: string): boolean =>
   name === "sampler.temperature" ||
   name === "schedule.pruneEvery" ||
   name.startsWith("halving.") ||
-  (name.startsWith("population.") && !["population.size", "population.initial"].includes(name))
+  (name.startsWith("population.") && name !== "population.size")
 
 /** A log that was read and checked: its own settings reproduce it. */
 export interface Opened {

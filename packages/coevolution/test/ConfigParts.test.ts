@@ -24,10 +24,10 @@ const moved = (run: RunConfig, chosen: number): RunConfig => {
     ...(on(0) ? { engine: { ...run.engine, workers: 3, concurrency: 5 } } : {}),
     ...(on(1) ? { requests: { retries: 9, timeoutSeconds: 7 } } : {}),
     ...(on(2) ? { keys: { ...run.keys, engine: "KEY", retrieval: "KEY" } } : {}),
-    ...(on(3) ? { rollout: { ...run.rollout, maxFailedShare: 0.5 } } : {}),
+    ...(on(3) ? { engine: { ...run.engine, concurrency: 7 } } : {}),
     ...(on(4) ? { budget: { ...run.budget, tokens: 1_000_000_000 } } : {}),
     ...(on(5) ? { evaluation: { ...run.evaluation, baseline: false } } : {}),
-    ...(on(6) ? { journal: { ...run.journal, leaseSeconds: 5 } } : {})
+    ...(on(6) ? { journal: { ...run.journal, run: "another" } } : {})
   }
 }
 

@@ -46,7 +46,7 @@ const proposed = (
 })
 
 const parts = (event: RunEvent, size = 1) =>
-  Degradation.ofEvent({ ...Presets.quick, population: { ...Presets.quick.population, size, initial: null } }, event, 5)
+  Degradation.ofEvent({ ...Presets.quick, population: { ...Presets.quick.population, size } }, event, 5)
 
 describe("ofEvent", () => {
   it("tells of an optimizer that failed, also where it brought something", () => {

@@ -27,9 +27,12 @@ const training = (changes: Partial<RunConfig["train"]>): RunConfig => ({
 })
 
 describe("train", () => {
-  it.effect("untilStep: later steps collect and credit, but train nothing", () =>
+  it.effect("schedule.policyFirst: later steps collect and credit, but train nothing", () =>
     Effect.gen(function* () {
-      const { events } = yield* history(training({ fromStep: 3, untilStep: 6 }))
+      const { events } = yield* history({
+        ...training({ fromStep: 3 }),
+        schedule: { ...config.schedule, policyFirst: 6 }
+      })
       assert.deepStrictEqual(
         of(events, "StepTrained").flatMap(({ metrics, step }) => (metrics.length > 0 ? [step] : [])),
         [3, 4, 5, 6]

@@ -11,9 +11,9 @@ import { config as base, prepare, runOn } from "./support/ScriptedRun.ts"
 const config = (seed: number, permuteCredit: boolean): RunConfig => ({
   ...base,
   seed,
-  population: { ...base.population, size: 2, initial: 1, parents: 1 },
+  population: { ...base.population, size: 2, parents: 1 },
   proposer: { ...base.proposer, candidates: candidates.length, lint: "parsed" },
-  schedule: { ...base.schedule, steps: 2, pruneEvery: 9, evolveEvery: 2, evolveUntil: 2 },
+  schedule: { ...base.schedule, steps: 2, pruneEvery: 9, evolveEvery: 2, evolveUntil: 2, policyFirst: 2 },
   verification: { ...base.verification, samples: 2, rounds: 1, stop: null, reuse: false },
   evaluation: { ...base.evaluation, questions: 0, every: 9 },
   control: { permuteCredit, clauses: null }

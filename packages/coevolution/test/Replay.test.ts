@@ -83,14 +83,18 @@ describe("a replay", () => {
         initial: () => Effect.fail(new ProposerError({ proposer: "broken", reason: "no answer" })),
         propose: () => Effect.fail(new ProposerError({ proposer: "broken", reason: "no answer" }))
       })
-      const settings: RunConfig = { ...short, rollout: { ...short.rollout, maxFailedShare: 1 } }
+      const settings = short
       const meddle = (search: Search.Interface): Search.Interface => ({
         search: (queries, topK) =>
           queries.some((query) => query.length % 3 === 0)
             ? Effect.fail(new SearchError({ operation: "search", reason: "it is down" }))
             : search.search(queries, topK)
       })
-      yield* runOn(settings, Layer.succeed(Journal, journal), undefined, { proposer: failing, meddle })
+      yield* runOn(settings, Layer.succeed(Journal, journal), undefined, {
+        proposer: failing,
+        meddle,
+        maxFailedShare: 1
+      })
       const { data } = yield* make(settings)
       const entries = yield* EventLog.readEntries(journal)
       assert.isTrue(entries.some(({ event }) => event._tag === "PopulationInitialised" && event.failure !== undefined))

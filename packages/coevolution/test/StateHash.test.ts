@@ -14,17 +14,15 @@ const states = Effect.gen(function* () {
   const validating = { ...reusing.evaluation, every: 2 }
   yield* see({ ...reusing, evaluation: validating })
   let calls = 0
-  yield* see(
-    { ...config, rollout: { ...config.rollout, maxFailedShare: 1 } },
-    {
-      meddle: ({ search }) => ({
-        search: (queries, topK) =>
-          ++calls % 2 === 0
-            ? Effect.fail(new SearchError({ operation: "search", reason: "it is down" }))
-            : search(queries, topK)
-      })
-    }
-  )
+  yield* see(config, {
+    maxFailedShare: 1,
+    meddle: ({ search }) => ({
+      search: (queries, topK) =>
+        ++calls % 2 === 0
+          ? Effect.fail(new SearchError({ operation: "search", reason: "it is down" }))
+          : search(queries, topK)
+    })
+  })
   return seen
 })
 

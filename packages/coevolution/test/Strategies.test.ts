@@ -75,7 +75,7 @@ describe("a strategy of one's own", () => {
         const refused = yield* Effect.flip(runOn(config, stored))
         assert.include(
           refused.message,
-          "the pruning rule is spare-unseen (parents 1, floor 0, ties evidence, minimumGroups 1), but was " +
+          "the pruning rule is bottom-half (parents 1, floor 0, ties evidence), but was " +
             "drop-the-last (parents 1) when the run began; go on in a program that provides the one it began with"
         )
         yield* runOn(config, stored, undefined, { strategies: own(config) })

@@ -211,7 +211,7 @@ const configs: Readonly<Record<string, RunConfig>> = {
   "whoever is worse is dropped, everyone is owed a group": {
     ...longer,
     sampler: { ...longer.sampler, newcomers: "everyone" },
-    halving: { ...longer.halving, rule: "confident", delta: 0.5 }
+    halving: { ...longer.halving, rule: "confident" }
   },
   "the letter of the paper": {
     ...longer,
@@ -219,7 +219,6 @@ const configs: Readonly<Record<string, RunConfig>> = {
     population: {
       ...longer.population,
       average: "draws",
-      unseen: "zero",
       ties: "order"
     },
     sampler: { ...longer.sampler, assignment: "independent", newcomers: "drawn" },

@@ -68,7 +68,6 @@ const configOf = (directory: string, { groupSize, questionsPerStep, steps, text 
   instruction: { seed: `Answer the question. ${text}`, seeds: [] },
   schedule: { ...Presets.paper.schedule, steps, pruneEvery: 5, evolveEvery: 15, evolveUntil: steps },
   population: { ...Presets.paper.population, size: 7 },
-  halving: { ...Presets.paper.halving, minimumGroups: 1 },
   verification: { ...Presets.paper.verification, samples: 40, rounds: 1, baseline: "rerun" },
   rollout: { ...Presets.paper.rollout, groupSize },
   train: { ...Presets.paper.train, batchSize: questionsPerStep, miniBatchSize: questionsPerStep },

@@ -82,7 +82,7 @@ describe("pruning", () => {
       const { steps } = play(
         {
           ...preset,
-          halving: { ...preset.halving, minimumGroups: 0 },
+          halving: { ...preset.halving, rule: "bottom-half" },
           verification: { ...preset.verification, stop: null, reuse: false },
           evaluation: { ...preset.evaluation, questions: 0, every: 0, select: "last" }
         },

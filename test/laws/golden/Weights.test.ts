@@ -101,7 +101,8 @@ describe("weights and probabilities", () => {
     7,
     "whoever was seen too seldom is not pruned, where a minimum is set",
     {
-      change: { schedule: { pruneEvery: 1 }, halving: { minimumGroups: 2 } },
+      change: { schedule: { pruneEvery: 1 } },
+      minimumGroups: 2,
       rewards: every(2, { i0: [[1], [1]], i1: [[0]] })
     },
     {

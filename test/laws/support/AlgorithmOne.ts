@@ -91,7 +91,7 @@ function* takeStep(
   const { groups } = (yield* receive("RolloutsCollected")).event
   const t = history.step + 1
   observe(history, t, groups)
-  if (train.fromStep !== null && t >= train.fromStep && t <= (train.untilStep ?? schedule.steps))
+  if (train.fromStep !== null && t >= train.fromStep && t <= (schedule.policyFirst ?? schedule.steps))
     yield* receive("TrainingPlanned")
   yield* receive("StepTrained")
   history.step = t
@@ -260,14 +260,14 @@ const assertPlan = (
  * `confident` on how sure it is has laws of its own.
  */
 function* prune(config: RunConfig, history: History): Following {
-  const { delta, minimumGroups, rule } = config.halving
+  const { rule } = config.halving
   const by = weighed(config, history)
   const order = ranking(config, history, by)
   const { event } = yield* receive("Pruned")
-  const sure = new Set<string>(event.pruned.filter(({ certainty = 0 }) => certainty >= 1 - delta).map(({ id }) => id))
+  const sure = new Set<string>(event.pruned.filter(({ certainty = 0 }) => certainty >= 0.95).map(({ id }) => id))
   const leaves = {
     "bottom-half": () => true,
-    "spare-unseen": (id: string) => groupsSeen(history, id) >= minimumGroups,
+    "spare-unseen": (id: string) => groupsSeen(history, id) >= 4,
     confident: (id: string) => sure.has(id)
   }[rule]
   const leaving: Array<string> = []
@@ -527,7 +527,7 @@ const evolvesAt = ({ population, schedule, verification }: RunConfig, t: number)
   !(verification.reuse && verification.samples > 0 && t === schedule.steps) &&
   schedule.evolveEvery > 0 &&
   t % schedule.evolveEvery === 0 &&
-  t >= schedule.evolveFrom &&
+  t >= (schedule.policyFirst ?? 0) &&
   t <= schedule.evolveUntil &&
   population.size > population.parents
 

@@ -7,17 +7,14 @@ const { paper, robust } = Presets
 
 /** Which preset each open point is read by; a reading of its own in every place, or the same everywhere. */
 const readings = fc.oneof(
-  fc.constant(Array.from({ length: 9 }, () => paper)),
-  fc.constant(Array.from({ length: 9 }, () => robust)),
-  fc.array(fc.constantFrom(paper, robust), { minLength: 9, maxLength: 9 })
+  fc.constant(Array.from({ length: 8 }, () => paper)),
+  fc.constant(Array.from({ length: 8 }, () => robust)),
+  fc.array(fc.constantFrom(paper, robust), { minLength: 8, maxLength: 8 })
 )
 
 const sizes = fc
-  .record({ size: fc.integer({ min: 1, max: 6 }), parents: fc.integer({ min: 1, max: 3 }), initial: fc.nat(6) })
-  .map(({ initial, parents, size }) => {
-    const least = Math.min(parents, size)
-    return { size, parents: least, initial: initial >= least && initial <= size ? initial : null }
-  })
+  .record({ size: fc.integer({ min: 1, max: 6 }), parents: fc.integer({ min: 1, max: 3 }) })
+  .map(({ parents, size }) => ({ size, parents: Math.min(parents, size) }))
 
 const numbers = fc.record({
   seed: fc.nat(1000),
@@ -26,26 +23,24 @@ const numbers = fc.record({
   everyone: fc.constantFrom(false, false, false, true),
   temperature: fc.constantFrom(1e-6, 0.05, 0.2, 1),
   confident: fc.constantFrom(false, false, false, true),
-  delta: fc.constantFrom(0.05, 0.99),
-  minimumGroups: fc.nat(4),
   schedule: fc.record({
     steps: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 10, max: 14 })),
     pruneEvery: fc.constantFrom(0, 1, 2, 2, 3),
     evolveEvery: fc.constantFrom(0, 1, 1, 2, 2, 3),
-    evolveFrom: fc.nat(3),
-    evolveUntil: fc.integer({ min: 2, max: 12 })
+    evolveUntil: fc.integer({ min: 2, max: 12 }),
+    policyFirst: fc.constantFrom(null, null, null, 2, 3)
   }),
   capacitySteps: fc.integer({ min: 1, max: 3 }),
   perQuestionCap: fc.constantFrom(1, 2, 5),
   candidates: fc.constantFrom(1, 2, 3, 4, 4),
-  samples: fc.oneof(fc.nat(5), fc.constant(12)),
+  samples: fc.oneof(fc.nat(5), fc.constant(12), fc.constant(12)),
   stop: fc.constantFrom(null, 0.05, 0.9, 0.9, 0.9),
   lookEvery: fc.constantFrom(1, 1, 2, 3),
   reuse: fc.constantFrom(false, false, false, true),
   rounds: fc.integer({ min: 1, max: 3 }),
   groupSize: fc.integer({ min: 1, max: 3 }),
   batchSize: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.constant(12)),
-  training: fc.record({ fromStep: fc.integer({ min: 1, max: 3 }), untilStep: fc.constantFrom(null, 3, 5) }),
+  training: fc.record({ fromStep: fc.integer({ min: 1, max: 3 }) }),
   evaluation: fc.record({
     questions: fc.nat(2),
     every: fc.nat(3),
@@ -57,7 +52,7 @@ const numbers = fc.record({
 
 export const config: fc.Arbitrary<RunConfig> = fc
   .tuple(readings, numbers)
-  .map(([[a, c, d, f, g, h, i, k, l], n]) => {
+  .map(([[a, d, f, g, h, i, k, l], n]) => {
     const by = (reading: RunConfig | undefined) => reading ?? robust
     return {
       ...robust,
@@ -67,7 +62,6 @@ export const config: fc.Arbitrary<RunConfig> = fc
         ...n.sizes,
         window: n.window,
         average: by(a).population.average,
-        unseen: by(c).population.unseen,
         ties: by(d).population.ties
       },
       sampler: {
@@ -77,9 +71,7 @@ export const config: fc.Arbitrary<RunConfig> = fc
       },
       halving: {
         rule: n.confident ? ("confident" as const) : by(h).halving.rule,
-        ranking: by(i).halving.ranking,
-        minimumGroups: n.minimumGroups,
-        delta: n.delta
+        ranking: by(i).halving.ranking
       },
       schedule: n.schedule,
       buffer: {

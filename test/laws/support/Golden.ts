@@ -22,7 +22,7 @@ export const small = (preset: RunConfig, change: Change): RunConfig => ({
   ...preset,
   population: { ...preset.population, size: 2, ...change.population },
   sampler: { ...preset.sampler, temperature: 0.2 / Math.LN2, ...change.sampler },
-  halving: { ...preset.halving, minimumGroups: Math.min(1, preset.halving.minimumGroups), ...change.halving },
+  halving: { ...preset.halving, ...change.halving },
   schedule: { ...preset.schedule, steps: 99, pruneEvery: 0, evolveEvery: 0, ...change.schedule },
   buffer: { ...preset.buffer, ...change.buffer },
   verification: { ...preset.verification, stop: null, reuse: false, samples: 3, ...change.verification },

@@ -101,7 +101,7 @@ const weightsOf = (
 ): ReadonlyMap<string, number> => {
   const known = ids.map((id) => weight(config, history, id, step))
   const others = known.filter((own) => own !== null)
-  const unseen = config.population.unseen === "zero" || others.length === 0 ? 0 : mean(others)
+  const unseen = config.population.average === "draws" || others.length === 0 ? 0 : mean(others)
   return new Map(ids.map((id, index) => [id, known[index] ?? unseen]))
 }
 

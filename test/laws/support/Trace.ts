@@ -10,6 +10,7 @@ import {
   Strategies
 } from "@inspo/coevolution"
 import { type Group, Instruction, Question, Trajectory } from "@inspo/domain"
+import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Array as Arr } from "effect"
 
 /** Rewards by instruction: one list per group. */
@@ -22,6 +23,8 @@ export interface Script {
   readonly proposals?: ReadonlyArray<ReadonlyArray<string>>
   /** Reward on every verification question, of each text that is tried and of the parent when it is run again; else 1. */
   readonly scores?: Readonly<Record<string, number>>
+  /** Groups that `spare-unseen` must have seen an instruction in before it may prune it; 1 unless it is said. */
+  readonly minimumGroups?: number
 }
 
 /** A step as it was planned and what came of it. */
@@ -48,9 +51,21 @@ export interface Trace {
   readonly best: string | null
 }
 
+/** At the scale of a trace one group is enough to be pruned. */
+const deciding = (config: RunConfig, { minimumGroups = 1 }: Script): Strategies.Deciding => {
+  const { parents, ties } = config.population
+  const { strategies } = Strategies.deciding(config)
+  return config.halving.rule === "spare-unseen"
+    ? {
+        config,
+        strategies: { ...strategies, halving: SuccessiveHalving.spareUnseen({ parents, ties, minimumGroups }) }
+      }
+    : { config, strategies }
+}
+
 /** Runs as many steps as there are rewards, starting from `size` instructions `i0` (the seed), `i1`, …. */
 export const play = (config: RunConfig, script: Script): Trace => {
-  const setting = { ...makeSetting(Strategies.deciding(config), { train: [] }), questions: trainingQuestions }
+  const setting = { ...makeSetting(deciding(config, script), { train: [] }), questions: trainingQuestions }
   const proposals = script.proposals === undefined ? undefined : [...script.proposals]
   const steps: Array<Step> = []
   let commands = 0

@@ -11,10 +11,10 @@ const untrained = (name: string, description: string, config: (config: RunConfig
     const { population, rollout, schedule, train, ...rest } = config(base)
     return {
       ...rest,
-      population: { ...population, size: 1, initial: null, parents: 1 },
-      schedule: { ...schedule, steps: 1, pruneEvery: 0, evolveEvery: 0 },
+      population: { ...population, size: 1, parents: 1 },
+      schedule: { ...schedule, steps: 1, pruneEvery: 0, evolveEvery: 0, policyFirst: null },
       rollout: { ...rollout, groupSize: 1 },
-      train: { ...train, fromStep: null, untilStep: null, batchSize: 1, miniBatchSize: 1 }
+      train: { ...train, fromStep: null, batchSize: 1, miniBatchSize: 1 }
     }
   })
 

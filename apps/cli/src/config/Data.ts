@@ -62,14 +62,14 @@ export const worldCounts = (train: number): WorldQuestion.Counts => ({
 const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: string, corpusFile: string | null) {
   const questions = yield* orUsage(SearchR1.readQuestions(questionFile))
   const passages = corpusFile === null ? [] : yield* orUsage(SearchR1.readCorpus(corpusFile))
-  const parts = split(config, questions)
+  const parts = split(questions)
   const splits = { ...parts, train: yield* weighted(config, parts.train) }
   const { test, train } = splits
   if (train.length === 0 || (test.length === 0 && config.evaluation.questions > 0))
     return yield* new UsageError({
       problem:
         `data.questions is ${questionFile}, which holds ${questions.length} questions: ${train.length} to train on and ` +
-        `${test.length} to test on. Expected at least one of each; add questions, or change data.testShare.`
+        `${test.length} to test on. Expected at least one of each; add questions, or split them with inspo data split.`
     })
   if (splits.validation.length === 0 && config.evaluation.every > 0)
     return yield* new UsageError({
@@ -82,10 +82,10 @@ const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: stri
 })
 
 /**
- * As the rows say, when they name questions to train on and others; else by the shares of the config, the same for every
+ * As the rows say, when they name questions to train on and others; else by fixed shares, the same for every
  * seed, so that runs stay comparable.
  */
-const split = ({ data }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuestion>) => {
+const split = (questions: ReadonlyArray<SearchR1.FileQuestion>) => {
   const named = Map.groupBy(questions, (question) => question.split)
   const {
     test = [],
@@ -101,12 +101,15 @@ const split = ({ data }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuesti
   return SearchR1.split(
     questions.map((question) => Struct.omit(question, ["split"])),
     {
-      train: 1 - data.testShare / 2 - data.testShare,
-      validation: data.testShare / 2,
-      test: data.testShare
+      train: 1 - validationShare - testShare,
+      validation: validationShare,
+      test: testShare
     }
   )
 }
+
+const validationShare = 0.1
+const testShare = 0.2
 
 /** The training questions in the shares that the config asks for. */
 const weighted = ({ data, seed }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuestion>) =>

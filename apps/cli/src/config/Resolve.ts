@@ -1,4 +1,5 @@
-import { ConfigError, inconsistency, RunConfig } from "@inspo/coevolution/Config"
+import { ConfigError, RunConfig } from "@inspo/coevolution/Config"
+import { inconsistency } from "@inspo/coevolution/Inconsistency"
 import * as Migrations from "@inspo/coevolution/Migrations"
 import { PlainText } from "@inspo/domain"
 import { Array as Arr, Option, Predicate, Result, Schema, SchemaIssue } from "effect"

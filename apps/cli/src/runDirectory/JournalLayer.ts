@@ -12,17 +12,20 @@ export const layerJournal = (
   { journal, keys }: Pick<RunConfig, "journal" | "keys">,
   mode: Mode
 ): Layer.Layer<Journal, JournalError> => {
-  const { leaseSeconds, url } = journal
+  const { url } = journal
   if (url === null) return sqlite.layer({ file: filesOf(directory).journal, mode })
   return Layer.unwrap(
     Effect.gen(function* () {
       const password = keys.journal === null ? undefined : yield* secret(keys.journal)
       const postgres = yield* Effect.promise(() => import("@inspo/journal/postgres"))
       const run = journal.run ?? basename(resolve(directory))
-      return postgres.layer({ url, password, run, mode, lease: `${leaseSeconds} seconds` })
+      return postgres.layer({ url, password, run, mode, lease })
     })
   )
 }
+
+/** After so long another machine may take over from a writer that went silent. */
+const lease = "30 seconds"
 
 const secret = (variable: string) =>
   Secret.fromEnvironment(

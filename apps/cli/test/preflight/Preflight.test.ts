@@ -60,7 +60,7 @@ describe("look", () => {
       const config = optimized("http://127.0.0.1:1")
       const alone = {
         ...config,
-        population: { ...config.population, size: 1, initial: null, parents: 1 },
+        population: { ...config.population, size: 1, parents: 1 },
         schedule: { ...config.schedule, evolveEvery: 0 }
       }
       assert.deepStrictEqual(yield* look(alone), [])

@@ -27,7 +27,7 @@ const Step = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 21 }))
 
 const failing: RunConfig = {
   ...Scripted.config,
-  rollout: { ...Scripted.config.rollout, maxFailedShare: 1, agent: "search-r1-exact" }
+  rollout: { ...Scripted.config.rollout, agent: "search-r1-exact" }
 }
 
 /** A small run, its search failing for `percent` of 100 queries: its record and the trajectories its journal holds. */
@@ -36,6 +36,7 @@ const played = (settings: RunConfig, percent = 0) =>
     const journal = yield* Journal
     let calls = 0
     yield* Scripted.runOn(settings, Layer.succeed(Journal, journal), undefined, {
+      maxFailedShare: 1,
       meddle: (search) => ({
         search: (queries, topK) => {
           calls++

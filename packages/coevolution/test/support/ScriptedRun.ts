@@ -28,7 +28,7 @@ export const config: RunConfig = {
     world: { seed: 11, questions: 20 }
   },
   population: { ...Presets.quick.population, size: 5 },
-  halving: { ...Presets.quick.halving, minimumGroups: 1 },
+  halving: { ...Presets.quick.halving, rule: "bottom-half" },
   schedule: { ...Presets.quick.schedule, steps: 9, pruneEvery: 2, evolveEvery: 4, evolveUntil: 8 },
   verification: { ...Presets.quick.verification, samples: 4, rounds: 2 },
   rollout: {
@@ -110,6 +110,7 @@ export interface Replaced {
   readonly meddle?: (search: Search.Interface) => Search.Interface
   readonly engine?: (engine: Engine.Interface) => Engine.Interface
   readonly strategies?: Layer.Layer<Strategies.Services>
+  readonly maxFailedShare?: number
 }
 
 /** Runs to the end on `journal`, giving the committed events in order and the last state. */
@@ -117,11 +118,11 @@ export const runOn = (
   settings: RunConfig,
   journal: Layer.Layer<Journal>,
   onEvent: (event: RunEvent, state: RunState.RunState) => Effect.Effect<void> = () => Effect.void,
-  { engine, meddle, proposer, strategies = Strategies.layer(settings) }: Replaced = {}
+  { engine, maxFailedShare, meddle, proposer, strategies = Strategies.layer(settings) }: Replaced = {}
 ) =>
   Effect.gen(function* () {
     const { data, services } = yield* make(settings, meddle, engine)
-    return yield* run({ config: settings, data, code: "test", onEvent }).pipe(
+    return yield* run({ config: settings, data, code: "test", onEvent, maxFailedShare }).pipe(
       Effect.provide(Layer.mergeAll(services, strategies, journal, proposer ?? proposers[settings.proposer.kind]))
     )
   })

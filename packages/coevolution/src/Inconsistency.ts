@@ -1,0 +1,182 @@
+/** Rules between settings that no single one can state. */
+import * as Prices from "@inspo/reflection/Prices"
+import { builtInTools } from "@inspo/rollout"
+import { asksOptimizer, ConfigError, initialSize, type RunConfig, unknownPrice } from "./Config.ts"
+
+/** The first rule that a config breaks, or null. */
+export const inconsistency = (config: RunConfig): ConfigError | null => {
+  for (const rule of rules) {
+    const broken = rule(config)
+    if (broken !== null) return broken
+  }
+  return null
+}
+
+type Rule = (config: RunConfig) => ConfigError | null
+
+const parentsHavePlaces: Rule = ({ population }) =>
+  population.parents <= population.size
+    ? null
+    : new ConfigError({
+        field: "population.parents",
+        value: String(population.parents),
+        expected: `at most population.size (${population.size})`,
+        remedy: "Lower population.parents or raise population.size."
+      })
+
+const questionsHaveCorpus: Rule = ({ data, retrieval }) =>
+  (data.questions === null) === (data.corpus === null) || (data.questions !== null && retrieval.url !== null)
+    ? null
+    : new ConfigError({
+        field: data.questions === null ? "data.questions" : "data.corpus",
+        value: "null",
+        expected: "a path, because its counterpart is one",
+        remedy:
+          "Set both data.questions and data.corpus, or neither to use the generated world; data.corpus may be missing " +
+          "where retrieval.url is set."
+      })
+
+const seedsHavePlaces: Rule = (config) =>
+  config.instruction.seeds.length < initialSize(config)
+    ? null
+    : new ConfigError({
+        field: "instruction.seeds",
+        value: `a list of ${config.instruction.seeds.length}`,
+        expected: `at most ${initialSize(config) - 1}, as many as the first population holds beside instruction.seed`,
+        remedy: "Shorten the list, raise population.size, or set schedule.policyFirst to null."
+      })
+
+const trainingIsWithinSteps: Rule = ({ schedule, train }) => {
+  if (train.fromStep === null) return null
+  if (train.fromStep > schedule.steps)
+    return new ConfigError({
+      field: "train.fromStep",
+      value: String(train.fromStep),
+      expected: `at most schedule.steps (${schedule.steps})`,
+      remedy: "Lower train.fromStep, so that at least the last step trains."
+    })
+  return schedule.policyFirst === null || schedule.policyFirst >= train.fromStep
+    ? null
+    : new ConfigError({
+        field: "schedule.policyFirst",
+        value: String(schedule.policyFirst),
+        expected: `at least train.fromStep (${train.fromStep})`,
+        remedy: "Raise schedule.policyFirst, or leave it null to train until the end."
+      })
+}
+
+const verificationHasParent: Rule = ({ verification }) => {
+  if (verification.baseline === "rerun") return null
+  if (verification.stop !== null)
+    return new ConfigError({
+      field: "verification.stop",
+      value: String(verification.stop),
+      expected: "null, because verification.baseline is stored: a mean on record has no questions to compare on",
+      remedy: "Set verification.baseline to rerun, or verification.stop to null."
+    })
+  return verification.reuse
+    ? new ConfigError({
+        field: "verification.reuse",
+        value: "true",
+        expected: "false, because verification.baseline is stored: fresh questions have no mean on record",
+        remedy: "Set verification.baseline to rerun, or verification.reuse to false."
+      })
+    : null
+}
+
+const candidatesHaveGroups: Rule = ({ proposer, train, verification }) => {
+  const arms = proposer.candidates + 1
+  return verification.reuse && verification.samples > 0 && train.batchSize < arms
+    ? new ConfigError({
+        field: "train.batchSize",
+        value: String(train.batchSize),
+        expected: `at least ${arms}, one group for each candidate and the parent, because verification.reuse is true`,
+        remedy: "Raise train.batchSize, lower proposer.candidates, or set verification.reuse to false."
+      })
+    : null
+}
+
+const selectionIsValidated: Rule = ({ evaluation }) =>
+  evaluation.select === "last" || evaluation.every > 0
+    ? null
+    : new ConfigError({
+        field: "evaluation.every",
+        value: "0",
+        expected: `a positive number, because evaluation.select is ${evaluation.select}`,
+        remedy: "Set it to the steps between validations, or evaluation.select to last."
+      })
+
+const miniBatchFits: Rule = ({ rollout, train }) => {
+  const unitsPerStep = train.unit === "questions" ? train.batchSize : train.batchSize * rollout.groupSize
+  return train.miniBatchSize <= unitsPerStep
+    ? null
+    : new ConfigError({
+        field: "train.miniBatchSize",
+        value: String(train.miniBatchSize),
+        expected: `at most ${unitsPerStep} ${train.unit}, a step's batch`,
+        remedy: "Lower train.miniBatchSize or raise train.batchSize."
+      })
+}
+
+const toolsAreKnown: Rule = ({ rollout }) => {
+  const unknown = rollout.tools.find((name) => !builtInTools.includes(name))
+  if (unknown !== undefined)
+    return new ConfigError({
+      field: "rollout.tools",
+      value: JSON.stringify(unknown),
+      expected: `some of ${builtInTools.join(", ")}`,
+      remedy: "Leave it out; further tools are given to the rollout layer in TypeScript."
+    })
+  return rollout.agent === "search-r1-exact" && (rollout.tools.length !== 1 || rollout.tools[0] !== "search")
+    ? new ConfigError({
+        field: "rollout.tools",
+        value: JSON.stringify(rollout.tools),
+        expected: "[search], which is all that Search-R1 has, because rollout.agent is search-r1-exact",
+        remedy: "Set it so, or rollout.agent to search-r1."
+      })
+    : null
+}
+
+const judgeIsNamed: Rule = ({ judge, reward }) =>
+  reward.kind !== "judge" || (judge.provider !== null && judge.model !== null)
+    ? null
+    : new ConfigError({
+        field: judge.provider === null ? "judge.provider" : "judge.model",
+        value: "null",
+        expected: "a language model, because reward.kind is judge",
+        remedy: "Name both, as in --set judge.provider=openai-compatible --set judge.model=qwen3."
+      })
+
+const pricesAreKnown: Rule = (config) => {
+  const { prices, usd } = config.budget
+  if (usd === null) return null
+  const isUnknown = (model: string | null) => Prices.priceOf(model, prices) === null
+  if (config.reward.kind === "judge" && isUnknown(config.judge.model)) return unknownPrice("judge", usd)
+  return asksOptimizer(config) && isUnknown(config.optimizer.model) ? unknownPrice("optimizer", usd) : null
+}
+
+const commandIsNamed: Rule = ({ reward }) =>
+  reward.kind !== "command" || reward.command.length > 0
+    ? null
+    : new ConfigError({
+        field: "reward.command",
+        value: "[]",
+        expected: "a program and its arguments, because reward.kind is command",
+        remedy: "Name the program, as in --set 'reward.command=[python3, score.py]'."
+      })
+
+/** In the order in which they are told. */
+const rules: ReadonlyArray<Rule> = [
+  parentsHavePlaces,
+  questionsHaveCorpus,
+  seedsHavePlaces,
+  trainingIsWithinSteps,
+  verificationHasParent,
+  candidatesHaveGroups,
+  selectionIsValidated,
+  miniBatchFits,
+  toolsAreKnown,
+  judgeIsNamed,
+  pricesAreKnown,
+  commandIsNamed
+]
