@@ -29,6 +29,9 @@ const served = async () => {
   return url
 }
 
+/** The settings of a run on the served model. */
+const at = (url: string) => [`engine.url=${url}`, "engine.model=null", "engine.tokenizer=model"]
+
 const decodeAnswer = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
 /** Two updates a step, with a KL term. */
@@ -65,7 +68,7 @@ describe("engine serve", { timeout: patience }, () => {
       assert.strictEqual(finished.code, 0, finished.stderr)
     }
     await run("local")
-    await run("remote", `engine.url=${url}`)
+    await run("remote", ...at(url))
     for (const file of ["metrics.jsonl", "candidates.json", "traces.jsonl", "best_instruction.txt"])
       assert.strictEqual(
         await readFile(join(cwd, "remote", file), "utf8"),
@@ -74,9 +77,36 @@ describe("engine serve", { timeout: patience }, () => {
       )
   })
 
+  it("serves a run at another address, under other patience and workers; other training is another run", async () => {
+    const start = ["run", "--no-baseline", "--quiet", "--out", "moved", ...small, ...sets("budget.rollouts=12")]
+    const stopped = await inspo([...start, ...sets(...at(await served()))], { cwd })
+    assert.strictEqual(stopped.code, 1)
+    assert.include(stopped.stderr, "budget.rollouts")
+    const goOn = (...settings: ReadonlyArray<string>) =>
+      inspo(["resume", "moved", "--json", "--quiet", ...sets(...settings)], { cwd })
+    const elsewhere = `engine.url=${await served()}`
+    const refused = await goOn(elsewhere, "train.clipRatio=0.3")
+    assert.strictEqual(refused.code, 2)
+    assert.include(refused.stderr, "train.clipRatio is 0.3, but was 0.2 when the run began")
+    const finished = await goOn(
+      elsewhere,
+      "engine.workers=1",
+      "requests.timeoutSeconds=9",
+      "requests.retries=1",
+      "budget.rollouts=null"
+    )
+    assert.strictEqual(finished.code, 0, finished.stderr)
+    for (const file of ["metrics.jsonl", "candidates.json"])
+      assert.strictEqual(
+        await readFile(join(cwd, "moved", file), "utf8"),
+        await readFile(join(cwd, "local", file), "utf8"),
+        file
+      )
+  })
+
   it("ends a run whose update is not finite by its step and the setting that mends it, embedded and over HTTP", async () => {
     const url = await served()
-    for (const [name, ...settings] of [["diverged"], ["diverged-http", `engine.url=${url}`]] as const) {
+    for (const [name, settings] of [["diverged", []] as const, ["diverged-http", at(url)] as const]) {
       const args = ["run", "--quiet", "--no-baseline", "--out", name, ...small]
       const { code, stderr } = await inspo([...args, ...sets("train.learningRate=1e30", ...settings)], { cwd })
       assert.strictEqual(code, 1)
