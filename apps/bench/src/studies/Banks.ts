@@ -1,6 +1,5 @@
 /** Clauses that the shipped model was not pre-trained on. Their words are those of its tokenizer. */
 import { type Behaviour, type Clause, clauses } from "@inspo/reflection/ClauseBank"
-import { Array as Arr } from "effect"
 
 const clause = (
   id: string,
@@ -85,5 +84,5 @@ export const noisy: ReadonlyArray<Clause> = [
   ...behaviours.flatMap((behaviour) =>
     harmful[behaviour].map((text, index) => clause(`against-${behaviour}-${index + 1}`, behaviour, -1, text))
   ),
-  ...Arr.map(useless, (text, index) => clause(`useless-${index + 1}`, null, 0, text))
+  ...useless.map((text, index) => clause(`useless-${index + 1}`, null, 0, text))
 ]
