@@ -32,7 +32,10 @@ export const href = (
   query: Readonly<Record<string, string>> = {}
 ): string => format({ run, view, query: new Map(Object.entries(query)) })
 
-export const useRoute = (): Route => parse(useSyncExternalStore(subscribe, () => window.location.hash))
+export const useRoute = (): Route => parse(useHash())
+
+/** What stands behind `#`. */
+export const useHash = (): string => useSyncExternalStore(subscribe, () => window.location.hash)
 
 /** Goes to an address; `replace` leaves no step to go back to, as for a filter that is being typed. */
 export const go = (address: string, how: "push" | "replace" = "push"): void => {

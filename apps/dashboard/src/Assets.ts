@@ -37,11 +37,20 @@ export const build = Effect.tryPromise({
       // Whatever the environment of this process says, such as that of a test.
       define: { "process.env.NODE_ENV": JSON.stringify("production") },
       oxc: { jsx: { runtime: "automatic", development: false } },
-      build: { outDir: folder, emptyOutDir: true, chunkSizeWarningLimit: 2000, modulePreload: { polyfill: false } }
+      build: {
+        outDir: folder,
+        emptyOutDir: true,
+        chunkSizeWarningLimit: 2000,
+        modulePreload: { polyfill: false },
+        rolldownOptions: { input: pages.map((page) => `${sources}/${page}`) }
+      }
     })
   },
   catch: (cause) => new AssetsError({ reason: cause instanceof Error ? cause.message : String(cause) })
 }).pipe(Effect.withSpan("Assets.build"))
+
+/** The page of runs, and that of served populations. */
+const pages = ["index.html", "populations.html"]
 
 const sources = fileURLToPath(new URL("../page", import.meta.url))
 

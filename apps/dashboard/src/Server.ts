@@ -47,11 +47,20 @@ export const layer = (
   )
 }
 
+/** The page of served populations, as routes beside the API that it asks. `assets` is the folder of the built page, which is there. */
+export const layerPopulations = ({
+  assets
+}: Pick<Options, "assets">): Layer.Layer<
+  never,
+  never,
+  HttpRouter.HttpRouter | FileSystem.FileSystem | Path.Path | HttpPlatform.HttpPlatform | Etag.Generator
+> => Layer.merge(Layer.orDie(page(assets, "populations.html")), protectedBy({}))
+
 /** The files of the page. What cannot be the path of one, such as a name that is too long, is not found either. */
-const page = (root: string) =>
+const page = (root: string, index = "index.html") =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const file = yield* HttpStaticServer.make({ root, cacheControl: "no-cache" })
+      const file = yield* HttpStaticServer.make({ root, index, cacheControl: "no-cache" })
       yield* router.add(
         "GET",
         "/*",

@@ -6,7 +6,9 @@ export const replay = Command.make(
   "replay",
   {
     directory: Argument.String("dir").pipe(
-      Argument.withDescription("Directory of a run; a finished one where settings are changed")
+      Argument.withDescription(
+        "Directory of a run, a finished one where settings are changed, or of a served population"
+      )
     ),
     set: flags.set.pipe(Flag.withDescription("Play it under another setting of selection or pruning; may be repeated")),
     grid: Flag.String("grid").pipe(
@@ -31,6 +33,7 @@ export const replay = Command.make(
   Command.withExamples([
     { command: "inspo replay runs/quick-seed1", description: "Check every decision of that run" },
     { command: "inspo replay runs/mine --set population.window=10", description: "What would a longer memory decide?" },
+    { command: "inspo replay served --set risk=0.01", description: "What a served population would have risked" },
     {
       command: "inspo replay runs/mine --grid population.unseen=zero,mean --grid population.ties=order,evidence",
       description: "Four settings at once"

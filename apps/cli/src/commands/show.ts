@@ -7,7 +7,7 @@ export const show = Command.make(
   {
     directories: Argument.String("dir").pipe(
       Argument.withDescription(
-        "Directory of a run, finished or not; with --lineage also those of its branches. Two are compared: runs, " +
+        "Directory of a run, finished or not, or of served populations; with --lineage also those of its branches. Two are compared: runs, " +
           "instructions (DIR:ID, DIR:seed, DIR:best), text files"
       ),
       Argument.atLeast(1)
@@ -42,6 +42,7 @@ export const show = Command.make(
   Command.withShortDescription("Tell what happened in a run, compare two, draw lineage, report"),
   Command.withExamples([
     { command: "inspo show runs/quick-seed1", description: "What happened, or where it stands" },
+    { command: "inspo show served", description: "The populations that `inspo serve` keeps there" },
     {
       command: "inspo show runs/quick-seed1 --report html",
       description: "runs/quick-seed1/report.html, for any browser"

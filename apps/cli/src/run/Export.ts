@@ -6,6 +6,7 @@ import { claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
+import * as Stored from "../serve/Stored.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
 export interface ExportInput {
@@ -20,6 +21,11 @@ export interface ExportInput {
  * policy on a server stays there; the manifest names its checkpoint.
  */
 export const exportRun = Effect.fn("Export.export")(function* ({ directory, json, out }: ExportInput) {
+  const place = yield* Stored.findOne(directory)
+  if (place !== null) {
+    const { exportPopulation } = yield* Effect.promise(() => import("../serve/Export.ts"))
+    return yield* exportPopulation(place, { out, json })
+  }
   const { config, events } = yield* readRun(directory)
   const state = yield* foldStored({ config }, events)
   const { phase } = state

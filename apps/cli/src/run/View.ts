@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { UsageError } from "../Failure.ts"
+import * as Stored from "../serve/Stored.ts"
 
 export interface ViewInput {
   readonly directories: ReadonlyArray<string>
@@ -16,6 +17,19 @@ export const view = Effect.fnUntraced(function* ({ directories, json, lineage, o
     return yield* new UsageError({ problem: "--lineage and --report show different things. Leave one of them away." })
   if (Option.isSome(out) && Option.isNone(report))
     return yield* new UsageError({ problem: "--out says where a report goes. Add --report html, or leave it away." })
+  const populations = directory === undefined ? [] : yield* Stored.find(directory)
+  if (populations.length > 0 && directory !== undefined) {
+    if (second !== undefined || Option.isSome(report))
+      return yield* new UsageError({
+        problem:
+          `${directory} holds served populations, which are shown one directory at a time and without --report. ` +
+          "`inspo serve` shows them in a browser."
+      })
+    const module = yield* Effect.promise(() => import("../serve/Show.ts"))
+    if (!lineage) return yield* module.show(populations, json)
+    const place = yield* Stored.findOne(directory)
+    if (place !== null) return yield* module.lineage(place, json)
+  }
   if (lineage) {
     const module = yield* Effect.promise(() => import("./Lineage.ts"))
     return yield* module.lineage({ directories, json })

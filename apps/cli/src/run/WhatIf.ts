@@ -7,6 +7,7 @@ import { leafPaths, parseSet, resolve, valueAt } from "../config/Resolve.ts"
 import { UsageError } from "../Failure.ts"
 import { answerLines, type Asked, gridLines } from "../report/WhatIfReport.ts"
 import { readRun } from "../runDirectory/Read.ts"
+import * as Stored from "../serve/Stored.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { replay } from "./Replay.ts"
 
@@ -19,6 +20,11 @@ export interface WhatIfInput {
 
 /** Plays a run again: as it was, or under the other settings that are asked for. */
 export const play = Effect.fnUntraced(function* (input: WhatIfInput) {
+  const place = yield* Stored.findOne(input.directory)
+  if (place !== null) {
+    const module = yield* Effect.promise(() => import("../serve/Replay.ts"))
+    return yield* module.play(place, input)
+  }
   return yield* input.set.length + input.grid.length === 0 ? replay(input) : whatif(input)
 })
 

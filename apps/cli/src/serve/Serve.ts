@@ -1,3 +1,5 @@
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Assets, Server as Dashboard } from "@inspo/dashboard"
 import type { JournalError } from "@inspo/journal"
 import { Limits } from "@inspo/serve"
 import * as Journals from "@inspo/serve/Journals"
@@ -8,7 +10,7 @@ import * as SharedStore from "@inspo/serve/SharedStore"
 import * as SqliteStore from "@inspo/serve/SqliteStore"
 import * as Standby from "@inspo/serve/Standby"
 import { Console, Context, Deferred, Effect, Layer, Option, Path, type Redacted } from "effect"
-import { FetchHttpClient, HttpRouter, HttpServer } from "effect/http"
+import { FetchHttpClient, HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen, routerConfig } from "../server/Listen.ts"
@@ -29,6 +31,9 @@ export interface ServeInput extends Address {
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const keys = yield* keysOf(input)
   const declared = yield* Declared.read(input)
+  yield* Assets.ensure(Console.error("Building the page of populations, once …")).pipe(
+    Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
+  )
   if (Option.isSome(input.database)) return yield* serveShared(input, input.database.value, keys, declared)
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
@@ -43,7 +48,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
 
 const listening = { ownHealth: true, answer: Server.refuse, maxBodyBytes: Limits.bodyBytes }
 
-/** Populations of a store, with those that are declared, and the routes to them. */
+/** Populations of a store, with those that are declared, and the routes to them and to their page. */
 const begin = Effect.fnUntraced(function* <E, R>(
   keys: Server.Keys,
   declared: ReadonlyArray<Declared.Declared>,
@@ -54,8 +59,8 @@ const begin = Effect.fnUntraced(function* <E, R>(
   )
   yield* Declared.ensure(populations, declared)
   if ((yield* populations.list).length === 0) yield* Declared.ensure(populations, [unnamed])
-  const routes = Server.layer(keys).pipe(Layer.provide(Layer.succeed(Registry.Populations, populations)))
-  return { populations, routes }
+  const api = Server.layer(keys).pipe(Layer.provide(Layer.succeed(Registry.Populations, populations)))
+  return { populations, routes: Layer.merge(api, Dashboard.layerPopulations({ assets: Assets.folder })) }
 })
 
 /** Takes part as one of several servers on a database: active, or standing by for the one that is. */
@@ -84,7 +89,7 @@ const serveShared = Effect.fnUntraced(function* (
       const store = Layer.effect(PopulationStore, SharedStore.make(own))
       const { routes } = yield* begin(keys, declared, store)
       return yield* HttpRouter.toHttpEffect(routes).pipe(
-        Effect.provide(HttpServer.layerServices),
+        Effect.provide(NodeHttpServer.layerHttpServices),
         Effect.provideService(HttpRouter.RouterConfig, routerConfig)
       )
     })

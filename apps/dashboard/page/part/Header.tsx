@@ -1,8 +1,8 @@
 import type { RunView } from "../../src/view/RunView.ts"
 import { ago } from "../Ago.ts"
 import { go, href, type Route, type View, views } from "../Route.ts"
-import { toggleTheme, useTheme } from "../Theme.ts"
 import { Status } from "./Parts.tsx"
+import { TopRight } from "./TopRight.tsx"
 
 const titles: Readonly<Record<View, string>> = {
   overview: "Overview",
@@ -27,7 +27,6 @@ export const Header = ({
   readonly connected: boolean
   readonly onHelp: () => void
 }) => {
-  const theme = useTheme()
   return (
     <header className="top">
       <div className="top-line">
@@ -72,24 +71,7 @@ export const Header = ({
             </span>
           </span>
         )}
-        <span className="top-right">
-          {!connected && (
-            <span className="offline" role="status">
-              Connection lost, trying again …
-            </span>
-          )}
-          <button
-            type="button"
-            onClick={toggleTheme}
-            title="Light or dark (t)"
-            aria-label="Switch between light and dark"
-          >
-            {theme === "dark" ? "☀" : "☾"}
-          </button>
-          <button type="button" onClick={onHelp} title="Keys (?)" aria-label="Keyboard shortcuts">
-            ?
-          </button>
-        </span>
+        <TopRight connected={connected} onHelp={onHelp} />
       </div>
       {run !== undefined && (
         <nav aria-label="Views" className="tabs">

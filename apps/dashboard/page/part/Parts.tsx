@@ -108,14 +108,16 @@ export const FateBadge = ({ fate }: { readonly fate: Fate }) => (
   <span className={`badge fate-${fate}`}>{fateWords[fate]}</span>
 )
 
-/** A share on a scale from 0 to 1 with its interval. */
+/** A place on a scale from 0 to 1 with its interval; a share where `show` does not say otherwise. */
 export const IntervalBar = ({
   ci95,
   mean,
+  show = percent,
   tone = "accent"
 }: {
   readonly mean: number
   readonly ci95: Interval
+  readonly show?: (place: number) => string
   readonly tone?: "accent" | "plain"
 }) => {
   const [low, high] = ci95
@@ -123,7 +125,7 @@ export const IntervalBar = ({
     <span
       className={`interval interval-${tone}`}
       role="img"
-      aria-label={`${percent(mean)}, between ${percent(low)} and ${percent(high)}`}
+      aria-label={`${show(mean)}, between ${show(low)} and ${show(high)}`}
     >
       <i className="interval-range" style={{ left: `${100 * low}%`, width: `${100 * (high - low)}%` }} />
       <i className="interval-mean" style={{ left: `${100 * mean}%` }} />

@@ -168,7 +168,7 @@ export const candidate = ({ learning }: State.State, one: CandidateStanding): Me
   generation:
     (learning.population.members.find(({ instruction }) => instruction.id === one.parent)?.instruction.generation ??
       0) + 1,
-  standing: one.stage === "trial" ? "trial" : one.stage === "rejected" ? "rejected" : "waiting",
+  standing: one.stage === "approved" ? "trial" : one.stage,
   pinned: false,
   probability: 0,
   estimate: unknown,

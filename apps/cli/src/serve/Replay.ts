@@ -1,0 +1,139 @@
+/** The decisions of a served population once more, from its log alone: as they were, or under other settings. */
+import { Replay, type Settings } from "@inspo/cohorts"
+import { Console, Effect, Schema } from "effect"
+import { CommandFailure, UsageError } from "../Failure.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { clip, paragraph, table } from "../terminal/Text.ts"
+import { type Place, read } from "./Stored.ts"
+
+export interface ReplayInput {
+  readonly set: ReadonlyArray<string>
+  readonly grid: ReadonlyArray<string>
+  readonly json: boolean
+}
+
+export const play = Effect.fnUntraced(function* (place: Place, { grid, json, set }: ReplayInput) {
+  if (grid.length > 0)
+    return yield* new UsageError({ problem: "--grid takes runs. Ask a served population for one --set after another." })
+  const { log } = yield* read(place)
+  const events = log.map(({ event }) => event)
+  return yield* set.length === 0 ? replay(place, events, json) : whatIf(place, events, set, json)
+})
+
+type Log = Parameters<typeof Replay.replay>[0]
+
+const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: Log, json: boolean) {
+  const { decisions, difference, events, state } = Replay.replay(log)
+  const { folded, incumbent } = state.learning
+  if (json)
+    yield* Console.log(
+      JSON.stringify({ directory, ok: difference === null, events, decisions, difference, incumbent: incumbent.id })
+    )
+  else if (difference === null) {
+    const reporter = yield* Reporter.make("normal")
+    yield* reporter.lines(
+      paragraph(
+        `${decisions} decisions of ${folded} cohorts came out as they were logged, in ${events} events. The incumbent is ${incumbent.id}.`,
+        "",
+        reporter.columns
+      )
+    )
+  }
+  if (difference !== null)
+    return yield* new CommandFailure({
+      problem:
+        `Event ${difference.index} (${difference.event}) comes out differently: logged ${clip(difference.logged, 200)}, ` +
+        `replayed ${clip(difference.replayed, 200)}. Restore the journal from a copy, or look who changed it.`
+    })
+})
+
+const whatIf = Effect.fn("Served.whatIf")(function* (
+  { directory }: Place,
+  log: Log,
+  set: ReadonlyArray<string>,
+  json: boolean
+) {
+  const settings = yield* Effect.forEach(set, settingOf)
+  const decisions = Replay.whatIf(log, (before) => settings.reduce((after, { change }) => change(after), before))
+  const changed = decisions.filter(({ logged, whatif }) => logged.join() !== whatif.join())
+  if (json)
+    return yield* Console.log(
+      JSON.stringify({
+        directory,
+        settings: Object.fromEntries(settings.map(({ name, text }) => [name, text])),
+        decisions
+      })
+    )
+  const reporter = yield* Reporter.make("normal")
+  yield* reporter.lines([
+    ...paragraph(
+      "Leases and rewards stay those of the log, and each decision is answered by itself, as if all before had come out as logged.",
+      "",
+      reporter.columns
+    ),
+    "",
+    ...paragraph(
+      `${changed.length} of ${decisions.length} decisions differ under ${set.join(" ")}.`,
+      "",
+      reporter.columns
+    ),
+    ...(changed.length === 0
+      ? []
+      : [
+          "",
+          ...table([
+            ["cohorts", "decision", "logged", "what if"],
+            ...changed.map(({ after, kind, logged, whatif }) => [String(after), kind, ids(logged), ids(whatif)])
+          ])
+        ])
+  ])
+})
+
+const ids = (names: ReadonlyArray<string>): string => (names.length === 0 ? "none" : clip(names.join(" "), 24))
+
+interface Setting {
+  readonly name: string
+  readonly text: string
+  readonly change: (settings: Settings.Settings) => Settings.Settings
+}
+
+const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<Setting, UsageError> {
+  const [, name = "", text = ""] = /^([^=]+)=(.+)$/u.exec(given) ?? []
+  const number = decodeNumber(text)
+  switch (name) {
+    case "risk":
+      if (number !== null && number > 0 && number < 1)
+        return { name, text, change: (settings) => ({ ...settings, delta: number }) }
+      return yield* refused(given, "risk=0.01, above 0 and below 1")
+    case "window":
+    case "parents":
+      if (number !== null && Number.isInteger(number) && number > 0)
+        return { name, text, change: (settings) => ({ ...settings, [name]: number }) }
+      return yield* refused(given, `${name}=3, a whole number of at least 1`)
+    case "silence":
+      if (text === "worst") return { name, text, change: (settings) => ({ ...settings, silence: "worst" }) }
+      if (number !== null) return { name, text, change: silent(number) }
+      return yield* refused(given, "silence=worst, or silence=0.5, a reward")
+    default:
+      return yield* refused(
+        given,
+        "one of risk, silence, window, parents, which a log can answer for. Make another population to learn what other settings bring"
+      )
+  }
+})
+
+/** No reward is this one, on the scale of the population's rewards. */
+const silent =
+  (reward: number) =>
+  (settings: Settings.Settings): Settings.Settings => {
+    const [low, high] = settings.rewardRange
+    return { ...settings, silence: { value: Math.min(1, Math.max(0, (reward - low) / (high - low))) } }
+  }
+
+const decodeNumber = (text: string): number | null => {
+  const number = Number(text)
+  return text.trim() !== "" && Schema.is(Schema.Finite)(number) ? number : null
+}
+
+const refused = (given: string, expected: string): UsageError =>
+  new UsageError({ problem: `--set is ${given}, expected ${expected}.` })

@@ -1,0 +1,104 @@
+/** What stands of served populations, told in a terminal. */
+import { plural } from "@inspo/dashboard/Format"
+import { wordDiff } from "@inspo/dashboard/WordDiff"
+import { none, type Story, type Stories, tell } from "@inspo/dashboard/served/Stories"
+import type { Population } from "@inspo/serve"
+import * as Reading from "@inspo/serve/Reading"
+import { Console, DateTime, Effect } from "effect"
+import { TerminalCapabilities } from "effect/cli"
+import { changeLines, type Style } from "../report/DiffReport.ts"
+import * as Reporter from "../terminal/Reporter.ts"
+import { count, paragraph, table } from "../terminal/Text.ts"
+import { type Place, read } from "./Stored.ts"
+
+/** Tells how populations stand, as the server's API does. */
+export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Place>, json: boolean) {
+  const populations = yield* Effect.forEach(places, (place) =>
+    Effect.map(read(place), ({ spentUsd, state }) => ({
+      directory: place.directory,
+      incumbent: Reading.incumbent(state),
+      population: Reading.population({ name: place.name, spentUsd }, state)
+    }))
+  )
+  if (json) return yield* Console.log(JSON.stringify({ populations }))
+  const reporter = yield* Reporter.make("normal")
+  yield* reporter.lines(
+    populations.flatMap(({ incumbent, population }, index) => [
+      ...(index === 0 ? [] : [""]),
+      ...standing(population, incumbent, reporter.columns)
+    ])
+  )
+})
+
+const standing = (
+  { branch, generation, leases, members, name, next, profile, spentUsd, state }: Population.Population,
+  incumbent: Population.Incumbent,
+  columns: number
+): ReadonlyArray<string> => [
+  ...paragraph(
+    `${name}: ${state}, ${profile}, evolved ${plural(generation, "time")}${branch === 0 ? "" : `, on branch ${branch}`}. ` +
+      `${count(leases.given)} leases, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
+      `${count(leases.lost)} lost; $${spentUsd.toFixed(2)} spent.`,
+    "",
+    columns
+  ),
+  ...paragraph(`Incumbent ${incumbent.instruction.id}: ${incumbent.why}`, "", columns),
+  ...paragraph(`Next: ${next}.`, "", columns),
+  "",
+  ...table([
+    ["instruction", "standing", "share", "mean", "low", "high", "rewards", "silent"],
+    ...members.map(({ estimate, id, probability, standing }) => [
+      id,
+      standing,
+      probability.toFixed(3),
+      figure(estimate.mean),
+      figure(estimate.low),
+      figure(estimate.high),
+      count(estimate.samples),
+      estimate.silent.toFixed(3)
+    ])
+  ])
+]
+
+const figure = (value: number | null): string => (value === null ? "-" : value.toFixed(3))
+
+/** Tells which instruction came from which, what differs between them, and why each left that did. */
+export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
+  const { log } = yield* read(place)
+  const told = log.reduce((stories, { at, event }) => tell(stories, event, isoTime(at)), none)
+  if (json)
+    return yield* Console.log(
+      JSON.stringify({ directory: place.directory, name: place.name, instructions: [...told.stories.values()] })
+    )
+  const reporter = yield* Reporter.make("normal")
+  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+  yield* reporter.lines(lineageLines(told, { columns: reporter.columns, canColor }))
+})
+
+const isoTime = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at))
+
+const lineageLines = ({ incumbent, stories }: Stories, style: Style): ReadonlyArray<string> =>
+  [...stories.values()].flatMap((story, index) => {
+    const parent = story.parent === null ? undefined : stories.get(story.parent)
+    return [
+      ...(index === 0 ? [] : [""]),
+      ...paragraph(`${story.id}${story.id === incumbent ? ", the incumbent" : ""}: ${fate(story)}`, "", style.columns),
+      ...(parent === undefined
+        ? paragraph(said(story), "    ", style.columns)
+        : changeLines(wordDiff(said(parent), said(story)), style, "    "))
+    ]
+  })
+
+const fate = ({ bornAfter, entered, left, parent, trial }: Story): string =>
+  [
+    `${entered}${parent === null ? "" : ` from ${parent}`}${bornAfter === 0 ? "" : ` after ${bornAfter} cohorts`}`,
+    ...(trial === null ? [] : [`trial: ${trial}`]),
+    ...(left === null ? [] : [`left after ${left.after} cohorts: ${left.why}`])
+  ].join("; ")
+
+const said = ({ content }: Story): string =>
+  typeof content === "string"
+    ? content
+    : Object.entries(content)
+        .map(([name, text]) => `${name}: ${text}`)
+        .join("\n")

@@ -1,0 +1,51 @@
+/** Served populations that are only read, from the directory of their server or their own. */
+import { Journal } from "@inspo/journal"
+import * as sqlite from "@inspo/journal/sqlite"
+import * as Reading from "@inspo/serve/Reading"
+import { Array as Arr, Effect, FileSystem, Order, Path } from "effect"
+import { CommandFailure, fileFailure, UsageError } from "../Failure.ts"
+
+/** A population by its name, and the directory that holds its journal. */
+export interface Place {
+  readonly name: string
+  readonly directory: string
+}
+
+/** The populations of a directory: its own, or all of a server. None where it is something else, such as that of a run. */
+export const find = Effect.fn("Served.find")(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const holds = (...parts: ReadonlyArray<string>) =>
+    Effect.orElseSucceed(fs.exists(path.join(directory, ...parts)), () => false)
+  if (yield* holds("config.json")) return []
+  if (yield* holds("journal.sqlite")) return [{ name: path.basename(path.resolve(directory)), directory }]
+  if (!(yield* holds("populations"))) return []
+  const below = path.join(directory, "populations")
+  const names = yield* Effect.mapError(fs.readDirectory(below), (cause) => fileFailure(below, "read", cause))
+  const found = yield* Effect.filter(names, (name) => holds("populations", name, "journal.sqlite"))
+  if (found.length === 0)
+    return yield* new CommandFailure({ problem: `${below} holds no population yet. Make one on the server first.` })
+  return Arr.sort(found, Order.String).map((name): Place => ({ name, directory: path.join(below, name) }))
+})
+
+/** The one population of a directory; null where it holds none. What takes one alone names the others. */
+export const findOne = Effect.fnUntraced(function* (directory: string) {
+  const [first = null, second] = yield* find(directory)
+  if (second === undefined) return first
+  const names = (yield* find(directory)).map((one) => one.directory)
+  return yield* new UsageError({ problem: `${directory} holds several populations. Name one: ${names.join(", ")}.` })
+})
+
+/** What stands in the journal, oldest first, and what it comes to. A server that writes it meanwhile is not disturbed. */
+export const read = (place: Place) =>
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const ledger = yield* journal.ledger
+    return {
+      log: yield* Reading.events(journal),
+      state: yield* Reading.state(journal),
+      spentUsd: ledger.reduce((sum, { usd }) => sum + usd, 0)
+    }
+  }).pipe(
+    Effect.provide(sqlite.layer({ file: `${place.directory}/journal.sqlite`, mode: "read-only" }), { local: true })
+  )

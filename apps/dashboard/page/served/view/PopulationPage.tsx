@@ -1,0 +1,112 @@
+import type { Population } from "@inspo/serve/Population"
+import { axis, count, dollars, plural } from "../../../src/Format.ts"
+import { InstructionName, Loading, Problem, Tile } from "../../part/Parts.tsx"
+import * as Access from "../Access.ts"
+import { useActing } from "../Acting.tsx"
+import { makeView } from "../Client.ts"
+import { useNews } from "../News.ts"
+import type { Route } from "../Route.ts"
+import { interval } from "../Words.tsx"
+import { History } from "./History.tsx"
+import { Lineage } from "./Lineage.tsx"
+import { Members } from "./Members.tsx"
+
+const usePopulation = makeView((client, name: string) => client.populations.get({ params: { name } }))
+const useIncumbent = makeView((client, name: string) => client.leases.incumbent({ params: { name } }))
+
+/** One population: how it stands, and what an admin does with it. */
+export const PopulationPage = ({ name, route }: { readonly name: string; readonly route: Route }) => {
+  const version = `${useNews()} ${Access.useAccess().version}`
+  const { data, problem } = usePopulation(name, version)
+  const incumbent = useIncumbent(name, version)
+  if (data === null) return problem === null ? <Loading /> : <Problem>{problem}</Problem>
+  return (
+    <>
+      <h1 className="hidden">
+        {name}, {route.view}
+      </h1>
+      {problem !== null && <Problem>{problem}</Problem>}
+      {data.degraded.map(({ reason, remedy, since }) => (
+        <Problem key={`${since} ${reason}`}>{`Degraded since ${since}: ${reason}. ${remedy}`}</Problem>
+      ))}
+      <Tiles population={data} why={incumbent.data?.why ?? null} />
+      <Controls population={data} />
+      {route.view === "members" && <Members population={data} version={version} />}
+      {route.view === "lineage" && <Lineage population={data} version={version} selected={route.instruction} />}
+      {route.view === "history" && <History population={data} version={version} />}
+    </>
+  )
+}
+
+const Tiles = ({ population, why }: { readonly population: Population; readonly why: string | null }) => {
+  const { budgetUsd, generation, incumbent, leases, spentUsd, toSeed } = population
+  return (
+    <div className="tiles">
+      <Tile label="Incumbent" note={why}>
+        <InstructionName id={incumbent} />
+      </Tile>
+      <Tile
+        label="Better than the seed by"
+        note={toSeed === null ? "the incumbent is the seed" : `${interval(toSeed)}, whenever it is looked at`}
+      >
+        {toSeed === null || toSeed.mean === null ? "–" : axis(toSeed.mean)}
+      </Tile>
+      <Tile label="Leases" note={`${count(leases.overdue)} overdue · ${count(leases.lost)} lost`}>
+        {count(leases.given)} <small>{count(leases.open)} open</small>
+      </Tile>
+      <Tile label="Spent" note={budgetUsd === null ? "no cap" : `of ${dollars(budgetUsd)}`}>
+        {dollars(spentUsd)}
+      </Tile>
+      <Tile label="Evolved" note={population.branch === 0 ? population.profile : `branch ${population.branch}`}>
+        {plural(generation, "time")}
+      </Tile>
+    </div>
+  )
+}
+
+const Controls = ({ population: { name, next, state } }: { readonly population: Population }) => {
+  const { act, busy, problem } = useActing()
+  const params = { params: { name } }
+  return (
+    <>
+      <div className="controls">
+        <p>
+          <span className="muted">Next: </span>
+          {next}
+        </p>
+        <p className="buttons">
+          {state === "frozen" ? (
+            <button
+              type="button"
+              className="button"
+              disabled={busy}
+              onClick={() => act((client) => client.populations.resume(params))}
+            >
+              Resume
+            </button>
+          ) : (
+            <>
+              <button
+                type="button"
+                className="button"
+                disabled={busy}
+                onClick={() => act((client) => client.populations.evolve(params))}
+              >
+                Evolve now
+              </button>
+              <button
+                type="button"
+                className="button"
+                disabled={busy}
+                onClick={() => act((client) => client.populations.freeze(params))}
+              >
+                Freeze
+              </button>
+            </>
+          )}
+        </p>
+      </div>
+      {problem !== null && <Problem>{problem}</Problem>}
+    </>
+  )
+}

@@ -1,0 +1,19 @@
+/** Makes a population on an instruction server; one that is there and the same is fine. */
+export const makePopulation = async (
+  url: string,
+  name: string,
+  made: {
+    readonly seed: string
+    readonly variants?: ReadonlyArray<string>
+    readonly profile?: "online" | "trainer"
+    readonly settings?: Readonly<Record<string, unknown>>
+  },
+  key?: string
+): Promise<void> => {
+  const response = await fetch(`${url}/v1/populations/${name}`, {
+    method: "PUT",
+    headers: { "content-type": "application/json", ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify(made)
+  })
+  if (!response.ok) throw new Error(`${name} cannot be made (${response.status}): ${await response.text()}`)
+}

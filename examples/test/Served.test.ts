@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Population } from "@inspo/serve"
+import { Effect, ManagedRuntime, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { endAll, inspoServer } from "../../test/cli/Inspo.ts"
+import { noPython } from "../../test/clients/Subject.ts"
+import * as ScriptedModel from "./support/ScriptedModel.ts"
+
+const examples = fileURLToPath(new URL("..", import.meta.url))
+const client = fileURLToPath(new URL("../../clients/python/src", import.meta.url))
+
+/** A customer's model: it looks an order up where it is told to ask for one, and writes better prompts when asked to. */
+const model = ManagedRuntime.make(
+  ScriptedModel.layer((messages) => {
+    const [{ content: system } = { content: "" }] = messages
+    return system.includes("which order") ? "Which order is it?" : "It will come."
+  })
+)
+
+let directory = ""
+let url = ""
+let modelUrl = ""
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "inspo-examples-"))
+  const { ready } = await inspoServer(["serve", "--port", "0", "--json"], { cwd: directory })
+  url = JSON.parse(ready).url
+  modelUrl = await model.runPromise(HttpServer.addressFormattedWith((address) => Effect.succeed(`${address}/v1`)))
+}, 60_000)
+
+afterAll(async () => {
+  endAll()
+  await model.dispose()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const start = (program: string, args: ReadonlyArray<string>): ChildProcess =>
+  spawn(program, args, {
+    cwd: examples,
+    env: { ...process.env, INSPO_URL: url, MODEL_URL: modelUrl, MODEL: "scripted", PYTHONPATH: client },
+    stdio: ["pipe", "pipe", "pipe"]
+  })
+
+/** What a program writes until it ends, with whatever it is told first. */
+const run = async (program: string, args: ReadonlyArray<string>, input = ""): Promise<string> => {
+  const child = start(program, args)
+  let output = ""
+  child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr?.on("data", (chunk: Buffer) => (output += chunk.toString()))
+  child.stdin?.end(input)
+  const [code] = await once(child, "close")
+  assert.strictEqual(code, 0, output)
+  return output
+}
+
+const population = async (name: string) =>
+  Schema.decodeUnknownSync(Population.Population)(await (await fetch(`${url}/v1/populations/${name}`)).json())
+
+describe("examples of the instruction server", { timeout: 120_000 }, () => {
+  it("a chat agent on the AI SDK answers, and thumbs are told from another process", async () => {
+    const said = await run(process.execPath, ["chat-agent/main.ts"], "Where is my lamp?\nAnd my kettle?\n\n")
+    const leases = [...said.matchAll(/thumb\.ts (\S+) up/gu)].map(([, lease = ""]) => lease)
+    assert.lengthOf(leases, 2, said)
+    assert.lengthOf(said.match(/Which order is it\?|It will come\./gu) ?? [], 2)
+    for (const lease of leases)
+      assert.include(
+        await run(process.execPath, ["chat-agent/thumb.ts", lease, "down", "it did not look"]),
+        "Thank you"
+      )
+    const { cohorts, leases: counted } = await population("support")
+    assert.strictEqual(counted.given, 2)
+    assert.strictEqual(cohorts[0]?.reported, 2)
+  })
+
+  it.skipIf(noPython !== null)("a Python loop finds the instruction that pays", async () => {
+    assert.match(await run("python3", ["python-loop/loop.py"]), /best: Search first, then answer the question\.\n$/u)
+  })
+})

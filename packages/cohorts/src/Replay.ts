@@ -1,0 +1,141 @@
+/** A population's decisions once more, from its log alone: as they were made, or under other settings. */
+import { Schema } from "effect"
+import { apply, begin, UnexpectedEvent } from "./Apply.ts"
+import { type EventOf, PopulationEvent } from "./Event.ts"
+import { chooseParents, decide, protectedIds, refill } from "./internal/Evolving.ts"
+import type { Settings } from "./Settings.ts"
+import type { State } from "./State.ts"
+import { ofSettings, type Strategies } from "./Strategies.ts"
+
+/** A decision that comes out otherwise: `index` counts the events of the log from 0. */
+export interface Difference {
+  readonly index: number
+  readonly event: PopulationEvent["_tag"]
+  readonly logged: string
+  readonly replayed: string
+}
+
+export interface Replayed {
+  readonly events: number
+  readonly decisions: number
+  /** The first that comes out otherwise; null where all are equal. */
+  readonly difference: Difference | null
+  readonly state: State
+}
+
+/**
+ * Makes every decision of a log again and compares it with the one that was logged; stops at the first difference. What came
+ * from outside, such as leases, rewards and proposals, is taken as logged. Throws {@link UnexpectedEvent} on a log that is
+ * not of one piece.
+ */
+export const replay = (log: ReadonlyArray<PopulationEvent>): Replayed => {
+  let state = first(log)
+  let decisions = 0
+  for (const [index, event] of log.entries()) {
+    if (index === 0) continue
+    const due = decision(ofSettings(state.settings), state, event)
+    if (due !== undefined) {
+      decisions++
+      const [logged, replayed] = [event, due].map(text)
+      if (logged !== replayed && logged !== undefined && replayed !== undefined)
+        return { events: index, decisions, state, difference: { index, event: event._tag, logged, replayed } }
+    }
+    state = apply(state, event)
+  }
+  return { events: log.length, decisions, difference: null, state }
+}
+
+/** A decision as logged, and as other settings would have made it at that point; ids in their order. */
+export interface Decision {
+  readonly after: number
+  readonly kind: "prune" | "parents" | "incumbent"
+  readonly logged: ReadonlyArray<string>
+  readonly whatif: ReadonlyArray<string>
+}
+
+/**
+ * What other settings would have decided at each point of the log. The evidence is folded under them; who was alive and what
+ * was leased stays as logged, so each decision is answered on its own.
+ */
+export const whatIf = (
+  log: ReadonlyArray<PopulationEvent>,
+  change: (settings: Settings) => Settings
+): ReadonlyArray<Decision> => {
+  const changed = log.map((event): PopulationEvent =>
+    event._tag === "Created" || event._tag === "Configured" ? { ...event, settings: change(event.settings) } : event
+  )
+  let state = first(changed)
+  const decisions: Array<Decision> = []
+  for (const event of changed.slice(1)) {
+    const asked = alternative(ofSettings(state.settings), state, event)
+    if (asked !== null) decisions.push({ after: state.learning.folded, ...asked })
+    state = apply(state, event)
+  }
+  return decisions
+}
+
+const first = ([created]: ReadonlyArray<PopulationEvent>): State => {
+  if (created?._tag === "Created") return begin(created)
+  throw new UnexpectedEvent({ event: created?._tag ?? "nothing", reason: "a log begins with Created" })
+}
+
+/** What the strategies decide where the log has this event; undefined where it is nothing that they decide. */
+const decision = (strategies: Strategies, state: State, event: PopulationEvent): PopulationEvent | null | undefined => {
+  const { evolution, phase } = state.learning
+  if (phase !== "Rest" || event._tag === "TrialBegun") return decide(strategies, state)
+  if (event._tag === "ParentsChosen") return chooseParents(strategies, state)
+  if (event._tag === "Refilled" && evolution !== null) return refill(strategies, state, evolution)
+  return made.has(event._tag) ? decide(strategies, state) : undefined
+}
+
+/** Events that are decisions of the population itself. */
+const made: ReadonlySet<PopulationEvent["_tag"]> = new Set([
+  "Pruned",
+  "TrialScored",
+  "TrialContinued",
+  "CandidatesJudged",
+  "Refilled",
+  "Concluded"
+])
+
+const alternative = (strategies: Strategies, state: State, event: PopulationEvent): Omit<Decision, "after"> | null => {
+  const { learning } = state
+  const weights = strategies.weights(learning.population)
+  switch (event._tag) {
+    case "Pruned":
+      return {
+        kind: "prune",
+        logged: idsOf(event.pruned),
+        whatif: idsOf(strategies.prune(learning, weights, protectedIds(state)).pruned)
+      }
+    case "ParentsChosen":
+      return { kind: "parents", logged: event.parents, whatif: strategies.parents(learning, weights) }
+    case "Concluded": {
+      const due = decide(strategies, state)
+      return due?._tag === "Concluded"
+        ? { kind: "incumbent", logged: [event.incumbent.id], whatif: [due.incumbent.id] }
+        : null
+    }
+    default:
+      return null
+  }
+}
+
+const idsOf = (leaving: EventOf<"Pruned">["pruned"]): ReadonlyArray<string> => leaving.map(({ id }) => id)
+
+const encode = Schema.encodeSync(PopulationEvent)
+
+const text = (event: PopulationEvent | null): string =>
+  event === null ? "nothing" : JSON.stringify(sorted(encode(event)))
+
+/** Keys in one order, whoever wrote them. */
+const sorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(sorted)
+    : typeof value === "object" && value !== null
+      ? Object.fromEntries(
+          Object.entries(value)
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([key, one]) => [key, sorted(one)])
+        )
+      : value

@@ -1,0 +1,172 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Browser } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { endAll } from "../cli/Inspo.ts"
+import { assertClean, axe, launch, open, overflow, unavailable, until } from "./support/Browser.ts"
+import { better, converse, make, propose, seed, serve, type Served, worse } from "./support/Served.ts"
+
+const views = ["members", "lineage", "history"] as const
+
+/** What each view shows once it is there. */
+const landmark = { members: ".rows", lineage: ".tree-node", history: ".history" } as const
+
+const hostile =
+  "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">" +
+  "<a href=\"javascript:document.title='owned'\">click</a><style>*{display:none}</style>" +
+  `\u202Eright to left\u202C \u{1F4A5} ${"x".repeat(5000)}`
+
+let directory = ""
+let browser: Browser
+let server: Served
+
+describe.skipIf(unavailable !== null)(
+  `served populations in Chromium${unavailable === null ? "" : ` (skipped: ${unavailable})`}`,
+  { timeout: 120_000 },
+  () => {
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), "inspo-populations-"))
+      browser = await launch()
+      const first = await serve(directory)
+      const settings = { sealAfterLeases: 50, evolveEvery: 0 }
+      await make(first.url, "shop", { seed, variants: [better, worse], settings })
+      await converse(first.url, "shop", 1000)
+      await make(first.url, "hostile", { seed: hostile, variants: [`${hostile} indeed`], settings })
+      await first.stop()
+      await propose(directory, "shop", [`${better} Be friendly.`, `${better} Be brief.`])
+      await propose(directory, "hostile", [`${hostile} and more`])
+      server = await serve(directory)
+      await converse(server.url, "shop", 70, 5)
+    }, 120_000)
+
+    afterAll(async () => {
+      await browser?.close()
+      endAll()
+      if (directory !== "") await rm(directory, { recursive: true, force: true })
+    })
+
+    const view = async (population: string, name: (typeof views)[number], options = {}) => {
+      const watched = await open(browser, `${server.url}/#/${population}/${name}`, options)
+      await watched.page.waitForSelector(landmark[name])
+      return watched
+    }
+
+    it("shows every view in either theme and on a phone, without a serious finding of axe", async () => {
+      for (const options of [{ theme: "light" }, { theme: "dark" }, { width: 400 }])
+        for (const name of views) {
+          const watched = await view("shop", name, options)
+          assert.deepStrictEqual(await axe(watched.page), [], `${name} ${JSON.stringify(options)}`)
+          assert.isAtMost(await overflow(watched.page), 0, `${name} ${JSON.stringify(options)}`)
+          assertClean(watched)
+          await watched.page.close()
+        }
+    })
+
+    it("tells who is how good, why one was pruned, and what is waited for", async () => {
+      const watched = await view("shop", "members")
+      const { page } = watched
+      assert.include(await page.locator(".headline").textContent(), "incumbent")
+      assert.include(await page.locator("main").textContent(), "approval of")
+      await page.goto(`${server.url}/#/shop/lineage?instruction=i2`)
+      await page.getByText(/with certainty 9\d\.\d %; value [\d.]+, against [\d.]+ of i1/u).waitFor()
+      await page.goto(`${server.url}/#/shop/history`)
+      await page.getByText("The incumbent is now i1").waitFor()
+      assertClean(watched)
+      await page.close()
+    })
+
+    it("shows news while it is looked at", async () => {
+      const watched = await view("shop", "members")
+      const { page } = watched
+      const tile = `[...document.querySelectorAll(".tile")].find((one) => one.textContent.startsWith("Leases")).textContent`
+      const before = await page.evaluate(tile)
+      await converse(server.url, "shop", 10)
+      await until(page, `${tile} !== ${JSON.stringify(before)}`)
+      assertClean(watched)
+      await page.close()
+    })
+
+    it("lets an admin approve, reject, add, pin, retire, freeze and resume", async () => {
+      const watched = await view("shop", "members")
+      const { page } = watched
+      await page.locator("ins", { hasText: "Be friendly." }).waitFor()
+      await page
+        .getByRole("button", { name: /^Approve/u })
+        .first()
+        .click()
+      await page.locator("ins", { hasText: "Be friendly." }).waitFor({ state: "detached" })
+      await page.getByRole("button", { name: /^Reject/u }).click()
+      await page.getByText("waits for approval").first().waitFor({ state: "detached" })
+
+      await page.goto(`${server.url}/#/shop/lineage?instruction=i1`)
+      await page.getByRole("button", { name: "Edit as a new member" }).click()
+      await page.locator("textarea").fill(`${better} Give the number of the parcel.`)
+      await page.getByRole("button", { name: "Add as a new member" }).click()
+      await page.locator(".tree-node", { hasText: "added" }).click()
+      await page.locator("ins", { hasText: "Give the number of the parcel." }).waitFor()
+      for (const act of [/^Pin/u, /^Unpin/u, /^Retire/u]) {
+        await page.getByRole("button", { name: act }).click()
+        await page.getByRole("button", { name: act }).click()
+        await page.getByRole("button", { name: "Leave it" }).waitFor({ state: "detached" })
+      }
+      await page.locator(".tree-node", { hasText: "retired" }).waitFor()
+      await page.getByRole("button", { name: "Freeze" }).click()
+      await page.getByText("frozen", { exact: true }).first().waitFor()
+      await page.getByRole("button", { name: "Resume" }).click()
+      await page.getByRole("button", { name: "Freeze" }).waitFor()
+      assertClean(watched)
+      await page.close()
+    })
+
+    it("says why something was refused", async () => {
+      const watched = await view("shop", "lineage")
+      const { page } = watched
+      await page.goto(`${server.url}/#/shop/lineage?instruction=i0`)
+      await page.getByRole("button", { name: "Retire i0" }).click()
+      await page.getByRole("button", { name: "Retire i0" }).click()
+      await page.locator(".problem", { hasText: "seed" }).waitFor()
+      await page.close()
+    })
+
+    it("shows hostile text as text, which does nothing", async () => {
+      for (const name of views) {
+        const watched = await view("hostile", name)
+        const { page } = watched
+        assert.notInclude(await page.title(), "owned", name)
+        const made = await page.evaluate(
+          `document.querySelectorAll("main script, main iframe, main img, main style, main a[href^='javascript']").length`
+        )
+        assert.strictEqual(made, 0, name)
+        assert.isAtMost(await overflow(page), 0, name)
+        assertClean(watched)
+        await page.close()
+      }
+    })
+
+    it("asks for a key where one is set, and keeps it in memory alone", async () => {
+      process.env["INSPO_PAGE_KEY"] = "secret-of-the-admin"
+      const folder = await mkdtemp(join(tmpdir(), "inspo-populations-key-"))
+      const guarded = await serve(folder, ["--api-key-env", "INSPO_PAGE_KEY"])
+      const watched = await open(browser, guarded.url)
+      const { page } = watched
+      await page.getByLabel("Key of the scope admin").fill("wrong")
+      await page.getByRole("button", { name: "Use it" }).click()
+      await page.getByText("does not take this key").waitFor()
+      assert.deepStrictEqual(await axe(page), [])
+      await page.getByLabel("Key of the scope admin").fill("secret-of-the-admin")
+      await page.getByRole("button", { name: "Use it" }).click()
+      await page.getByRole("link", { name: "default" }).waitFor()
+      const kept = await page.evaluate(
+        `JSON.stringify([location.href, document.cookie, { ...localStorage }, { ...sessionStorage }, history.state])`
+      )
+      assert.notInclude(String(kept), "secret")
+      await page.reload()
+      await page.getByLabel("Key of the scope admin").waitFor()
+      assert.deepStrictEqual(watched.foreign, [])
+      await page.close()
+      await guarded.stop()
+      await rm(folder, { recursive: true, force: true })
+    })
+  }
+)

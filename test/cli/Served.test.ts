@@ -1,0 +1,79 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { better, converse, make, seed, serve, worse } from "../browser/support/Served.ts"
+import { assertToldInOneParagraph, endAll, inspo, patience } from "./Inspo.ts"
+
+const shop = "served/populations/shop"
+
+describe("a served population, from its directory", { timeout: patience }, () => {
+  let cwd = ""
+
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), "inspo-served-"))
+    const server = await serve(cwd)
+    await make(server.url, "shop", {
+      seed,
+      variants: [better, worse],
+      settings: { sealAfterLeases: 50, evolveEvery: 0 }
+    })
+    await converse(server.url, "shop", 1000)
+    await server.stop()
+  }, patience)
+
+  afterAll(async () => {
+    endAll()
+    await rm(cwd, { recursive: true, force: true })
+  })
+
+  const json = async (...args: ReadonlyArray<string>) => {
+    const { code, stderr, stdout } = await inspo([...args, "--json"], { cwd })
+    assert.strictEqual(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+
+  it("is shown with its descent, as the server would tell it", async () => {
+    const { populations } = await json("show", "served")
+    const { directory, incumbent, population } = populations.find((one: any) => one.population.name === "shop")
+    assert.strictEqual(directory, shop)
+    assert.strictEqual(population.incumbent, "i1")
+    assert.strictEqual(incumbent.reason, "evidence")
+    assert.deepStrictEqual([population.leases.given, population.leases.lost], [1000, 0])
+    const { instructions } = await json("show", shop, "--lineage")
+    assert.deepStrictEqual(
+      instructions.map(({ content, left }: any) => [content, left?.how ?? null]),
+      [
+        [seed, null],
+        [better, null],
+        [worse, "pruned"]
+      ]
+    )
+    const { stdout } = await inspo(["show", shop], { cwd })
+    assert.match(stdout, /^i1 +member +0\.\d{3} +0\.[78]/mu)
+  })
+
+  it("is played again, under other settings too, and exported", async () => {
+    const replayed = await json("replay", shop)
+    assert.deepStrictEqual([replayed.ok, replayed.difference, replayed.incumbent], [true, null, "i1"])
+    const { decisions } = await json("replay", shop, "--set", "risk=1e-9")
+    const prunes = decisions.filter(({ kind, logged }: any) => kind === "prune" && logged.length > 0)
+    assert.deepStrictEqual(
+      prunes.map(({ logged, whatif }: any) => [logged, whatif]),
+      [[["i2"], []]]
+    )
+    const exported = await json("export", shop, "--out", "deploy")
+    assert.strictEqual(await readFile(join(cwd, "deploy/instruction.txt"), "utf8"), `${better}\n`)
+    assert.strictEqual(exported.instruction.id, "i1")
+  })
+
+  it("refuses what only runs have", async () => {
+    for (const [args, part] of [
+      [["show", "served", "--report", "html"], "without --report"],
+      [["show", "served", "--lineage"], "Name one: served/populations/default, served/populations/shop"],
+      [["replay", shop, "--set", "pruneEvery=1"], "expected one of risk, silence, window, parents"],
+      [["replay", shop, "--grid", "window=1,2"], "--grid takes runs"]
+    ] as const)
+      assertToldInOneParagraph(await inspo(args, { cwd }), 2, part)
+  })
+})
