@@ -27,18 +27,29 @@ const training = (changes: Partial<RunConfig["train"]>): RunConfig => ({
 })
 
 describe("train", () => {
-  it.effect("schedule.policyFirst: later steps collect and credit, but train nothing", () =>
-    Effect.gen(function* () {
-      const { events } = yield* history({
-        ...training({ fromStep: 3 }),
-        schedule: { ...config.schedule, policyFirst: 6 }
+  it.effect(
+    "schedule.policyFirst: the policy trains under the seed alone, then instructions evolve and nothing is trained",
+    () =>
+      Effect.gen(function* () {
+        const { events } = yield* history({
+          ...training({ fromStep: 3 }),
+          schedule: { ...config.schedule, policyFirst: 6 }
+        })
+        assert.deepStrictEqual(
+          of(events, "StepTrained").flatMap(({ metrics, step }) => (metrics.length > 0 ? [step] : [])),
+          [3, 4, 5, 6]
+        )
+        assert.deepStrictEqual(
+          of(events, "PopulationInitialised").map(({ instructions }) => instructions.length),
+          [1]
+        )
+        // Every fourth step is due.
+        assert.deepStrictEqual(
+          of(events, "ParentsChosen").map(({ step }) => step),
+          [8]
+        )
+        assert.lengthOf(of(events, "RolloutsCollected"), config.schedule.steps)
       })
-      assert.deepStrictEqual(
-        of(events, "StepTrained").flatMap(({ metrics, step }) => (metrics.length > 0 ? [step] : [])),
-        [3, 4, 5, 6]
-      )
-      assert.lengthOf(of(events, "RolloutsCollected"), config.schedule.steps)
-    })
   )
 
   it.effect(
