@@ -81,6 +81,9 @@ const serverApi = inFile("packages/serve/src/Api.ts")
 const serverClock = inFile("packages/serve/src/internal/Clock.ts")
 const serverLeases = inFile("packages/serve/src/internal/LeaseHandlers.ts")
 const serverMembers = inFile("packages/serve/src/internal/Members.ts")
+const standby = inFile("packages/serve/src/Standby.ts")
+const register = inFile("packages/serve/src/internal/Register.ts")
+const nodeSqlite = inFile("packages/journal/src/internal/nodeSqlite.ts")
 const beside = inFile("packages/serve/src/internal/Beside.ts")
 
 /**
@@ -616,5 +619,17 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   transport(" / (urls.length - turn)", "", "a server that hangs takes the time of the next"),
   transport("if (again && error", "if (!again && error", "a connection that was closed meanwhile costs a lease"),
+  inspo(
+    "isUsable(await asking) || giveBack(answer)",
+    "giveBack(answer)",
+    "gives back a lease that another server gave"
+  ),
+  standby("where === address ? null : where", "null", "a standby does not know the active server"),
+  register("        populations.delete(entry.name)\n", "", "a removed population is still named"),
+  nodeSqlite(
+    "broken = Effect.fail(failure)",
+    "broken = Effect.void",
+    "goes on when the disk may not hold what was written"
+  ),
   inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off")
 ]

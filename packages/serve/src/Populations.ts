@@ -74,7 +74,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
         : Effect.succeed(one)
     }
 
-    yield* Effect.forEach(Arr.sort(yield* store.names, Order.String), takeUp, { discard: true })
+    yield* Effect.forEach(Arr.sort(yield* store.names, Order.String), takeUp, { concurrency: 8, discard: true })
 
     return {
       list: Effect.sync(() =>

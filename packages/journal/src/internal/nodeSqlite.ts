@@ -116,7 +116,7 @@ const makeConnection = (database: DatabaseSync, usable: Effect.Effect<void, SqlE
   const execute: Connection["execute"] = (sql, params, transformRows) =>
     transformRows === undefined ? rows(sql, params) : Effect.map(rows(sql, params), transformRows)
   return {
-    isTransaction: () => database.isTransaction,
+    isTransaction: () => database.isOpen && database.isTransaction,
     execute,
     executeRaw: rows,
     executeStream: (sql, params, transformRows) => Stream.fromIterableEffect(execute(sql, params, transformRows)),
