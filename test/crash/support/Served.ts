@@ -61,9 +61,10 @@ export const verify = async (
     const expected = reward?.isLate === true ? [0, 1] : [closed.has(cohorts.get(lease) ?? "") ? 1 : 0, 0]
     assert.deepStrictEqual([folded.get(value) ?? 0, late.get(value) ?? 0], expected, `the evidence of ${lease}`)
   }
-  // Also of what nobody was told.
+  // Also of what nobody was told. Leases that came too late for their client are given back, without a value of their own.
   for (const counts of [folded, late])
-    for (const [value, times] of counts) assert.strictEqual(times, 1, `the reward ${String(value)}`)
+    for (const [value, times] of counts)
+      if (typeof value === "number") assert.strictEqual(times, 1, `the reward ${value}`)
   return { leases: leases.length, rewards: rewards.length, evidence: folded.size, late: late.size }
 }
 
