@@ -45,12 +45,17 @@ const decodeLeases = Schema.decodeUnknownSync(Schema.fromJsonString(Lease.LeaseR
 const decodeRewards = Schema.decodeUnknownSync(Schema.fromJsonString(Reward.Rewards))
 const decodeRewind = Schema.decodeUnknownSync(Schema.fromJsonString(Population.Rewind))
 
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
 export class ReferenceServer {
   readonly sent: Array<Sent> = []
   /** Of each lease and sample the first reward. */
   readonly accepted = new Map<string, Accepted>()
   faults: ReadonlyArray<Fault> = []
-  readonly #setup: typeof Setup.Type
+  protected readonly setup: typeof Setup.Type
   readonly #leases = new Map<string, { readonly key: string; readonly n: number; readonly cohort: string }>()
   readonly #rewinds = new Set<string>()
   readonly #closed = new Set<string>()
@@ -58,7 +63,7 @@ export class ReferenceServer {
   #port = 0
 
   constructor(setup: typeof Setup.Type = {}) {
-    this.#setup = setup
+    this.setup = setup
   }
 
   get url(): string {
@@ -105,7 +110,7 @@ export class ReferenceServer {
     if (fault === "empty") return void response.writeHead(200).end()
     if (fault === "garbage") return void response.writeHead(200).end('{"leases":[null],"results":"none","cohort":7}')
     if (fault === "endless") return endless(response)
-    const { body, status } = this.#done(request, text)
+    const { body, status } = await this.record(request, text)
     if (fault === "lost") return void response.destroy()
     const answer = Buffer.from(JSON.stringify(body))
     // Half of the answers come with their length, half in chunks.
@@ -120,19 +125,24 @@ export class ReferenceServer {
     }
   }
 
-  #done(request: IncomingMessage, text: string): { readonly status: number; readonly body: unknown } {
-    const { method = "", url = "" } = request
-    const authorization = request.headers.authorization ?? null
+  /** What is recorded of a request, and its answer. */
+  protected async record({ headers, method = "", url = "" }: IncomingMessage, text: string): Promise<Answer> {
+    const authorization = headers.authorization ?? null
     this.sent.push({ method, path: url, body: text === "" ? null : JSON.parse(text), authorization })
+    return this.done(method, url, text)
+  }
+
+  /** Does a request. */
+  protected async done(_method: string, url: string, text: string): Promise<Answer> {
     const route = url.split("/").at(-1)
-    const limit = this.#setup.bodyLimit ?? Limits.bodyBytes
+    const limit = this.setup.bodyLimit ?? Limits.bodyBytes
     if (text.length > limit)
       return refused(new Errors.TooLarge({ field: "body", size: text.length, limit, remedy: "send less at once" }))
     try {
       if (route === "leases") return { status: 200, body: this.#lease(decodeLeases(text)) }
       if (route === "rewards") {
         const rewards = decodeRewards(text)
-        if (rewards.close !== undefined && this.#setup.closes === false)
+        if (rewards.close !== undefined && this.setup.closes === false)
           return refused(new Errors.Conflict({ differences: [], remedy: "let the server close it" }))
         return { status: 200, body: this.#reward(rewards) }
       }
@@ -151,18 +161,18 @@ export class ReferenceServer {
         })
       )
     }
-    return { status: 200, body: { instruction: this.#setup.incumbent ?? seed, reason: "seed", why: "", strata: {} } }
+    return { status: 200, body: { instruction: this.setup.incumbent ?? seed, reason: "seed", why: "", strata: {} } }
   }
 
   #lease({ cohort = "c1", requests }: Lease.LeaseRequests) {
     return {
       cohort,
-      incumbent: idOf(this.#setup.incumbent ?? seed),
+      incumbent: idOf(this.setup.incumbent ?? seed),
       leases: requests.map(({ key, n = 1 }) => {
         const lease = `${cohort}:${key}`
         this.#leases.set(lease, { key, n, cohort })
-        const instruction = this.#setup.instruction ?? seed
-        const { probability = 0.5 } = this.#setup
+        const instruction = this.setup.instruction ?? seed
+        const { probability = 0.5 } = this.setup
         return { lease, key, n, instruction, probability, closesAt: null }
       })
     }

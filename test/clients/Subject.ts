@@ -5,6 +5,7 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { Inspo, type Lease } from "@inspo/client"
 import { Schema } from "effect"
+import { RealServer } from "./RealServer.ts"
 import { ReferenceServer } from "./ReferenceServer.ts"
 
 const Fields = Schema.Record(Schema.String, Schema.Json)
@@ -159,13 +160,16 @@ export const typescript = (): Subject => {
   }
 }
 
-/** Has a client ask once without haste: what is slow the first time is no measure of a call. */
+/** Has a client ask each server once without haste: what is slow the first time is no measure of a call. */
 export const warm = async (subject: Subject): Promise<void> => {
-  const server = new ReferenceServer()
-  await server.start()
-  await subject.call({ call: "new", with: { urls: [server.url] } })
-  await subject.call({ call: "lease", with: { timeout: 10_000, fallback: "Be." } })
-  await server.stop()
+  for (const server of [new ReferenceServer(), new RealServer({}, "online")]) {
+    await server.start()
+    await subject.call({ call: "new", with: { urls: [server.url] } })
+    await subject.call({ call: "lease", as: "warm", with: { timeout: 10_000, fallback: "Be." } })
+    await subject.call({ call: "reward", lease: "warm", value: 1 })
+    await subject.call({ call: "flush" })
+    await server.stop()
+  }
 }
 
 const program = fileURLToPath(new URL("../../clients/python/tests/subject.py", import.meta.url))

@@ -25,8 +25,9 @@ export interface LeasesAnswer {
 export interface CohortState {
   readonly cohort: string
   readonly state: "open" | "sealed" | "closed"
-  readonly leases: number
-  readonly reported: number
+  /** Null, as `reported` is, where the cohort was closed before. */
+  readonly leases: number | null
+  readonly reported: number | null
 }
 
 /** `rewound` is false where the request was known. */

@@ -39,9 +39,9 @@ class CohortState:
     #: `open`, `sealed` or `closed`
     state: str
     #: given out
-    leases: int
-    #: of those, with all their samples reported
-    reported: int
+    leases: int | None
+    #: of those, with all their samples reported; both None where the cohort was closed before
+    reported: int | None
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _cohort(given: object) -> CohortState | None:
     if not isinstance(given, dict) or not _is_text(given.get("cohort")) or not _is_text(given.get("state")):
         return None
     leases, reported = given.get("leases"), given.get("reported")
-    if not isinstance(leases, int) or not isinstance(reported, int):
+    if not isinstance(leases, (int, type(None))) or not isinstance(reported, (int, type(None))):
         return None
     return CohortState(given["cohort"], given["state"], leases, reported)
 
