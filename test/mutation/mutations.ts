@@ -84,6 +84,7 @@ const serverMembers = inFile("packages/serve/src/internal/Members.ts")
 const standby = inFile("packages/serve/src/Standby.ts")
 const register = inFile("packages/serve/src/internal/Register.ts")
 const nodeSqlite = inFile("packages/journal/src/internal/nodeSqlite.ts")
+const keeping = inFile("packages/serve/src/internal/Keeping.ts")
 const beside = inFile("packages/serve/src/internal/Beside.ts")
 
 /**
@@ -606,6 +607,12 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
+  keeping("{ before: minute(open) }", "{ before: minute(until) }", "leases of open cohorts are dropped by age"),
+  keeping(
+    "[kinds.ofLease, kinds.ofReward, kinds.scored]",
+    "[kinds.ofReward, kinds.scored]",
+    "questions are not deleted"
+  ),
   beside("    first.delete(key)\n", "", "what a repetition tells is kept"),
   rewarding("isSuperseded: !stands", "isSuperseded: false", "a branch that was left goes on"),
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),

@@ -48,6 +48,14 @@ export declare namespace Journal {
     readonly recordKinds: Effect.Effect<ReadonlyArray<string>, JournalError>
     /** Keys and steps of the stored answers of one kind, in the order of `listRecords`. */
     readonly listKeys: (kind: string) => Effect.Effect<ReadonlyArray<RecordKey>, JournalError>
+    /**
+     * Forgets answers of some kinds, all or none: those of steps below `before`, or those whose keys begin with one of the
+     * `prefixes`. Nothing of them stays in an SQLite file; PostgreSQL keeps what it has not vacuumed.
+     */
+    readonly deleteRecords: (
+      kinds: ReadonlyArray<string>,
+      which: { readonly before: number } | { readonly prefixes: ReadonlyArray<string> }
+    ) => Effect.Effect<void, JournalError>
     /** Books one expense. */
     readonly charge: (entry: LedgerEntry) => Effect.Effect<void, JournalError>
     /**

@@ -72,7 +72,8 @@ const open = Effect.fnUntraced(function* (options: Options, place: Place) {
     sql,
     meta: { file: place.name, journalVersion },
     onSqlError: onSqlError(place.error),
-    guard
+    guard,
+    erase: Effect.void
   })
 })
 

@@ -103,14 +103,16 @@ const open = (file: string, mode: Mode | "memory") =>
         since.flatMap(({ view }) => view)
       )
     else if (since.length > 0) yield* run(sql, [...since.flatMap(({ migrate }) => migrate), ...identify])
+    const client = isKept
+      ? yield* NodeSqlite.makeClient(database, { readOnly, sync: yield* NodeSqlite.syncing(database, file) })
+      : sql
     return SqlJournal.make({
-      sql: isKept
-        ? yield* NodeSqlite.makeClient(database, { readOnly, sync: yield* NodeSqlite.syncing(database, file) })
-        : sql,
+      sql: client,
       meta: { file, journalVersion: readOnly ? version : journalVersion },
       onSqlError: onSqlError(file),
       // The lock beside the file keeps other writers away.
-      guard: Effect.void
+      guard: Effect.void,
+      erase: client`PRAGMA wal_checkpoint(TRUNCATE)`
     })
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(onSqlError(file)(error))))
 

@@ -67,6 +67,14 @@ const commands = [
         for (const { key, value } of rows) if (!model.records.has(key)) model.records.set(key, { step, value })
       })
     ),
+  fc.oneof(fc.record({ before: step }), fc.record({ prefixes: fc.subarray(["k1", "k2", "k"]) })).map((which) =>
+    command(`delete ${JSON.stringify(which)}`, async (model, real) => {
+      await real.run((journal) => journal.deleteRecords(["sample", "another"], which))
+      for (const [key, { step }] of model.records)
+        if ("before" in which ? step < which.before : which.prefixes.some((prefix) => key.startsWith(prefix)))
+          model.records.delete(key)
+    })
+  ),
   fc.nat(100).map((tokens) =>
     command(`charge ${tokens}`, async (model, real) => {
       const entry = { phase: "p", rollouts: 0, tokens, calls: 0, usd: 0, seconds: 0, redone: false }

@@ -1,7 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Predicate, Schema } from "effect"
 import { spawn } from "node:child_process"
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -228,6 +237,31 @@ describe("a write that fails half-way", () => {
       assert.strictEqual(error.reason, "storage")
       yield* alter(file, repair)
       assert.deepStrictEqual(yield* use(file, "read-only", (journal) => journal.listRecords("sample")), [])
+    })
+  )
+})
+
+describe("a record that is forgotten", () => {
+  it.effect("is in no file of the journal any more", () =>
+    Effect.gen(function* () {
+      const file = yield* newFile
+      yield* write(file, [])
+      const rows = Array.from({ length: 300 }, (_, key) => ({ key: `${key}/`, value: `secret ${key} of a user` }))
+      const bytes = () =>
+        [file, `${file}-wal`].map((one) => (existsSync(one) ? readFileSync(one, "latin1") : "")).join("")
+      yield* use(
+        file,
+        "open",
+        Effect.fnUntraced(function* (journal) {
+          yield* journal.putRecords("sample", 0, rows)
+          yield* journal.deleteRecords(["sample"], { prefixes: ["7/", "2"] })
+          assert.notMatch(bytes(), /secret (?:7|2\d*) of/u)
+          assert.include(bytes(), "secret 8 of")
+          yield* journal.deleteRecords(["sample"], { before: 1 })
+          assert.notInclude(bytes(), "secret")
+        })
+      )
+      assert.notInclude(bytes(), "secret")
     })
   )
 })

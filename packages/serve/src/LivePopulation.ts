@@ -12,11 +12,13 @@ import {
   Strategies
 } from "@inspo/cohorts"
 import type { Journal, JournalError } from "@inspo/journal"
-import { Array as Arr, Clock, Deferred, Effect, PubSub, Queue, Result, type Scope, Stream } from "effect"
+import { Array as Arr, Clock, Deferred, Effect, PubSub, Queue, Result, Schedule, type Scope, Stream } from "effect"
 import { besides } from "./internal/Beside.ts"
+import * as Keeping from "./internal/Keeping.ts"
 import * as Loading from "./internal/Loading.ts"
 import { recall } from "./internal/Recalled.ts"
 import { type Row, toJournal, type Written, written } from "./internal/Stored.ts"
+import * as Redaction from "./Redaction.ts"
 import type { Told } from "./Told.ts"
 
 /** A population that takes commands. */
@@ -24,11 +26,15 @@ export interface LivePopulation {
   /**
    * Does a command at the present time. The answer comes after what it led to is durable; commands that wait meanwhile are
    * committed together. Fails with `JournalError` where nothing could be written: nothing of it was done then. What is told
-   * beside it is kept with leases that are new, and with rewards that are accepted or late.
+   * beside it is redacted, and kept with leases that are new, and with rewards that are accepted or late.
    */
   readonly submit: (command: At, told?: Told) => Effect.Effect<Answer, Refused | JournalError>
   /** Goes back to a closed cohort, once for each `requestId`; gives the branch that goes on from there. */
   readonly rewind: (to: string, requestId: string) => Effect.Effect<Answer, Refused | JournalError>
+  /** Forgets for good what was told of leases. Their rewards stay, and everything learned from them. */
+  readonly forget: (leases: ReadonlyArray<string>) => Effect.Effect<void, JournalError>
+  /** Forgets what is older than the population's retention, as is done by itself every few minutes. */
+  readonly retain: Effect.Effect<void, JournalError>
   /** What is durable. */
   readonly state: Effect.Effect<State.State>
   /** What is durable, now and whenever it changes; who is slow sees the latest. */
@@ -38,12 +44,18 @@ export interface LivePopulation {
 /** A command once the time is known. */
 export type At = (now: number) => Command
 
-/** Writes a new population into an empty journal. */
+/** `redact` gives a text of a user as it may be stored, before the population's own patterns do. */
+export interface Options {
+  readonly redact?: Redaction.Redact
+}
+
+/** Writes a new population into an empty journal; refuses patterns of redaction that cannot be used. */
 export const begin = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   settings: Settings.Settings,
   contents: Arr.NonEmptyReadonlyArray<Learning.Content>
-): Effect.fn.Return<void, JournalError> {
+): Effect.fn.Return<void, JournalError | Refused> {
+  yield* Effect.fromResult(Redaction.make(settings.redact))
   const { events, state } = create(settings, contents)
   const now = yield* Clock.currentTimeMillis
   yield* journal.append(toJournal([written(state, events, now)]).events)
@@ -51,7 +63,8 @@ export const begin = Effect.fnUntraced(function* (
 
 /** Takes a population up from its journal. It takes commands as long as the scope lasts. */
 export const open = Effect.fnUntraced(function* (
-  journal: Journal.Interface
+  journal: Journal.Interface,
+  options: Options = {}
 ): Effect.fn.Return<LivePopulation, JournalError, Scope.Scope> {
   let state = yield* Loading.state(journal)
   const waiting = yield* Queue.bounded<Waiting>(mostWaiting)
@@ -96,15 +109,25 @@ export const open = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
+  const redact = Redaction.memoized((text) => options.redact?.(text) ?? text)
   const submit: LivePopulation["submit"] = Effect.fn("LivePopulation.submit")(function* (at, told = {}) {
     const answer = yield* Deferred.make<Answer, Refused | JournalError>()
-    yield* Queue.offer(waiting, { at, told, answer })
+    yield* Queue.offer(waiting, { at, told: Redaction.told(redact(state.settings.redact), told), answer })
     return yield* Deferred.await(answer)
   })
+
+  const retain = Effect.suspend(() => Keeping.retain(journal, state)).pipe(Effect.withSpan("LivePopulation.retain"))
+  yield* retain.pipe(
+    Effect.catch(({ message }) => Effect.logWarning(`what is old could not be dropped: ${message}`)),
+    Effect.repeat(Schedule.spaced(retainEvery)),
+    Effect.forkScoped
+  )
 
   return {
     state: Effect.sync(() => state),
     changes: Stream.fromPubSub(states),
+    forget: (leases) => Keeping.forget(journal, leases),
+    retain,
     submit,
     rewind: Effect.fn("LivePopulation.rewind")(function* (to, requestId) {
       const log = yield* Loading.events(journal)
@@ -131,7 +154,9 @@ const decide = Effect.fnUntraced(function* (
   const beside: Array<Row> = []
   let after = before
   for (const [command, { told }] of Arr.zip(commands, batch)) {
-    const handled = handle(Strategies.ofSettings(after.settings), after, archive, command)
+    const handled = Result.flatMap(usable(command), () =>
+      handle(Strategies.ofSettings(after.settings), after, archive, command)
+    )
     answers.push(Result.map(handled, ({ answer }) => answer))
     if (Result.isFailure(handled)) continue
     const own = written(after, handled.success.events, now)
@@ -143,6 +168,9 @@ const decide = Effect.fnUntraced(function* (
   return { after, answers, ...toJournal(writes, beside) }
 })
 
+const usable = (command: Command): Result.Result<unknown, Refused> =>
+  command._tag === "Configure" ? Redaction.make(command.settings.redact) : Result.void
+
 interface Waiting {
   readonly at: At
   readonly told: Told
@@ -151,3 +179,6 @@ interface Waiting {
 
 /** Commands that wait for a commit; more wait before they are taken. */
 const mostWaiting = 4096
+
+/** How often what is old is dropped. */
+const retainEvery = "10 minutes"

@@ -63,7 +63,10 @@ describe("what is told", () => {
           new Map(expected.map(({ key, told }) => [`0/a/${key}#0`, json({ lease: `0/a/${key}`, sample: 0, ...told })]))
         )
         const texts = expected.filter(({ told }) => told.feedback !== undefined || told.transcript !== undefined)
-        assert.deepEqual(yield* kept("scored/i0"), new Map(texts.map(({ key, value }) => [`0/a/${key}#0`, value])))
+        assert.deepEqual(
+          yield* kept("scored"),
+          new Map(texts.map(({ key, value }) => [`0/a/${key}#0`, { lease: `0/a/${key}`, instruction: "i0", value }]))
+        )
       }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true })),
     { arbitrary: { runs: 50 } }
   )
@@ -78,7 +81,7 @@ describe("what is told", () => {
       yield* live.submit(lease("k2"), { leases: [{ question: { text: "another" } }] })
       assert.deepEqual(
         yield* kept("of-lease"),
-        new Map([["0/a/k2", { lease: "0/a/k2", question, policyVersion: "step 3" }]])
+        new Map([["0/a/k2#lease", { lease: "0/a/k2", question, policyVersion: "step 3" }]])
       )
     }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
   )

@@ -9,6 +9,8 @@ export interface DatabaseOptions {
   readonly onSqlError: (error: SqlError.SqlError) => JournalError
   /** Runs first in every transaction that writes. */
   readonly guard: Effect.Effect<void, SqlError.SqlError | JournalError>
+  /** Runs after records were deleted: leaves nothing of them where the database would. */
+  readonly erase: Effect.Effect<unknown, SqlError.SqlError>
 }
 
 type Statement<A, R = never> = Effect.Effect<A, SqlError.SqlError | JournalError, R>
@@ -26,14 +28,16 @@ export interface Database {
   readonly storage: <A, R>(effect: Statement<A, R>) => Effect.Effect<A, JournalError, R>
   /** Writes all of it, or nothing. */
   readonly commit: <A>(effect: Statement<A>) => Statement<A>
+  readonly erase: DatabaseOptions["erase"]
   readonly insertAll: (
     table: "events" | "ledger",
     rows: ReadonlyArray<Record<string, unknown>>
   ) => Effect.Effect<void, SqlError.SqlError>
 }
 
-export const make = ({ guard, meta, onSqlError, sql }: DatabaseOptions): Database => ({
+export const make = ({ erase, guard, meta, onSqlError, sql }: DatabaseOptions): Database => ({
   sql,
+  erase,
   error: (reason, detail, sequence = null, cause) =>
     new JournalError({ reason, file: meta.file, sequence, detail, ...(cause === undefined ? {} : { cause }) }),
   storage: (effect) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(onSqlError(error))),

@@ -135,7 +135,7 @@ export const syncing = (
   file: string
 ): Effect.Effect<Effect.Effect<void, SqlError.SqlError>, SqlError.SqlError, Scope.Scope> =>
   Effect.gen(function* () {
-    yield* exec(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    yield* exec(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON")
     // SQLite makes the log with the first change, and brings its entry in the folder to the disk.
     yield* exec(database, "BEGIN IMMEDIATE; UPDATE head SET events = events; COMMIT")
     // Where the file system allows no log, SQLite does without.

@@ -8,14 +8,18 @@ import { checkName, checkStep, encode } from "./input.ts"
 /** The records of a journal, in the table `records`. */
 export const make = (
   database: Database
-): Pick<Journal.Interface, "putRecords" | "getRecord" | "getRecords" | "listRecords" | "recordKinds" | "listKeys"> => {
+): Pick<
+  Journal.Interface,
+  "putRecords" | "getRecord" | "getRecords" | "listRecords" | "recordKinds" | "listKeys" | "deleteRecords"
+> => {
   const getRecords = getting(database)
   return {
     putRecords: putting(database),
     getRecord: (kind, key) =>
       Effect.map(getRecords(kind, [key]), (records) => Option.fromUndefinedOr(records.get(key))),
     getRecords,
-    ...listing(database)
+    ...listing(database),
+    deleteRecords: deleting(database)
   }
 }
 
@@ -94,6 +98,23 @@ const listing = (database: Database): Pick<Journal.Interface, "listRecords" | "r
       )
     }, storage)
   }
+}
+
+const deleting = (database: Database): Journal.Interface["deleteRecords"] => {
+  const { commit, erase, sql, storage } = database
+  return Effect.fn("Journal.deleteRecords")(function* (kinds, which) {
+    const these =
+      "before" in which
+        ? [sql`step < ${which.before}`]
+        : // No character comes after the last one of Unicode.
+          which.prefixes.map((prefix) => sql`key >= ${prefix} AND key < ${`${prefix}\u{10ffff}`}`)
+    yield* Effect.forEach(
+      kinds.flatMap((kind) => these.map((ones) => sql`DELETE FROM records WHERE kind = ${kind} AND ${ones}`)),
+      (statement) => statement,
+      { discard: true }
+    ).pipe(commit)
+    yield* erase
+  }, storage)
 }
 
 /** A stored row as a record; an error when it is not what was stored. */

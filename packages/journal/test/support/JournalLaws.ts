@@ -167,6 +167,32 @@ export const journalLaws = (layer: Layer.Layer<Journal, JournalError>, runs: num
       { arbitrary: { runs } }
     )
 
+    it.effect.prop(
+      "are forgotten by step and by the beginning of their key, and no others; those from a step on are listed",
+      [Schema.Array(Put), Schema.Literals([0, 1, 2, 3]), Schema.Array(Schema.Literals(["step/", "é", "𝒳", "none"]))],
+      ([puts, before, prefixes]) =>
+        Effect.gen(function* () {
+          const journal = yield* Journal
+          for (const { kind, rows, step } of puts) yield* journal.putRecords(kind, step, rows)
+          const [x, y] = [yield* journal.listRecords("x"), yield* journal.listRecords("y")]
+          assert.deepEqual(
+            yield* journal.listRecords("x", { from: before }),
+            x.filter(({ step }) => step >= before)
+          )
+          yield* journal.deleteRecords(["x", "none"], { before })
+          const left = x.filter(({ step }) => step >= before)
+          assert.deepEqual(yield* journal.listRecords("x"), left)
+          yield* journal.deleteRecords(["x"], { prefixes })
+          assert.deepEqual(
+            yield* journal.listRecords("x"),
+            left.filter(({ key }) => !prefixes.some((prefix) => key.startsWith(prefix)))
+          )
+          assert.deepEqual(yield* journal.listRecords("y"), y)
+          yield* journal.putRecords("x", 0, [{ key: "step/2", value: "again" }])
+        }).pipe(fresh),
+      { arbitrary: { runs } }
+    )
+
     it.effect("are stored and found by the thousand", () =>
       Effect.gen(function* () {
         const journal = yield* Journal

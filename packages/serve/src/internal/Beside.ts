@@ -1,7 +1,17 @@
 /** The records of what was told beside a command. */
 import { type Archive, type Command, State } from "@inspo/cohorts"
 import type { Told } from "../Told.ts"
-import { kinds, minute, type Row, rewardKey, type StoredOfLease, type StoredOfReward, type Written } from "./Stored.ts"
+import {
+  kinds,
+  minute,
+  ofLeaseKey,
+  rewardKey,
+  type Row,
+  type StoredOfLease,
+  type StoredOfReward,
+  type StoredScore,
+  type Written
+} from "./Stored.ts"
 
 /** A command that was done, with what it wrote and what was told beside it. */
 export interface Done {
@@ -29,7 +39,9 @@ const ofLeases = (
   return leases.flatMap(([, , { given }]): ReadonlyArray<Row> => {
     const own = byKey.get(State.baseKey(given.key)) ?? {}
     const value: StoredOfLease = { lease: given.lease, ...own }
-    return Object.keys(own).length === 0 ? [] : [{ kind: kinds.ofLease, step: minute(now), key: given.lease, value }]
+    return Object.keys(own).length === 0
+      ? []
+      : [{ kind: kinds.ofLease, step: minute(now), key: ofLeaseKey(given.lease), value }]
   })
 }
 
@@ -53,7 +65,7 @@ const ofRewards = (
       { kind: kinds.ofReward, step, key, value },
       ...(instruction === undefined || !isText || typeof reward.value !== "number"
         ? []
-        : [{ kind: kinds.scored(instruction), step, key, value: reward.value }])
+        : [{ kind: kinds.scored, step, key, value: { lease, instruction, value: reward.value } satisfies StoredScore }])
     ]
   })
 }

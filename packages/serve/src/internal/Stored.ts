@@ -50,14 +50,18 @@ export interface StoredOfLease extends Schema.Schema.Type<typeof StoredOfLease> 
 export const StoredOfReward = Schema.Struct({ lease: Schema.String, sample: Count, ...Told.OfReward.fields })
 export interface StoredOfReward extends Schema.Schema.Type<typeof StoredOfReward> {}
 
-/** The kinds of the records. `scored` holds the rewards in [0, 1] of samples of an instruction that texts are known of. */
+/** The reward, in [0, 1], of a sample that texts are known of, under the key of the reward. */
+export const StoredScore = Schema.Struct({ lease: Schema.String, instruction: Schema.String, value: Schema.Finite })
+export interface StoredScore extends Schema.Schema.Type<typeof StoredScore> {}
+
+/** The kinds of the records. */
 export const kinds = {
   lease: "lease",
   reward: "reward",
   cohort: "cohort",
   ofLease: "of-lease",
   ofReward: "of-reward",
-  scored: (instruction: string) => `scored/${instruction}`
+  scored: "scored"
 } as const
 
 /** The step of records but those of cohorts: the minute of a time, so that they can be dropped by age. */
@@ -74,6 +78,9 @@ export const unnamedOf = (lease: string): string => {
   const [branch = "", , key = ""] = lease.split("/")
   return `key/${branch}/${key}`
 }
+
+/** What is told of a lease lies under keys that begin with its id and `#`, which no id holds. */
+export const ofLeaseKey = (lease: string): string => `${lease}#lease`
 
 export const rewardKey = (lease: string, sample: number): string => `${lease}#${sample}`
 

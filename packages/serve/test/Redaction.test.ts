@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Refused, Settings } from "@inspo/cohorts"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import * as LivePopulation from "@inspo/serve/LivePopulation"
+import * as Redaction from "@inspo/serve/Redaction"
+import { Effect, Result, Schema } from "effect"
+
+const email = String.raw`[\w.+-]+@[\w.-]+`
+const card = String.raw`\b(?:\d{4}[ -]?){4}\b`
+
+const Text = Schema.Array(
+  Schema.Literals(["ada@example.org", "4111 1111 1111 1111", "a secret of ", "\n", "nothing", "@", "🂡", " "])
+)
+
+const made = (...patterns: ReadonlyArray<string>): Redaction.Redact => Result.getOrThrow(Redaction.make(patterns))
+
+describe("redaction", () => {
+  it.effect.prop(
+    "leaves nothing of what patterns match and never makes a text longer, whatever it holds",
+    [Text],
+    ([parts]) =>
+      Effect.sync(() => {
+        const text = parts.join("")
+        const redacted = made(email, card)(text)
+        assert.notMatch(redacted, new RegExp(`${email}|${card}`, "u"))
+        assert.isAtMost(redacted.length, text.length)
+        if (!parts.some((part) => /[@\d]/u.test(part))) assert.strictEqual(redacted, text)
+      })
+  )
+
+  it("takes time in proportion to a text, whatever the pattern", () => {
+    for (const pattern of ["(a+)+$", "(a|a)*b", "(.*)(.*)(.*)x", "(?:a|aa)+$"]) {
+      const text = `${"a".repeat(50_000)}!`
+      const began = performance.now()
+      made(`(?:${pattern})c`)(text)
+      assert.isBelow(performance.now() - began, 5000, pattern)
+    }
+  })
+
+  it.each([
+    ["(?<=a)b", "look-around"],
+    [String.raw`(a)\1`, "references"],
+    ["(", "RE2"],
+    ["a*", "empty"],
+    [`${"a".repeat(1001)}`, "1000 characters"],
+    [String.raw`\w{1,1000}\w{1,1000}`, "smaller"]
+  ])("refuses %s by its field, with what to do", (pattern, expected) => {
+    const refused = Result.getOrThrow(Result.flip(Redaction.make(["fine", pattern])))
+    assert.isTrue(refused instanceof Refused)
+    assert.deepEqual([refused.code, refused.field], ["invalid", "redact[1]"])
+    assert.include(refused.expected, expected)
+  })
+
+  it.effect("comes before texts are stored: that of the host, then that of the population as it is set now", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const settings = { ...Settings.online(1), redact: [email] }
+      const refused = yield* Effect.flip(LivePopulation.begin(journal, { ...settings, redact: ["("] }, ["the seed"]))
+      assert.strictEqual(refused._tag, "Refused")
+      yield* LivePopulation.begin(journal, settings, ["the seed"])
+      const live = yield* LivePopulation.open(journal, { redact: (text) => text.replaceAll("Ada", "█") })
+      const tell = Effect.fnUntraced(function* (key: string) {
+        const request = { key, n: 1, stratum: "all", sticky: null, question: null }
+        const said = `Ada, ada@example.org, 0123`
+        const answer = yield* live.submit(
+          (now) => ({ _tag: "Lease", now, cohort: null, phase: "train", isWhole: false, requests: [request] }),
+          { leases: [{ question: { text: said, goldenAnswers: [said] } }] }
+        )
+        const [lease] = answer._tag === "Leases" ? answer.leases.map((one) => one.lease) : []
+        yield* live.submit(
+          (now) => ({ _tag: "Reward", now, rewards: [{ lease: lease ?? "", sample: null, value: 1 }] }),
+          {
+            rewards: [{ feedback: said, goldenAnswers: [said], transcript: [{ role: "user", content: said }] }]
+          }
+        )
+        const rows = [...(yield* journal.listRecords("of-lease")), ...(yield* journal.listRecords("of-reward"))]
+        return JSON.stringify(rows.filter((row) => row.key.includes(`/${key}#`)))
+      })
+      const first = yield* tell("k1")
+      assert.notMatch(first, /Ada|ada@/u)
+      assert.lengthOf(first.match(/█, █, 0123/gu) ?? [], 5)
+      const unusable = yield* Effect.flip(
+        live.submit((now) => ({ _tag: "Configure", now, settings: { ...settings, redact: ["(?=a)"] } }))
+      )
+      assert.strictEqual(unusable._tag, "Refused")
+      yield* live.submit((now) => ({ _tag: "Configure", now, settings: { ...settings, redact: [email, "\\d+"] } }))
+      assert.lengthOf((yield* tell("k2")).match(/█, █, █/gu) ?? [], 5)
+    }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+  )
+})
