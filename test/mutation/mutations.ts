@@ -84,6 +84,8 @@ const serverMembers = inFile("packages/serve/src/internal/Members.ts")
 const standby = inFile("packages/serve/src/Standby.ts")
 const register = inFile("packages/serve/src/internal/Register.ts")
 const nodeSqlite = inFile("packages/journal/src/internal/nodeSqlite.ts")
+const evolvingOf = inFile("packages/serve/src/Evolving.ts")
+const evidenceOf = inFile("packages/reflection/src/Evidence.ts")
 const keeping = inFile("packages/serve/src/internal/Keeping.ts")
 const beside = inFile("packages/serve/src/internal/Beside.ts")
 
@@ -607,6 +609,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
+  evolvingOf("      yield* Effect.sleep(pause(failures))\n", "", "a dead optimizer is asked again at once"),
+  evidenceOf("role: plainRole(role)", "role", "roles of strangers are shown as they are"),
   keeping("{ before: minute(open) }", "{ before: minute(until) }", "leases of open cohorts are dropped by age"),
   keeping(
     "[kinds.ofLease, kinds.ofReward, kinds.scored]",

@@ -3,6 +3,7 @@ import type { Failure } from "@inspo/domain/Experience"
 import type { Candidate } from "@inspo/domain/Instruction"
 import * as PlainText from "@inspo/domain/PlainText"
 import { Array as Arr, Schema } from "effect"
+import type { WorkRecord } from "./WorkRecord.ts"
 import * as Leak from "./internal/Leak.ts"
 import * as Script from "./internal/Script.ts"
 import * as Words from "./internal/Words.ts"
@@ -82,6 +83,20 @@ export const shown = (failures: ReadonlyArray<Failure>): Required<Pick<Rules, "g
   )
 })
 
+/** The same of records of work: what was right, and what others than the agent wrote. */
+export const shownOf = (
+  records: ReadonlyArray<WorkRecord>
+): Required<Pick<Rules, "goldenAnswers" | "observations">> => ({
+  goldenAnswers: Arr.dedupe(records.flatMap(({ expected = [] }) => expected)),
+  observations: records.flatMap(({ feedback, task, transcript }) => [
+    ...(task === undefined ? [] : [task]),
+    ...(feedback === undefined ? [] : [feedback]),
+    ...(typeof transcript === "string"
+      ? [transcript]
+      : (transcript ?? []).flatMap(({ content, role }) => (role === "assistant" ? [] : [content])))
+  ])
+})
+
 /** Divides candidates into those to verify and those rejected, both in their order. */
 export const lint = (
   candidates: ReadonlyArray<Candidate>,
@@ -157,7 +172,7 @@ const isShown = (tags: ReadonlyArray<Tag>): boolean => {
   return opened >= 0 && tags.slice(opened).some(({ closes }) => closes)
 }
 
-const promptTag = /^(ins_\d+|score_\d+|example|history|turn|observation|correct_answer)$/i
+const promptTag = /^(ins_\d+|score_\d+|record|example|history|turn|observation|correct_answer)$/i
 
 /** Orders to drop a task, but not advice on orders that stand in retrieved texts. */
 const overrides =

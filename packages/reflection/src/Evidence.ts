@@ -1,7 +1,9 @@
 /** What a prompt shows: failures and scored instructions as text, within a budget of tokens. */
 import type { Failure } from "@inspo/domain/Experience"
+import * as PlainText from "@inspo/domain/PlainText"
 import { Array as Arr, Order } from "effect"
 import type { ProposeRequest } from "./Proposer.ts"
+import type { WorkRecord } from "./WorkRecord.ts"
 
 /** Counts the tokens of a text; see `TokenEstimate` for one that needs no tokenizer. */
 export type CountTokens = (text: string) => number
@@ -28,6 +30,64 @@ export const examples = (
   const limits = share(texts, Math.max(0, budget - frame), count)
   return quoted.map((failure) => render(failure, ({ kind, text }) => shorten(text, limits[kind], count))).join("\n")
 }
+
+/**
+ * Records of work as `<record>` blocks, in their order: score, task, transcript, feedback and what was expected, as far as they
+ * were told.
+ *
+ * Their texts are untrusted. Every angle bracket in them is written as ‹ or ›, and every character that shows nothing by its
+ * number, so no text can close its block or open another. The blocks themselves depend on nothing but which of these a record
+ * has, the number of its turns, and letters and digits of their roles. Where all is longer than `budget`, the longest turns
+ * are shortened first, then the rest.
+ */
+export const records = (work: ReadonlyArray<WorkRecord>, budget: number, count: CountTokens): string => {
+  const pieces: Array<Piece> = []
+  const place = (kind: Kind, text: string) => {
+    pieces.push({ kind, text: quoteText(PlainText.escape(text.trim())) })
+    return pieces.length - 1
+  }
+  const placed = work.map(({ expected, feedback, score, task, transcript }) => ({
+    score,
+    task: task === undefined ? null : place("other", task),
+    transcript:
+      transcript === undefined
+        ? null
+        : typeof transcript === "string"
+          ? place("turn", transcript)
+          : transcript.map(({ content, role }) => ({ role: plainRole(role), content: place("turn", content) })),
+    feedback: feedback === undefined ? null : place("other", feedback),
+    expected: expected === undefined || expected.length === 0 ? null : place("other", expected.join(" | "))
+  }))
+  const rendered = (show: (piece: Piece) => string) => {
+    const at = (index: number) => show(pieces[index] ?? { kind: "other", text: "" })
+    const block = (tag: string, index: number | null) => (index === null ? [] : [`<${tag}>${at(index)}</${tag}>`])
+    return placed
+      .flatMap(({ expected, feedback, score, task, transcript }) => [
+        "<record>",
+        `<score>${Math.round(100 * score)}</score>`,
+        ...block("task", task),
+        ...(Array.isArray(transcript)
+          ? [
+              "<transcript>",
+              ...transcript.map(({ content, role }) => `<turn by="${role}">${at(content)}</turn>`),
+              "</transcript>"
+            ]
+          : block("transcript", transcript)),
+        ...block("feedback", feedback),
+        ...block("expected", expected),
+        "</record>"
+      ])
+      .join("\n")
+  }
+  const limits = share(pieces, Math.max(0, budget - count(rendered(() => ""))), count)
+  return rendered(({ kind, text }) => shorten(text, limits[kind], count))
+}
+
+const plainRole = (role: string): string =>
+  role
+    .slice(0, 40)
+    .replace(/[^\p{L}\p{N}_-]+/gu, " ")
+    .trim()
 
 /**
  * Scored instructions as one `<history>` block, from the lowest score to the highest, as `<ins_i>` with `<score_i>` in 0-100.

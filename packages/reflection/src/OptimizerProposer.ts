@@ -48,8 +48,16 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
     propose: Effect.fn("OptimizerProposer.propose")(function* <E>(
       request: ProposeRequest<E>
     ): Effect.fn.Return<Proposal, ProposerError | E> {
-      const { failures, history } = request
-      return yield* converse(ask, request, kind, options, {
+      const { failures, history, records } = request
+      if (records !== undefined)
+        return yield* converse(ask, request, options, {
+          template: options.prompts?.reflection ?? Prompts.ofRecords(records, request.name),
+          format: Prompts.formatOfRecords,
+          examples: Evidence.records(records, budget, countTokens),
+          history: ""
+        })
+      return yield* converse(ask, request, options, {
+        ...asked(kind, options),
         examples: kind === "reflection" ? Evidence.examples(failures, tagsOf(request), budget, countTokens) : "",
         history: kind === "history" ? Evidence.history(history, budget, countTokens) : ""
       })
@@ -57,7 +65,7 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
     initial: Effect.fn("OptimizerProposer.initial")(function* <E>(
       request: InitialRequest<E>
     ): Effect.fn.Return<Proposal, ProposerError | E> {
-      return yield* converse(ask, request, "paraphrase", options, { examples: "", history: "" })
+      return yield* converse(ask, request, options, { ...asked("paraphrase", options), examples: "", history: "" })
     })
   }
 }
@@ -68,13 +76,25 @@ type Ask = (conversation: ReadonlyArray<Message>) => {
   readonly answer: Effect.Effect<OptimizerAnswer, ProposerError>
 }
 
+/** What is asked: a template, how candidates are to be written, and what is shown. */
+interface Prompting {
+  readonly template: PromptTemplate.PromptTemplate
+  readonly format: (tags: ReadonlyArray<string>, count: number) => string
+  readonly examples: string
+  readonly history: string
+}
+
+const asked = (kind: PromptTemplate.PromptKind, { prompts }: Options): Pick<Prompting, "template" | "format"> => ({
+  template: prompts?.[kind] ?? Prompts.shipped[kind],
+  format: (tags, count) => Prompts.format(kind, tags, count)
+})
+
 /** Asks, and asks once more for what is missing. */
 const converse = Effect.fnUntraced(function* <E>(
   ask: Ask,
   request: InitialRequest<E>,
-  kind: PromptTemplate.PromptKind,
   options: Options,
-  evidence: { readonly examples: string; readonly history: string }
+  { format, template, ...evidence }: Prompting
 ): Effect.fn.Return<Proposal, ProposerError | E> {
   const { count, makeCall = (_, answer) => answer, parent, stream } = request
   const tags = tagsOf(request)
@@ -83,21 +103,20 @@ const converse = Effect.fnUntraced(function* <E>(
     return Effect.flatMap(makeCall({ key: [...stream, index].join("/"), atMost }, answer), usable(options.kind))
   }
 
-  const template = options.prompts?.[kind] ?? Prompts.shipped[kind]
   const prompt = PromptTemplate.render(template, {
     ...evidence,
     parent: Evidence.withoutPromptTags(parent.text),
     count: String(count),
     tags: Prompts.tagList(tags),
-    format: Prompts.format(kind, tags, count)
+    format: format(tags, count)
   })
   const first = yield* call(0, [{ role: "user", text: prompt }])
   const { accepted, rejected } = judge(request, first.candidates)
   if (accepted.length >= (request.rules === undefined ? Math.min(1, count) : count)) return proposal(first)
 
   const missing = count - accepted.length
-  const format = PromptTemplate.isWhole(template) ? Prompts.sameFormat : Prompts.format(kind, tags, missing)
-  const demand = Prompts.repair(rejected, missing, format)
+  const form = PromptTemplate.isWhole(template) ? Prompts.sameFormat : format(tags, missing)
+  const demand = Prompts.repair(rejected, missing, form)
   const second = yield* Effect.result(
     call(1, [
       { role: "user", text: prompt },

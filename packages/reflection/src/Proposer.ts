@@ -5,6 +5,7 @@ import { Spent } from "@inspo/domain/Spent"
 import { Context, type Effect, Schema } from "effect"
 import type * as CandidateLint from "./CandidateLint.ts"
 import type { OptimizerAnswer } from "./OptimizerAnswer.ts"
+import type { WorkRecord } from "./WorkRecord.ts"
 
 /** Writes candidate instructions: an optimizer, or rules in its place. */
 export class Proposer extends Context.Service<Proposer, Proposer.Interface>()("@inspo/reflection/Proposer") {}
@@ -34,10 +35,15 @@ export interface InitialRequest<E = never> {
   readonly makeCall?: MakeCall<E>
 }
 
-/** `history` are instructions with their scores in [0, 1], in any order. */
+/**
+ * `history` are instructions with their scores in [0, 1], in any order. `records` are shown to an optimizer instead of failures
+ * where the work was somebody else's; `name` is that of the text to revise, where an instruction has several.
+ */
 export interface ProposeRequest<E = never> extends InitialRequest<E> {
   readonly failures: ReadonlyArray<Failure>
   readonly history: ReadonlyArray<{ readonly instruction: Pick<Instruction, "text">; readonly score: number }>
+  readonly records?: ReadonlyArray<WorkRecord>
+  readonly name?: string
 }
 
 /**

@@ -35,6 +35,8 @@ export interface LivePopulation {
   readonly forget: (leases: ReadonlyArray<string>) => Effect.Effect<void, JournalError>
   /** Forgets what is older than the population's retention, as is done by itself every few minutes. */
   readonly retain: Effect.Effect<void, JournalError>
+  /** Where it is kept. */
+  readonly journal: Journal.Interface
   /** What is durable. */
   readonly state: Effect.Effect<State.State>
   /** What is durable, now and whenever it changes; who is slow sees the latest. */
@@ -124,6 +126,7 @@ export const open = Effect.fnUntraced(function* (
   )
 
   return {
+    journal,
     state: Effect.sync(() => state),
     changes: Stream.fromPubSub(states),
     forget: (leases) => Keeping.forget(journal, leases),

@@ -1,6 +1,7 @@
 export * from "./Api.ts"
 export * as Errors from "./Errors.ts"
 export * as Event from "./Event.ts"
+export * as Evolving from "./Evolving.ts"
 export * as Instruction from "./Instruction.ts"
 export * as Lease from "./Lease.ts"
 export * as Limits from "./Limits.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Answer, fold, PopulationEvent, Settings, State } from "@inspo/cohorts"
+import { type Answer, fold, PopulationEvent, Settings, type State } from "@inspo/cohorts"
 import { Journal } from "@inspo/journal"
 import { layer, layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "@inspo/serve/LivePopulation"

@@ -1,0 +1,88 @@
+/** What an optimizer is asked for an evolution. */
+import { type Learning, State } from "@inspo/cohorts"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import type { Journal, JournalError } from "@inspo/journal"
+import type { CandidateLint, ProposeRequest, WorkRecord } from "@inspo/reflection"
+import { CandidateLint as Lint } from "@inspo/reflection"
+import type { Effect } from "effect"
+
+/** A proposal that is waited for. */
+export interface Due {
+  /** Names the evolution and its round. */
+  readonly key: string
+  readonly stream: ReadonlyArray<string | number>
+  readonly step: number
+  readonly round: number
+  readonly parent: InstructionId
+}
+
+/** The proposal that a state waits for, null where there is none. */
+export const due = ({ branch, learning: { evolution } }: State.State): Due | null => {
+  if (evolution?.stage._tag !== "Proposing") return null
+  const { parents, round, step } = evolution
+  const parent = parents[(round - 1) % parents.length]
+  if (parent === undefined) return null
+  const stream = [streamName, branch, step, round]
+  return { key: stream.join("/"), stream, step, round, parent }
+}
+
+const streamName = "evolution"
+
+/** Forgets the answers that were kept until their proposal was durable. */
+export const forget = (journal: Journal.Interface): Effect.Effect<void, JournalError> =>
+  journal.deleteRecords(["optimizer"], { prefixes: [`${streamName}/`] })
+
+/** `contentOf` gives what an instruction with a new text says, null where that is too long. */
+export interface Task {
+  readonly request: Pick<ProposeRequest, "parent" | "count" | "failures" | "history" | "records" | "name"> & {
+    readonly rules: CandidateLint.Rules
+  }
+  readonly contentOf: (text: string) => Learning.Content | null
+  readonly rationale: string
+}
+
+/** At most so many candidates are asked for at once. */
+const mostCandidates = 4
+
+/** Of several texts one is revised at a time, each in its turn. */
+export const taskOf = (state: State.State, { parent, round, step }: Due, records: ReadonlyArray<WorkRecord>): Task => {
+  const { learning, settings } = state
+  const { content } = State.dossier(learning, parent)
+  const names = typeof content === "string" ? [] : Object.keys(content).toSorted()
+  const turn = Math.floor(step / Math.max(1, settings.evolveEvery)) + round - 1
+  const name = names[turn % Math.max(1, names.length)]
+  const textOf = (one: Learning.Content): string =>
+    typeof one === "string" ? one : name === undefined ? "" : (one[name] ?? "")
+  const text = textOf(content)
+  const known = Object.values(learning.dossiers).map((dossier) => textOf(dossier.content))
+  const count = Math.max(1, Math.min(mostCandidates, settings.size - settings.parents))
+  const scores = records.map(({ score }) => score)
+  return {
+    request: {
+      parent: { text },
+      count,
+      failures: [],
+      history: [],
+      records,
+      ...(name === undefined ? {} : { name }),
+      rules: {
+        seed: textOf(
+          Object.hasOwn(learning.dossiers, learning.seed) ? State.dossier(learning, learning.seed).content : content
+        ),
+        parent: text,
+        known,
+        count,
+        maxWords: Math.max(Lint.defaultMaxWords, Math.ceil(1.5 * text.split(/\s+/u).length)),
+        ...Lint.shownOf(records)
+      }
+    },
+    contentOf: (revised) => {
+      const whole = typeof content === "string" || name === undefined ? revised : { ...content, [name]: revised }
+      const length = typeof whole === "string" ? whole.length : JSON.stringify(whole).length
+      return length > settings.limits.textLength ? null : whole
+    },
+    rationale:
+      `${name === undefined ? "" : `Revises ${name}. `}Written after ${records.length} records of work under ${parent}, ` +
+      `with rewards of ${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)} of 1`
+  }
+}

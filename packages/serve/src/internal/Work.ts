@@ -1,0 +1,131 @@
+/** What is known of the work under an instruction, for those who are to write a better one. */
+import { State } from "@inspo/cohorts"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import type { QuestionId } from "@inspo/domain/Question"
+import { type Journal, type JournalError, Records } from "@inspo/journal"
+import type { WorkRecord } from "@inspo/reflection"
+import { Array as Arr, Clock, Effect, Order } from "effect"
+import {
+  kinds,
+  minute,
+  ofLeaseKey,
+  StoredLease,
+  StoredOfLease,
+  StoredOfReward,
+  StoredScore,
+  unnamedOf
+} from "./Stored.ts"
+
+/** Records of work, the worst first, and the questions they are about. */
+export interface Work {
+  readonly records: ReadonlyArray<WorkRecord>
+  readonly questions: ReadonlyArray<QuestionId>
+}
+
+/** How many of the worst are shown, and how many of the best beside them. */
+export const shown = { worst: 8, best: 3 } as const
+
+/** The worst and the best of the newest work under an instruction that texts are known of. */
+export const of = Effect.fn("LivePopulation.work")(function* (
+  journal: Journal.Interface,
+  state: State.State,
+  instruction: InstructionId
+): Effect.fn.Return<Work, JournalError> {
+  const scores = chosen(yield* newest(journal, state, instruction))
+  const [told, asked, leases] = yield* Effect.all([
+    Records.make(journal, kinds.ofReward, StoredOfReward).get(scores.map(({ key }) => key)),
+    Records.make(journal, kinds.ofLease, StoredOfLease).get(scores.map(({ lease }) => ofLeaseKey(lease))),
+    leasesOf(journal, scores)
+  ])
+  return {
+    records: scores.flatMap(({ key, lease, value }): ReadonlyArray<WorkRecord> => {
+      const texts = told.get(key)
+      const question = asked.get(ofLeaseKey(lease))?.question
+      return texts === undefined
+        ? []
+        : [
+            {
+              score: value,
+              task: question?.text,
+              transcript: texts.transcript,
+              feedback: texts.feedback,
+              expected: texts.goldenAnswers ?? question?.goldenAnswers
+            }
+          ]
+    }),
+    questions: Arr.dedupe(scores.flatMap(({ lease }) => leases.get(lease)?.given.question ?? []))
+  }
+})
+
+interface Score extends StoredScore {
+  readonly key: string
+  readonly step: number
+}
+
+/** So many are chosen among, where there are as many. */
+const enough = 200
+
+const hours = [1, 24, 24 * 7, Infinity]
+
+/** Scores of the instruction on the present line, looked for ever further back until they are enough. */
+const newest = Effect.fnUntraced(function* (
+  journal: Journal.Interface,
+  state: State.State,
+  instruction: InstructionId
+): Effect.fn.Return<ReadonlyArray<Score>, JournalError> {
+  const now = yield* Clock.currentTimeMillis
+  const decode = Records.decoder(journal, kinds.scored, StoredScore)
+  for (const back of hours) {
+    const from = back === Infinity ? 0 : minute(now - back * 3_600_000)
+    const rows = yield* Effect.forEach(yield* journal.listRecords(kinds.scored, { from }), ({ key, step, value }) =>
+      Effect.map(decode(key, value), (score) => ({ ...score, key, step }))
+    )
+    const own = rows.filter((score) => score.instruction === instruction)
+    if (own.length < enough && back !== Infinity) continue
+    return yield* standing(journal, state, own.slice(-10 * enough))
+  }
+  return []
+})
+
+/** Those whose cohort counts on the present branch: another branch may know another instruction by the same id. */
+const standing = Effect.fnUntraced(function* (
+  journal: Journal.Interface,
+  state: State.State,
+  scores: ReadonlyArray<Score>
+): Effect.fn.Return<ReadonlyArray<Score>, JournalError> {
+  const leases = yield* leasesOf(journal, scores)
+  const line = State.ancestry(state)
+  return scores.filter(({ lease }) => {
+    const known = leases.get(lease)
+    return (
+      known !== undefined &&
+      line.some(
+        ({ branch, upTo }) => branch === known.branch && (upTo === Infinity || (known.isTrain && known.index <= upTo))
+      )
+    )
+  })
+})
+
+/** Leases by their ids. */
+const leasesOf = (journal: Journal.Interface, scores: ReadonlyArray<Pick<Score, "lease">>) => {
+  const keys = Arr.dedupe(scores.flatMap(({ lease }) => [lease, unnamedOf(lease)]))
+  return Effect.map(
+    Records.make(journal, kinds.lease, StoredLease).get(keys),
+    (found) => new Map(Array.from(found.values(), (lease) => [lease.given.lease, lease]))
+  )
+}
+
+/** The worst, the newest first among equals, and the best that are better than these. */
+const chosen = (scores: ReadonlyArray<Score>): ReadonlyArray<Score> => {
+  const ascending = Arr.sort(scores, byValue)
+  const worst = ascending.slice(0, shown.worst)
+  const highest = worst.at(-1)?.value ?? 1
+  const better = ascending.slice(shown.worst).filter(({ value }) => value > highest)
+  return [...worst, ...better.slice(-shown.best)]
+}
+
+const byValue: Order.Order<Score> = Order.combineAll([
+  Order.mapInput(Order.Number, ({ value }: Score) => value),
+  Order.flip(Order.mapInput(Order.Number, ({ step }: Score) => step)),
+  Order.mapInput(Order.String, ({ key }: Score) => key)
+])
