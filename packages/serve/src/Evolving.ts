@@ -11,7 +11,7 @@ import {
   type ProposerError,
   type ProposerErrorKind
 } from "@inspo/reflection"
-import { Duration, Effect, Result, Schedule, Stream } from "effect"
+import { Context, Duration, Effect, Result, Schedule, Stream } from "effect"
 import * as Notes from "./internal/Notes.ts"
 import * as Reflecting from "./internal/Reflecting.ts"
 import * as Work from "./internal/Work.ts"
@@ -25,6 +25,11 @@ export interface Optimizer {
   readonly proposer: Proposer["Service"]
   readonly budgetUsd: number | null
 }
+
+/** The optimizer of a server; null where none is configured. */
+export const CurrentOptimizer = Context.Reference<Optimizer | null>("@inspo/serve/Evolving/CurrentOptimizer", {
+  defaultValue: () => null
+})
 
 /** The evolution of one population. */
 export interface Evolving {

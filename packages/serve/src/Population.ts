@@ -90,7 +90,11 @@ const free = {
   ),
   redact: Schema.Array(Schema.String)
     .check(Schema.isMaxLength(Limits.redactions))
-    .annotate(describe("Regular expressions of what is blackened in texts of users before they are stored")),
+    .annotate(
+      describe(
+        "Regular expressions, of RE2, of what is blackened in texts of users before they are stored; none by default"
+      )
+    ),
   budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))).annotate(
     describe("What evolution may spend over the population's life, in US dollars; null (default) for no bound")
   ),

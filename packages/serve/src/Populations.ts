@@ -9,6 +9,7 @@ import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "
 import { StoredEvent } from "./internal/Stored.ts"
 import * as WireSettings from "./internal/WireSettings.ts"
 import * as Limits from "./Limits.ts"
+import * as Evolving from "./Evolving.ts"
 import * as LivePopulation from "./LivePopulation.ts"
 import type { NewPopulation, SettingsChange } from "./Population.ts"
 import { PopulationStore } from "./PopulationStore.ts"
@@ -21,6 +22,7 @@ export interface Served {
   readonly name: string
   readonly live: LivePopulation.LivePopulation
   readonly journal: Journal.Interface
+  readonly evolving: Evolving.Evolving
   /** What it was made of. */
   readonly created: EventOf<"Created">
   /** Begins the ids of its leases on the wire, so that those of another population, or of one before it, are told apart. */
@@ -58,7 +60,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     const running = new Map<string, Running>()
     const changing = yield* Semaphore.make(1)
 
-    const { make, takeUp } = opening(store, own, running)
+    const { make, takeUp } = opening(store, own, running, yield* Evolving.CurrentOptimizer)
 
     const find = (name: string): Effect.Effect<Running, NotFound> => {
       const one = running.get(name)
@@ -133,17 +135,25 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
 )
 
 /** Takes populations up from their journals, or makes them, each in a scope of its own. */
-const opening = (store: PopulationStore.Interface, own: Scope.Scope, running: Map<string, Running>) => {
+const opening = (
+  store: PopulationStore.Interface,
+  own: Scope.Scope,
+  running: Map<string, Running>,
+  optimizer: Evolving.Optimizer | null
+) => {
   const begin = Effect.fnUntraced(function* (name: string, journal: Journal.Interface, scope: Scope.Closeable) {
     const { at, created } = yield* originOf(journal)
     const live = yield* Scope.provide(LivePopulation.open(journal), scope)
     const news = yield* Latch.make()
     yield* Effect.forkIn(Clock.run(live, news), scope)
+    const evolving = yield* Evolving.make(live, optimizer)
+    yield* Effect.forkIn(evolving.run, scope)
     const served: Served = {
       name,
       mark: `${name}~${at.toString(36)}/`,
       live,
       journal,
+      evolving,
       created,
       changing: yield* Semaphore.make(1)
     }

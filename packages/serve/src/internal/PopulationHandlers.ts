@@ -24,7 +24,11 @@ export const layer = HttpApiBuilder.group(
       list: () =>
         Effect.flatMap(
           populations.list,
-          Effect.forEach(({ live, name }) => Effect.map(live.state, (state) => View.summary(name, state)))
+          Effect.forEach(({ evolving, live, name }) =>
+            Effect.zipWith(live.state, evolving.degraded, (state, degraded) =>
+              View.summary({ name, isDegraded: degraded.length > 0 }, state)
+            )
+          )
         ),
       create: Effect.fnUntraced(function* ({ params, payload }) {
         const { isNew, served } = yield* populations.create(params.name, payload)
@@ -36,12 +40,7 @@ export const layer = HttpApiBuilder.group(
       remove: ({ params }) => populations.remove(params.name),
       events: ({ params, query }) => on(params.name, (served) => events(served, query)),
       member: ({ params, payload }) => on(params.name, (served) => Members.act(served, payload)),
-      forget: ({ params }) =>
-        on(params.name, ({ name }) =>
-          Effect.fail(
-            new NotFound({ what: "lease", name: params.lease, remedy: "Nothing", detail: `${name} keeps no texts` })
-          )
-        ),
+      forget: ({ params }) => on(params.name, (served) => forget(served, params.lease)),
       evolve: ({ params }) => on(params.name, evolve),
       freeze: ({ params }) => on(params.name, frozen(true)),
       resume: ({ params }) => on(params.name, frozen(false))
@@ -49,9 +48,33 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-const view = Effect.fnUntraced(function* ({ journal, live, name }: Served): Effect.fn.Return<Population, Unavailable> {
-  const totals = yield* Effect.mapError(journal.ledger, ofJournal)
-  return View.population({ name, spentUsd: totals.reduce((sum, { usd }) => sum + usd, 0) }, yield* live.state)
+const view = Effect.fnUntraced(function* ({
+  evolving,
+  live,
+  name
+}: Served): Effect.fn.Return<Population, Unavailable> {
+  const beside = {
+    name,
+    spentUsd: yield* Effect.mapError(evolving.spentUsd, ofJournal),
+    degraded: yield* evolving.degraded,
+    skipped: yield* evolving.skipped
+  }
+  return View.population(beside, yield* live.state)
+})
+
+/** What is no lease of the population has no texts. */
+const forget = Effect.fn("Server.forget")(function* (
+  { live, mark, name }: Served,
+  lease: string
+): Effect.fn.Return<void, NotFound | Unavailable> {
+  if (!lease.startsWith(mark))
+    return yield* new NotFound({
+      what: "lease",
+      name: lease,
+      remedy: "Send the id that the lease came with",
+      detail: `${name} gave out no such lease.`
+    })
+  yield* Effect.mapError(live.forget([lease.slice(mark.length)]), ofJournal)
 })
 
 const events = Effect.fn("Server.events")(function* (

@@ -16,16 +16,19 @@ import type { Instruction } from "../Instruction.ts"
 import type { Estimate, Member } from "../Member.ts"
 import type { Incumbent, Population, PopulationSummary } from "../Population.ts"
 import type { CohortState } from "../Reward.ts"
+import type { Degraded, Skipped } from "./Notes.ts"
 import { onScale, toWire } from "./WireSettings.ts"
 
 /** What is known of a population besides its state. */
 export interface Beside {
   readonly name: string
   readonly spentUsd: number
+  readonly degraded: ReadonlyArray<Degraded>
+  readonly skipped: Skipped | null
 }
 
 /** Everything that is known of a population. */
-export const population = ({ name, spentUsd }: Beside, state: State.State): Population => {
+export const population = ({ degraded, name, skipped, spentUsd }: Beside, state: State.State): Population => {
   const strategies = Strategies.ofSettings(state.settings)
   const { branch, closed, learning, settings } = state
   const shown = standing(strategies, state)
@@ -33,7 +36,7 @@ export const population = ({ name, spentUsd }: Beside, state: State.State): Popu
   const unreported = (some: ReadonlyArray<CohortStanding>) =>
     some.reduce((sum, { leases, reported }) => sum + leases - reported, 0)
   return {
-    ...head(name, state),
+    ...head({ name, isDegraded: degraded.length > 0 }, state),
     settings: toWire(settings),
     members: listed(strategies, state, shown),
     generation: learning.generation - 1,
@@ -48,8 +51,11 @@ export const population = ({ name, spentUsd }: Beside, state: State.State): Popu
     toSeed: toSeed(state, shown),
     spentUsd,
     budgetUsd: settings.budgetUsd,
-    next: waitsFor(shown),
-    degraded: []
+    next: [
+      waitsFor(shown),
+      ...(skipped === null ? [] : [`the last evolution was skipped at ${isoTime(skipped.at)}: ${skipped.reason}`])
+    ].join("; "),
+    degraded: degraded.map(({ since, ...fault }) => ({ ...fault, since: isoTime(since) }))
   }
 }
 
@@ -69,15 +75,23 @@ const listed = (strategies: Strategies.Strategies, state: State.State, shown: St
 ]
 
 /** What stands of it in a list. */
-export const summary = (name: string, state: State.State): PopulationSummary => ({
-  ...head(name, state),
+export const summary = (of: Headed, state: State.State): PopulationSummary => ({
+  ...head(of, state),
   members: state.learning.population.members.length
 })
 
-const head = (name: string, { isFrozen, learning, settings }: State.State): Omit<PopulationSummary, "members"> => ({
+interface Headed {
+  readonly name: string
+  readonly isDegraded: boolean
+}
+
+const head = (
+  { isDegraded, name }: Headed,
+  { isFrozen, learning, settings }: State.State
+): Omit<PopulationSummary, "members"> => ({
   name,
   profile: settings.profile,
-  state: isFrozen ? "frozen" : "learning",
+  state: isFrozen ? "frozen" : isDegraded ? "degraded" : "learning",
   incumbent: Learning.incumbentOf(learning).id
 })
 
