@@ -68,9 +68,7 @@ const served = Effect.fnUntraced(function* (replies: ReadonlyArray<LocalServer.R
   return { ask, until, asked: local.asked }
 })
 
-const Leases = Schema.fromJsonString(
-  Schema.Struct({ leases: Schema.Array(Schema.Struct({ lease: Schema.String })) })
-)
+const Leases = Schema.fromJsonString(Schema.Struct({ leases: Schema.Array(Schema.Struct({ lease: Schema.String })) }))
 
 /** A lease whose reward comes with texts. */
 const tell = Effect.fnUntraced(function* (

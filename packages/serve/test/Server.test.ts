@@ -78,7 +78,6 @@ const Op = Schema.Union([
   Schema.TaggedStruct("Pin", { id: Schema.NullOr(Schema.Literals(["i0", "i1"])) }),
   Schema.TaggedStruct("Retire", { id: Schema.Literals(["i1", "i2"]) }),
   Schema.TaggedStruct("Change", { sealAfterLeases: Schema.Literals([2, 4]) }),
-  Schema.TaggedStruct("Evolve", {}),
   Schema.TaggedStruct("Restart", {})
 ])
 type Op = typeof Op.Type
@@ -102,8 +101,6 @@ const requestOf = (op: Op, leases: ReadonlyMap<string, string>): readonly [strin
       return ["POST", `${one}/members`, { action: "retire", id: op.id }]
     case "Change":
       return ["PATCH", one, { sealAfterLeases: op.sealAfterLeases }]
-    case "Evolve":
-      return ["POST", `${one}/evolve`, undefined]
     case "Restart":
       return ["GET", one, undefined]
   }

@@ -48,11 +48,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-const view = Effect.fnUntraced(function* ({
-  evolving,
-  live,
-  name
-}: Served): Effect.fn.Return<Population, Unavailable> {
+const view = Effect.fnUntraced(function* ({ evolving, live, name }: Served): Effect.fn.Return<Population, Unavailable> {
   const beside = {
     name,
     spentUsd: yield* Effect.mapError(evolving.spentUsd, ofJournal),
