@@ -56,7 +56,7 @@ export const handle = (
   command: Command
 ): Result.Result<Handled, Refused> => {
   const due = settle(strategies, before, command.now)
-  const decided = decide(strategies, due.state, archive, command)
+  const decided = decide(strategies, due.state, closing(archive, before, due.events), command)
   if (Result.isFailure(decided)) return Result.fail(decided.failure)
   const { answer, events } = decided.success
   const asked = events.reduce(apply, due.state)
@@ -64,6 +64,22 @@ export const handle = (
   const told = answer(asked)
   const after = settle(strategies, asked, command.now)
   return Result.succeed({ state: after.state, events: [...due.events, ...events, ...after.events], answer: told })
+}
+
+/** An archive that knows of cohorts that were closed just now, too. */
+const closing = (
+  archive: Archive,
+  { branch }: Pick<State, "branch">,
+  events: ReadonlyArray<PopulationEvent>
+): Archive => {
+  const closed = new Map<string, number>()
+  for (const event of events) {
+    if (event._tag === "Closed") closed.set(event.cohort, event.index)
+    if (event._tag === "ValidationClosed") closed.set(event.cohort, 0)
+  }
+  return closed.size === 0
+    ? archive
+    : { ...archive, cohort: (on, name) => (on === branch ? closed.get(name) : undefined) ?? archive.cohort(on, name) }
 }
 
 /** What an instruction says: a member, a candidate that is tried, or the incumbent; null for any other. */

@@ -71,6 +71,27 @@ describe("leases", () => {
     assert.isTrue(late instanceof Refused && late.code === "closed")
   })
 
+  it("are not given out anew by a request that comes when their cohort is due to be closed", () => {
+    const server = new Server({ ...named, sealAfter: 5, horizon: 5 }, contents)
+    const first = server.lease(0, ["k1"], "train/1")
+    server.do({ _tag: "Tick", now: 5 })
+    const ask = (key: string): Command => ({
+      _tag: "Lease",
+      now: 20,
+      cohort: "train/1",
+      phase: "train",
+      isWhole: false,
+      requests: [request(key)]
+    })
+    const told = server.try(ask("k2"))
+    assert.strictEqual(told instanceof Refused ? told.code : "taken", "closed")
+    const { answer } = server.do(ask("k1"))
+    assert.deepEqual(
+      answer._tag === "Leases" ? answer.leases.map(({ lease }) => lease) : [],
+      first.map(({ lease }) => lease)
+    )
+  })
+
   it("of a whole cohort are the same once it is closed, those of candidates among them; new keys are refused", () => {
     fc.assert(
       fc.property(
