@@ -14,10 +14,10 @@ import { type Place, read } from "./Stored.ts"
 /** Tells how populations stand, as the server's API does. */
 export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Place>, json: boolean) {
   const populations = yield* Effect.forEach(places, (place) =>
-    Effect.map(read(place), ({ spentUsd, state }) => ({
+    Effect.map(read(place), ({ degraded, skipped, spentUsd, state }) => ({
       directory: place.directory,
       incumbent: Reading.incumbent(state),
-      population: Reading.population({ name: place.name, spentUsd }, state)
+      population: Reading.population({ name: place.name, spentUsd, degraded, skipped }, state)
     }))
   )
   if (json) return yield* Console.log(JSON.stringify({ populations }))

@@ -41,9 +41,12 @@ export const read = (place: Place) =>
   Effect.gen(function* () {
     const journal = yield* Journal
     const ledger = yield* journal.ledger
+    const notes = yield* Reading.notes(journal)
     return {
       log: yield* Reading.events(journal),
       state: yield* Reading.state(journal),
+      degraded: yield* notes.degraded,
+      skipped: yield* notes.skipped,
       spentUsd: ledger.reduce((sum, { usd }) => sum + usd, 0)
     }
   }).pipe(
