@@ -15,7 +15,7 @@ import * as ScriptedModel from "./support/ScriptedModel.ts"
 const examples = fileURLToPath(new URL("..", import.meta.url))
 const client = fileURLToPath(new URL("../../clients/python/src", import.meta.url))
 
-/** A customer's model: it looks an order up where it is told to ask for one, and writes better prompts when asked to. */
+/** A customer's model: it asks for the order where it is told to. */
 const model = ManagedRuntime.make(
   ScriptedModel.layer((messages) => {
     const [{ content: system } = { content: "" }] = messages
