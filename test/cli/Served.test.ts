@@ -9,6 +9,7 @@ const shop = "served/populations/shop"
 
 describe("a served population, from its directory", { timeout: patience }, () => {
   let cwd = ""
+  let page: Response | undefined
 
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "inspo-served-"))
@@ -19,6 +20,7 @@ describe("a served population, from its directory", { timeout: patience }, () =>
       settings: { sealAfterLeases: 50, evolveEvery: 0 }
     })
     await converse(server.url, "shop", 1000)
+    page = await fetch(server.url)
     await server.stop()
   }, patience)
 
@@ -32,6 +34,12 @@ describe("a served population, from its directory", { timeout: patience }, () =>
     assert.strictEqual(code, 0, stderr)
     return JSON.parse(stdout)
   }
+
+  it("is shown on a page that may load nothing from elsewhere", async () => {
+    assert.strictEqual(page?.status, 200)
+    assert.include((await page?.text()) ?? "", "populations-")
+    assert.include(page?.headers.get("content-security-policy") ?? "", "default-src 'none'")
+  })
 
   it("is shown with its descent, as the server would tell it", async () => {
     const { populations } = await json("show", "served")
