@@ -328,6 +328,7 @@ describe("Server", () => {
       assert.deepStrictEqual(types, ["Created", "Frozen", "Frozen", "Frozen"])
       const { body } = yield* ask("GET", "/metrics")
       assert.include(String(body), 'inspo_frozen{population="support"} 1')
+      assert.include(String(body), 'inspo_degraded{population="support"} 0')
     }).pipe(Effect.scoped)
   )
 

@@ -28,7 +28,7 @@ export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =
 
 /** All of them as Prometheus reads them. */
 export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Served>) {
-  for (const { live, name } of populations) {
+  for (const { evolving, live, name } of populations) {
     const state = yield* live.state
     const { cohorts, members } = standing(Strategies.ofSettings(state.settings), state)
     const set = (gauge: typeof open, value: number) =>
@@ -39,6 +39,7 @@ export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Se
     yield* set(alive, members.length)
     yield* set(silent, samples === 0 ? 0 : 1 - reported / samples)
     yield* set(frozen, state.isFrozen ? 1 : 0)
+    yield* set(degraded, (yield* evolving.degraded).length === 0 ? 0 : 1)
   }
   return yield* PrometheusMetrics.format()
 })
@@ -60,3 +61,4 @@ const silent = Metric.gauge("inspo_silent_share", {
   description: "Share of the samples of closed cohorts that nobody rewarded"
 })
 const frozen = Metric.gauge("inspo_frozen", { description: "1 while nothing is decided" })
+const degraded = Metric.gauge("inspo_degraded", { description: "1 while something keeps a population from evolving" })
