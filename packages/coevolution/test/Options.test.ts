@@ -80,6 +80,42 @@ describe("train", () => {
   )
 })
 
+describe("the engine", () => {
+  it.effect("is asked again for nothing that it scored in part: the run stops and names the sequence", () =>
+    Effect.gen(function* () {
+      const settings = training({ kl: "advantages", klCoefficient: 0.1 })
+      const cut = (engine: Engine.Interface): Engine.Interface => ({
+        ...engine,
+        score: (policy, sequences) =>
+          Effect.map(engine.score(policy, sequences), (scores) =>
+            scores.map((logprobs, at) => (at === 1 ? logprobs.slice(1) : logprobs))
+          )
+      })
+      const error = yield* Effect.flip(runOn(settings, layerMemory, undefined, { engine: cut }))
+      assert.match(error.message, /expected a log-probability for each token of each response; sequence 1 has others/u)
+    })
+  )
+
+  it.effect("evaluates each policy of the table with the weights it had then", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const restored: Array<string> = []
+      const watched = (engine: Engine.Interface): Engine.Interface => ({
+        ...engine,
+        restore: (checkpoint, options) =>
+          Effect.andThen(
+            Effect.sync(() => restored.push(checkpoint.uri)),
+            engine.restore(checkpoint, options)
+          )
+      })
+      yield* runOn(config, Layer.succeed(Journal, journal), undefined, { engine: watched })
+      const saved = of(yield* EventLog.read(journal), "CheckpointSaved")
+      const first = saved.find(({ step }) => step === 0)
+      assert.strictEqual(restored.at(-1), first?.checkpoint.uri)
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+})
+
 describe("unsupported", () => {
   const engine = { name: "e" } as const
   const profile = (changes: Partial<EngineProfile>): EngineProfile => ({

@@ -3,7 +3,7 @@ import { type Search, SearchError } from "@inspo/retrieval"
 import { layer as layerReward, Reward, RewardError, RewardFunction } from "@inspo/reward"
 import { defaultConfig, Tool } from "@inspo/rollout"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
-import { Cause, Effect, Exit, Fiber, Layer, Ref, Schema } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Ref, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { obliging, passage, play } from "./support/Play.ts"
 
@@ -220,6 +220,25 @@ describe("Tools", () => {
       assert.strictEqual(transcript[0]?.observation, "<information> 18</information>")
       assert.deepStrictEqual([finishReason, toolCalls], ["answered", 1])
       assert.deepStrictEqual(requests[0]?.stop, ["</search>", "</calculate>", "</answer>"])
+    })
+  )
+
+  it.effect("a tool that leaves replies out is asked input by input, and shifts no reply to another episode", () =>
+    Effect.gen(function* () {
+      const tool: Tool.Tool = {
+        ...echo,
+        run: (inputs) =>
+          Effect.succeed(
+            (inputs.length > 1 ? inputs.slice(1) : inputs).map((input) => Result.succeed(`heard ${input}`))
+          )
+      }
+      const { trajectories } = yield* play(
+        (prompt, { seed }) =>
+          prompt.includes("</information>") ? "<answer> Ostrel Bay</answer>" : `<echo> ${seed.split("/")[0]}</echo>`,
+        { episodes: 4, config: { tools: ["echo"] }, options: { tools: [tool] } }
+      )
+      for (const { transcript } of trajectories)
+        assert.include(transcript[0]?.observation ?? "", `heard ${transcript[0]?.action.content}<`)
     })
   )
 
