@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Inspo } from "@inspo/client"
@@ -30,6 +31,40 @@ const serve = async (...args: ReadonlyArray<string>) => {
 const read = async (url: string, path: string): Promise<unknown> => (await fetch(`${url}/v1/populations${path}`)).json()
 
 describe("inspo serve", { timeout: patience }, () => {
+  it("has the model that its config names write what an admin is then asked to approve", async () => {
+    const text = "<ins_1>Be brief and kind.</ins_1>"
+    const model = createServer((_, response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(
+        JSON.stringify({
+          choices: [{ message: { content: text }, finish_reason: "stop" }],
+          usage: { prompt_tokens: 10, completion_tokens: 10 }
+        })
+      )
+    ).listen(0, "127.0.0.1")
+    await once(model, "listening")
+    const address = model.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    await writeFile(
+      join(cwd, "evolving.yaml"),
+      `optimizer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1" }\n` +
+        "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
+    )
+    const { child, url } = await serve("evolving.yaml", "--out", "evolving")
+    const client = new Inspo({ urls: [url], timeout: 10_000 })
+    const lease = await client.lease("support", { key: "k" })
+    await lease.reward(0, { feedback: "rude" })
+    await client.flush()
+    await fetch(`${url}/v1/populations/support/evolve`, { method: "POST" })
+    let shown = ""
+    for (let turns = 0; turns < 100 && !shown.includes("approval of"); turns++) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      shown = JSON.stringify(await read(url, "/support"))
+    }
+    assert.include(shown, "Be brief and kind.")
+    model.close()
+    child.kill("SIGINT")
+  })
+
   it("serves what its config and its command line name, and knows after kill -9 what it acknowledged", async () => {
     await writeFile(join(cwd, "support.txt"), "Be brief.\n")
     await writeFile(

@@ -4,6 +4,7 @@ import { Effect, Option, Path, Schema } from "effect"
 import { parse } from "yaml"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { readText } from "../config/TextFile.ts"
+import * as Optimizer from "./Optimizer.ts"
 
 /** A population to make, by its name. */
 export interface Declared {
@@ -11,8 +12,15 @@ export interface Declared {
   readonly made: Population.NewPopulation
 }
 
+/** What the server is told before it starts. */
+export interface Declarations {
+  readonly populations: ReadonlyArray<Declared>
+  readonly optimizer: Optimizer.Config | null
+}
+
 const Config = Schema.Struct({
-  populations: Schema.Record(Population.PopulationSummary.fields.name, Population.NewPopulation)
+  populations: Schema.Record(Population.PopulationSummary.fields.name, Population.NewPopulation),
+  optimizer: Schema.optionalKey(Optimizer.Config)
 })
 
 /** What the config file says, then a population for each seed file. */
@@ -21,7 +29,9 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
   readonly seedFile: ReadonlyArray<string>
 }) {
   const path = yield* Path.Path
-  const configured = Option.isNone(input.config) ? [] : yield* readConfig(input.config.value)
+  const configured: Declarations = Option.isNone(input.config)
+    ? { populations: [], optimizer: null }
+    : yield* readConfig(input.config.value)
   const seeded = yield* Effect.forEach(
     input.seedFile,
     Effect.fnUntraced(function* (file) {
@@ -36,7 +46,7 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
       return { name, made: { seed } } satisfies Declared
     })
   )
-  return [...configured, ...seeded]
+  return { ...configured, populations: [...configured.populations, ...seeded] }
 })
 
 /** Makes those that are not there. Settings that may change are as they are declared now. */
@@ -64,11 +74,11 @@ const readConfig = Effect.fnUntraced(function* (file: string) {
     try: (): unknown => parse(text),
     catch: (cause) => new UsageError({ problem: `${file} is no YAML: ${String(cause)}`, cause })
   })
-  const { populations } = yield* Effect.mapError(
+  const { optimizer = null, populations } = yield* Effect.mapError(
     decodeConfig(parsed),
     (cause) => new UsageError({ problem: `${file}: ${explain(cause)}.`, cause })
   )
-  return Object.entries(populations).map(([name, made]): Declared => ({ name, made }))
+  return { optimizer, populations: Object.entries(populations).map(([name, made]): Declared => ({ name, made })) }
 })
 
 const readFile = (file: string, what: string) =>

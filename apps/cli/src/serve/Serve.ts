@@ -2,6 +2,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Assets, Server as Dashboard } from "@inspo/dashboard"
 import type { JournalError } from "@inspo/journal"
 import { Limits } from "@inspo/serve"
+import { CurrentOptimizer, type Optimizer } from "@inspo/serve/Evolving"
 import * as Journals from "@inspo/serve/Journals"
 import { PopulationStore } from "@inspo/serve/PopulationStore"
 import * as Registry from "@inspo/serve/Populations"
@@ -15,6 +16,7 @@ import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen, routerConfig } from "../server/Listen.ts"
 import * as Declared from "./Declared.ts"
+import * as Writer from "./Optimizer.ts"
 
 export interface ServeInput extends Address {
   readonly config: Option.Option<string>
@@ -30,14 +32,20 @@ export interface ServeInput extends Address {
 /** Serves populations until it is interrupted; requests in flight are then answered. */
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const keys = yield* keysOf(input)
-  const declared = yield* Declared.read(input)
+  const { optimizer: writer, populations: declared } = yield* Declared.read(input)
+  const optimizer = yield* Writer.make(writer)
   yield* Assets.ensure(Console.error("Building the page of populations, once …")).pipe(
     Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
   )
-  if (Option.isSome(input.database)) return yield* serveShared(input, input.database.value, keys, declared)
+  if (Option.isSome(input.database))
+    return yield* serveShared(input, input.database.value, keys, { optimizer, declared })
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
-  const { populations, routes } = yield* Effect.catchTag(begin(keys, declared, store), "JournalError", unusable)
+  const { populations, routes } = yield* Effect.catchTag(
+    begin(keys, { optimizer, declared }, store),
+    "JournalError",
+    unusable
+  )
   const url = yield* listen("instruction server", input, routes, listening)
   const names = (yield* populations.list).map(({ name }) => name)
   yield* Console.log(
@@ -46,15 +54,22 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   return yield* Effect.never
 }, Effect.scoped)
 
+/** What the server is told before it starts. */
+interface Told {
+  readonly optimizer: Optimizer | null
+  readonly declared: ReadonlyArray<Declared.Declared>
+}
+
 const listening = { ownHealth: true, answer: Server.refuse, maxBodyBytes: Limits.bodyBytes }
 
 /** Populations of a store, with those that are declared, and the routes to them and to their page. */
 const begin = Effect.fnUntraced(function* <E, R>(
   keys: Server.Keys,
-  declared: ReadonlyArray<Declared.Declared>,
+  { declared, optimizer }: Told,
   store: Layer.Layer<PopulationStore, E, R>
 ) {
-  const populations = yield* Layer.build(Layer.provide(Registry.layer, store)).pipe(
+  const writer = Layer.succeed(CurrentOptimizer, optimizer)
+  const populations = yield* Layer.build(Layer.provide(Registry.layer, [store, writer])).pipe(
     Effect.map(Context.get(Registry.Populations))
   )
   yield* Declared.ensure(populations, declared)
@@ -64,12 +79,7 @@ const begin = Effect.fnUntraced(function* <E, R>(
 })
 
 /** Takes part as one of several servers on a database: active, or standing by for the one that is. */
-const serveShared = Effect.fnUntraced(function* (
-  input: ServeInput,
-  database: string,
-  keys: Server.Keys,
-  declared: ReadonlyArray<Declared.Declared>
-) {
+const serveShared = Effect.fnUntraced(function* (input: ServeInput, database: string, keys: Server.Keys, told: Told) {
   const password = Option.isNone(input.databasePasswordEnv)
     ? undefined
     : yield* Secret.fromEnvironment(
@@ -87,7 +97,7 @@ const serveShared = Effect.fnUntraced(function* (
     address: Option.getOrElse(input.advertise, () => url),
     activate: Effect.fnUntraced(function* (own) {
       const store = Layer.effect(PopulationStore, SharedStore.make(own))
-      const { routes } = yield* begin(keys, declared, store)
+      const { routes } = yield* begin(keys, told, store)
       return yield* HttpRouter.toHttpEffect(routes).pipe(
         Effect.provide(NodeHttpServer.layerHttpServices),
         Effect.provideService(HttpRouter.RouterConfig, routerConfig)
