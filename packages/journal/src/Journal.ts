@@ -39,10 +39,10 @@ export declare namespace Journal {
       kind: string,
       keys: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, Schema.Json>, JournalError>
-    /** The answers of one kind, of one step, from one on, or of all, by step and then by the code points of the key. */
+    /** The answers of one kind, of one step, from one on (and before another), or of all, by step and then by the code points of the key. */
     readonly listRecords: (
       kind: string,
-      step?: number | { readonly from: number }
+      step?: number | { readonly from: number; readonly before?: number }
     ) => Effect.Effect<ReadonlyArray<StoredRecord>, JournalError>
     /** The kinds under which answers are stored, by name. */
     readonly recordKinds: Effect.Effect<ReadonlyArray<string>, JournalError>

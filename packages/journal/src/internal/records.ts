@@ -79,7 +79,9 @@ const listing = (database: Database): Pick<Journal.Interface, "listRecords" | "r
           ? sql.literal("1 = 1")
           : typeof step === "number"
             ? sql`step = ${step}`
-            : sql`step >= ${step.from}`
+            : step.before === undefined
+              ? sql`step >= ${step.from}`
+              : sql`step >= ${step.from} AND step < ${step.before}`
       const rows = yield* sql`
         SELECT key, step, value, hash FROM records WHERE kind = ${kind} AND ${ofStep} ORDER BY step, key`
       return yield* Effect.forEach(rows, (row) => toRecord(database, kind, row))

@@ -168,7 +168,7 @@ export const journalLaws = (layer: Layer.Layer<Journal, JournalError>, runs: num
     )
 
     it.effect.prop(
-      "are forgotten by step and by the beginning of their key, and no others; those from a step on are listed",
+      "are forgotten by step and by the beginning of their key, and no others; those from a step on, and before another, are listed",
       [Schema.Array(Put), Schema.Literals([0, 1, 2, 3]), Schema.Array(Schema.Literals(["step/", "é", "𝒳", "none"]))],
       ([puts, before, prefixes]) =>
         Effect.gen(function* () {
@@ -178,6 +178,10 @@ export const journalLaws = (layer: Layer.Layer<Journal, JournalError>, runs: num
           assert.deepEqual(
             yield* journal.listRecords("x", { from: before }),
             x.filter(({ step }) => step >= before)
+          )
+          assert.deepEqual(
+            yield* journal.listRecords("x", { from: 1, before }),
+            x.filter(({ step }) => step >= 1 && step < before)
           )
           yield* journal.deleteRecords(["x", "none"], { before })
           const left = x.filter(({ step }) => step >= before)

@@ -65,26 +65,30 @@ interface Score extends StoredScore {
 /** So many are chosen among, where there are as many. */
 const enough = 200
 
-const hours = [1, 24, 24 * 7, Infinity]
+/** Of a busy population no more are looked at than it takes to find these; all that were read are in memory. */
+const mostRead = 50_000
 
-/** Scores of the instruction on the present line, looked for ever further back until they are enough. */
+/** Scores of the instruction on the present line, looked for ever further back, in windows that double from a minute. */
 const newest = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   state: State.State,
   instruction: InstructionId
 ): Effect.fn.Return<ReadonlyArray<Score>, JournalError> {
-  const now = yield* Clock.currentTimeMillis
   const decode = Records.decoder(journal, kinds.scored, StoredScore)
-  for (const back of hours) {
-    const from = back === Infinity ? 0 : minute(now - back * 3_600_000)
-    const rows = yield* Effect.forEach(yield* journal.listRecords(kinds.scored, { from }), ({ key, step, value }) =>
+  const own: Array<Score> = []
+  let read = 0
+  let before = minute(yield* Clock.currentTimeMillis) + 1
+  for (let minutes = 1; before > 0 && own.length < enough && read < mostRead; minutes *= 2) {
+    const from = Math.max(0, before - minutes)
+    const rows = yield* journal.listRecords(kinds.scored, { from, before })
+    const scores = yield* Effect.forEach(rows, ({ key, step, value }) =>
       Effect.map(decode(key, value), (score) => ({ ...score, key, step }))
     )
-    const own = rows.filter((score) => score.instruction === instruction)
-    if (own.length < enough && back !== Infinity) continue
-    return yield* standing(journal, state, own.slice(-10 * enough))
+    own.push(...scores.filter((score) => score.instruction === instruction).slice(-10 * enough))
+    read += rows.length
+    before = from
   }
-  return []
+  return yield* standing(journal, state, own)
 })
 
 /** Those whose cohort counts on the present branch: another branch may know another instruction by the same id. */

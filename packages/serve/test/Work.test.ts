@@ -1,0 +1,54 @@
+import { assert, it } from "@effect/vitest"
+import { Settings } from "@inspo/cohorts"
+import { InstructionId } from "@inspo/domain/Instruction"
+import { Journal } from "@inspo/journal"
+import { layerMemory } from "@inspo/journal/sqlite"
+import * as LivePopulation from "@inspo/serve/LivePopulation"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as Work from "../src/internal/Work.ts"
+
+const settings = { ...Settings.online(1), evolveEvery: 0, pruneEvery: 0, horizon: null, sealAfter: null }
+
+/** So many rewards of one value, told at the present time. */
+const told = Effect.fnUntraced(function* (live: LivePopulation.LivePopulation, times: number, value: number) {
+  const now = yield* live.state
+  const keys = Array.from({ length: times }, (_, at) => `${now.learning.folded}-${value}-${at}`)
+  const answer = yield* live.submit((now) => ({
+    _tag: "Lease",
+    now,
+    cohort: null,
+    phase: "train",
+    isWhole: false,
+    requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
+  }))
+  const leases = answer._tag === "Leases" ? answer.leases : []
+  yield* live.submit(
+    (now) => ({ _tag: "Reward", now, rewards: leases.map(({ lease }) => ({ lease, sample: null, value })) }),
+    { rewards: leases.map(() => ({ feedback: `worth ${value}` })) }
+  )
+})
+
+const feedback = ({ records }: Work.Work) => [...new Set(records.map((record) => record.feedback))]
+
+it.effect("the newest work is shown where there is enough of it, and older work where there is not", () =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+    const journal = yield* Journal
+    yield* LivePopulation.begin(journal, settings, ["Be kind."])
+    const live = yield* LivePopulation.open(journal)
+    const work = Effect.flatMap(live.state, (state) => Work.of(journal, state, InstructionId.make("i0")))
+    assert.deepStrictEqual(yield* work, { records: [], questions: [] })
+    yield* told(live, 10, 0)
+    yield* TestClock.adjust("5 hours")
+    yield* told(live, 150, 0.25)
+    assert.deepStrictEqual(feedback(yield* work), ["worth 0", "worth 0.25"])
+    yield* TestClock.adjust("3 minutes")
+    yield* told(live, 60, 0.5)
+    // The minutes before are looked at as a whole, since the last one holds too little.
+    assert.deepStrictEqual(feedback(yield* work), ["worth 0.25", "worth 0.5"])
+    yield* TestClock.adjust("10 minutes")
+    yield* told(live, 200, 0.75)
+    assert.deepStrictEqual(feedback(yield* work), ["worth 0.75"])
+  }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+)
