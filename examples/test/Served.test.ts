@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -15,10 +15,13 @@ import * as ScriptedModel from "./support/ScriptedModel.ts"
 const examples = fileURLToPath(new URL("..", import.meta.url))
 const client = fileURLToPath(new URL("../../clients/python/src", import.meta.url))
 
-/** A customer's model: it asks for the order where it is told to. */
+/** A customer's model, which asks for the order where it is told to, and an optimizer, which learned that from feedback. */
 const model = ManagedRuntime.make(
   ScriptedModel.layer((messages) => {
     const [{ content: system } = { content: "" }] = messages
+    const asked = messages.map(({ content }) => content).join("\n")
+    if (asked.includes("did not look the order up"))
+      return "<ins_1>You are the support agent of a small shop. Look the order up, then answer the customer.</ins_1>"
     return system.includes("which order") ? "Which order is it?" : "It will come."
   })
 )
@@ -29,9 +32,11 @@ let modelUrl = ""
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "inspo-examples-"))
-  const { ready } = await inspoServer(["serve", "--port", "0", "--json"], { cwd: directory })
-  url = JSON.parse(ready).url
   modelUrl = await model.runPromise(HttpServer.addressFormattedWith((address) => Effect.succeed(`${address}/v1`)))
+  const optimizer = { provider: "openai-compatible", model: "scripted", url: modelUrl }
+  await writeFile(join(directory, "serve.json"), JSON.stringify({ optimizer }))
+  const { ready } = await inspoServer(["serve", "serve.json", "--port", "0", "--json"], { cwd: directory })
+  url = JSON.parse(ready).url
 }, 60_000)
 
 afterAll(async () => {
@@ -63,6 +68,17 @@ const population = async (name: string) =>
   Schema.decodeUnknownSync(Population.Population)(await (await fetch(`${url}/v1/populations/${name}`)).json())
 
 describe("examples of the instruction server", { timeout: 120_000 }, () => {
+  it("a batch job tells what was scored, and gets prompts that wait for approval", async () => {
+    const files = ["prompt.txt", "scored.jsonl"].map((name) => `improve-from-a-file/${name}`)
+    const said = await run(process.execPath, ["improve-from-a-file/main.ts", ...files])
+    assert.match(said, /^You are the support agent of a small shop\. Look the order up, then answer the customer\.$/mu)
+    const { members } = await population("from-a-file")
+    assert.deepStrictEqual(
+      members.map(({ standing }) => standing),
+      ["member", "waiting"]
+    )
+  })
+
   it("a chat agent on the AI SDK answers, and thumbs are told from another process", async () => {
     const said = await run(process.execPath, ["chat-agent/main.ts"], "Where is my lamp?\nAnd my kettle?\n\n")
     const leases = [...said.matchAll(/thumb\.ts (\S+) up/gu)].map(([, lease = ""]) => lease)

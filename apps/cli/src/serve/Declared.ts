@@ -19,7 +19,7 @@ export interface Declarations {
 }
 
 const Config = Schema.Struct({
-  populations: Schema.Record(Population.PopulationSummary.fields.name, Population.NewPopulation),
+  populations: Schema.optionalKey(Schema.Record(Population.PopulationSummary.fields.name, Population.NewPopulation)),
   optimizer: Schema.optionalKey(Optimizer.Config)
 })
 
@@ -74,7 +74,7 @@ const readConfig = Effect.fnUntraced(function* (file: string) {
     try: (): unknown => parse(text),
     catch: (cause) => new UsageError({ problem: `${file} is no YAML: ${String(cause)}`, cause })
   })
-  const { optimizer = null, populations } = yield* Effect.mapError(
+  const { optimizer = null, populations = {} } = yield* Effect.mapError(
     decodeConfig(parsed),
     (cause) => new UsageError({ problem: `${file}: ${explain(cause)}.`, cause })
   )

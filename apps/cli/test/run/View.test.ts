@@ -8,7 +8,6 @@ const html = Option.some("html" as const)
 
 describe("show", () => {
   it.effect.each([
-    ["two runs", { ...run, directories: ["one", "two"] }, "2 directories, expected one"],
     ["the reports of two runs", { ...run, directories: ["one", "two"], report: html }, "2 directories, expected one"],
     ["a report of the lineage", { ...run, lineage: true, report: html }, "--lineage and --report"],
     ["a file without a report", { ...run, out: Option.some("report.html") }, "Add --report html"],

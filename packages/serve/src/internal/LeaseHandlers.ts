@@ -67,7 +67,7 @@ const lease = Effect.fn("Server.lease")(function* (
   const keys = new Set(requests.map(({ key }) => key))
   const trials = given.filter(({ key }) => !keys.has(key))
   return {
-    cohort: Invariant.at(leases, leases.length - 1, "a lease").cohort,
+    cohort: Invariant.at(leases, leases.length - 1, "lease").cohort,
     incumbent: Learning.incumbentOf(state.learning).id,
     leases: own,
     ...(trials.length === 0 ? {} : { trials })
@@ -173,7 +173,7 @@ const rewarded = Effect.fnUntraced(function* (
   if (told.failure._tag === "JournalError") return yield* ofJournal(told.failure)
   const each = yield* Effect.forEach(rewards, (one) => Effect.result(tell([one])), { concurrency: "unbounded" })
   return yield* Effect.forEach(each, (one): Effect.Effect<RewardResult, Problem> => {
-    if (Result.isSuccess(one)) return Effect.succeed(Invariant.at(outcomes(one.success), 0, "the outcome of a reward"))
+    if (Result.isSuccess(one)) return Effect.succeed(Invariant.at(outcomes(one.success), 0, "outcome"))
     return one.failure._tag === "JournalError"
       ? Effect.fail(ofJournal(one.failure))
       : Effect.succeed({ outcome: "refused", refusal: refusal(one.failure) })
