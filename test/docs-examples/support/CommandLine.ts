@@ -1,5 +1,6 @@
 import { Presets } from "@inspo/coevolution"
 import { inspo } from "../../../apps/cli/src/Cli.ts"
+import { configKeys } from "../../../apps/cli/src/config/ConfigKeys.ts"
 import { parseSet, resolve } from "../../../apps/cli/src/config/Resolve.ts"
 import { Completions } from "effect/cli"
 import { Result } from "effect"
@@ -52,6 +53,14 @@ export const fault = (line: ReadonlyArray<string>): string | null => {
   if (operands.length < needed || operands.length > most)
     return `${command.name} takes ${command.arguments.map(({ name }) => name).join(", ")}, not ${operands.join(" ")}`
 
+  // A served population has settings of its own.
+  const named = operands.some((operand) => operand.startsWith("served")) ? [] : ["set", "grid"]
+  const unknown = named
+    .flatMap((flag) => values.get(flag) ?? [])
+    .map((setting) => setting.split("=")[0] ?? "")
+    .find((name) => !isSetting(name))
+  if (unknown !== undefined) return `there is no setting ${unknown}`
+
   const preset = values.get("preset")?.at(-1) ?? "quick"
   const base = Presets.byName[preset]
   if (base === undefined) return `there is no preset ${preset}`
@@ -61,6 +70,10 @@ export const fault = (line: ReadonlyArray<string>): string | null => {
   const config = Result.flatMap(overrides, (known) => resolve(base, known))
   return Result.isFailure(config) && operands.length === 0 ? config.failure.message : null
 }
+
+/** A setting, a section of settings, or a value within a setting that holds several. */
+const isSetting = (name: string): boolean =>
+  configKeys.some(({ isSection, path }) => path === name || (!isSection && name.startsWith(`${path}.`)))
 
 /** Splits as a shell does, as far as documents need it: quotes; what is piped on or redirected, and comments, left out. */
 const words = (text: string): ReadonlyArray<string> =>

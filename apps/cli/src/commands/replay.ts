@@ -35,7 +35,8 @@ export const replay = Command.make(
     { command: "inspo replay runs/mine --set population.window=10", description: "What would a longer memory decide?" },
     { command: "inspo replay served --set risk=0.01", description: "What a served population would have risked" },
     {
-      command: "inspo replay runs/mine --grid population.unseen=zero,mean --grid population.ties=order,evidence",
+      command:
+        "inspo replay runs/mine --grid halving.rule=bottom-half,spare-unseen --grid population.ties=order,evidence",
       description: "Four settings at once"
     }
   ])
