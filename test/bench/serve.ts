@@ -85,7 +85,7 @@ const measure = async (database: string, options: ReadonlyArray<string>) => {
   return {
     database,
     // A process takes memory by the megabyte.
-    met: failures === 0 && told.leases.p99 <= limits.p99 && told.rewards.p99 <= limits.p99 && grown <= 2 ** 25,
+    met: failures.length === 0 && told.leases.p99 <= limits.p99 && told.rewards.p99 <= limits.p99 && grown <= 2 ** 25,
     failures,
     ...told,
     processorPerRequest: ((busy.at(-1) ?? 0) - (busy[warmUp] ?? 0)) / (2 * rate * (busy.length - 1 - warmUp)),
@@ -119,7 +119,7 @@ process.stdout.write(
       ({ bytesPerLease, database, failures, leases, processorPerRequest, residentMegabytes, rewards }) => [
         line(`${database}, leases`, leases),
         line(`${database}, rewards`, rewards),
-        `${database}: ${failures} failures, ${processorPerRequest.toFixed(2)} ms of a processor per request, ${residentMegabytes} MB resident, ${bytesPerLease} bytes more per lease`
+        `${database}: ${failures.length} failures${failures.length === 0 ? "" : ` (${failures[0]})`}, ${processorPerRequest.toFixed(2)} ms of a processor per request, ${residentMegabytes} MB resident, ${bytesPerLease} bytes more per lease`
       ]
     ),
     ""

@@ -20,7 +20,8 @@ export interface Load {
 export interface Latencies {
   readonly leases: ReadonlyArray<number>
   readonly rewards: ReadonlyArray<number>
-  readonly failures: number
+  /** Why requests were not answered, one line each. */
+  readonly failures: ReadonlyArray<string>
 }
 
 /** Asks for leases of one unit each, and rewards each some time later, one to a request. */
@@ -30,7 +31,7 @@ export const load = async ({ address, onSecond, population, rate, seconds, warmU
   const given: Array<string> = []
   const leases: Array<number> = []
   const rewards: Array<number> = []
-  let failures = 0
+  const failures: Array<string> = []
   const flying = new Set<Promise<void>>()
   const begin = performance.now()
   const measured = begin + 1000 * warmUp
@@ -44,8 +45,8 @@ export const load = async ({ address, onSecond, population, rate, seconds, warmU
     try {
       read(await post(agent, `${url}${path}`, body))
       if (due >= measured) into.push(performance.now() - due)
-    } catch {
-      failures += 1
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error))
     }
   }
   const lease = (due: number, key: string) =>
