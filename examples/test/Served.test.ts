@@ -94,7 +94,10 @@ describe("examples of the instruction server", { timeout: 120_000 }, () => {
     assert.strictEqual(cohorts[0]?.reported, 2)
   })
 
-  it.skipIf(noPython !== null)("a Python loop finds the instruction that pays", async () => {
-    assert.match(await run("python3", ["python-loop/loop.py"]), /best: Search first, then answer the question\.\n$/u)
-  })
+  it.skipIf(noPython !== null)(
+    `a Python loop finds the instruction that pays${noPython === null ? "" : `: ${noPython}`}`,
+    async () => {
+      assert.match(await run("python3", ["python-loop/loop.py"]), /best: Search first, then answer the question\.\n$/u)
+    }
+  )
 })

@@ -75,9 +75,7 @@ export const make = Effect.fnUntraced(function* (
     ),
     degraded: notes.degraded,
     skipped: notes.skipped,
-    spentUsd: Effect.map(journal.ledger, (totals) =>
-      totals.reduce((sum, { phase, usd }) => (phase === "proposing" ? sum + usd : sum), 0)
-    )
+    spentUsd: Notes.spentUsd(journal)
   }
 })
 

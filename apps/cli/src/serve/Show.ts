@@ -4,7 +4,7 @@ import { wordDiff } from "@inspo/dashboard/WordDiff"
 import { none, type Story, type Stories, tell } from "@inspo/dashboard/served/Stories"
 import type { Population } from "@inspo/serve"
 import * as Reading from "@inspo/serve/Reading"
-import { Console, DateTime, Effect } from "effect"
+import { Console, Effect } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { changeLines, type Style } from "../report/DiffReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -65,7 +65,7 @@ const figure = (value: number | null): string => (value === null ? "-" : value.t
 /** Tells which instruction came from which, what differs between them, and why each left that did. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
-  const told = log.reduce((stories, { at, event }) => tell(stories, event, isoTime(at)), none)
+  const told = log.reduce((stories, { at, event }) => tell(stories, event, Reading.isoTime(at)), none)
   if (json)
     return yield* Console.log(
       JSON.stringify({ directory: place.directory, name: place.name, instructions: [...told.stories.values()] })
@@ -74,8 +74,6 @@ export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
   yield* reporter.lines(lineageLines(told, { columns: reporter.columns, canColor }))
 })
-
-const isoTime = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at))
 
 const lineageLines = ({ incumbent, stories }: Stories, style: Style): ReadonlyArray<string> =>
   [...stories.values()].flatMap((story, index) => {

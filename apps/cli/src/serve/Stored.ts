@@ -30,9 +30,10 @@ export const find = Effect.fn("Served.find")(function* (directory: string) {
 
 /** The one population of a directory; null where it holds none. What takes one alone names the others. */
 export const findOne = Effect.fnUntraced(function* (directory: string) {
-  const [first = null, second] = yield* find(directory)
-  if (second === undefined) return first
-  const names = (yield* find(directory)).map((one) => one.directory)
+  const found = yield* find(directory)
+  const [first = null] = found
+  if (found.length <= 1) return first
+  const names = found.map((one) => one.directory)
   return yield* new UsageError({ problem: `${directory} holds several populations. Name one: ${names.join(", ")}.` })
 })
 
@@ -40,14 +41,13 @@ export const findOne = Effect.fnUntraced(function* (directory: string) {
 export const read = (place: Place) =>
   Effect.gen(function* () {
     const journal = yield* Journal
-    const ledger = yield* journal.ledger
     const notes = yield* Reading.notes(journal)
     return {
       log: yield* Reading.events(journal),
       state: yield* Reading.state(journal),
       degraded: yield* notes.degraded,
       skipped: yield* notes.skipped,
-      spentUsd: ledger.reduce((sum, { usd }) => sum + usd, 0)
+      spentUsd: yield* Reading.spentUsd(journal)
     }
   }).pipe(
     Effect.provide(sqlite.layer({ file: `${place.directory}/journal.sqlite`, mode: "read-only" }), { local: true })

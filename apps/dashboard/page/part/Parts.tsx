@@ -45,6 +45,43 @@ export const Tile = ({
   </div>
 )
 
+/** A name and what goes by it, in a list of facts. */
+export const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
+  <div>
+    <dt dir="auto">{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+/** Why a proposer wrote a text, where it said so. */
+export const Rationale = ({ text }: { readonly text: string | null | undefined }) =>
+  text === null || text === undefined || text === "" ? null : (
+    <p className="rationale" dir="auto">
+      <span className="muted">Reason given: </span>
+      {text}
+    </p>
+  )
+
+/** Whether a text is shown whole or as what it changes in its parent. */
+export const TextChoice = ({
+  onChoose,
+  parent,
+  whole
+}: {
+  readonly parent: string | null
+  readonly whole: boolean
+  readonly onChoose: (whole: boolean) => void
+}) => (
+  <div className="segmented" role="group" aria-label="How to show the text">
+    <button type="button" aria-pressed={!whole} onClick={() => onChoose(false)}>
+      Changes to {parent}
+    </button>
+    <button type="button" aria-pressed={whole} onClick={() => onChoose(true)}>
+      Text alone
+    </button>
+  </div>
+)
+
 /** What may be wider than its place, to be scrolled by keys too. */
 export const Scroll = ({ children, label }: { readonly label: string; readonly children: ReactNode }) => (
   <div className="scroll" role="region" aria-label={label} tabIndex={0}>

@@ -1,11 +1,21 @@
-import { type ReactNode, useMemo, useState } from "react"
+import { useMemo, useState } from "react"
 import type { EvolutionView, LineageView, NodeView } from "../../src/view/LineageView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { percent, plural, points } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
 import { Descent } from "../chart/Descent.tsx"
 import { Diff } from "../part/Diff.tsx"
-import { Card, Empty, FateBadge, InstructionName, Loading, Problem } from "../part/Parts.tsx"
+import {
+  Card,
+  Empty,
+  Fact,
+  FateBadge,
+  InstructionName,
+  Loading,
+  Problem,
+  Rationale,
+  TextChoice
+} from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { useKeys } from "../part/useKeys.ts"
 import { useScrollInto } from "../part/useScrollInto.ts"
@@ -176,14 +186,7 @@ const Node = ({
           </p>
         ) : (
           <>
-            <div className="segmented" role="group" aria-label="How to show the text">
-              <button type="button" aria-pressed={!whole} onClick={() => setWhole(false)}>
-                Changes to {parent.id}
-              </button>
-              <button type="button" aria-pressed={whole} onClick={() => setWhole(true)}>
-                Text alone
-              </button>
-            </div>
+            <TextChoice parent={parent.id} whole={whole} onChoose={setWhole} />
             {whole ? (
               <p className="prose" dir="auto">
                 {node.text}
@@ -193,12 +196,7 @@ const Node = ({
             )}
           </>
         )}
-        {node.rationale !== null && node.rationale !== "" && (
-          <p className="rationale" dir="auto">
-            <span className="muted">Reason given: </span>
-            {node.rationale}
-          </p>
-        )}
+        <Rationale text={node.rationale} />
       </Card>
       {node.verification !== null && <VerificationCard run={run} node={node} evolution={evolution} />}
       {evolution !== undefined && <Cause run={run} evolution={evolution} />}
@@ -279,13 +277,6 @@ const FailureItem = ({ id, run }: { readonly run: RunView; readonly id: string }
     </details>
   )
 }
-
-const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 /** The tree in reading order: each node before its children, with how deep it hangs. */
 const ordered = (

@@ -68,7 +68,7 @@ export const answers = (state: State, archive: Archive, command: LeaseCommand): 
     const one = open === undefined ? undefined : Option.getOrUndefined(HashMap.get(open.leases, key))
     if (open !== undefined && one !== undefined) return answer(state, open, one)
     const archived = archivedLease(state, archive, command, key)
-    if (archived !== undefined) return { ...only(archived), closesAt: null }
+    if (archived !== undefined) return past(archived)
     throw new Invariant.InvariantBroken({ missing: `the lease of ${key}` })
   })
 }
@@ -80,17 +80,19 @@ const archivedWhole = (state: State, archive: Archive, command: LeaseCommand): R
     .flatMap(({ key }) => find(key))
     .flatMap((own) => [own, ...own.arms.flatMap(find)])
     .sort((a, b) => a.place - b.place)
-    .map((one) => ({ ...only(one), closesAt: null }))
+    .map(past)
 }
 
-const only = ({ cohort, instruction, key, lease, n, probability, question }: ArchivedLease) => ({
+/** A lease of the archive, where it is not looked up by when its cohort closes, or has closed. */
+const past = ({ cohort, instruction, key, lease, n, probability, question }: ArchivedLease): LeaseAnswer => ({
   lease,
   cohort,
   key,
   n,
   instruction,
   probability,
-  question
+  question,
+  closesAt: null
 })
 
 const answer = ({ settings }: State, cohort: Cohort, one: Lease): LeaseAnswer => {

@@ -1,6 +1,9 @@
 /** Instructions that a population knew and its state has forgotten, from its log. */
 import { candidateId, type EventOf, type Learning, type PopulationEvent, proposalId, State } from "@inspo/cohorts"
 import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
+import type { Journal, JournalError } from "@inspo/journal"
+import { Effect } from "effect"
+import * as Loading from "./Loading.ts"
 
 /** An instruction as it was, and how it left if it did. Candidates have the ids they have while they are tried. */
 export interface Known {
@@ -71,6 +74,10 @@ export const read = (events: Iterable<PopulationEvent>): History => {
   }
   return known
 }
+
+/** The history that a journal holds. It reads the whole log. */
+export const load = (journal: Journal.Interface): Effect.Effect<History, JournalError> =>
+  Effect.map(Loading.events(journal), (log) => read(log.map(({ event }) => event)))
 
 /** What was known of an instruction on a branch, or before it began. */
 export const find = (

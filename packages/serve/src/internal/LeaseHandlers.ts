@@ -14,9 +14,8 @@ import type { Incumbent, Rewind, Rewound } from "../Population.ts"
 import type { Close, CohortState, Reward, RewardResult, RewardResults, Rewards } from "../Reward.ts"
 import type * as Told from "../Told.ts"
 import * as History from "./History.ts"
-import * as Loading from "./Loading.ts"
 import * as Metrics from "./Metrics.ts"
-import { ofFailure, ofJournal, type Problem, refusal } from "./Refusals.ts"
+import { ofFailure, ofJournal, type Problem, refusal, type Unavailable } from "./Refusals.ts"
 import * as View from "./View.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -61,7 +60,8 @@ const lease = Effect.fn("Server.lease")(function* (
   )
   yield* Metrics.leased(served, leases.length)
   const state = yield* served.live.state
-  const given = yield* Effect.forEach(leases, (one) => leaseOf(served, state, one))
+  const history = yield* Effect.cached(Effect.mapError(History.load(served.journal), ofJournal))
+  const given = yield* Effect.forEach(leases, (one) => leaseOf(served.mark, state, history, one))
   const byKey = new Map(given.map((one) => [one.key, one]))
   const own = requests.map(({ key }) => Invariant.get(byKey, key, "the lease of a key"))
   const keys = new Set(requests.map(({ key }) => key))
@@ -104,11 +104,12 @@ const fitting = (
 const unnamedStratum = "all"
 
 const leaseOf = Effect.fnUntraced(function* (
-  { journal, mark }: Served,
+  mark: string,
   state: State.State,
+  history: Effect.Effect<History.History, Unavailable>,
   { closesAt, instruction, key, lease, n, probability }: LeaseAnswer
 ): Effect.fn.Return<Lease, Problem> {
-  const text = content(state, instruction) ?? (yield* past(journal, state, lease, instruction))
+  const text = content(state, instruction) ?? past(yield* history, state, lease, instruction)
   return {
     lease: `${mark}${lease}`,
     key,
@@ -120,16 +121,11 @@ const leaseOf = Effect.fnUntraced(function* (
 })
 
 /** What an instruction said that has left, for a lease that is asked for again. */
-const past = (journal: Served["journal"], state: State.State, lease: string, instruction: InstructionId) =>
-  Loading.events(journal).pipe(
-    Effect.mapError(ofJournal),
-    Effect.map((log) => {
-      const history = History.read(log.map(({ event }) => event))
-      const known = History.find(history, state, Number.parseInt(lease, 10), instruction)
-      if (known === undefined) throw new Invariant.InvariantBroken({ missing: `the text of ${instruction}` })
-      return known.content
-    })
-  )
+const past = (history: History.History, state: State.State, lease: string, instruction: InstructionId) => {
+  const known = History.find(history, state, Number.parseInt(lease, 10), instruction)
+  if (known === undefined) throw new Invariant.InvariantBroken({ missing: `the text of ${instruction}` })
+  return known.content
+}
 
 const reward = Effect.fn("Server.reward")(function* (
   served: Served,

@@ -1,5 +1,5 @@
 /** What an admin does with the instructions of a population. Whatever is asked twice is done once. */
-import { standing, type State, Strategies } from "@inspo/cohorts"
+import type { State } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Effect, Equal } from "effect"
 import { Conflict, NotFound } from "../Errors.ts"
@@ -7,7 +7,6 @@ import type { Member, MemberAction } from "../Member.ts"
 import type { Served } from "../Populations.ts"
 import * as History from "./History.ts"
 import { submit } from "./LeaseHandlers.ts"
-import * as Loading from "./Loading.ts"
 import { ofJournal, type Problem } from "./Refusals.ts"
 import * as View from "./View.ts"
 
@@ -93,7 +92,7 @@ const review = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Member, Problem> {
   const { live } = served
   const state = yield* live.state
-  const candidate = standing(Strategies.ofSettings(state.settings), state).candidates.find((one) => one.id === id)
+  const candidate = View.standingOf(state).candidates.find((one) => one.id === id)
   const decided = isApproved ? "approved" : "rejected"
   if (candidate?.stage === "waiting") {
     const { place } = candidate
@@ -113,9 +112,9 @@ const gone = Effect.fnUntraced(function* (
   { journal, live, name }: Served,
   id: InstructionId
 ): Effect.fn.Return<History.Known, Problem> {
-  const log = yield* Effect.mapError(Loading.events(journal), ofJournal)
+  const history = yield* Effect.mapError(History.load(journal), ofJournal)
   const state = yield* live.state
-  const known = History.find(History.read(log.map(({ event }) => event)), state, state.branch, id)
+  const known = History.find(history, state, state.branch, id)
   return (
     known ??
     (yield* new NotFound({

@@ -1,9 +1,9 @@
 /** What a server measures of its populations, for Prometheus. */
-import { standing, Strategies } from "@inspo/cohorts"
 import { Clock, Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import type { Served } from "../Populations.ts"
 import type { Outcome } from "../Reward.ts"
+import * as View from "./View.ts"
 
 /** Counts leases that were given out, or given again. */
 export const leased = ({ name }: Named, count: number): Effect.Effect<void> =>
@@ -30,7 +30,7 @@ export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =
 export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Served>) {
   for (const { evolving, live, name } of populations) {
     const state = yield* live.state
-    const { cohorts, members } = standing(Strategies.ofSettings(state.settings), state)
+    const { cohorts, members } = View.standingOf(state)
     const set = (gauge: typeof open, value: number) =>
       Metric.update(Metric.withAttributes(gauge, { population: name }), value)
     const samples = members.reduce((sum, one) => sum + one.samples, 0)

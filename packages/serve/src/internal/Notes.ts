@@ -37,6 +37,12 @@ export const open = Effect.fnUntraced(function* (journal: Journal.Interface): Ef
   }
 })
 
+/** What proposals have cost, in US dollars. */
+export const spentUsd = (journal: Journal.Interface): Effect.Effect<number, JournalError> =>
+  Effect.map(journal.ledger, (totals) =>
+    totals.reduce((sum, { phase, usd }) => (phase === "proposing" ? sum + usd : sum), 0)
+  )
+
 const kind = "note"
 
 /** A value under one key, kept in memory, too. */

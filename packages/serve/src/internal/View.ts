@@ -59,6 +59,9 @@ export const population = ({ degraded, name, skipped, spentUsd }: Beside, state:
   }
 }
 
+/** How a population stands under the strategies that its settings name. */
+export const standingOf = (state: State.State): Standing => standing(Strategies.ofSettings(state.settings), state)
+
 /** Members, and candidates that wait or are tried. */
 export const allOf = (state: State.State): ReadonlyArray<Member> => {
   const strategies = Strategies.ofSettings(state.settings)
@@ -97,7 +100,7 @@ const head = (
 
 /** The instruction to use outside learning. */
 export const incumbent = (state: State.State): Incumbent => {
-  const shown = standing(Strategies.ofSettings(state.settings), state)
+  const shown = standingOf(state)
   const { content, id, why } = shown.incumbent
   return {
     instruction: instruction(id, content),
@@ -122,7 +125,7 @@ export const cohort = ({ leases, name, reported, settlesAt, status }: CohortStan
 
 /** The cohort of this name, undefined where it is closed or was never opened. */
 export const cohortNamed = (state: State.State, name: string): CohortState | undefined =>
-  standing(Strategies.ofSettings(state.settings), state)
+  standingOf(state)
     .cohorts.filter((one) => one.name === name)
     .map(cohort)[0]
 

@@ -1,7 +1,7 @@
 import type { Population } from "@inspo/serve/Population"
-import { type ReactNode, useState } from "react"
+import { useState } from "react"
 import { count, percent, plural } from "../../../src/Format.ts"
-import { Card, InstructionName, Loading, Problem } from "../../part/Parts.tsx"
+import { Card, Fact, InstructionName, Loading, Problem, Rationale, TextChoice } from "../../part/Parts.tsx"
 import { useKeys } from "../../part/useKeys.ts"
 import { useScrollInto } from "../../part/useScrollInto.ts"
 import { go } from "../../Route.ts"
@@ -95,23 +95,9 @@ const Detail = ({
         }
       >
         <Facts node={node} population={population} />
-        {parent !== undefined && (
-          <div className="segmented" role="group" aria-label="How to show the text">
-            <button type="button" aria-pressed={!whole} onClick={() => setWhole(false)}>
-              Changes to {parent.id}
-            </button>
-            <button type="button" aria-pressed={whole} onClick={() => setWhole(true)}>
-              Text alone
-            </button>
-          </div>
-        )}
+        {parent !== undefined && <TextChoice parent={parent.id} whole={whole} onChoose={setWhole} />}
         <Wording from={whole ? undefined : parent?.wording} to={node.wording} />
-        {node.story?.rationale !== null && node.story?.rationale !== undefined && node.story.rationale !== "" && (
-          <p className="rationale" dir="auto">
-            <span className="muted">Reason given: </span>
-            {node.story.rationale}
-          </p>
-        )}
+        <Rationale text={node.story?.rationale} />
       </Card>
       <Actions node={node} population={population} />
     </div>
@@ -157,13 +143,6 @@ const Facts = ({
       </Fact>
     )}
   </dl>
-)
-
-const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
-  <div>
-    <dt dir="auto">{name}</dt>
-    <dd>{children}</dd>
-  </div>
 )
 
 const Actions = ({ node, population }: { readonly node: Node; readonly population: Population }) => {

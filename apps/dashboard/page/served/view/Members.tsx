@@ -1,7 +1,7 @@
 import type { Member } from "@inspo/serve/Member"
 import type { Population } from "@inspo/serve/Population"
 import { count, percent } from "../../../src/Format.ts"
-import { Card, Empty, InstructionName, Problem, Scroll } from "../../part/Parts.tsx"
+import { Card, Empty, InstructionName, Problem, Rationale, Scroll } from "../../part/Parts.tsx"
 import { onMember, useActing } from "../Acting.tsx"
 import { href } from "../Route.ts"
 import { useStories } from "../Stories.ts"
@@ -116,12 +116,7 @@ const Newcomer = ({
       actions={<span className="muted small">{parent === undefined ? "" : `changes to ${parent.id}`}</span>}
     >
       <Wording from={parent?.wording} to={member.wording} />
-      {rationale !== undefined && rationale !== "" && (
-        <p className="rationale" dir="auto">
-          <span className="muted">Reason given: </span>
-          {rationale}
-        </p>
-      )}
+      <Rationale text={rationale} />
       <div className="form">
         <p className="buttons">
           <button type="button" className="button primary" disabled={busy} onClick={() => decide("approve")}>
