@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import re
+import ssl
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from .._inspo import Inspo, LeaseRequest, NoInstruction, Problem
+from .._lease import Lease, Reward
+
+#: The most leases in one request, as the server allows.
+_MOST_LEASES = 1024
+#: Seconds between two attempts.
+_PAUSE = 0.5
+
+
+class Stopped(Exception):
+    """The server and the training run do not go together any more, so that training has to stop."""
+
+
+class TrainingRun:
+    """
+    The cohorts of one training run in a population of the profile `trainer`: `train/0`, `train/1`, …, one for each batch of
+    prompts that is sampled at once. Unlike an agent, a trainer does not go on without the server: samples of one group would have
+    different instructions, or rewards would be lost. So every method waits up to `patience` seconds and raises Stopped then; the
+    trainer is resumed from its checkpoint. For any number of threads and of ranks, which all have one of their own.
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        population: str,
+        *,
+        run: str = "train",
+        api_key: str | None = None,
+        patience: float = 60.0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """
+        `run` names the training run, and begins the names of its cohorts: another run on the same population, or one that begins
+        anew without a checkpoint, takes another name.
+        """
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", run) or run == "auto":
+            raise ValueError(f"run is {run!r}; expected letters, digits, `.`, `_` and `-`, and not `auto`")
+        self.population = population
+        self.run = run
+        self._patience = patience
+        self._problem = ""
+        self._train = Inspo(urls, api_key=api_key, tls=tls, on_problem=self._note)
+        #: of its own, since what becomes of its rewards is no reason to stop
+        self._validate = Inspo(urls, api_key=api_key, tls=tls, on_problem=self._note)
+
+    def resume(self, number: int, attempt: str) -> None:
+        """
+        Before the first lease of a trainer that goes on with the cohort of this number, from 1: the population goes back to the end
+        of the one before. All ranks ask, and name the `attempt` alike, such as by an id that the first one made up; each
+        attempt has a name of its own.
+        """
+        to = self.cohort(number - 1)
+        rewound = self._train.rewind(self.population, to=to, request_id=attempt, timeout=self._patience)
+        if rewound is None:
+            raise self._stopped(f"could not go back to {to}")
+
+    def leases(
+        self, number: int, requests: Sequence[LeaseRequest], *, policy_version: str | None = None
+    ) -> list[Lease]:
+        """
+        The leases of a cohort, or a part of them: the same for every rank that asks with the same keys. Each request has a key
+        that is its own in the cohort.
+        """
+        return self._leases(self._train, self.cohort(number), requests, None, policy_version)
+
+    def validation(self, name: str, requests: Sequence[LeaseRequest]) -> list[Lease]:
+        """Leases to validate with, all of the incumbent; `name` names the validation, such as `12`."""
+        return self._leases(self._validate, f"{self.run}/validation/{name}", requests, "validation", None)
+
+    def reward(self, reward: Reward, *, validation: bool = False) -> None:
+        """Queues a reward by the id of its lease, as `Inspo.reward`: for where the lease itself is not at hand."""
+        (self._validate if validation else self._train).reward(self.population, reward)
+
+    def close(self, number: int, groups: int) -> None:
+        """
+        Waits until all rewards of this process are told, and has the cohort closed as soon as so many groups are reported, by
+        whichever rank. Raises Stopped where a reward was not accepted, such as one that was told before.
+        """
+        cohort = self.cohort(number)
+        if self._train.close(self.population, cohort, groups=groups, timeout=self._patience) is None:
+            raise self._stopped(f"could not tell the rewards of {cohort}")
+        counts = asdict(self._train.counts)
+        wrong = {
+            name: counts[name]
+            for name in ("duplicate", "late", "superseded", "unknown", "refused", "dropped")
+            if counts[name] > 0
+        }
+        if wrong:
+            told = ", ".join(f"{count} {name}" for name, count in wrong.items())
+            raise self._stopped(
+                f"rewards up to {cohort} were not all accepted ({told}). Where the cohort was trained on before, "
+                "resume from a checkpoint, or begin a run of another name"
+            )
+
+    def close_validation(self, name: str) -> None:
+        """Waits until all rewards of validations are told, and closes this one."""
+        cohort = f"{self.run}/validation/{name}"
+        if self._validate.close(self.population, cohort, timeout=self._patience) is None:
+            raise self._stopped(f"could not tell the rewards of {cohort}")
+
+    def cohort(self, number: int) -> str:
+        """The name of a cohort, from 0."""
+        if number < 0:
+            raise ValueError(f"number is {number}; expected at least 0")
+        return f"{self.run}/{number}"
+
+    def _leases(
+        self,
+        client: Inspo,
+        cohort: str,
+        requests: Sequence[LeaseRequest],
+        phase: str | None,
+        policy_version: str | None,
+    ) -> list[Lease]:
+        if any(request.key is None for request in requests):
+            raise ValueError("key is None; expected one for each request, the same in every rank")
+        leases: list[Lease] = []
+        end = time.monotonic() + self._patience
+        while len(leases) < len(requests):
+            left = end - time.monotonic()
+            if left <= 0:
+                raise self._stopped(f"got no leases of {cohort} within {self._patience:g} s")
+            some = requests[len(leases) : len(leases) + _MOST_LEASES]
+            try:
+                # All the time that is left: an answer that comes too late is given back, though other ranks may use it.
+                given = client.leases(
+                    self.population, some, cohort=cohort, phase=phase, policy_version=policy_version, timeout=left
+                )
+            except NoInstruction:
+                given = []
+            if given and given[0].leased:
+                leases.extend(given)
+            else:
+                time.sleep(min(_PAUSE, left))
+        return leases
+
+    def _note(self, problem: Problem) -> None:
+        self._problem = problem.message
+
+    def _stopped(self, what: str) -> Stopped:
+        why = f": {self._problem}" if self._problem else ""
+        return Stopped(f"{self.population}: {what}{why}")

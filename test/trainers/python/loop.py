@@ -1,0 +1,37 @@
+"""
+A training loop of nobody's framework, one rank of it: loop.py URL LOG RANK RANKS FIRST LAST ATTEMPT. It writes every reward to
+its log, and goes on from the cohort FIRST as from a checkpoint.
+"""
+
+import sys
+
+from inspo_client import LeaseRequest, Question
+from inspo_client.integrations import TrainingRun
+
+from world import RewardLog, reward
+
+url, log, *numbers, attempt = sys.argv[1:]
+rank, ranks, first, last = map(int, numbers)
+groups, n = 16, 2
+
+run = TrainingRun([url], "policy", patience=20)
+rewards = RewardLog(log, rank, attempt)
+if first > 0:
+    run.resume(first, attempt)
+for number in range(first, last):
+    records = range(number * groups, (number + 1) * groups)
+    leases = run.leases(
+        number,
+        [LeaseRequest(str(record), n, question=Question(str(record), f"Question {record}")) for record in records],
+        policy_version=str(number),
+    )
+    for record, lease in zip(records, leases):
+        # Ranks share the samples of every group.
+        for sample in range(rank, n, ranks):
+            value = reward(lease.text, record, sample)
+            rewards.write(number, lease.key, lease.id, sample, lease.text, value)
+            lease.reward(value, sample=sample, transcript=f"Answer {record}.{sample}")
+    run.close(number, groups)
+    [incumbent] = run.validation(str(number), [LeaseRequest("v0")])
+    incumbent.reward(0.5)
+    run.close_validation(str(number))

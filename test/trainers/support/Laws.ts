@@ -1,0 +1,194 @@
+/** What has to hold between the log of a trainer's own reward function and what the server came to. */
+import { readFile } from "node:fs/promises"
+import { Schema } from "effect"
+import { assert } from "vitest"
+import { best } from "./World.ts"
+
+/** A line of the log: a reward as the trainer saw it. */
+const Row = Schema.Struct({
+  rank: Schema.Int,
+  attempt: Schema.String,
+  cohort: Schema.Int,
+  key: Schema.String,
+  lease: Schema.String,
+  sample: Schema.Int,
+  instruction: Schema.String,
+  value: Schema.Finite
+})
+export interface Row extends Schema.Schema.Type<typeof Row> {}
+
+/** A start of the trainer, and the cohort that it began with. */
+export interface Attempt {
+  readonly name: string
+  readonly first: number
+}
+
+export interface Expected {
+  readonly url: string
+  /** In order; each but the first went on from a checkpoint. */
+  readonly attempts: readonly [Attempt, ...ReadonlyArray<Attempt>]
+  readonly cohorts: number
+  readonly groups: number
+  readonly n: number
+  readonly firstCohort?: number
+}
+
+const Closed = Schema.Struct({
+  cohort: Schema.String,
+  units: Schema.Array(Schema.Struct({ instruction: Schema.String, rewards: Schema.Array(Schema.Finite) }))
+})
+const decodeClosed = Schema.decodeUnknownSync(Closed)
+const decodeTo = Schema.decodeUnknownSync(Schema.Struct({ to: Schema.String }))
+const decodeOpened = Schema.decodeUnknownSync(Schema.Struct({ cohort: Schema.String, phase: Schema.String }))
+const decodeCohort = Schema.decodeUnknownSync(Schema.Struct({ cohort: Schema.String }))
+const decodePruned = Schema.decodeUnknownSync(Schema.Struct({ pruned: Schema.Array(Schema.Json) }))
+const decodeEvents = Schema.decodeUnknownSync(
+  Schema.Struct({ events: Schema.Array(Schema.Struct({ type: Schema.String, data: Schema.Json })), last: Schema.Int })
+)
+const decodePopulation = Schema.decodeUnknownSync(
+  Schema.Struct({
+    members: Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        wording: Schema.String,
+        standing: Schema.String,
+        estimate: Schema.Struct({ mean: Schema.NullOr(Schema.Finite), samples: Schema.Int, silent: Schema.Finite })
+      })
+    ),
+    branch: Schema.Int,
+    leases: Schema.Struct({ given: Schema.Int, open: Schema.Int, overdue: Schema.Int, lost: Schema.Int })
+  })
+)
+const decodeIncumbent = Schema.decodeUnknownSync(
+  Schema.Struct({ instruction: Schema.Struct({ text: Schema.String }), reason: Schema.String })
+)
+
+const decodeRow = Schema.decodeUnknownSync(Schema.fromJsonString(Row))
+
+export const readLog = async (...files: ReadonlyArray<string>): Promise<ReadonlyArray<Row>> => {
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")))
+  return texts.flatMap((text) =>
+    text
+      .split("\n")
+      .filter((line) => line.endsWith("}"))
+      .map((line) => decodeRow(line))
+  )
+}
+
+/** Checks all laws, once the trainer has ended. */
+export const check = async (rows: ReadonlyArray<Row>, expected: Expected): Promise<void> => {
+  const living = rows.filter((row) => isLiving(row, expected.attempts))
+  const events = await eventsOf(expected.url)
+  const population = decodePopulation(await read(expected.url, ""))
+  checkGroups(living, expected)
+  checkReplays(rows, living)
+  checkFolds(living, events, expected)
+  checkFreshness(events)
+  assert.strictEqual(population.branch, expected.attempts.length - 1, "one rewind for each attempt after the first")
+  assert.strictEqual(population.leases.lost, 0)
+  for (const { estimate, wording } of population.members.filter(({ standing }) => standing === "member")) {
+    const own = living.filter(({ instruction }) => instruction === wording)
+    assert.strictEqual(estimate.samples, own.length, wording)
+    assert.strictEqual(estimate.silent, 0, wording)
+    if (own.length > 0) assert.closeTo(estimate.mean ?? NaN, mean(own), 1e-9, wording)
+  }
+  const incumbent = decodeIncumbent(await read(expected.url, "/incumbent"))
+  assert.deepStrictEqual([incumbent.instruction.text, incumbent.reason], [best, "evidence"])
+  const pruned = events.filter(({ data, type }) => type === "Pruned" && decodePruned(data).pruned.length > 0)
+  assert.isNotEmpty(pruned, "somebody was pruned")
+  assert.include(
+    events.map(({ type }) => type),
+    "Refilled"
+  )
+}
+
+const read = async (url: string, path: string): Promise<unknown> => {
+  const response = await fetch(`${url}/v1/populations/policy${path}`)
+  assert.isTrue(response.ok, path)
+  return response.json()
+}
+
+type Event = ReturnType<typeof decodeEvents>["events"][number]
+
+const eventsOf = async (url: string): Promise<ReadonlyArray<Event>> => {
+  const all: Array<Event> = []
+  for (let after = -1; ;) {
+    const { events, last } = decodeEvents(await read(url, `/events?after=${after}`))
+    if (events.length === 0) return all
+    all.push(...events)
+    after = last
+  }
+}
+
+/** Whether what an attempt did counts: it was not begun again by a later one. */
+const isLiving = (row: Row, attempts: ReadonlyArray<Attempt>): boolean => {
+  const own = attempts.findIndex(({ name }) => name === row.attempt)
+  return own >= 0 && attempts.slice(own + 1).every(({ first }) => row.cohort < first)
+}
+
+/** All n samples of a group have one instruction, and each is there once, from whichever rank. */
+const checkGroups = (living: ReadonlyArray<Row>, { cohorts, firstCohort = 0, groups, n }: Expected): void => {
+  const found = Map.groupBy(living, ({ cohort, key }) => `${cohort}/${key}`)
+  assert.strictEqual(found.size, (cohorts - firstCohort) * groups)
+  for (const [name, group] of found) {
+    assert.strictEqual(new Set(group.map(({ instruction }) => instruction)).size, 1, name)
+    assert.strictEqual(new Set(group.map(({ lease }) => lease)).size, 1, name)
+    assert.deepStrictEqual(
+      group.map(({ sample }) => sample).toSorted((a, b) => a - b),
+      Array.from({ length: n }, (_, sample) => sample),
+      name
+    )
+  }
+  for (const group of Map.groupBy(living, ({ cohort }) => cohort).values())
+    assert.strictEqual(new Set(group.map(({ key }) => key)).size, groups)
+}
+
+/** A lease that was worked on before a resume is not handed out again. */
+const checkReplays = (rows: ReadonlyArray<Row>, living: ReadonlyArray<Row>): void => {
+  const before = new Set(rows.filter((row) => !living.includes(row)).map(({ lease }) => lease))
+  assert.isEmpty(living.filter(({ lease }) => before.has(lease)))
+}
+
+/** What was folded, cohort by cohort, is what the trainer saw. */
+const checkFolds = (living: ReadonlyArray<Row>, events: ReadonlyArray<Event>, expected: Expected): void => {
+  const { cohorts, firstCohort = 0 } = expected
+  let closed: Array<typeof Closed.Type> = []
+  for (const { data, type } of events) {
+    if (type === "Closed") closed.push(decodeClosed(data))
+    if (type === "Rewound") {
+      const { to } = decodeTo(data)
+      closed = closed.slice(0, closed.findIndex(({ cohort }) => cohort === to) + 1)
+    }
+  }
+  const names = closed.map(({ cohort }) => cohort)
+  assert.deepStrictEqual(
+    names,
+    Array.from({ length: cohorts - firstCohort }, (_, place) => `train/${firstCohort + place}`)
+  )
+  for (const { cohort, units } of closed) {
+    const own = living.filter((row) => `train/${row.cohort}` === cohort)
+    const seen = [...Map.groupBy(own, ({ key }) => key).values()].map((group) => group.map(({ value }) => value))
+    const sorted = (groups: ReadonlyArray<ReadonlyArray<number>>) =>
+      groups.map((group) => group.toSorted((a, b) => a - b).join(" ")).toSorted()
+    assert.deepStrictEqual(sorted(units.map(({ rewards }) => rewards)), sorted(seen), cohort)
+  }
+}
+
+/** While a cohort is rewarded, at most the next one has leases. */
+const checkFreshness = (events: ReadonlyArray<Event>): void => {
+  let newest = -1
+  const numberOf = (name: string) => Number(name.split("/").at(-1))
+  for (const { data, type } of events) {
+    if (type === "Rewound") newest = numberOf(decodeTo(data).to)
+    if (type === "CohortOpened") {
+      const { cohort, phase } = decodeOpened(data)
+      if (phase === "train") newest = Math.max(newest, numberOf(cohort))
+    }
+    if (type === "Rewarded") {
+      const { cohort } = decodeCohort(data)
+      if (!cohort.includes("validation")) assert.isAtMost(newest, numberOf(cohort) + 1, `leases ahead of ${cohort}`)
+    }
+  }
+}
+
+const mean = (rows: ReadonlyArray<Row>): number => rows.reduce((sum, { value }) => sum + value, 0) / rows.length
