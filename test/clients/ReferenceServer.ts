@@ -24,7 +24,9 @@ export const Setup = Schema.Struct({
   bodyLimit: Schema.optionalKey(Schema.Int),
   probability: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
   /** False where it refuses to close cohorts, as of an `online` population. */
-  closes: Schema.optionalKey(Schema.Boolean)
+  closes: Schema.optionalKey(Schema.Boolean),
+  /** A candidate that is tried on the first question of each whole cohort, in the place of the last. */
+  candidate: Schema.optionalKey(Schema.Json)
 })
 
 export interface Sent {
@@ -164,17 +166,20 @@ export class ReferenceServer {
     return { status: 200, body: { instruction: this.setup.incumbent ?? seed, reason: "seed", why: "", strata: {} } }
   }
 
-  #lease({ cohort = "c1", requests }: Lease.LeaseRequests) {
+  #lease({ cohort = "c1", requests, whole = false }: Lease.LeaseRequests) {
+    const { candidate, incumbent = seed, instruction = seed, probability = 0.5 } = this.setup
+    const lease = ({ key, n = 1 }: Lease.LeaseRequest, used: unknown) => {
+      const lease = `${cohort}:${key}`
+      this.#leases.set(lease, { key, n, cohort })
+      return { lease, key, n, instruction: used, probability, closesAt: null }
+    }
+    const [tried] = whole && candidate !== undefined ? requests : []
+    const answer = { cohort, incumbent: idOf(incumbent) }
+    if (tried === undefined) return { ...answer, leases: requests.map((request) => lease(request, instruction)) }
     return {
-      cohort,
-      incumbent: idOf(this.setup.incumbent ?? seed),
-      leases: requests.map(({ key, n = 1 }) => {
-        const lease = `${cohort}:${key}`
-        this.#leases.set(lease, { key, n, cohort })
-        const instruction = this.setup.instruction ?? seed
-        const { probability = 0.5 } = this.setup
-        return { lease, key, n, instruction, probability, closesAt: null }
-      })
+      ...answer,
+      leases: requests.slice(0, -1).map((request) => lease(request, instruction)),
+      trials: [lease({ ...tried, key: `${tried.key}#${idOf(candidate)}` }, candidate)]
     }
   }
 

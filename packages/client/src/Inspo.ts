@@ -69,6 +69,12 @@ export interface LeaseOptions extends CallOptions {
   /** `train` by default; validation gets the incumbent. */
   readonly phase?: "train" | "validation"
   readonly policyVersion?: string
+  /**
+   * These are all requests of the cohort: they are assigned together, as a run assigns a step, and candidates are tried on their
+   * questions. The leases of trials come after the others, each with the key of its question before `#`; they take the places of
+   * some requests, which get none.
+   */
+  readonly whole?: boolean
 }
 
 /** An instruction to use outside learning; `id` is null where it is the fallback, `fresh` false where no server told it just now. */
@@ -135,14 +141,17 @@ export class Inspo {
     return lease
   }
 
-  /** Leases for up to 1,024 units of work in one request, in their order: all of them, or none is leased. */
+  /**
+   * Leases for up to 1,024 units of work in one request, in their order: all of them, or none is leased. What a `whole` cohort
+   * gets may be others, while candidates are tried: go by the keys of the leases.
+   */
   async leases(
     population: string,
     requests: ReadonlyArray<LeaseRequest>,
-    { cohort, fallback, phase, policyVersion, timeout = this.#options.timeout }: LeaseOptions = {}
+    { cohort, fallback, phase, policyVersion, timeout = this.#options.timeout, whole }: LeaseOptions = {}
   ): Promise<ReadonlyArray<Lease>> {
     const path = pathOf(population)
-    check(requests.length > 0 && requests.length <= 1024, "requests", requests.length, "1 to 1,024 of them")
+    check(requests.length > 0 && requests.length <= 1024, "requests", requests.length, "1 to 1,024")
     const keyed = requests.map(({ key = crypto.randomUUID(), n = 1, question, sticky, stratum }) => ({
       key,
       n,
@@ -153,10 +162,9 @@ export class Inspo {
     for (const { n } of keyed) check(Number.isInteger(n) && n > 0, "n", n, "a whole number above 0")
 
     const leased = ({ cohort, leases }: Wire.LeasesAnswer) =>
-      keyed.flatMap(({ key, n }, index) => {
-        const given = leases[index]
-        return given === undefined ? [] : [this.#lease({ population, key, n, cohort }, given.instruction, given)]
-      })
+      leases.map(({ instruction: { id, wording }, lease, ...given }) =>
+        this.#lease({ ...given, population, cohort, id: lease, instruction: id, wording })
+      )
     /** For answers that come too late or cannot be used. */
     const giveBack = (answer: Wire.LeasesAnswer) => {
       this.#learn(population, path, answer)
@@ -170,9 +178,10 @@ export class Inspo {
       {
         method: "POST",
         path: `${path}/leases`,
-        body: JSON.stringify({ cohort, phase, policyVersion, requests: keyed })
+        body: JSON.stringify({ cohort, phase, policyVersion, whole, requests: keyed })
       },
-      Wire.leases(keyed.map(({ key }) => key)),
+      // Trials take the places of some.
+      Wire.leases(whole ? [] : keyed.map(({ key }) => key)),
       timeout,
       // Where another server answered the same request, its leases are these.
       async (answer) => isUsable(await asking) || giveBack(answer)
@@ -180,13 +189,26 @@ export class Inspo {
     const result = await asking
     if ("value" in result && isUsable(result)) {
       this.#learn(population, path, result.value)
-      this.#counts.leased += keyed.length
-      return leased(result.value)
+      const given = leased(result.value)
+      this.#counts.leased += given.length
+      return given
     }
     if ("value" in result) giveBack(result.value)
-    const instead = this.#instead(population, fallback, result)
+    const { id: instruction, wording } = this.#instead(population, fallback, result)
     this.#counts.unleased += keyed.length
-    return keyed.map(({ key, n }) => this.#lease({ population, key, n, cohort: cohort ?? null }, instead))
+    return keyed.map(({ key, n }) =>
+      this.#lease({
+        population,
+        key,
+        n,
+        cohort: cohort ?? null,
+        id: null,
+        instruction,
+        wording,
+        probability: null,
+        closesAt: null
+      })
+    )
   }
 
   /** The instruction to use outside learning, as the server says or last said, else the fallback. */
@@ -271,7 +293,7 @@ export class Inspo {
     timeout: number,
     late?: (value: A) => void
   ): Promise<Transport.Result<A>> {
-    check(timeout > 0, "timeout", timeout, "milliseconds above 0")
+    check(timeout > 0, "timeout", timeout, "a number above 0")
     const wait = (this.#notBefore.get(population) ?? 0) - performance.now()
     if (wait > 0) return Transport.failure(`asked for patience, ${Math.ceil(wait)} ms`)
     const result = await this.#ask(request, read, timeout, late)
@@ -280,14 +302,10 @@ export class Inspo {
     return result
   }
 
-  #lease(work: Pick<Given, "population" | "key" | "n" | "cohort">, used: Instead, given?: Wire.LeaseAnswer): Lease {
-    const { closesAt = null, lease = null, probability = null } = given ?? {}
-    return new Lease(
-      { ...work, id: lease, instruction: used.id, wording: used.wording, probability, closesAt },
-      (reward) => {
-        if (lease !== null) void this.reward(work.population, { ...reward, lease })
-      }
-    )
+  #lease(given: Given): Lease {
+    return new Lease(given, (reward) => {
+      if (given.id !== null) void this.reward(given.population, { ...reward, lease: given.id })
+    })
   }
 
   /** What to go on with where there is no answer of use. */

@@ -56,14 +56,14 @@ export const make = ({ fetch, headers, urls }: Options): Ask => {
     signal: AbortSignal,
     again: boolean
   ): Promise<Result<A>> => {
-    const { body, method, path } = request
+    const { body = null, method, path } = request
     try {
       const response = await fetch(url + path, {
         method,
         headers,
         signal,
         redirect: "manual",
-        ...(body === undefined ? {} : { body })
+        body
       })
       const { status } = response
       const answer = parse(await textOf(response))
@@ -126,7 +126,7 @@ export const make = ({ fetch, headers, urls }: Options): Ask => {
 /** What comes of a promise that is never rejected, or undefined when the time is over, in milliseconds. */
 export const within = async <A>(timeout: number, promise: Promise<A>): Promise<A | undefined> => {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const over = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), timeout)))
+  const over = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, timeout, undefined)))
   try {
     return await Promise.race([promise, over])
   } finally {

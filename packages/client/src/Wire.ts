@@ -10,6 +10,8 @@ export interface Instruction {
 
 export interface LeaseAnswer {
   readonly lease: string
+  readonly key: string
+  readonly n: number
   readonly instruction: Instruction
   readonly probability: number | null
   readonly closesAt: string | null
@@ -46,27 +48,27 @@ export interface RewardsAnswer {
   readonly cohort: CohortState | null
 }
 
-/** Leases of exactly these keys, in their order. */
+/** Leases that begin with these keys, in their order; after them come those of candidates that are tried. */
 export const leases =
   (keys: ReadonlyArray<string>) =>
   (body: unknown): LeasesAnswer | undefined => {
     if (!isRecord(body) || !isText(body.cohort) || !Array.isArray(body.leases)) return undefined
-    const given: ReadonlyArray<unknown> = body.leases
-    const leases = keys.flatMap((key, index) => lease(key, given[index]))
-    const { cohort, incumbent } = body
-    return leases.length === keys.length
+    const { cohort, incumbent, trials } = body
+    const given: ReadonlyArray<unknown> = body.leases.concat(trials ?? [])
+    const leases = given.flatMap(lease)
+    return leases.length === given.length && keys.every((key, index) => key === leases[index]?.key)
       ? { cohort, incumbent: isText(incumbent) ? incumbent : null, leases }
       : undefined
   }
 
-const lease = (key: string, one: unknown): ReadonlyArray<LeaseAnswer> => {
-  if (!isRecord(one) || one.key !== key || !isText(one.lease)) return []
-  const { closesAt, lease, probability } = one
-  if (typeof probability !== "number" && probability !== null) return []
+const lease = (one: unknown): ReadonlyArray<LeaseAnswer> => {
+  if (!isRecord(one) || !isText(one.lease) || !isText(one.key)) return []
+  const { closesAt, key, lease, n, probability } = one
+  if (typeof n !== "number" || (typeof probability !== "number" && probability !== null)) return []
   const given = instruction(one.instruction)
   return given === undefined
     ? []
-    : [{ lease, probability, instruction: given, closesAt: isText(closesAt) ? closesAt : null }]
+    : [{ lease, key, n, probability, instruction: given, closesAt: isText(closesAt) ? closesAt : null }]
 }
 
 export const incumbent = (body: unknown): Instruction | undefined =>

@@ -1,64 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type EventOf, type PopulationEvent, Settings, Strategies } from "@inspo/cohorts"
-import {
-  makeSetting,
-  Strategies as RunStrategies,
-  type RunConfig,
-  type RunEvent,
-  type RunState
-} from "@inspo/coevolution"
+import type { PopulationEvent } from "@inspo/cohorts"
+import { makeSetting, Strategies as RunStrategies, type RunEvent, type RunState } from "@inspo/coevolution"
 import type { Setting } from "@inspo/coevolution/Next"
 import type { Member } from "@inspo/population/Population"
 import { QuestionStream } from "@inspo/sampler"
 import { Array as Arr, Effect, Option } from "effect"
-import { make, reusing, runOn } from "../../coevolution/test/support/ScriptedRun.ts"
+import { make, runOn } from "../../coevolution/test/support/ScriptedRun.ts"
 import { layerMemory } from "../../journal/src/sqlite.ts"
+import { configs, type Decision, decisionOf, settingsOf, strategiesOf } from "./support/OfRun.ts"
 import { Server } from "./support/Server.ts"
-
-/** The settings of a served population that is to decide as a run does. */
-const settingsOf = (config: RunConfig): Settings.Settings => ({
-  ...Settings.trainer(config.seed),
-  size: config.population.size,
-  parents: config.population.parents,
-  temperature: config.sampler.temperature,
-  window: config.population.window,
-  average: config.population.average === "draws" ? "window" : "observed",
-  span: config.population.average,
-  newcomers: config.sampler.newcomers,
-  pruneEvery: config.schedule.pruneEvery,
-  evolveEvery: config.schedule.evolveEvery,
-  evolveUntil: config.schedule.evolveUntil,
-  trial: {
-    samples: config.verification.samples,
-    paired: true,
-    lookEvery: config.verification.stop === null ? null : config.verification.lookEvery,
-    rounds: config.verification.rounds
-  }
-})
-
-/** The strategies of the run, in its place. */
-const strategiesOf = ({ config, strategies }: Setting): Strategies.Strategies => ({
-  weights: strategies.weighting.weights,
-  best: strategies.weighting.best,
-  assign: ({ newcomers, questions, seed, step, weights }) => {
-    const guaranteed = config.sampler.newcomers === "everyone" ? weights.map(({ id }) => id) : newcomers
-    const request = { weights, questions, guaranteed, shares: strategies.sampler.probabilities(weights) }
-    return Strategies.withProbabilities(
-      request,
-      strategies.sampler.assign({ seed, step, weights, questions, newcomers })
-    )
-  },
-  prune: ({ population }, weights) => strategies.halving.prune(population, weights),
-  parents: ({ population }, weights) =>
-    strategies.halving.parents(population, weights).map((one) => one.instruction.id),
-  replaced: ({ population }, weights, staying) =>
-    strategies.halving.replaced(
-      population,
-      weights,
-      population.members.map(({ instruction }) => instruction.id).filter((id) => staying.has(id))
-    ),
-  verification: strategies.verification
-})
 
 type Step = Extract<RunEvent, { readonly _tag: "StepPlanned" }>
 type Collected = Extract<RunEvent, { readonly _tag: "RolloutsCollected" }>
@@ -86,10 +36,6 @@ class Follower {
         return this.#plan(event)
       case "RolloutsCollected":
         return this.#report(event)
-      case "Pruned":
-        return this.#same("Pruned", event, ({ kept, pruned, step }) => ({ kept, pruned, step }))
-      case "ParentsChosen":
-        return this.#same("ParentsChosen", event, ({ parents, step }) => ({ parents, step }))
       case "CandidatesProposed": {
         const { candidates, failures, parent } = event
         const reflected = failures.flatMap((id) => this.#questions.get(id) ?? [])
@@ -98,30 +44,8 @@ class Follower {
       }
       case "EvolutionSkipped":
         return this.#hear({ _tag: "SkipEvolution", now: 0, reason: event.reason })
-      case "CandidatesVerified":
-        return this.#same("TrialScored", event, ({ candidates, parent, questions }) => ({
-          candidates,
-          parent,
-          questions
-        }))
-      case "VerificationContinued":
-        return this.#same("TrialContinued", event, ({ remaining }) => ({ remaining }))
-      case "CandidatesJudged":
-        return this.#same("CandidatesJudged", event, ({ again, verdicts }) => ({ again, verdicts }))
-      case "PopulationRefilled":
-        return this.#same("Refilled", event, ({ accepted, parents, replaced, shortfall }) => ({
-          accepted: accepted.map(({ instruction, mean, questions, verdict }) => ({
-            instruction,
-            mean,
-            questions,
-            verdict
-          })),
-          parents,
-          replaced,
-          shortfall
-        }))
       default:
-        return
+        return this.#same(decisionOf(event))
     }
   }
 
@@ -191,38 +115,11 @@ class Follower {
     this.#compared = { ...this.#compared, [what]: (this.#compared[what] ?? 0) + by }
   }
 
-  #same<Tag extends "CandidatesJudged" | "ParentsChosen" | "Pruned" | "Refilled" | "TrialContinued" | "TrialScored", E>(
-    tag: Tag,
-    expected: E,
-    part: (event: E | EventOf<Tag>) => unknown
-  ): void {
-    const found = this.#events.find((event): event is EventOf<Tag> => event._tag === tag)
-    assert.isDefined(found, tag)
-    if (found !== undefined) assert.deepEqual(part(found), part(expected))
-    this.#count(tag)
-  }
-}
-
-const longer: RunConfig = { ...reusing, schedule: { ...reusing.schedule, steps: 20, evolveUntil: 16 } }
-
-/** Each with candidates that are tried in the groups of ordinary steps, as those of a served population are. */
-const configs: Readonly<Record<string, RunConfig>> = {
-  "the bottom half is dropped where it was seen": longer,
-  "whoever is worse is dropped, everyone is owed a group": {
-    ...longer,
-    sampler: { ...longer.sampler, newcomers: "everyone" },
-    halving: { ...longer.halving, rule: "confident" }
-  },
-  "the letter of the paper": {
-    ...longer,
-    seed: 5,
-    population: {
-      ...longer.population,
-      average: "draws",
-      ties: "order"
-    },
-    sampler: { ...longer.sampler, assignment: "independent", newcomers: "drawn" },
-    halving: { ...longer.halving, rule: "bottom-half" }
+  #same(expected: Decision | null): void {
+    if (expected === null) return
+    const made = this.#events.map(decisionOf).find((one) => one?.kind === expected.kind)
+    assert.deepEqual(made, expected)
+    this.#count(expected.kind)
   }
 }
 

@@ -74,13 +74,16 @@ export const Lease = Schema.Struct({
 }).annotate({ identifier: "Lease" })
 export interface Lease extends Schema.Schema.Type<typeof Lease> {}
 
-/** Leases in the order of the requests, one for each. */
+/** Leases in the order of the requests. */
 export const Leases = Schema.Struct({
   cohort: CohortName.annotate({ description: "The cohort of the last of them" }),
   incumbent: InstructionId.annotate({
     description: "The incumbent now: a client that keeps another one fetches it, to fall back on"
   }),
-  leases: Schema.Array(Lease),
+  leases: Schema.Array(Lease).annotate({
+    description:
+      "One for each request, in their order. Of a `whole` cohort, while candidates are tried: not of the questions whose places the trials take; these are not to be asked"
+  }),
   trials: Schema.optionalKey(
     Schema.Array(Lease).annotate({
       description:

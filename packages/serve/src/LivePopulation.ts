@@ -46,9 +46,10 @@ export interface LivePopulation {
 /** A command once the time is known. */
 export type At = (now: number) => Command
 
-/** `redact` gives a text of a user as it may be stored, before the population's own patterns do. */
+/** `redact` gives a text of a user as it may be stored, before the population's own patterns do; `decides`, who decides. */
 export interface Options {
   readonly redact?: Redaction.Redact
+  readonly decides?: (settings: Settings.Settings) => Strategies.Strategies
 }
 
 /** Writes a new population into an empty journal; refuses patterns of redaction that cannot be used. */
@@ -75,7 +76,7 @@ export const open = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() => PubSub.shutdown(states))
 
   const commit = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
-    const { after, answers, events, records } = yield* decide(journal, state, batch)
+    const { after, answers, events, records } = yield* decide(journal, state, batch, options.decides)
     if (events.length > 0 || records.length > 0) yield* journal.commit(events, records)
     if (after !== state) {
       state = after
@@ -147,7 +148,8 @@ export const open = Effect.fnUntraced(function* (
 const decide = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   before: State.State,
-  batch: ReadonlyArray<Pick<Waiting, "at" | "told">>
+  batch: ReadonlyArray<Pick<Waiting, "at" | "told">>,
+  decides = Strategies.ofSettings
 ) {
   const now = yield* Clock.currentTimeMillis
   const commands = batch.map(({ at }) => at(now))
@@ -157,9 +159,7 @@ const decide = Effect.fnUntraced(function* (
   const beside: Array<Row> = []
   let after = before
   for (const [command, { told }] of Arr.zip(commands, batch)) {
-    const handled = Result.flatMap(usable(command), () =>
-      handle(Strategies.ofSettings(after.settings), after, archive, command)
-    )
+    const handled = Result.flatMap(usable(command), () => handle(decides(after.settings), after, archive, command))
     answers.push(Result.map(handled, ({ answer }) => answer))
     if (Result.isFailure(handled)) continue
     const own = written(after, handled.success.events, now)

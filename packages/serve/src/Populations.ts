@@ -1,5 +1,5 @@
 /** The populations of a server, by name: each takes commands in a scope of its own, and is closed with it. */
-import type { EventOf, Learning } from "@inspo/cohorts"
+import { type EventOf, type Learning, type Settings, Strategies } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Array as Arr, Context, Effect, Exit, Latch, Layer, Order, Schema, Scope, Semaphore } from "effect"
 import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts"
@@ -51,6 +51,12 @@ export declare namespace Populations {
   }
 }
 
+/** Who decides for the populations of a server. Replaying their logs knows those of the settings alone, which are the default. */
+export const CurrentStrategies = Context.Reference<(settings: Settings.Settings) => Strategies.Strategies>(
+  "@inspo/serve/Populations/CurrentStrategies",
+  { defaultValue: () => Strategies.ofSettings }
+)
+
 /** Takes up all populations of the store. A population whose making was cut short was never answered for, and is removed. */
 export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = Layer.effect(
   Populations,
@@ -60,7 +66,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     const running = new Map<string, Running>()
     const changing = yield* Semaphore.make(1)
 
-    const { make, takeUp } = opening(store, own, running, yield* Evolving.CurrentOptimizer)
+    const { make, takeUp } = opening(store, own, running, yield* Evolving.CurrentOptimizer, yield* CurrentStrategies)
 
     const find = (name: string): Effect.Effect<Running, NotFound> => {
       const one = running.get(name)
@@ -139,11 +145,12 @@ const opening = (
   store: PopulationStore.Interface,
   own: Scope.Scope,
   running: Map<string, Running>,
-  optimizer: Evolving.Optimizer | null
+  optimizer: Evolving.Optimizer | null,
+  decides: (settings: Settings.Settings) => Strategies.Strategies
 ) => {
   const begin = Effect.fnUntraced(function* (name: string, journal: Journal.Interface, scope: Scope.Closeable) {
     const { at, created } = yield* originOf(journal)
-    const live = yield* Scope.provide(LivePopulation.open(journal), scope)
+    const live = yield* Scope.provide(LivePopulation.open(journal, { decides }), scope)
     const news = yield* Latch.make()
     yield* Effect.forkIn(Clock.run(live, news), scope)
     const evolving = yield* Evolving.make(live, optimizer)

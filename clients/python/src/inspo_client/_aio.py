@@ -121,6 +121,7 @@ class AsyncInspo:
         cohort: str | None = None,
         phase: str | None = None,
         policy_version: str | None = None,
+        whole: bool | None = None,
         fallback: Wording | None = None,
         timeout: float | None = None,
     ) -> list[AsyncLease]:
@@ -132,6 +133,7 @@ class AsyncInspo:
                 cohort=cohort,
                 phase=phase,
                 policy_version=policy_version,
+                whole=whole,
                 fallback=fallback,
                 timeout=timeout,
             ),

@@ -199,10 +199,16 @@ class Inspo:
         cohort: str | None = None,
         phase: str | None = None,
         policy_version: str | None = None,
+        whole: bool | None = None,
         fallback: Wording | None = None,
         timeout: float | None = None,
     ) -> list[Lease]:
-        """Leases for up to 1,024 units of work in one request, in their order: all of them, or none is leased."""
+        """
+        Leases for up to 1,024 units of work in one request, in their order: all of them, or none is leased. `whole`: these are
+        all requests of the cohort; they are assigned together, as a run assigns a step, and candidates are tried on their
+        questions. The leases of trials come after the others, each with the key of its question before `#`; they take the
+        places of some requests, which get none.
+        """
         path = _path(population)
         if not 0 < len(requests) <= 1024:
             raise ValueError(f"{len(requests)} requests; expected 1 to 1,024 of them")
@@ -210,7 +216,7 @@ class Inspo:
             if request.n < 1:
                 raise ValueError(f"n is {request.n}; expected at least 1")
         keyed = [(request.key or str(uuid.uuid4()), request) for request in requests]
-        body = given(cohort=cohort, phase=phase, policyVersion=policy_version)
+        body = given(cohort=cohort, phase=phase, policyVersion=policy_version, whole=whole)
         body["requests"] = [
             given(
                 n=request.n,
@@ -224,8 +230,8 @@ class Inspo:
 
         def leased(answer: LeasesAnswer) -> list[Lease]:
             return [
-                self._lease(population, key, request.n, answer.cohort, one.instruction, one)
-                for (key, request), one in zip(keyed, answer.leases)
+                self._lease(population, one.key, one.n, answer.cohort, one.instruction, one)
+                for one in answer.leases
             ]
 
         def give_back(answer: LeasesAnswer) -> None:
@@ -243,7 +249,8 @@ class Inspo:
         result = self._call(
             population,
             Request("POST", f"{path}/leases", json.dumps(body)),
-            lambda answer: _wire.leases([key for key, _ in keyed], answer),
+            # Trials take the places of some.
+            lambda answer: _wire.leases([] if whole else [key for key, _ in keyed], answer),
             timeout,
             late,
         )
@@ -254,7 +261,7 @@ class Inspo:
         if isinstance(result, Answered):
             if used.result():
                 self._learn(population, path, result.value)
-                self._count("leased", len(keyed))
+                self._count("leased", len(result.value.leases))
                 return leased(result.value)
             give_back(result.value)
         instead = self._instead(population, fallback, result)

@@ -19,6 +19,8 @@ class Instruction:
 @dataclass(frozen=True)
 class LeaseAnswer:
     lease: str
+    key: str
+    n: int
     instruction: Instruction
     probability: float | None
     closes_at: str | None
@@ -65,20 +67,17 @@ class RewardsAnswer:
 
 
 def leases(keys: Sequence[str], body: object) -> LeasesAnswer | None:
-    """Leases of exactly these keys, in their order."""
+    """Leases that begin with these keys, in their order; after them come those of candidates that are tried."""
     if not isinstance(body, dict) or not _is_text(cohort := body.get("cohort")):
         return None
-    given = body.get("leases")
-    if not isinstance(given, list) or len(given) < len(keys):
+    given, trials = body.get("leases"), body.get("trials") or []
+    if not isinstance(given, list) or not isinstance(trials, list):
         return None
-    read = [_lease(key, one) for key, one in zip(keys, given)]
+    read = [one for one in map(_lease, given + trials) if one is not None]
+    if len(read) < len(given) + len(trials) or [one.key for one in read[: len(keys)]] != list(keys):
+        return None
     incumbent = body.get("incumbent")
-    known = [one for one in read if one is not None]
-    return (
-        LeasesAnswer(str(cohort), str(incumbent) if _is_text(incumbent) else None, known)
-        if len(known) == len(keys)
-        else None
-    )
+    return LeasesAnswer(str(cohort), str(incumbent) if _is_text(incumbent) else None, read)
 
 
 def incumbent(body: object) -> Instruction | None:
@@ -113,15 +112,17 @@ def problem(body: object) -> str | None:
     return str(body.get("detail", body.get("title")))
 
 
-def _lease(key: str, one: object) -> LeaseAnswer | None:
-    if not isinstance(one, dict) or one.get("key") != key or not _is_text(lease := one.get("lease")):
+def _lease(one: object) -> LeaseAnswer | None:
+    if not isinstance(one, dict) or not _is_text(lease := one.get("lease")) or not _is_text(key := one.get("key")):
         return None
-    given, probability = _instruction(one.get("instruction")), one.get("probability")
+    given, probability, n = _instruction(one.get("instruction")), one.get("probability"), one.get("n")
     if given is None or "probability" not in one or not isinstance(probability, (int, float, type(None))):
+        return None
+    if not isinstance(n, int):
         return None
     closes_at = one.get("closesAt")
     known = None if probability is None else float(probability)
-    return LeaseAnswer(str(lease), given, known, str(closes_at) if _is_text(closes_at) else None)
+    return LeaseAnswer(str(lease), str(key), n, given, known, str(closes_at) if _is_text(closes_at) else None)
 
 
 def _instruction(given: object) -> Instruction | None:

@@ -63,7 +63,7 @@ const lease = Effect.fn("Server.lease")(function* (
   const history = yield* Effect.cached(Effect.mapError(History.load(served.journal), ofJournal))
   const given = yield* Effect.forEach(leases, (one) => leaseOf(served.mark, state, history, one))
   const byKey = new Map(given.map((one) => [one.key, one]))
-  const own = requests.map(({ key }) => Invariant.get(byKey, key, "the lease of a key"))
+  const own = requests.flatMap(({ key }) => byKey.get(key) ?? [])
   const keys = new Set(requests.map(({ key }) => key))
   const trials = given.filter(({ key }) => !keys.has(key))
   return {

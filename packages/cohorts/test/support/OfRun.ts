@@ -1,0 +1,118 @@
+/** A run and a population in the same words: the settings and strategies of one in the other, and what both decide. */
+import { type PopulationEvent, Settings, Strategies } from "@inspo/cohorts"
+import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { Setting } from "@inspo/coevolution/Next"
+import { reusing } from "../../../coevolution/test/support/ScriptedRun.ts"
+
+/** The settings of a served population that is to decide as a run does. */
+export const settingsOf = (config: RunConfig): Settings.Settings => ({
+  ...Settings.trainer(config.seed),
+  size: config.population.size,
+  parents: config.population.parents,
+  temperature: config.sampler.temperature,
+  window: config.population.window,
+  average: config.population.average === "draws" ? "window" : "observed",
+  span: config.population.average,
+  newcomers: config.sampler.newcomers,
+  pruneEvery: config.schedule.pruneEvery,
+  evolveEvery: config.schedule.evolveEvery,
+  evolveUntil: config.schedule.evolveUntil,
+  trial: {
+    samples: config.verification.samples,
+    paired: true,
+    lookEvery: config.verification.stop === null ? null : config.verification.lookEvery,
+    rounds: config.verification.rounds
+  }
+})
+
+/** The strategies of the run, in its place. */
+export const strategiesOf = ({ config, strategies }: Setting): Strategies.Strategies => ({
+  weights: strategies.weighting.weights,
+  best: strategies.weighting.best,
+  assign: ({ newcomers, questions, seed, step, weights }) => {
+    const guaranteed = config.sampler.newcomers === "everyone" ? weights.map(({ id }) => id) : newcomers
+    const request = { weights, questions, guaranteed, shares: strategies.sampler.probabilities(weights) }
+    return Strategies.withProbabilities(
+      request,
+      strategies.sampler.assign({ seed, step, weights, questions, newcomers })
+    )
+  },
+  prune: ({ population }, weights) => strategies.halving.prune(population, weights),
+  parents: ({ population }, weights) =>
+    strategies.halving.parents(population, weights).map((one) => one.instruction.id),
+  replaced: ({ population }, weights, staying) =>
+    strategies.halving.replaced(
+      population,
+      weights,
+      population.members.map(({ instruction }) => instruction.id).filter((id) => staying.has(id))
+    ),
+  verification: strategies.verification
+})
+
+/** What a run and a population decide alike, in the words of the population. */
+export interface Decision {
+  readonly kind: "CandidatesJudged" | "ParentsChosen" | "Pruned" | "Refilled" | "TrialContinued" | "TrialScored"
+  readonly made: unknown
+}
+
+/** The decision that an event of either is; null where it is none. */
+export const decisionOf = (event: RunEvent | PopulationEvent): Decision | null => {
+  switch (event._tag) {
+    case "Pruned": {
+      const { kept, pruned, step } = event
+      return { kind: "Pruned", made: { kept, pruned, step } }
+    }
+    case "ParentsChosen": {
+      const { parents, step } = event
+      return { kind: "ParentsChosen", made: { parents, step } }
+    }
+    case "CandidatesVerified":
+    case "TrialScored": {
+      const { candidates, parent, questions } = event
+      return { kind: "TrialScored", made: { candidates, parent, questions } }
+    }
+    case "VerificationContinued":
+    case "TrialContinued":
+      return { kind: "TrialContinued", made: event.remaining }
+    case "CandidatesJudged": {
+      const { again, verdicts } = event
+      return { kind: "CandidatesJudged", made: { again, verdicts } }
+    }
+    case "PopulationRefilled":
+    case "Refilled": {
+      const { parents, replaced, shortfall } = event
+      const accepted = event.accepted.map(({ instruction, mean, questions, verdict }) => ({
+        instruction,
+        mean,
+        questions,
+        verdict
+      }))
+      return { kind: "Refilled", made: { accepted, parents, replaced, shortfall } }
+    }
+    default:
+      return null
+  }
+}
+
+const longer: RunConfig = { ...reusing, schedule: { ...reusing.schedule, steps: 20, evolveUntil: 16 } }
+
+/** Each with candidates that are tried in the groups of ordinary steps, as those of a served population are. */
+export const configs: Readonly<Record<string, RunConfig>> = {
+  "the bottom half is dropped where it was seen": longer,
+  "whoever is worse is dropped, everyone is owed a group": {
+    ...longer,
+    sampler: { ...longer.sampler, newcomers: "everyone" },
+    halving: { ...longer.halving, rule: "confident" }
+  },
+  "the letter of the paper": {
+    ...longer,
+    seed: 5,
+    population: {
+      ...longer.population,
+      average: "draws",
+      ties: "order"
+    },
+    sampler: { ...longer.sampler, assignment: "independent", newcomers: "drawn" },
+    halving: { ...longer.halving, rule: "bottom-half" }
+  }
+}
