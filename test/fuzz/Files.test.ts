@@ -21,6 +21,7 @@ import { readOutcome } from "../../apps/cli/src/runDirectory/Outcome.ts"
 import { readConfig } from "../../apps/cli/src/runDirectory/Read.ts"
 import { syntheticRun } from "../browser/support/SyntheticRun.ts"
 import { writeTinyModel } from "../cli/TinyModel.ts"
+import { fields, header } from "../../packages/engine/test/support/GgufFile.ts"
 import { damage, damaged } from "./support/Damage.ts"
 
 /** As many damaged files of each format as a twentieth of the requests of each server; 0 leaves the fuzz out. */
@@ -86,6 +87,11 @@ const formats: ReadonlyArray<Format> = [
     name: "tokenizer_config.json",
     file: "tokenizer_config.json",
     read: (folder) => HuggingFaceTokenizer.read(folder)
+  },
+  {
+    name: "the header of a GGUF model",
+    file: "model.gguf",
+    read: (folder) => HuggingFaceTokenizer.read(join(folder, "model.gguf"))
   },
   {
     name: "the events of a journal",
@@ -182,6 +188,7 @@ const prepare = async (directory: string): Promise<void> => {
   rmSync(join(runs, "questions.jsonl"))
   writeFileSync(join(runs, "outcome.json"), JSON.stringify({ baseline: null, unknownWords: null, degraded: [] }))
   await run(writeTinyModel(model))
+  writeFileSync(join(model, "model.gguf"), header(fields("gpt-2")))
   const questions = Array.from({ length: 30 }, (_, index) => ({
     id: `q${index}`,
     question: `Who is the mayor of town ${index}?`,

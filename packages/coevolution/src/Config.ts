@@ -252,7 +252,7 @@ export const EngineConfig = Schema.Struct({
       "`completions` (vLLM, SGLang, llama.cpp), which only samples"
   }),
   tokenizer: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Folder with `tokenizer.json` of that model; null is enough for `inspo engine serve`"
+    description: "Folder with `tokenizer.json` of that model, or its GGUF file; null is enough for `inspo engine serve`"
   }),
   date: Schema.NullOr(Day).annotate({
     description:

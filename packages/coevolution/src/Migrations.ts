@@ -92,7 +92,7 @@ const moves: ReadonlyArray<(config: unknown) => unknown> = [
       : config
   },
   (config) =>
-    valueAt(config, "halving.minimumGroups") === 0 && rulesThatSpare.includes(String(valueAt(config, "halving.rule")))
+    valueAt(config, "halving.minimumGroups") === 0 && rulesThatSpare.has(String(valueAt(config, "halving.rule")))
       ? put(config, ["halving", "rule"], "bottom-half")
       : config,
   (config) => {
@@ -133,7 +133,7 @@ const moves: ReadonlyArray<(config: unknown) => unknown> = [
 ]
 
 /** What the rule that spares the unseen is, and was, called. */
-const rulesThatSpare = ["spare-unseen", "robust"]
+const rulesThatSpare = new Set(["spare-unseen", "robust"])
 
 /** The settings that named the variables of `keys`. */
 const formerKeys = {
@@ -194,8 +194,7 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
   {
     path: "halving.minimumGroups",
     unless: (config) =>
-      valueAt(config, "halving.minimumGroups") === 4 ||
-      !rulesThatSpare.includes(String(valueAt(config, "halving.rule"))),
+      valueAt(config, "halving.minimumGroups") === 4 || !rulesThatSpare.has(String(valueAt(config, "halving.rule"))),
     now: "spare-unseen spares what was seen in fewer than four groups"
   },
   {

@@ -1,6 +1,7 @@
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers"
 import { Effect, FileSystem, Path, Predicate, Schema } from "effect"
 import * as ChatTemplate from "./internal/ChatTemplate.ts"
+import * as GgufTokenizer from "./internal/GgufTokenizer.ts"
 import type { Tokenizer } from "./Tokenizer.ts"
 
 /** The two files of a Hugging Face tokenizer: what `tokenizer.json` and `tokenizer_config.json` hold. */
@@ -50,7 +51,7 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
   const eosToken = tokenText(config.eos_token)
   if (date === null && ChatTemplate.printsDate(config.chat_template))
     throw new RangeError("chat_template prints today's date (strftime_now), expected a date that it prints every day")
-  const inner = new HuggingFaceTokenizer(files.tokenizer, files.config)
+  const inner = new HuggingFaceTokenizer(withAllDigits(files.tokenizer), files.config)
   const endOfSequence = inner.token_to_id(eosToken)
   if (endOfSequence === undefined) {
     throw new RangeError(`tokenizer_config.json: eos_token ${eosToken} is not in the vocabulary`)
@@ -72,25 +73,45 @@ export const fromFiles = (files: TokenizerFiles, { date = null }: TokenizerOptio
 }
 
 /**
- * Reads `tokenizer.json` and `tokenizer_config.json` of a folder, and `chat_template.jinja` where there is one, which goes
- * before a template in the latter.
+ * Reads a tokenizer from a folder or a model. Of a folder these are `tokenizer.json` and `tokenizer_config.json`, and
+ * `chat_template.jinja` where there is one, which goes before a template in the latter. Of a model as llama.cpp reads it
+ * (`.gguf`) it is what its header holds; byte-level BPE alone, which is checked.
  */
-export const read = Effect.fn("HuggingFaceTokenizer.read")(function* (folder: string, options: TokenizerOptions = {}) {
-  const path = yield* Path.Path
-  const tokenizer = yield* readJson(path.join(folder, "tokenizer.json"))
-  const config = yield* readConfig(folder)
+export const read = Effect.fn("HuggingFaceTokenizer.read")(function* (source: string, options: TokenizerOptions = {}) {
+  const files = yield* readFiles(source)
   return yield* Effect.try({
-    try: () => fromFiles({ tokenizer, config }, options),
+    try: () => fromFiles(files, options),
     catch: (cause) =>
-      new TokenizerError({ path: folder, reason: cause instanceof Error ? cause.message : String(cause), cause })
+      new TokenizerError({ path: source, reason: cause instanceof Error ? cause.message : String(cause), cause })
   })
 })
 
-/** Whether the chat template of a folder asks for today's date, so that `read` needs one. */
-export const printsDate = Effect.fn("HuggingFaceTokenizer.printsDate")(function* (folder: string) {
-  const { chat_template } = yield* readConfig(folder)
-  return typeof chat_template === "string" && ChatTemplate.printsDate(chat_template)
+/** Whether the chat template of a folder or model asks for today's date, so that `read` needs one. */
+export const printsDate = Effect.fn("HuggingFaceTokenizer.printsDate")(function* (source: string) {
+  const config: object = GgufTokenizer.isGguf(source) ? (yield* readFiles(source)).config : yield* readConfig(source)
+  return (
+    "chat_template" in config &&
+    typeof config.chat_template === "string" &&
+    ChatTemplate.printsDate(config.chat_template)
+  )
 })
+
+const readFiles = Effect.fnUntraced(function* (source: string) {
+  if (GgufTokenizer.isGguf(source)) return yield* readGguf(source)
+  const path = yield* Path.Path
+  const tokenizer = yield* readJson(path.join(source, "tokenizer.json"))
+  return { tokenizer, config: yield* readConfig(source) } satisfies TokenizerFiles
+})
+
+const readGguf = (file: string) =>
+  GgufTokenizer.readMetadata(file).pipe(
+    Effect.flatMap((metadata) => Effect.fromResult(GgufTokenizer.toFiles(metadata))),
+    Effect.mapError((cause) =>
+      typeof cause === "string"
+        ? new TokenizerError({ path: file, reason: cause })
+        : new TokenizerError({ path: file, reason: `it cannot be read (${cause.reason._tag})`, cause })
+    )
+  )
 
 /** `tokenizer_config.json` with the template that counts. */
 const readConfig = Effect.fnUntraced(function* (folder: string) {
@@ -138,6 +159,22 @@ const specialTokens = (config: object): Readonly<Record<string, string>> => {
     )
   )
 }
+
+/** The library takes 0 to 9 alone for digits, where the original takes every character of a number, such as ½ and Ⅷ. */
+const withAllDigits = (tokenizer: object): object =>
+  "pre_tokenizer" in tokenizer ? { ...tokenizer, pre_tokenizer: allDigits(tokenizer.pre_tokenizer) } : tokenizer
+
+const allDigits = (part: unknown): unknown => {
+  if (isSequence(part)) return { ...part, pretokenizers: part.pretokenizers.map(allDigits) }
+  if (!isDigits(part)) return part
+  const Regex = part.individual_digits ? "\\p{N}" : "\\p{N}+"
+  return { type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false }
+}
+
+const isSequence = Schema.is(
+  Schema.Struct({ type: Schema.Literal("Sequence"), pretokenizers: Schema.Array(Schema.Unknown) })
+)
+const isDigits = Schema.is(Schema.Struct({ type: Schema.Literal("Digits"), individual_digits: Schema.Boolean }))
 
 /** Whether tokens stand for bytes, so that the text of a list is that of its tokens one after the other. */
 const isByteLevel = Schema.is(Schema.Struct({ decoder: Schema.Struct({ type: Schema.Literal("ByteLevel") }) }))

@@ -3,16 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Tokenizer as Library } from "@huggingface/tokenizers"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import { Effect, FileSystem, Schema } from "effect"
-
-/** GPT-2's character for each byte: printable Latin-1 stays itself, the rest moves to U+0100 and up. */
-const byteCharacters = (() => {
-  const stays = (byte: number) =>
-    (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || (byte >= 0xae && byte <= 0xff)
-  let moved = 0
-  return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(stays(byte) ? byte : 0x100 + moved++))
-})()
-
-const characters = (text: string) => Array.from(new TextEncoder().encode(text), (byte) => byteCharacters[byte]).join("")
+import { byteCharacters, characters } from "./support/ByteLevel.ts"
 
 /** Bytes, an end, whole words, halves of characters and a byte order mark: all that can stand side by side. */
 const pieces = ["<|end|>", ...byteCharacters, ..." the,ä,€,🙂,\u{FEFF}".split(",").map(characters), "ðŁ", "ĻĤ"]

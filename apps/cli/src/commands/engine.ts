@@ -68,8 +68,10 @@ const check = Command.make(
       Flag.withDefault("auto")
     ),
     tokenizer: Flag.String("tokenizer").pipe(
-      Flag.withMetavar("DIR"),
-      Flag.withDescription("Folder with the model's tokenizer.json; the embedded model's for `inspo engine serve`"),
+      Flag.withMetavar("PATH"),
+      Flag.withDescription(
+        "Folder with the model's tokenizer.json, or its GGUF file; the embedded model's for `inspo engine serve`"
+      ),
       Flag.optional
     ),
     contextLength: Flag.Int("context-length").pipe(

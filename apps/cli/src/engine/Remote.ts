@@ -116,7 +116,10 @@ const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: strin
     Engine.pipe(
       Effect.filterOrFail(
         ({ profile }) => profile.name.endsWith("/inspo"),
-        () => start(`${names.tokenizer} is not set, expected the folder with the tokenizer.json of the model at ${url}`)
+        () =>
+          start(
+            `${names.tokenizer} is not set, expected the folder with the tokenizer.json of the model at ${url}, or its GGUF file`
+          )
       )
     )
   ).pipe(Layer.provide(engine))
