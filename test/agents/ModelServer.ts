@@ -61,6 +61,11 @@ export class ModelServer {
     await once(this.#server, "close")
   }
 
+  /** Breaks off every answer. */
+  drop(): void {
+    this.#server.closeAllConnections()
+  }
+
   /** The system prompts that were asked with since the last time. */
   takeSystems(): ReadonlyArray<string> {
     return this.asked.splice(0).map(({ system }) => system)

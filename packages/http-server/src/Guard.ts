@@ -11,6 +11,8 @@ export interface Options {
   readonly names: ReadonlyArray<string> | "any"
   /** The largest body that is read, in bytes; 4 MiB by default. */
   readonly maxBodyBytes?: number
+  /** Of paths whose answers wait for others: their large requests wait for each other alone, sixteen at a time. */
+  readonly isSlow?: (path: string) => boolean
   /** How a refusal is answered; as JSON with a `detail` by default. */
   readonly answer?: (refusal: Refusal) => HttpServerResponse.HttpServerResponse
 }
@@ -32,15 +34,17 @@ export interface Refusal {
  * two at a time and the others left to wait unread, so that many of them do not fill the memory.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
-  const { answer: answered = plain, maxBodyBytes = 4 * 2 ** 20 } = options
+  const { answer: answered = plain, isSlow = () => false, maxBodyBytes = 4 * 2 ** 20 } = options
   const large = Semaphore.makeUnsafe(2)
+  const largeAndSlow = Semaphore.makeUnsafe(16)
   return HttpRouter.middleware(
     (answer) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const refused = refusal(request, { ...options, maxBodyBytes })
         if (refused !== null) return answered(refused)
-        return yield* isLarge(request) ? large.withPermit(answer) : answer
+        if (!isLarge(request)) return yield* answer
+        return yield* (isSlow(request.url) ? largeAndSlow : large).withPermit(answer)
       }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes))),
     { global: true }
   )

@@ -34,3 +34,5 @@ export const eventsPerAnswer = 1000
 export const populations = 1000
 /** Requests that are worked on at a time; further ones are asked to come again. */
 export const requestsWaiting = 2048
+/** Requests to a language model that are passed on at a time; further ones are asked to come again. */
+export const requestsProxied = 1024

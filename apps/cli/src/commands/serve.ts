@@ -44,6 +44,18 @@ export const serve = Command.make(
       Flag.withDescription("Text to make a population of that is called as the file is; may be repeated"),
       Flag.atLeast(0)
     ),
+    upstream: Flag.String("upstream").pipe(
+      Flag.withMetavar("URL"),
+      Flag.withDescription(
+        "Language model to pass OpenAI's requests on to, such as https://api.openai.com/v1; {{inspo:NAME}} in a system prompt becomes the leased instruction"
+      ),
+      Flag.optional
+    ),
+    upstreamKeyEnv: Flag.String("upstream-key-env").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Environment variable with the key that it takes; without it the caller's own is passed on"),
+      Flag.optional
+    ),
     json: flags.json
   },
   (input) =>

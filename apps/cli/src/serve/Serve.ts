@@ -5,6 +5,7 @@ import { Limits } from "@inspo/serve"
 import { CurrentOptimizer, type Optimizer } from "@inspo/serve/Evolving"
 import * as Journals from "@inspo/serve/Journals"
 import { PopulationStore } from "@inspo/serve/PopulationStore"
+import * as Proxy from "@inspo/serve/Proxy"
 import * as Registry from "@inspo/serve/Populations"
 import * as Server from "@inspo/serve/Server"
 import * as SharedStore from "@inspo/serve/SharedStore"
@@ -17,8 +18,9 @@ import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen, routerConfig } from "../server/Listen.ts"
 import * as Declared from "./Declared.ts"
 import * as Writer from "./Optimizer.ts"
+import * as Upstream from "./Upstream.ts"
 
-export interface ServeInput extends Address {
+export interface ServeInput extends Address, Upstream.UpstreamInput {
   readonly config: Option.Option<string>
   readonly leaseKeyEnv: Option.Option<string>
   readonly database: Option.Option<string>
@@ -34,11 +36,12 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const keys = yield* keysOf(input)
   const { optimizer: writer, populations: declared } = yield* Declared.read(input)
   const optimizer = yield* Writer.make(writer)
+  const upstream = yield* Upstream.make(input, keys)
   yield* Assets.ensure(Console.error("Building the page of populations, once …")).pipe(
     Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
   )
   if (Option.isSome(input.database))
-    return yield* serveShared(input, input.database.value, keys, { optimizer, declared })
+    return yield* serveShared(input, input.database.value, keys, { optimizer, declared }, upstream)
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
   const { populations, routes } = yield* Effect.catchTag(
@@ -46,7 +49,8 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     "JournalError",
     unusable
   )
-  const url = yield* listen("instruction server", input, routes, listening)
+  const url = yield* listen("instruction server", input, Layer.merge(routes, upstream.routes), listening)
+  yield* upstream.begin(url)
   const names = (yield* populations.list).map(({ name }) => name)
   yield* Console.log(
     input.json ? JSON.stringify({ url, out: input.out, populations: names }) : ready(url, input.out, names).join("\n")
@@ -60,7 +64,7 @@ interface Told {
   readonly declared: ReadonlyArray<Declared.Declared>
 }
 
-const listening = { ownHealth: true, answer: Server.refuse, maxBodyBytes: Limits.bodyBytes }
+const listening = { ownHealth: true, answer: Server.refuse, maxBodyBytes: Limits.bodyBytes, isSlow: Proxy.isPath }
 
 /** Populations of a store, with those that are declared, and the routes to them and to their page. */
 const begin = Effect.fnUntraced(function* <E, R>(
@@ -79,7 +83,13 @@ const begin = Effect.fnUntraced(function* <E, R>(
 })
 
 /** Takes part as one of several servers on a database: active, or standing by for the one that is. */
-const serveShared = Effect.fnUntraced(function* (input: ServeInput, database: string, keys: Server.Keys, told: Told) {
+const serveShared = Effect.fnUntraced(function* (
+  input: ServeInput,
+  database: string,
+  keys: Server.Keys,
+  told: Told,
+  upstream: Upstream.Upstream
+) {
   const password = Option.isNone(input.databasePasswordEnv)
     ? undefined
     : yield* Secret.fromEnvironment(
@@ -90,7 +100,9 @@ const serveShared = Effect.fnUntraced(function* (input: ServeInput, database: st
       )
   const known = yield* Deferred.make<Standby.Standby<CommandFailure>>()
   const app = Effect.flatMap(Deferred.await(known), (standby) => standby.app)
-  const url = yield* listen("instruction server", input, HttpRouter.add("*", "/*", app), listening)
+  const routes = Layer.merge(HttpRouter.add("*", "/*", app), upstream.routes)
+  const url = yield* listen("instruction server", input, routes, listening)
+  yield* upstream.begin(url)
   const journals = Journals.inPostgres({ url: database, password, lease: "3 seconds" })
   const standby = yield* Standby.make({
     journals,

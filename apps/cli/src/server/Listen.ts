@@ -36,7 +36,7 @@ export const admission = Effect.fnUntraced(function* ({
 })
 
 /** `ownHealth`: the routes tell themselves whether the server answers. */
-export interface Options extends Pick<Guard.Options, "answer" | "maxBodyBytes"> {
+export interface Options extends Pick<Guard.Options, "answer" | "maxBodyBytes" | "isSlow"> {
   readonly ownHealth?: boolean
 }
 

@@ -1,0 +1,84 @@
+/** The language model that `inspo serve` passes requests on to. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Inspo } from "@inspo/client"
+import * as Proxy from "@inspo/serve/Proxy"
+import type { Keys } from "@inspo/serve/Server"
+import { Deferred, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import type { HttpRouter } from "effect/http"
+import * as Secret from "../config/Secret.ts"
+import { UsageError } from "../Failure.ts"
+
+export interface UpstreamInput {
+  readonly upstream: Option.Option<string>
+  readonly upstreamKeyEnv: Option.Option<string>
+}
+
+export interface Upstream {
+  /** None where there is no upstream. */
+  readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter>
+  /** Told where instructions are leased, once they are. */
+  readonly begin: (url: string) => Effect.Effect<void, never, Scope.Scope>
+}
+
+export const make = Effect.fnUntraced(function* (
+  { upstream, upstreamKeyEnv }: UpstreamInput,
+  keys: Keys
+): Effect.fn.Return<Upstream, UsageError> {
+  if (Option.isNone(upstream)) {
+    if (Option.isSome(upstreamKeyEnv))
+      return yield* new UsageError({
+        problem: "--upstream-key-env names the key of an upstream. Name that with --upstream."
+      })
+    return { routes: Layer.empty, begin: () => Effect.void }
+  }
+  const url = yield* addressOf(upstream.value)
+  const upstreamKey: Redacted.Redacted | undefined = Option.isNone(upstreamKeyEnv)
+    ? undefined
+    : yield* Secret.fromEnvironment(
+        upstreamKeyEnv.value,
+        "--upstream-key-env",
+        "the key that the upstream takes",
+        (problem) => new UsageError({ problem: `${problem}.` })
+      )
+  const client = yield* Deferred.make<Inspo>()
+  const routes = Proxy.layer({
+    upstream: url,
+    ...(upstreamKey === undefined ? {} : { upstreamKey }),
+    keys,
+    inspo: Deferred.await(client)
+  }).pipe(Layer.provide(NodeHttpClient.layerNodeHttp))
+  return {
+    routes,
+    begin: (url: string) => Effect.andThen(leasingAt(url, keys), (inspo) => Deferred.succeed(client, inspo))
+  }
+})
+
+/** What was given up is told before the server ends. */
+const leasingAt = (url: string, { admin, lease = admin }: Keys) =>
+  Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new Inspo({ urls: [url], timeout: patience, ...(lease === undefined ? {} : { apiKey: Redacted.value(lease) }) })
+    ),
+    (inspo) => Effect.promise(() => inspo.flush({ timeout: patience }))
+  )
+
+/** Milliseconds that a request to a model, which takes seconds, waits for its instruction. */
+const patience = 1000
+
+const addressOf = (upstream: string): Effect.Effect<string, UsageError> => {
+  const url = URL.parse(upstream)
+  const isAddress =
+    url !== null &&
+    /^https?:$/u.test(url.protocol) &&
+    [url.username, url.password, url.search, url.hash].join("") === ""
+  return isAddress
+    ? Effect.succeed(upstream)
+    : Effect.fail(
+        new UsageError({
+          problem:
+            "--upstream is no address without credentials, query and fragment, such as https://api.openai.com/v1. " +
+            "Its key goes into --upstream-key-env, or comes from the caller."
+        })
+      )
+}

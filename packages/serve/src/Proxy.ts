@@ -1,0 +1,267 @@
+/** Requests to a language model whose system prompt is filled with a leased instruction on their way to it. */
+import type { Inspo, Lease, Wording } from "@inspo/client"
+import { Credentials } from "@inspo/http-server"
+import { Effect, Exit, Layer, Redacted, Schema, Stream } from "effect"
+import {
+  type Headers,
+  HttpClient,
+  type HttpClientError,
+  HttpClientRequest,
+  type HttpClientResponse,
+  HttpRouter,
+  type HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
+import * as Marker from "./internal/Marker.ts"
+import * as Limits from "./Limits.ts"
+import type { Keys } from "./Server.ts"
+
+export interface Options {
+  /** The model's server, without its path behind the version: `https://api.openai.com/v1`. Nothing else is ever asked. */
+  readonly upstream: string
+  /** The key that the upstream takes; without it the caller's own `authorization` is passed on. */
+  readonly upstreamKey?: Redacted.Redacted
+  /** The keys that callers have to bring, as for the other routes. */
+  readonly keys?: Keys
+  /** Leases. How long it waits for an instruction is how much later than without a proxy an answer may come. */
+  readonly inspo: Effect.Effect<Inspo>
+}
+
+/**
+ * `POST /v1/chat/completions` and `/v1/responses` as OpenAI defines them, passed on to the upstream. `{{inspo:NAME}}` in a system prompt becomes the
+ * instruction that the conversation is leased: the header `inspo-conversation`, else `user` of the body, is the key of the lease,
+ * and each request without them has a lease of its own. The answer comes as the upstream gives it, streams piece by piece, with
+ * the headers `inspo-population`, `inspo-instruction` and `inspo-lease`; where there is no lease in time, `inspo-unleased` says what stood in.
+ * Requests without a marker are passed on untouched. A caller that goes away ends the upstream's work.
+ */
+export const layer = (options: Options): Layer.Layer<never, never, HttpClient.HttpClient | HttpRouter.HttpRouter> =>
+  Layer.unwrap(
+    Effect.map(HttpClient.HttpClient, (client) => {
+      const bound = bounded()
+      const route = (path: (typeof paths)[number]) =>
+        HttpRouter.add("POST", `/v1${path}`, bound(pass(client, path, options).pipe(Effect.catch(told))))
+      return Layer.merge(route(paths[0]), route(paths[1]))
+    })
+  )
+
+const paths = ["/chat/completions", "/responses"] as const
+
+/** Whether a request of this path, with or without a query, is passed on. */
+export const isPath = (path: string): boolean => paths.some((one) => path.replace(/\?.*$/su, "") === `/v1${one}`)
+
+/** What the proxy itself refuses, in the form of an error of OpenAI. */
+class Refused extends Schema.TaggedError<Refused>()("Refused", {
+  status: Schema.Int,
+  code: Schema.String,
+  message: Schema.String
+}) {}
+
+const told = ({ code, message, status }: Refused) =>
+  Effect.succeed(
+    HttpServerResponse.jsonUnsafe(
+      { error: { message: `inspo: ${message}`, type: "inspo", code, param: null } },
+      { status, ...(status === 429 ? { headers: { "retry-after": "1" } } : {}) }
+    )
+  )
+
+/** Counts requests until their answers are sent. */
+const bounded = () => {
+  let running = 0
+  const tooMany = new Refused({
+    status: 429,
+    code: "too_many",
+    message: `${Limits.requestsProxied} requests wait for the upstream already; ask again in a second`
+  })
+  return <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.suspend(() => {
+      if (running >= Limits.requestsProxied) return told(tooMany)
+      running++
+      return Effect.andThen(
+        Effect.addFinalizer(() => Effect.sync(() => void running--)),
+        answer
+      )
+    })
+}
+
+const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, path: string, options: Options) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  yield* admit(request.headers, options)
+  const bytes = new Uint8Array(yield* Effect.mapError(request.arrayBuffer, unread))
+  const body = parse(bytes)
+  const markers = yield* Effect.mapError(
+    Effect.fromResult(Marker.find(body)),
+    (message) => new Refused({ status: 400, code: "marker", message })
+  )
+  const query = /\?.*$/su.exec(request.url)?.[0] ?? ""
+  const ask = (filled: Uint8Array) =>
+    HttpClient.withScope(client)
+      .execute(
+        HttpClientRequest.post(`${options.upstream.replace(/\/+$/u, "")}${path}${query}`, {
+          headers: onward(request.headers, options)
+        }).pipe(HttpClientRequest.bodyUint8Array(filled, request.headers["content-type"] ?? "application/json"))
+      )
+      .pipe(
+        // Headers of our spans are nobody's business.
+        Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+        Effect.mapError(unanswered)
+      )
+  const [marker] = markers
+  if (marker === undefined) return answer(yield* ask(bytes))
+  const key = request.headers["inspo-conversation"] ?? userOf(body)
+  // Nobody can tell the reward of work that came to nothing, unless the key is the caller's.
+  const isLost = (status: number) => status >= 400 && key === undefined
+  return yield* Effect.acquireUseRelease(
+    leaseOf(yield* options.inspo, marker.population, fallbackOf(markers), key),
+    (lease) =>
+      Effect.gen(function* () {
+        const filled = yield* Effect.try({
+          try: () => Marker.fill(body, textsOf(lease)),
+          catch: (cause) => new Refused({ status: 400, code: "marker", message: messageOf(cause) })
+        })
+        const response = yield* ask(new TextEncoder().encode(JSON.stringify(filled)))
+        return answer(response, isLost(response.status) ? {} : headersOf(lease))
+      }),
+    (lease, exit) =>
+      Effect.sync(() => {
+        if (isLost(Exit.isSuccess(exit) ? exit.value.status : 500)) void lease.abandon()
+      })
+  )
+})
+
+const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): Effect.Effect<void, Refused> => {
+  const { admin, lease } = keys
+  if (admin === undefined) return Effect.void
+  // Where the upstream's key is the caller's, it has the usual header.
+  const given = headers["inspo-key"] ?? (upstreamKey === undefined ? undefined : bearerOf(headers["authorization"]))
+  const isKey = [admin, ...(lease === undefined ? [] : [lease])].some(
+    (key) => given !== undefined && Credentials.isSecret(given, key)
+  )
+  if (isKey) return Effect.void
+  const where = upstreamKey === undefined ? "`inspo-key: KEY`" : "`authorization: Bearer KEY`, or `inspo-key: KEY`,"
+  return Effect.fail(
+    new Refused({ status: 401, code: "key", message: `send the header ${where} with a key of this server` })
+  )
+}
+
+const bearerOf = (header: string | undefined): string | undefined => /^Bearer\s+(.+)$/iu.exec(header ?? "")?.[1]
+
+/** What the upstream is told of the caller's headers. */
+const onward = (headers: Headers.Headers, { upstreamKey }: Options): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name]) => !ofConnection.has(name) && !ofThisServer.has(name) && !name.startsWith("inspo-")
+    )
+  ),
+  ...(upstreamKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(upstreamKey)}` })
+})
+
+/** What is said of one connection alone. */
+const ofConnection: ReadonlySet<string> = new Set([
+  "connection",
+  "expect",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+])
+
+const ofThisServer: ReadonlySet<string> = new Set(["content-length", "cookie", "host", "origin", "referer"])
+
+const leaseOf = (inspo: Inspo, population: string, fallback: Wording | undefined, key: string | undefined) =>
+  Effect.tryPromise({
+    try: () =>
+      inspo.lease(population, {
+        ...(fallback === undefined ? {} : { fallback }),
+        ...(key === undefined ? {} : { key })
+      }),
+    catch: (cause) =>
+      new Refused({
+        status: 503,
+        code: "no_instruction",
+        message: `${messageOf(cause)}, which a marker has as {{inspo:${population}|DEFAULT}}`
+      })
+  })
+
+/** What stands in where no server told an instruction, as far as every marker says it. */
+const fallbackOf = (markers: ReadonlyArray<Marker.Marker>): Wording | undefined => {
+  const known = markers.flatMap(({ fallback, text }) => (fallback === null ? [] : [[text, fallback] as const]))
+  const own = known.find(([text]) => text === null)
+  if (own !== undefined) return own[1]
+  const texts = Object.fromEntries(known.flatMap(([text, fallback]) => (text === null ? [] : [[text, fallback]])))
+  const isWhole = markers.every(({ text }) => text !== null && text in texts)
+  return isWhole ? texts : undefined
+}
+
+const textsOf =
+  (lease: Lease) =>
+  (name: string | null): string => {
+    if (name === null) return lease.text
+    const text = lease.texts[name]
+    if (text === undefined)
+      throw new TypeError(
+        `the instruction has the texts ${Object.keys(lease.texts).join(", ")}, and none called ${name}`
+      )
+    return text
+  }
+
+const headersOf = ({ id, instruction, population }: Lease): Readonly<Record<string, string>> => ({
+  "inspo-population": population,
+  ...(instruction === null ? {} : { "inspo-instruction": instruction }),
+  ...(id === null ? { "inspo-unleased": instruction === null ? "default" : "incumbent" } : { "inspo-lease": id })
+})
+
+/** The upstream's answer as it comes, with headers of ours. */
+const answer = (
+  response: HttpClientResponse.HttpClientResponse,
+  own: Readonly<Record<string, string>> = {}
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(
+    // What went wrong is told without the request, which holds a key.
+    Stream.mapError(response.stream, ({ message }) => new Error(`the upstream ended its answer: ${message}`)),
+    {
+      status: response.status,
+      headers: {
+        ...Object.fromEntries(
+          Object.entries(response.headers).filter(
+            ([name]) => !ofConnection.has(name) && name !== "set-cookie" && !name.startsWith("inspo-")
+          )
+        ),
+        ...own
+      }
+    }
+  )
+
+const unanswered = ({ reason }: HttpClientError.HttpClientError) =>
+  new Refused({
+    status: 502,
+    code: "upstream",
+    message: `the upstream does not answer (${"cause" in reason ? messageOf(reason.cause) : reason._tag})`
+  })
+
+const unread = ({ reason }: HttpServerError.HttpServerError) =>
+  reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+    ? new Refused({ status: 413, code: "too_large", message: `the body has more than ${Limits.bodyBytes} bytes` })
+    : new Refused({ status: 400, code: "body", message: "the body cannot be read" })
+
+/** Null for what is no JSON, which the upstream refuses in its own words. */
+const parse = (bytes: Uint8Array): Schema.Json => {
+  try {
+    return decodeJson(new TextDecoder().decode(bytes))
+  } catch {
+    return null
+  }
+}
+
+const decodeJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
+
+const userOf = (body: Schema.Json): string | undefined =>
+  typeof body === "object" && body !== null && "user" in body && typeof body.user === "string" && body.user !== ""
+    ? body.user
+    : undefined
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -1,0 +1,296 @@
+import { request as rawRequest } from "node:http"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Limits, Population } from "@inspo/serve"
+import { Effect, Option, Schema } from "effect"
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+import * as Upstream from "../../apps/cli/src/serve/Upstream.ts"
+import { freePort } from "../cli/FreePort.ts"
+import { endAll, inspoServer } from "../cli/Inspo.ts"
+import { ModelServer } from "./ModelServer.ts"
+
+const variants = ["Ask first.", "Be brief.", "Be kind."]
+const known = ["Be helpful.", ...variants]
+const model = new ModelServer()
+let directory = ""
+let modelUrl = ""
+/** One that everybody on this machine may ask, and one with keys of its own and of the model. */
+let open = ""
+let guarded = ""
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "inspo-agents-proxy-"))
+  const populations = {
+    support: { seed: "Be helpful.", variants },
+    parts: { seed: { system: "Be helpful.", tone: "Kindly." } }
+  }
+  await writeFile(join(directory, "serve.json"), JSON.stringify({ populations }))
+  modelUrl = await model.start()
+  const start = async (out: string, ...flags: ReadonlyArray<string>) => {
+    const args = ["serve", "serve.json", "--port", "0", "--json", "--out", out, "--upstream", modelUrl, ...flags]
+    return decodeReady((await inspoServer(args, { cwd: directory })).ready).url
+  }
+  Object.assign(process.env, { INSPO_T_ADMIN: "admin-key", INSPO_T_LEASE: "lease-key", INSPO_T_MODEL: "model-key" })
+  const keys = ["--api-key-env", "INSPO_T_ADMIN", "--lease-key-env", "INSPO_T_LEASE"]
+  ;[open, guarded] = await Promise.all([
+    start("open"),
+    start("guarded", ...keys, "--upstream-key-env", "INSPO_T_MODEL")
+  ])
+}, 60_000)
+
+afterAll(async () => {
+  endAll()
+  await model.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+afterEach(() => {
+  model.hang = false
+  model.fail = null
+  model.asked.length = 0
+})
+
+const decodeReady = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ url: Schema.String })))
+const decodePopulation = Schema.decodeUnknownSync(Schema.fromJsonString(Population.Population))
+
+const population = async (name = "support") =>
+  decodePopulation(await (await fetch(`${open}/v1/populations/${name}`)).text())
+
+const post = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}, init: RequestInit = {}) =>
+  fetch(url, {
+    ...init,
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body)
+  })
+
+const chat = (headers?: Readonly<Record<string, string>>, rest: object = {}, system = "{{inspo:support}}") =>
+  post(
+    `${open}/v1/chat/completions`,
+    {
+      model: "m",
+      messages: [
+        { role: "system", content: system },
+        { role: "user", content: "Hi" }
+      ],
+      ...rest
+    },
+    headers
+  )
+
+/** The error in an answer, in the form of OpenAI. */
+const errorOf = async (response: Response) =>
+  Schema.decodeUnknownSync(
+    Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.String }) }))
+  )(await response.text()).error
+
+describe("inspo serve --upstream", { timeout: 60_000 }, () => {
+  it("fills the system prompt of a conversation with its one instruction, whose reward counts", async () => {
+    const seen = new Set<string>()
+    for (let index = 0; index < 12; index++) {
+      const turns = [
+        await chat({ "inspo-conversation": `talk-${index}` }),
+        await chat({}, { user: `talk-${index}` }),
+        await chat({ "inspo-conversation": `talk-${index}` }, { stream: true })
+      ]
+      const leases = turns.map(({ headers }) => headers.get("inspo-lease"))
+      assert.strictEqual(new Set(leases).size, 1)
+      for (const turn of turns) await turn.text()
+      const systems = model.takeSystems()
+      assert.strictEqual(new Set(systems).size, 1)
+      assert.include(known, systems[0])
+      seen.add(systems[0] ?? "")
+      const told = await post(`${open}/v1/populations/support/rewards`, { rewards: [{ lease: leases[0], value: 1 }] })
+      assert.include(await told.text(), '"accepted"')
+    }
+    assert.isAbove(seen.size, 1)
+  })
+
+  it("fills what the operator wrote, wherever it stands, and nothing that a user wrote", async () => {
+    const marker = "{{inspo:support|x}}"
+    const parts = [{ type: "text", text: `${marker} At once.` }]
+    const messages = [
+      { role: "developer", content: parts },
+      { role: "user", content: marker },
+      { role: "assistant", content: marker },
+      { role: "tool", tool_call_id: "1", content: marker }
+    ]
+    await (await post(`${open}/v1/chat/completions?version=1`, { messages })).text()
+    const [first] = model.asked
+    assert.strictEqual(first?.path, "/v1/chat/completions?version=1")
+    assert.match(first?.system ?? "", /^(Be|Ask) \w+\. At once\.$/u)
+    assert.deepEqual(JSON.parse(first?.body ?? "").messages.slice(1), messages.slice(1))
+    const input = [
+      { role: "system", content: [{ type: "input_text", text: "Now." }] },
+      { role: "user", content: marker }
+    ]
+    const response = await post(`${open}/v1/responses`, { instructions: marker, input })
+    assert.match(await response.text(), /"output_text","text":"(Be|Ask) \w+\.\\nNow\."/u)
+    assert.isNotNull(response.headers.get("inspo-lease"))
+  })
+
+  it("puts each of several texts in its place, by one lease", async () => {
+    const response = await chat({}, {}, "{{inspo:parts/system}} {{inspo:parts/tone}}")
+    await response.text()
+    assert.deepEqual(model.takeSystems(), ["Be helpful. Kindly."])
+    assert.strictEqual((await population("parts")).leases.given, 1)
+    const none = await chat({}, {}, "{{inspo:parts/other}}")
+    assert.deepInclude(await errorOf(none), { code: "marker" })
+    assert.lengthOf(model.asked, 0)
+  })
+
+  it("passes on a request without a marker to the byte, and what the upstream says of it", async () => {
+    const body = '{"messages": [ {"role":"user","content":"{{inspo:support}} \\u00e9"} ], "seed": 12345678901234567890}'
+    const response = await post(`${open}/v1/chat/completions`, body, { "x-own": "yes", cookie: "a=b" })
+    assert.strictEqual(response.headers.get("x-upstream"), "yes")
+    assert.isFalse([...response.headers.keys()].some((name) => name.startsWith("inspo-")))
+    const [asked] = model.asked
+    assert.strictEqual(asked?.body, body)
+    assert.strictEqual(asked?.headers["x-own"], "yes")
+    assert.isUndefined(asked?.headers["cookie"])
+    assert.isUndefined(asked?.headers["traceparent"])
+  })
+
+  it("streams piece by piece, to the byte, and ends the upstream's work when the caller goes away", async () => {
+    const same = await chat({ "inspo-conversation": "stream" }, { stream: true })
+    assert.strictEqual(same.headers.get("content-type"), "text/event-stream")
+    const streamed = await same.text()
+    const messages = [{ role: "system", content: model.asked[0]?.system }]
+    assert.strictEqual(streamed, await (await post(`${modelUrl}/chat/completions`, { messages, stream: true })).text())
+
+    model.asked.length = 0
+    model.hang = true
+    const aborting = new AbortController()
+    const response = await post(
+      `${open}/v1/chat/completions`,
+      { messages: [{ role: "system", content: "{{inspo:support}}" }], stream: true },
+      {},
+      { signal: aborting.signal }
+    )
+    assert.isNotNull(response.headers.get("inspo-lease"))
+    const first = await response.body?.getReader().read()
+    assert.include(new TextDecoder().decode(first?.value), "data: ")
+    assert.isFalse(model.asked[0]?.aborted)
+    aborting.abort()
+    await until(() => model.asked[0]?.aborted === true)
+
+    const broken = await chat({ "inspo-conversation": "stream" }, { stream: true })
+    const rest = broken.text().then(
+      () => "it ended",
+      () => "it broke"
+    )
+    model.drop()
+    assert.strictEqual(await rest, "it broke")
+  })
+
+  it("passes on what the upstream refuses, and gives back the lease that nobody can know", async () => {
+    const before = await population()
+    model.fail = 529
+    const response = await chat()
+    assert.strictEqual(response.status, 529)
+    assert.strictEqual(response.headers.get("retry-after"), "0")
+    assert.strictEqual(response.headers.get("inspo-lease"), null)
+    assert.deepInclude(await errorOf(response), { code: "busy" })
+    await until(async () => {
+      const { given, open } = (await population()).leases
+      return given === before.leases.given + 1 && open === before.leases.open
+    })
+    const own = await chat({ "inspo-conversation": "failing" })
+    assert.isNotNull(own.headers.get("inspo-lease"))
+    assert.strictEqual((await population()).leases.open, before.leases.open + 1)
+  })
+
+  it("goes on without a lease, and says so", async () => {
+    const lost = await chat({}, {}, "{{inspo:nobody|Do your best.}}")
+    assert.strictEqual(lost.headers.get("inspo-unleased"), "default")
+    assert.isNull(lost.headers.get("inspo-lease"))
+    await lost.text()
+    assert.deepEqual(model.takeSystems(), ["Do your best."])
+    const nothing = await chat({}, {}, "{{inspo:nobody}}")
+    assert.strictEqual(nothing.status, 503)
+    assert.include((await errorOf(nothing)).message, "{{inspo:nobody|DEFAULT}}")
+    for (const broken of ["{{inspo:}}", "{{inspo:a b}}", "{{inspo:support", "{{inspo:support}} {{inspo:parts}}"]) {
+      const response = await chat({}, {}, broken)
+      assert.strictEqual(response.status, 400, broken)
+      assert.deepInclude(await errorOf(response), { code: "marker" })
+    }
+    assert.lengthOf(model.asked, 0)
+  })
+
+  it("asks for its own keys, and never passes them on", async () => {
+    const ask = async (headers: Readonly<Record<string, string>>) => {
+      const body = { messages: [{ role: "system", content: "{{inspo:support}}" }] }
+      const response = await post(`${guarded}/v1/chat/completions`, body, headers)
+      await response.text()
+      return response
+    }
+    for (const headers of [{}, { authorization: "Bearer model-key" }, { "inspo-key": "no" }])
+      assert.strictEqual((await ask(headers)).status, 401)
+    assert.lengthOf(model.asked, 0)
+    const admitted = [
+      { authorization: "Bearer lease-key" },
+      { authorization: "Bearer admin-key" },
+      { "inspo-key": "lease-key", authorization: "Bearer another" }
+    ]
+    for (const headers of admitted) assert.isNotNull((await ask(headers)).headers.get("inspo-lease"))
+    assert.lengthOf(model.asked, 3)
+    for (const { headers } of model.asked) {
+      assert.strictEqual(headers.authorization, "Bearer model-key")
+      assert.notMatch(JSON.stringify(headers), /lease-key|admin-key|another/u)
+    }
+    model.asked.length = 0
+    await (await chat({ authorization: "Bearer own" })).text()
+    assert.strictEqual(model.asked[0]?.headers.authorization, "Bearer own")
+  })
+
+  it("asks nobody but the upstream, and takes no more than it holds", async () => {
+    const { hostname, port } = new URL(open)
+    const elsewhere = await freePort()
+    const status = await new Promise<number | undefined>((resolve, reject) =>
+      rawRequest(
+        { hostname, port, method: "POST", path: `http://127.0.0.1:${elsewhere}/v1/chat/completions` },
+        (response) => resolve(response.resume().statusCode)
+      )
+        .on("error", reject)
+        .end("{}")
+    )
+    assert.include([200, 404], status)
+    for (const path of ["/v1/chat/completions/../files", "/v1/files", "/v1/chat/completions%2f..%2ffiles"])
+      assert.notStrictEqual((await post(`${open}${path}`, {})).status, 200)
+    for (const { path } of model.asked) assert.match(path, /^\/v1\/chat\/completions$/u)
+    const long = "x".repeat(Limits.bodyBytes)
+    assert.strictEqual((await chat({}, { long })).status, 413)
+    const stream = new Blob([long, long]).stream()
+    const untold = await fetch(`${open}/v1/chat/completions`, { method: "POST", body: stream, duplex: "half" })
+    assert.strictEqual(untold.status, 413)
+  })
+
+  it("takes no upstream that could hold a key, and no key without one", async () => {
+    const refused = (upstream: string | null, upstreamKeyEnv: string | null) =>
+      Effect.runPromise(
+        Upstream.make(
+          { upstream: Option.fromNullOr(upstream), upstreamKeyEnv: Option.fromNullOr(upstreamKeyEnv) },
+          {}
+        ).pipe(
+          Effect.flip,
+          Effect.map(({ message }) => message)
+        )
+      )
+    for (const url of ["ftp://a/v1", "https://key@a/v1", "https://a/v1?key=1", "a"]) {
+      const message = await refused(url, null)
+      assert.include(message, "--upstream-key-env")
+      if (url.includes("key")) assert.notInclude(message, url)
+    }
+    assert.include(await refused(null, "INSPO_T_MODEL"), "--upstream.")
+    assert.include(await refused(modelUrl, "INSPO_T_NOT_SET"), "INSPO_T_NOT_SET")
+  })
+})
+
+const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  assert.fail("it never came to that")
+}
