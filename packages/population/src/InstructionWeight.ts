@@ -188,8 +188,19 @@ const score = (member: Member): Weight => ({
 })
 
 const windowEntry = (step: number, groups: ReadonlyArray<Observed>): WindowEntry => {
-  const rewards = groups.flatMap((group) => group.rewards)
-  return { step, mean: sumAll(rewards) / rewards.length, trajectories: rewards.length, groups: groups.length }
+  const { sum, trajectories } = totalOf(groups)
+  return { step, mean: sum / trajectories, trajectories, groups: groups.length }
+}
+
+/** Rewards added in their order. One flat array of them all, at thousands of groups, would cost more than the sum. */
+const totalOf = (groups: ReadonlyArray<Observed>): { readonly sum: number; readonly trajectories: number } => {
+  let sum = 0
+  let trajectories = 0
+  for (const { rewards } of groups) {
+    for (const reward of rewards) sum += reward
+    trajectories += rewards.length
+  }
+  return { sum, trajectories }
 }
 
 const byInstruction = (groups: ReadonlyArray<Observed>): ReadonlyMap<InstructionId, ReadonlyArray<Observed>> => {
@@ -220,15 +231,15 @@ const extend = (
 ): Lifetime => {
   const own = seen.get(instruction.id)
   if (own === undefined) return lifetime
-  const rewards = groups.flatMap((group) => group.rewards)
+  const { sum, trajectories } = totalOf(groups)
   const against = new Map(lifetime.against.map((evidence) => [evidence.rival, evidence]))
   for (const [rival, step] of seen)
     if (rival !== instruction.id)
       against.set(rival, { rival, exponents: Superiority.extend(against.get(rival)?.exponents, own, step) })
   return {
     groups: lifetime.groups + own.groups,
-    trajectories: lifetime.trajectories + rewards.length,
-    rewardSum: lifetime.rewardSum + sumAll(rewards),
+    trajectories: lifetime.trajectories + trajectories,
+    rewardSum: lifetime.rewardSum + sum,
     groupMeanSum: lifetime.groupMeanSum + own.sum,
     against: [...against.values()]
   }
