@@ -58,17 +58,21 @@ const contests = Effect.gen(function* () {
 })
 
 const powers = Effect.gen(function* () {
-  yield* Console.log("Steps until one of several is left, no delay; median of simulations")
-  for (const [means, evolutions] of [
-    [[0.6, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4], 10],
-    [[0.6, 0.4], 0]
+  yield* Console.log("Steps until one of several is left, no delay; median and mean of simulations")
+  for (const [means, evolutions, pruneEvery] of [
+    [[0.6, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4], 10, 5],
+    [[0.6, 0.4], 0, 5],
+    [[0.6, 0.4], 0, 1]
   ] as const) {
-    const ended = seeds.slice(0, 100).map((seed) => power({ seed, means, evolutions }))
-    const of = (name: "batch" | "running" | "lifelong") => median(ended.map((one) => one[name] ?? Infinity))
+    const ended = seeds.slice(0, 100).map((seed) => power({ seed, means, evolutions, pruneEvery }))
+    const of = (name: "batch" | "batchOfAll" | "running" | "lifelong") => {
+      const steps = ended.map((one) => one[name] ?? Infinity)
+      return `${median(steps)} (${(steps.reduce((sum, one) => sum + one, 0) / steps.length).toFixed(2)})`
+    }
     yield* Console.log(
-      `${means.length} instructions, ${evolutions} evolutions planned: batch rule ${of("batch")}, the same rule in cohorts ` +
-        `${of("running")} (equal in ${ended.filter(({ batch, running }) => batch === running).length} of ${ended.length}), ` +
-        `for life ${of("lifelong")}`
+      `${means.length} instructions, ${evolutions} evolutions planned, pruning every ${pruneEvery}: batch rule ${of("batch")}, ` +
+        `the same rule in cohorts ${of("running")} (equal in ${ended.filter(({ batch, running }) => batch === running).length} ` +
+        `of ${ended.length}), batch rule at the risk of any that are equal ${of("batchOfAll")}, for life ${of("lifelong")}`
     )
   }
 })

@@ -49,10 +49,18 @@ describe("of two instructions, 0.8 and 0.3", () => {
 describe("without delay", () => {
   it("the rule of a run decides in cohorts when it does in a run, and the one for life needs no more steps", () => {
     for (const seed of seeds.slice(0, 4)) {
-      const { batch, lifelong, running } = power({ seed, means: [0.6, 0.4, 0.4, 0.4], evolutions: 10 })
+      const { batch, lifelong, running } = power({ seed, means: [0.6, 0.4, 0.4, 0.4], evolutions: 10, pruneEvery: 5 })
       assert.isNotNull(batch)
       assert.strictEqual(running, batch)
       assert.isAtMost(lifelong ?? Infinity, 1.1 * (batch ?? 0))
     }
+  })
+
+  it("the rule for life needs at most a tenth more of two where no evolution is planned, at the same promise to both", () => {
+    const ended = Array.from({ length: 60 }, (_, index) =>
+      power({ seed: index + 1, means: [0.6, 0.4], evolutions: 0, pruneEvery: 1 })
+    )
+    const sum = (of: "batchOfAll" | "lifelong") => ended.reduce((total, one) => total + (one[of] ?? Infinity), 0)
+    assert.isAtMost(sum("lifelong"), 1.1 * sum("batchOfAll"))
   })
 })

@@ -192,8 +192,11 @@ export const contest = ({
 
 /** When one of several is left, in a run and in cohorts that a trainer closes at once: null where several are at the end. */
 export interface Power {
+  /** The rule of a run, whose risk is that of losing a given best. */
   readonly batch: number | null
-  /** The rule of the run, over the state of the cohorts. */
+  /** The same at the risk of losing any of several that are equally good, as that for life is. */
+  readonly batchOfAll: number | null
+  /** The rule of the run at the first risk, over the state of the cohorts. */
   readonly running: number | null
   /** The rule whose risk holds for life. */
   readonly lifelong: number | null
@@ -203,11 +206,13 @@ export interface Power {
 export const power = ({
   evolutions,
   means,
+  pruneEvery,
   seed
 }: {
   readonly seed: number
   readonly means: ReadonlyArray<number>
   readonly evolutions: number
+  readonly pruneEvery: number
 }): Power => {
   const size = means.length
   const steps = 400
@@ -215,30 +220,32 @@ export const power = ({
   const settings: Settings.Settings = {
     ...Settings.trainer(seed),
     size,
-    pruneEvery: 5,
+    pruneEvery,
     evolveEvery: 0,
     newcomers: "everyone"
   }
   const ofSettings = Strategies.ofSettings(settings)
-  const halving = SuccessiveHalving.confident({
-    parents: 1,
-    delta: settings.delta,
-    comparisons: (size - 1) * (1 + evolutions)
-  })
-  const { decidedAt } = Pruning.simulate(
-    world,
-    {
-      weighting: InstructionWeight.make(choices),
-      averaging: choices,
-      sampler: Sampler.make({ assignment: "stratified", newcomers: "everyone", temperature: settings.temperature }),
-      halving,
-      ranking: "after",
-      batchSize: 32,
-      pruneEvery: 5,
-      steps
-    },
-    seed
-  )
+  const halving = (bests: number) =>
+    SuccessiveHalving.confident({
+      parents: 1,
+      delta: settings.delta,
+      comparisons: bests * (size - 1) * (1 + evolutions)
+    })
+  const inRun = (bests: number) =>
+    Pruning.simulate(
+      world,
+      {
+        weighting: InstructionWeight.make(choices),
+        averaging: choices,
+        sampler: Sampler.make({ assignment: "stratified", newcomers: "everyone", temperature: settings.temperature }),
+        halving: halving(bests),
+        ranking: "after",
+        batchSize: 32,
+        pruneEvery,
+        steps
+      },
+      seed
+    ).decidedAt
   const inCohorts = (strategies: Strategies.Strategies): number | null => {
     const [first = "", ...others] = World.instructions(world).map(({ text }) => text)
     const server = new Server(settings, [first, ...others], strategies, false)
@@ -269,10 +276,11 @@ export const power = ({
     return null
   }
   return {
-    batch: decidedAt,
+    batch: inRun(1),
+    batchOfAll: inRun(size),
     running: inCohorts({
       ...ofSettings,
-      prune: ({ population }, weights) => halving.prune(population, weights)
+      prune: ({ population }, weights) => halving(1).prune(population, weights)
     }),
     lifelong: inCohorts(ofSettings)
   }
