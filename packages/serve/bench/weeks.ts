@@ -1,6 +1,7 @@
 /**
- * Weeks of ten populations in minutes, with load by day and night and rewards hours later: what the process holds and the
- * journals grow by for each lease. Exits with 1 where memory grows.
+ * Weeks of ten populations in minutes, with load by day and night, rewards hours later and leases that are dropped after three
+ * days: what the process holds and the journals grow by for each lease. Exits with 1 where memory grows, or where a log does not
+ * lead to the same decisions again.
  *
  *     node --expose-gc packages/serve/bench/weeks.ts [LEASES] [DAYS]
  */
@@ -9,10 +10,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import { Replay } from "@inspo/cohorts"
 import { Journal } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import { Console, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import * as Loading from "../src/internal/Loading.ts"
+import type { StoredEvent } from "../src/internal/Stored.ts"
 import * as Weeks from "../test/support/Weeks.ts"
 
 const [total = "300000", length = "21"] = process.argv.slice(2)
@@ -43,6 +47,8 @@ const slope = (samples: ReadonlyArray<readonly [leases: number, heap: number]>):
   )
 }
 
+const replayOf = (log: ReadonlyArray<StoredEvent>) => Replay.replay(log.map(({ event }) => event))
+
 const samples: Array<readonly [leases: number, heap: number]> = []
 
 const bench = Effect.gen(function* () {
@@ -50,6 +56,7 @@ const bench = Effect.gen(function* () {
     populations,
     leases: Number(total),
     days: Number(length),
+    retention: 3,
     seed: 1,
     journal: (name) =>
       Effect.map(
@@ -66,30 +73,33 @@ const bench = Effect.gen(function* () {
     }
   })
   const grows = slope(samples)
-  const events = yield* Effect.forEach(served, ({ journal }) => Effect.map(journal.read, (log) => log.length))
-  return { grows, leases, rewards, events: events.reduce((sum, count) => sum + count, 0) }
+  const replayed = yield* Effect.forEach(served, ({ journal }) => Effect.map(Loading.events(journal), replayOf))
+  const sum = (of: (one: (typeof replayed)[number]) => number) => replayed.reduce((total, one) => total + of(one), 0)
+  return {
+    grows,
+    leases,
+    rewards,
+    events: sum(({ events }) => events),
+    decisions: sum(({ decisions }) => decisions),
+    differences: sum(({ difference }) => (difference === null ? 0 : 1))
+  }
 }).pipe(
   Effect.scoped,
   // Journals that are closed have no log beside them.
-  Effect.tap(({ events, grows, leases, rewards }) =>
-    Console.log(
+  Effect.tap(({ grows, ...told }) => {
+    const met = grows <= limit && told.differences === 0
+    if (!met) process.exitCode = 1
+    return Console.log(
       JSON.stringify({
         bench: "weeks",
-        met: grows <= limit,
-        leases,
-        rewards,
+        met,
+        ...told,
         heapBytesPerLease: grows,
-        journalBytesPerLease: bytes() / leases,
-        events,
+        journalBytesPerLease: bytes() / told.leases,
         seconds: process.uptime()
       })
     )
-  ),
-  Effect.tap(({ grows }) =>
-    Effect.sync(() => {
-      if (grows > limit) process.exitCode = 1
-    })
-  ),
+  }),
   Effect.provide(TestClock.layer()),
   Effect.ensuring(Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
 )

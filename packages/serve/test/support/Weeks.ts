@@ -13,6 +13,8 @@ export interface Week {
   readonly seed: number
   /** Simulated days over which they are spread. */
   readonly days: number
+  /** Days after which leases and texts are dropped. */
+  readonly retention: number
   readonly journal: (name: string) => Effect.Effect<Journal.Interface, JournalError, Scope.Scope>
   /** Told each simulated day. */
   readonly onDay: (day: number, leases: number) => Effect.Effect<void>
@@ -31,8 +33,9 @@ const beat = hour / 6
 const response = 0.6
 const delay = 5 * hour
 
-const settings = (seed: number): Settings.Settings => ({
+const settings = ({ retention, seed }: Week): Settings.Settings => ({
   ...Settings.online(seed),
+  retention: retention * 24 * hour,
   sealAfter: 6 * hour,
   horizon: 24 * hour,
   silence: { value: 0.5 },
@@ -46,9 +49,10 @@ interface Due {
 }
 
 /** One population: `ask` asks for leases and tells what came of earlier ones, then does what is due. */
-const populate = Effect.fnUntraced(function* ({ journal: open, seed }: Week, name: string) {
+const populate = Effect.fnUntraced(function* (week: Week, name: string) {
+  const { journal: open, seed } = week
   const journal = yield* open(name)
-  yield* LivePopulation.begin(journal, settings(seed), ["the seed", "a variant"])
+  yield* LivePopulation.begin(journal, settings(week), ["the seed", "a variant"])
   const live = yield* LivePopulation.open(journal)
   let asked = 0
   let rewarded = 0
