@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Inspo } from "@inspo/client"
@@ -124,8 +125,19 @@ describe("inspo serve", { timeout: patience }, () => {
     const again = new Inspo({ urls: [second.url], timeout: 10_000 })
     assert.strictEqual((await again.lease("support", { key: "k" })).id, lease.id)
     const closed = once(second.child, "close")
+    // Half of a request is there when the server is told to end.
+    const socket = connect(Number(new URL(second.url).port), "127.0.0.1")
+    let answers = ""
+    socket.on("data", (chunk) => (answers += chunk.toString()))
+    const body = JSON.stringify({ requests: [{ key: "last" }] })
+    const head = ["POST /v1/populations/support/leases HTTP/1.1", "host: localhost", "content-type: application/json"]
+    socket.write(`${[...head, `content-length: ${body.length}`].join("\r\n")}\r\n\r\n${body.slice(0, 5)}`)
+    await new Promise((done) => setTimeout(done, 200))
     second.child.kill("SIGTERM")
+    await new Promise((done) => setTimeout(done, 500))
+    socket.write(`${body.slice(5)}GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n`)
     assert.deepStrictEqual(await closed, [130, null])
+    assert.match(answers, /^HTTP\/1\.1 200 .*"key":"last".*HTTP\/1\.1 503 .*"urn:inspo:not-active"/su)
   })
 
   it("asks for a key where other machines may ask, and says what to type instead of `inspo diff`", async () => {

@@ -67,7 +67,7 @@ describe("a served population, from its directory", { timeout: patience }, () =>
     const { decisions } = await json("replay", shop, "--set", "risk=1e-9")
     const prunes = decisions.filter(({ kind, logged }: any) => kind === "prune" && logged.length > 0)
     assert.deepStrictEqual(
-      prunes.map(({ logged, whatif }: any) => [logged, whatif]),
+      prunes.map(({ logged, replayed }: any) => [logged, replayed]),
       [[["i2"], []]]
     )
     const exported = await json("export", shop, "--out", "deploy")

@@ -50,7 +50,7 @@ export interface Decision {
   readonly after: number
   readonly kind: "prune" | "parents" | "incumbent"
   readonly logged: ReadonlyArray<string>
-  readonly whatif: ReadonlyArray<string>
+  readonly replayed: ReadonlyArray<string>
 }
 
 /**
@@ -106,14 +106,14 @@ const alternative = (strategies: Strategies, state: State, event: PopulationEven
       return {
         kind: "prune",
         logged: idsOf(event.pruned),
-        whatif: idsOf(strategies.prune(learning, weights, protectedIds(state)).pruned)
+        replayed: idsOf(strategies.prune(learning, weights, protectedIds(state)).pruned)
       }
     case "ParentsChosen":
-      return { kind: "parents", logged: event.parents, whatif: strategies.parents(learning, weights) }
+      return { kind: "parents", logged: event.parents, replayed: strategies.parents(learning, weights) }
     case "Concluded": {
       const due = decide(strategies, state)
       return due?._tag === "Concluded"
-        ? { kind: "incumbent", logged: [event.incumbent.id], whatif: [due.incumbent.id] }
+        ? { kind: "incumbent", logged: [event.incumbent.id], replayed: [due.incumbent.id] }
         : null
     }
     default:

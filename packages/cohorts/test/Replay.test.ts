@@ -49,11 +49,12 @@ describe("Replay", () => {
 
   it("decides as it was decided under the same settings, and later or never where less risk is allowed", () => {
     const log = pruning()
-    for (const { logged, whatif } of Replay.whatIf(log, (settings) => settings)) assert.deepStrictEqual(whatif, logged)
+    for (const { logged, replayed } of Replay.whatIf(log, (settings) => settings))
+      assert.deepStrictEqual(replayed, logged)
     const cautious = Replay.whatIf(log, (settings) => ({ ...settings, delta: 1e-12 }))
-    const changed = cautious.filter(({ logged, whatif }) => logged.join() !== whatif.join())
+    const changed = cautious.filter(({ logged, replayed }) => logged.join() !== replayed.join())
     assert.isNotEmpty(changed.filter(({ kind }) => kind === "prune"))
-    for (const { kind, logged, whatif } of changed)
-      if (kind === "prune") assert.isTrue(whatif.every((id) => logged.includes(id)))
+    for (const { kind, logged, replayed } of changed)
+      if (kind === "prune") assert.isTrue(replayed.every((id) => logged.includes(id)))
   })
 })

@@ -19,10 +19,13 @@ export interface Keys {
   readonly lease?: Redacted.Redacted
 }
 
-/** The routes of the API, and `/openapi.json`, over the {@link Populations} that are provided. */
-export const layer = (keys: Keys = {}) =>
+/**
+ * The routes of the API, and `/openapi.json`, over the {@link Populations} that are provided. `/readyz` says that the server is not
+ * ready once it `isEnding`.
+ */
+export const layer = (keys: Keys = {}, isEnding: Effect.Effect<boolean> = Effect.succeed(false)) =>
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
-    Layer.provide([LeaseHandlers.layer, PopulationHandlers.layer, ServerHandlers.layer]),
+    Layer.provide([LeaseHandlers.layer, PopulationHandlers.layer, ServerHandlers.layer(isEnding)]),
     Layer.provide([layerAdmission, layerKeys(keys)])
   )
 

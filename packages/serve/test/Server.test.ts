@@ -20,10 +20,10 @@ const decodeJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 /** A server whose populations outlive it: `again` is the next process on the same store. */
 const servers = Effect.gen(function* () {
   const context = yield* Layer.build(MemoryStore.layer)
-  const start = Effect.fnUntraced(function* (keys: Server.Keys = {}) {
+  const start = Effect.fnUntraced(function* (keys: Server.Keys = {}, isEnding?: Effect.Effect<boolean>) {
     const clock = yield* Effect.context()
     const { dispose, handler } = HttpRouter.toWebHandler(
-      Server.layer(keys).pipe(
+      Server.layer(keys, isEnding).pipe(
         Layer.provide(Registry.layer),
         Layer.provide(Layer.succeedContext(context)),
         Layer.provideMerge(HttpServer.layerServices),
@@ -47,7 +47,7 @@ const servers = Effect.gen(function* () {
         const isJson = answer.headers.get("content-type")?.includes("json") === true
         return { status: answer.status, body: isJson ? decodeJson(text) : text }
       })
-    return { ask, stop: Effect.promise(dispose) }
+    return { ask, handler, stop: Effect.promise(dispose) }
   })
   return start
 })
@@ -329,6 +329,61 @@ describe("Server", () => {
       const { body } = yield* ask("GET", "/metrics")
       assert.include(String(body), 'inspo_frozen{population="support"} 1')
       assert.include(String(body), 'inspo_degraded{population="support"} 0')
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("measures a population that was removed no more", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      for (const name of ["short-lived", "lasting"]) yield* ask("PUT", `/v1/populations/${name}`, online)
+      yield* ask("POST", "/v1/populations/short-lived/leases", { requests: [{ key: "k" }] })
+      const measured = Effect.map(ask("GET", "/metrics"), ({ body }) => String(body))
+      assert.include(yield* measured, 'inspo_leases_total{population="short-lived"} 1')
+      yield* ask("DELETE", "/v1/populations/short-lived")
+      const left = yield* measured
+      assert.notInclude(left, "short-lived")
+      assert.include(left, 'inspo_members{population="lasting"} 2')
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is not ready once it ends", () =>
+    Effect.gen(function* () {
+      let ends = false
+      const { ask } = yield* (yield* servers)(
+        {},
+        Effect.sync(() => ends)
+      )
+      assert.strictEqual((yield* ask("GET", "/readyz")).status, 200)
+      ends = true
+      const told = yield* ask("GET", "/readyz")
+      assert.deepStrictEqual([told.status, fieldOf(told.body, "type")], [503, "urn:inspo:not-active"])
+      assert.strictEqual((yield* ask("GET", "/healthz")).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("asks for patience while as many requests wait as may, and answers again after them", () =>
+    Effect.gen(function* () {
+      const { ask, handler } = yield* (yield* servers)()
+      yield* ask("PUT", one, online)
+      const open: Array<ReadableStreamDefaultController> = []
+      const waiting = Array.from({ length: Limits.requestsWaiting }, () =>
+        handler(
+          new Request(`http://localhost${one}/leases`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: new ReadableStream({ start: (controller) => void open.push(controller) }),
+            duplex: "half"
+          })
+        )
+      )
+      yield* Effect.promise(() => new Promise((done) => setTimeout(done, 100)))
+      const refused = yield* Effect.promise(() => handler(new Request(`http://localhost${one}/incumbent`)))
+      assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "1"])
+      const told = yield* Effect.promise(() => refused.json())
+      assert.strictEqual(fieldOf(told, "type"), "urn:inspo:too-many-requests")
+      for (const body of open) body.close()
+      yield* Effect.promise(() => Promise.all(waiting))
+      assert.strictEqual((yield* ask("GET", one)).status, 200)
     }).pipe(Effect.scoped)
   )
 

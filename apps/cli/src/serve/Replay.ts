@@ -55,7 +55,7 @@ const whatIf = Effect.fn("Served.whatIf")(function* (
 ) {
   const settings = yield* Effect.forEach(set, settingOf)
   const decisions = Replay.whatIf(log, (before) => settings.reduce((after, { change }) => change(after), before))
-  const changed = decisions.filter(({ logged, whatif }) => logged.join() !== whatif.join())
+  const changed = decisions.filter(({ logged, replayed }) => logged.join() !== replayed.join())
   if (json)
     return yield* Console.log(
       JSON.stringify({
@@ -83,7 +83,7 @@ const whatIf = Effect.fn("Served.whatIf")(function* (
           "",
           ...table([
             ["cohorts", "decision", "logged", "what if"],
-            ...changed.map(({ after, kind, logged, whatif }) => [String(after), kind, ids(logged), ids(whatif)])
+            ...changed.map(({ after, kind, logged, replayed }) => [String(after), kind, ids(logged), ids(replayed)])
           ])
         ])
   ])

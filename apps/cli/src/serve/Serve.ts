@@ -11,7 +11,7 @@ import * as Server from "@inspo/serve/Server"
 import * as SharedStore from "@inspo/serve/SharedStore"
 import * as SqliteStore from "@inspo/serve/SqliteStore"
 import * as Standby from "@inspo/serve/Standby"
-import { Console, Context, Deferred, Effect, Layer, Option, Path, type Redacted } from "effect"
+import { Console, Context, Deferred, Effect, Layer, Option, Path, type Redacted, Ref } from "effect"
 import { FetchHttpClient, HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
@@ -44,13 +44,16 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     return yield* serveShared(input, input.database.value, keys, { optimizer, declared }, upstream)
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
+  const ending = yield* Ref.make(false)
   const { populations, routes } = yield* Effect.catchTag(
-    begin(keys, { optimizer, declared }, store),
+    begin(keys, { optimizer, declared }, store, Ref.get(ending)),
     "JournalError",
     unusable
   )
   const url = yield* listen("instruction server", input, Layer.merge(routes, upstream.routes), listening)
   yield* upstream.begin(url)
+  // Added last, so that it runs first: requests in flight are answered after it.
+  yield* Effect.addFinalizer(() => Ref.set(ending, true))
   const names = (yield* populations.list).map(({ name }) => name)
   yield* Console.log(
     input.json ? JSON.stringify({ url, out: input.out, populations: names }) : ready(url, input.out, names).join("\n")
@@ -70,7 +73,8 @@ const listening = { ownHealth: true, answer: Server.refuse, maxBodyBytes: Limits
 const begin = Effect.fnUntraced(function* <E, R>(
   keys: Server.Keys,
   { declared, optimizer }: Told,
-  store: Layer.Layer<PopulationStore, E, R>
+  store: Layer.Layer<PopulationStore, E, R>,
+  isEnding?: Effect.Effect<boolean>
 ) {
   const writer = Layer.succeed(CurrentOptimizer, optimizer)
   const populations = yield* Layer.build(Layer.provide(Registry.layer, [store, writer])).pipe(
@@ -78,7 +82,7 @@ const begin = Effect.fnUntraced(function* <E, R>(
   )
   yield* Declared.ensure(populations, declared)
   if ((yield* populations.list).length === 0) yield* Declared.ensure(populations, [unnamed])
-  const api = Server.layer(keys).pipe(Layer.provide(Layer.succeed(Registry.Populations, populations)))
+  const api = Server.layer(keys, isEnding).pipe(Layer.provide(Layer.succeed(Registry.Populations, populations)))
   return { populations, routes: Layer.merge(api, Dashboard.layerPopulations({ assets: Assets.folder })) }
 })
 

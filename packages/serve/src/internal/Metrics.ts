@@ -17,6 +17,13 @@ export const rewarded = ({ name }: Named, outcomes: ReadonlyArray<Outcome>): Eff
     { discard: true }
   )
 
+/** A population that is gone is measured no more. */
+export const forget = ({ name }: Named): Effect.Effect<void> =>
+  Effect.map(Metric.MetricRegistry, (registry) => {
+    for (const [series, { attributes, id }] of registry)
+      if (id.startsWith(prefix) && attributes?.["population"] === name) registry.delete(series)
+  })
+
 /** How long a command takes until it is durable, from when it was handed over. */
 export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.gen(function* () {
@@ -45,6 +52,9 @@ export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Se
 })
 
 type Named = Pick<Served, "name">
+
+/** The names of all metrics begin so. */
+const prefix = "inspo_"
 
 const leases = Metric.counter("inspo_leases_total", { description: "Leases given out", incremental: true })
 const rewards = Metric.counter("inspo_rewards_total", {

@@ -43,18 +43,20 @@ export const spentUsd = (journal: Journal.Interface): Effect.Effect<number, Jour
     totals.reduce((sum, { phase, usd }) => (phase === "proposing" ? sum + usd : sum), 0)
   )
 
-const kind = "note"
-
-/** A value under one key, kept in memory, too. */
-const slot = Effect.fnUntraced(function* <A, I>(journal: Journal.Interface, key: string, schema: Schema.Codec<A, I>) {
-  const stored = (yield* Records.make(journal, kind, schema).get([key])).get(key) ?? null
-  const value = yield* Ref.make<A | null>(stored)
+/** The last of the values of a kind, kept in memory, too. One is stored before those that it replaces go. */
+const slot = Effect.fnUntraced(function* <A, I>(journal: Journal.Interface, kind: string, schema: Schema.Codec<A, I>) {
+  const stored = (yield* journal.listRecords(kind)).at(-1)
+  const decode = Records.decoder(journal, kind, Schema.NullOr(schema))
+  const value = yield* Ref.make(stored === undefined ? null : yield* decode(stored.key, stored.value))
+  let step = stored?.step ?? 0
   return {
     get: Ref.get(value),
     set: Effect.fnUntraced(function* (next: A | null) {
-      yield* journal.deleteRecords([kind], { prefixes: [key] })
-      if (next !== null) yield* journal.putRecords(kind, 0, [{ key, value: next }])
+      const later = step + 1
+      yield* journal.putRecords(kind, later, [{ key: String(later), value: next }])
+      step = later
       yield* Ref.set(value, next)
+      yield* journal.deleteRecords([kind], { before: later })
     })
   }
 })

@@ -10,6 +10,7 @@ import { Populations, type Served } from "../Populations.ts"
 import { submit } from "./LeaseHandlers.ts"
 import * as Loading from "./Loading.ts"
 import * as Members from "./Members.ts"
+import * as Metrics from "./Metrics.ts"
 import { ofFault, ofJournal, type Problem, type Unavailable } from "./Refusals.ts"
 import * as View from "./View.ts"
 
@@ -37,7 +38,7 @@ export const layer = HttpApiBuilder.group(
       }),
       get: ({ params }) => on(params.name, view),
       change: ({ params, payload }) => Effect.flatMap(populations.change(params.name, payload), view),
-      remove: ({ params }) => populations.remove(params.name),
+      remove: ({ params }) => Effect.andThen(populations.remove(params.name), Metrics.forget(params)),
       events: ({ params, query }) => on(params.name, (served) => events(served, query)),
       member: ({ params, payload }) => on(params.name, (served) => Members.act(served, payload)),
       forget: ({ params }) => on(params.name, (served) => forget(served, params.lease)),
