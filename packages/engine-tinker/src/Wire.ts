@@ -232,7 +232,8 @@ export const SampleRequest = Schema.Struct({
   prompt: ModelInput,
   sampling_params: SamplingParams,
   sampling_session_id: maybe(Schema.String),
-  seq_id: maybe(Schema.Int),
+  /** A text where a double could not hold it. */
+  seq_id: maybe(Schema.Union([Schema.Int, Schema.String.check(Schema.isPattern(/^\d{16,19}$/u))])),
   base_model: maybe(Schema.String),
   model_path: maybe(Schema.String),
   prompt_logprobs: maybe(Schema.Boolean),

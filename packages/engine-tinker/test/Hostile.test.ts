@@ -189,6 +189,37 @@ describe("what a hostile client sends", () => {
   )
 })
 
+describe("a sampler that another process works with", () => {
+  it.live("has its requests told apart, though doubles cannot, and a repeated one known again", () =>
+    Effect.gen(function* () {
+      const ask = yield* Listening.start()
+      const { session_id } = yield* open(ask)
+      const { body } = yield* ask("create_sampling_session", {
+        session_id,
+        sampling_session_seq_id: 0,
+        base_model: "inspo-tiny"
+      })
+      const request = (sequence: string) => {
+        const text = JSON.stringify({ ...sample, sampling_session_id: body["sampling_session_id"], seq_id: 0 })
+        return ask("asample", Buffer.from(text.replace('"seq_id":0', `"seq_id":${sequence}`)), {
+          "content-type": "application/json"
+        })
+      }
+      const answers = yield* Effect.forEach(
+        ["616817451000000000", "616817451000000001", "616817451000000000"],
+        (sequence) => request(sequence)
+      )
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 200]
+      )
+      const [first, second, again] = answers.map(({ body }) => body["request_id"])
+      assert.notStrictEqual(second, first)
+      assert.strictEqual(again, first)
+    }).pipe(Effect.scoped, Effect.provide(tabular))
+  )
+})
+
 const bodies: Readonly<Record<string, object>> = {
   "client/config": { sdk_version: "test" },
   create_session: session,

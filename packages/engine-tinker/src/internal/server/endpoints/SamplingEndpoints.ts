@@ -67,7 +67,7 @@ export const make = (options: SamplingOptions) => {
       const sampleRequest = yield* SampleRequests.read(request, stops.texts, seed, engine, options.limits)
       const scored = yield* SampleRequests.scoredTokens(request, sampleRequest.prompt)
       const request_id = yield* submissions.atOnce({
-        slot: id === null || typeof request.seq_id !== "number" ? null : `${id}#${request.seq_id}`,
+        slot: id === null || (request.seq_id ?? null) === null ? null : `${id}#${request.seq_id}`,
         digest: `${Option.getOrElse(seed, () => "")} ${digest}`,
         once: false,
         owner: sampler?.session ?? null,
