@@ -1,0 +1,98 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as ModelFolder from "@inspo/engine-local/ModelFolder"
+import { Schema } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { endAll, inspoServer } from "../cli/Inspo.ts"
+import * as Foreign from "./support/Foreign.ts"
+import * as Laws from "./support/Laws.ts"
+import * as Programs from "./support/Programs.ts"
+import * as World from "./support/World.ts"
+
+const decodeEngine = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ url: Schema.String })))
+const decodeCheckpoint = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ batch: Schema.Int })))
+const decodeStep = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ step: Schema.Int, "env/all/reward/total": Schema.optionalKey(Schema.Finite) }))
+)
+
+const lines = async (file: string): Promise<ReadonlyArray<string>> =>
+  (await readFile(file, "utf8")).trimEnd().split("\n")
+
+describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ?? "both of our servers"})`, () => {
+  let cwd = ""
+  let world: World.World
+  let engine = ""
+
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), "inspo-cookbook-"))
+    world = await World.start(cwd)
+    const args = ["engine", "serve", "--port", "0", "--name", ModelFolder.shipped, "--json"]
+    engine = decodeEngine((await inspoServer(args, { cwd })).ready).url
+  }, Programs.patience)
+
+  afterAll(async () => {
+    Programs.endAll()
+    await world.stop()
+    endAll()
+    await rm(cwd, { recursive: true, force: true })
+  })
+
+  it(
+    "trains with each group under one instruction, in two processes and in one, resumed after kill -9",
+    { timeout: Programs.patience },
+    async () => {
+      const [log, folder] = [join(cwd, "log.jsonl"), join(cwd, "training")]
+      const train = (attempt: string, workers: number) =>
+        Programs.start(
+          World.script("cookbook.py"),
+          [world.url, engine, ModelFolder.shipped, folder, log, attempt, String(workers), "24"],
+          cwd
+        )
+      await train("one", 2).killedAt(log, '"cohort": 5,')
+      const [checkpoint = ""] = (await lines(join(folder, "checkpoints.jsonl"))).slice(-1)
+      const first = decodeCheckpoint(checkpoint).batch
+      assert.isAbove(first, 0)
+      await train("two", 0).ended()
+
+      const rows = await Laws.readLog(log)
+      assert.isAbove(new Set(rows.filter(({ attempt }) => attempt === "one").map(({ rank }) => rank)).size, 1)
+      await Laws.check(rows, {
+        url: world.url,
+        attempts: [
+          { name: "one", first: 0 },
+          { name: "two", first }
+        ],
+        cohorts: 24,
+        groups: 16,
+        n: 2
+      })
+      for (const line of await lines(join(folder, "metrics.jsonl"))) {
+        const { "env/all/reward/total": mean, step } = decodeStep(line)
+        const own = rows.filter(
+          ({ attempt, cohort }) => cohort === step && attempt === (cohort < first ? "one" : "two")
+        )
+        if (mean !== undefined)
+          assert.closeTo(mean, own.reduce((sum, { value }) => sum + value, 0) / own.length, 1e-6, `step ${step}`)
+      }
+    }
+  )
+
+  it("is as the documentation prints it", { timeout: Programs.patience }, async () => {
+    const made = await fetch(`${world.url}/v1/populations/printed`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ profile: "trainer", seed: World.seed, settings: { rewardRange: [-0.1, 1] } })
+    })
+    assert.isTrue(made.ok)
+    const replaced = {
+      "http://127.0.0.1:8700": world.url,
+      "http://127.0.0.1:8000": engine,
+      "Qwen/Qwen3-0.6B": ModelFolder.shipped,
+      '"policy"': '"printed"'
+    }
+    await (await Programs.startPrinted("train.Config(", replaced, cwd)).ended()
+    const shown: unknown = await (await fetch(`${world.url}/v1/populations/printed`)).json()
+    assert.deepInclude(shown, { cohorts: [], leases: { given: 6, open: 0, overdue: 0, lost: 0 } })
+  })
+})

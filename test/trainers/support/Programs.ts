@@ -1,0 +1,95 @@
+/** Programs in Python that play trainers, or are trainers. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFile, writeFile } from "node:fs/promises"
+import { delimiter, join } from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { assert } from "vitest"
+import { codeBlocks } from "../../packages/support/Example.ts"
+import { python } from "./Foreign.ts"
+import * as World from "./World.ts"
+
+/** Milliseconds for a training run, most of which Python spends on its imports. */
+export const patience = 900_000
+
+export interface Program {
+  /** Until it ended as it should; what it printed. */
+  readonly ended: () => Promise<string>
+  /** Until a file holds a text; then the program is killed with all its processes. */
+  readonly killedAt: (file: string, text: string) => Promise<void>
+}
+
+/** Starts a program in a directory; those of `python/` may be imported. */
+export const start = (file: string, args: ReadonlyArray<string>, cwd: string): Program => {
+  const paths = [World.client, World.script("")].join(delimiter)
+  const env = { ...process.env, ...environment, PYTHONPATH: paths }
+  const child = spawn(python, ["-W", "ignore", file, ...args], { cwd, detached: true, env })
+  alive.add(child)
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()))
+  const exit = once(child, "exit")
+  const ended = async () => {
+    const [code] = await exit
+    assert.strictEqual(code, 0, output.slice(-6000))
+    return output
+  }
+  return {
+    ended,
+    killedAt: async (file, text) => {
+      while (!(await contains(file, text))) {
+        if (child.exitCode !== null) assert.fail(`it ended before it wrote ${text}: ${output.slice(-6000)}`)
+        await wait(50)
+      }
+      kill(child)
+      await exit
+    }
+  }
+}
+
+/** Starts the program of the how-to that holds a text, in which `replaced` stand for what a reader has. */
+export const startPrinted = async (
+  text: string,
+  replaced: Readonly<Record<string, string>>,
+  cwd: string
+): Promise<Program> => {
+  const printed = codeBlocks(await readFile(World.guide, "utf8"), "python").find((code) => code.includes(text)) ?? ""
+  const file = join(cwd, "printed.py")
+  await writeFile(
+    file,
+    Object.entries(replaced).reduce((code, [from, to]) => code.replaceAll(from, to), printed)
+  )
+  return start(file, [], cwd)
+}
+
+/** Ends what a failed test left running. */
+export const endAll = (): void => alive.forEach(kill)
+
+/** Nothing is asked of a hub, and modules are compiled once. */
+const environment = {
+  PYTHONDONTWRITEBYTECODE: "",
+  PYTHONPYCACHEPREFIX: fileURLToPath(new URL("../../../.cache/pycache", import.meta.url)),
+  OMP_NUM_THREADS: "1",
+  HF_HUB_OFFLINE: "1",
+  TINKER_API_KEY: "tml-local",
+  TINKER_TELEMETRY: "0"
+}
+
+const alive = new Set<ChildProcess>()
+
+const contains = async (file: string, text: string): Promise<boolean> => {
+  try {
+    return (await readFile(file, "utf8")).includes(text)
+  } catch {
+    return false // It is not there yet.
+  }
+}
+
+/** Kills the process group, which is its own. */
+const kill = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL")
+  } catch {
+    // It ended.
+  }
+}
