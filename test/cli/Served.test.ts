@@ -41,6 +41,15 @@ describe("a served population, from its directory", { timeout: patience }, () =>
     assert.include(page?.headers.get("content-security-policy") ?? "", "default-src 'none'")
   })
 
+  it("is no run for the dashboard of runs, which says where its page is", async () => {
+    for (const directory of ["served", shop])
+      assertToldInOneParagraph(
+        await inspo(["dashboard", directory, "--port", "0"], { cwd }),
+        2,
+        "`inspo serve --out DIR`"
+      )
+  })
+
   it("is shown with its descent, as the server would tell it", async () => {
     const { populations } = await json("show", "served")
     const { directory, incumbent, population } = populations.find((one: any) => one.population.name === "shop")

@@ -14,6 +14,7 @@ import {
 import { Context, Duration, Effect, Result, Schedule, Stream } from "effect"
 import * as Notes from "./internal/Notes.ts"
 import * as Reflecting from "./internal/Reflecting.ts"
+import * as View from "./internal/View.ts"
 import * as Work from "./internal/Work.ts"
 import type { LivePopulation } from "./LivePopulation.ts"
 import type { Degraded, Skipped } from "./internal/Notes.ts"
@@ -41,6 +42,8 @@ export interface Evolving {
   readonly skipped: Effect.Effect<Skipped | null>
   /** What proposals have cost, in US dollars. */
   readonly spentUsd: Effect.Effect<number, JournalError>
+  /** What the server lets each population spend on them, null for no bound. */
+  readonly capUsd: number | null
 }
 
 /** The evolution of a population; without an optimizer each is skipped with the reason. */
@@ -75,7 +78,8 @@ export const make = Effect.fnUntraced(function* (
     ),
     degraded: notes.degraded,
     skipped: notes.skipped,
-    spentUsd: Notes.spentUsd(journal)
+    spentUsd: Notes.spentUsd(journal),
+    capUsd: optimizer?.budgetUsd ?? null
   }
 })
 
@@ -88,8 +92,8 @@ const pause = (failures: number): Duration.Duration =>
 /** So many answers that hold no usable candidate are paid for. */
 const mostAnswers = 3
 
-const evolving = (live: LivePopulation, notes: Notes.Notes, { budgetUsd, proposer }: Optimizer) => {
-  const ask = asking(live, proposer, budgetUsd)
+const evolving = (live: LivePopulation, notes: Notes.Notes, optimizer: Optimizer) => {
+  const ask = asking(live, optimizer)
   return Effect.fn("Evolving.evolve")(function* (due: Reflecting.Due) {
     const state = yield* live.state
     const { questions, records } = yield* Work.of(live.journal, state, due.parent)
@@ -119,12 +123,11 @@ const evolving = (live: LivePopulation, notes: Notes.Notes, { budgetUsd, propose
 }
 
 /** Asks the optimizer; every call is booked, and its answer kept until the proposal is durable, so that it is paid once. */
-const asking = (live: LivePopulation, proposer: Proposer["Service"], budgetUsd: number | null) =>
+const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer) =>
   Effect.fnUntraced(
     function* (due: Reflecting.Due, task: Reflecting.Task, attempt: number) {
       const { settings } = yield* live.state
-      const caps = [budgetUsd, settings.budgetUsd].filter((cap) => cap !== null)
-      const budget = { usd: caps.length === 0 ? null : Math.min(...caps), rollouts: null, tokens: null, minutes: null }
+      const budget = { usd: View.budgetUsd(settings, capUsd), rollouts: null, tokens: null, minutes: null }
       const bookkeeping = yield* Bookkeeping.make(budget)
       const makeCall = yield* OptimizerCalls.make(budget, bookkeeping)
       return yield* proposer.propose({

@@ -162,7 +162,11 @@ export const Population = Schema.Struct({
     describe("By how much the incumbent is better than the seed; null where it is the seed, or where one of them left")
   ),
   spentUsd: Schema.Finite,
-  budgetUsd: Schema.NullOr(Schema.Finite),
+  budgetUsd: Schema.NullOr(Schema.Finite).annotate(
+    describe(
+      "What its evolution may spend: its own setting or that of the server's optimizer for each population, the lower of both"
+    )
+  ),
   next: Schema.String.annotate(describe("What the next decision waits for")),
   degraded: Schema.Array(Schema.Struct({ since: Schema.String, reason: Schema.String, remedy: Schema.String }))
 }).annotate({ identifier: "Population" })

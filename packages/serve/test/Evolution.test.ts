@@ -108,6 +108,7 @@ describe("evolution over HTTP", () => {
       assert.include(waiting, "Be kind, and brief.")
       assert.include(waiting, `"state":"learning"`)
       assert.include(waiting, `"spentUsd":0.2`)
+      assert.include(waiting, `"budgetUsd":5`)
       const [call] = asked
       assert.lengthOf(asked, 1)
       assert.strictEqual(call?.path, "/v1/chat/completions")

@@ -2,6 +2,7 @@ import { Assets, Server } from "@inspo/dashboard"
 import { Console, Effect, FileSystem, Layer } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
+import * as Stored from "../serve/Stored.ts"
 import * as Catalog from "./Catalog.ts"
 
 export interface ServeInput extends Address {
@@ -32,6 +33,13 @@ export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeIn
         `There is no directory ${missing.value} to look for runs in. Check the path, or make a run first with ` +
         "`inspo run`."
     })
+  for (const directory of directories)
+    if ((yield* Stored.find(directory)).length > 0)
+      return yield* new UsageError({
+        problem:
+          `${directory} holds populations of an instruction server, which shows them on a page of its own. Start it with ` +
+          `\`inspo serve --out DIR\` on the server's directory and open its address, or read them with \`inspo show ${directory}\`.`
+      })
   const password = yield* admission(input)
   yield* Assets.ensure(Console.error("Building the page of the dashboard, once …")).pipe(
     Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))

@@ -17,7 +17,7 @@ export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Pl
     Effect.map(read(place), ({ degraded, skipped, spentUsd, state }) => ({
       directory: place.directory,
       incumbent: Reading.incumbent(state),
-      population: Reading.population({ name: place.name, spentUsd, degraded, skipped }, state)
+      population: Reading.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
     }))
   )
   if (json) return yield* Console.log(JSON.stringify({ populations }))

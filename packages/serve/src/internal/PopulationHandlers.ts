@@ -53,6 +53,7 @@ const view = Effect.fnUntraced(function* ({ evolving, live, name }: Served): Eff
   const beside = {
     name,
     spentUsd: yield* Effect.mapError(evolving.spentUsd, ofJournal),
+    capUsd: evolving.capUsd,
     degraded: yield* evolving.degraded,
     skipped: yield* evolving.skipped
   }

@@ -19,16 +19,23 @@ import type { CohortState } from "../Reward.ts"
 import type { Degraded, Skipped } from "./Notes.ts"
 import { onScale, toWire } from "./WireSettings.ts"
 
-/** What is known of a population besides its state. */
+/** What is known of a population besides its state. `capUsd` is what its server lets it spend, whatever its own setting. */
 export interface Beside {
   readonly name: string
   readonly spentUsd: number
+  readonly capUsd: number | null
   readonly degraded: ReadonlyArray<Degraded>
   readonly skipped: Skipped | null
 }
 
+/** What evolution of a population may spend, in US dollars: the lower of both bounds, null where there is none. */
+export const budgetUsd = (
+  { budgetUsd }: Pick<State.State["settings"], "budgetUsd">,
+  capUsd: number | null
+): number | null => (capUsd === null || budgetUsd === null ? (capUsd ?? budgetUsd) : Math.min(capUsd, budgetUsd))
+
 /** Everything that is known of a population. */
-export const population = ({ degraded, name, skipped, spentUsd }: Beside, state: State.State): Population => {
+export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Beside, state: State.State): Population => {
   const strategies = Strategies.ofSettings(state.settings)
   const { branch, closed, learning, settings } = state
   const shown = standing(strategies, state)
@@ -50,7 +57,7 @@ export const population = ({ degraded, name, skipped, spentUsd }: Beside, state:
     },
     toSeed: toSeed(state, shown),
     spentUsd,
-    budgetUsd: settings.budgetUsd,
+    budgetUsd: budgetUsd(settings, capUsd),
     next: [
       waitsFor(shown),
       ...(skipped === null ? [] : [`the last evolution was skipped at ${isoTime(skipped.at)}: ${skipped.reason}`])
