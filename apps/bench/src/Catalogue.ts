@@ -16,6 +16,13 @@ export interface SimulationEntry {
   readonly by: "simulation"
 }
 
+/** A study of the answers of a policy as it is, without a run. */
+export interface GateEntry {
+  readonly name: "gate"
+  readonly asks: string
+  readonly by: "answers"
+}
+
 const runs = (name: string, seeds: string, asks: string, furtherSeeds = "1-3"): RunStudyEntry => ({
   name,
   asks,
@@ -27,7 +34,7 @@ const runs = (name: string, seeds: string, asks: string, furtherSeeds = "1-3"): 
 const simulation = (name: SimulationEntry["name"], asks: string): SimulationEntry => ({ name, asks, by: "simulation" })
 
 /** All studies, in the order they are told. */
-export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry> = [
+export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntry> = [
   runs("static-vs-evolved", "1-10", "does co-evolution beat one instruction at equal budget?"),
   runs("table1", "1-10", "how do the methods of the paper's Table 1 compare?"),
   runs("ablation", "1-3", "what is each part worth: stage, proposer, population?"),
@@ -37,6 +44,7 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry> = [
   runs("when-it-pays", "1-3", "how does the gain depend on base rate and budget?"),
   runs("clause-banks", "1-3", "what if the policy was not pre-trained on the clauses?"),
   runs("tuning", "100-109", "at which learning rate does each arm do best?", "100-102"),
+  { name: "gate", by: "answers", asks: "do instructions differ at all for a policy? Three tasks" },
   simulation("pruning", "how often does each pruning rule lose the best?"),
   simulation("verification", "what does verification take, how often is it wrong?")
 ]

@@ -1,5 +1,6 @@
 import type { RunConfig } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
+import type { Question, RandomStream, Trajectory } from "@inspo/domain"
 import { type Effect, Schema } from "effect"
 
 /** What a study needs of the program that starts it, which fails with `E`. */
@@ -13,6 +14,30 @@ export interface Host<E, R> {
    * instruction that was best at that step. Asked when the run is over, so that nothing in it was decided by them.
    */
   readonly test: (directory: string, questions: number) => Effect.Effect<ReadonlyArray<TestPoint>, E, R>
+  /** The questions of a config, of all splits, with its passages. */
+  readonly data: (
+    config: RunConfig
+  ) => Effect.Effect<
+    { readonly questions: ReadonlyArray<Question.Question>; readonly passages: ReadonlyArray<Question.Passage> },
+    E,
+    R
+  >
+  /**
+   * Lets the policy of a config, as it is, answer questions under an instruction, without passages to search. A question
+   * draws from the stream of the path and its index. What `lines` makes of trajectories is put at the end of `file`, which
+   * is there, as they finish.
+   */
+  readonly answer: (
+    config: RunConfig,
+    asked: {
+      readonly instruction: string
+      readonly path: RandomStream.StreamPath
+      readonly questions: ReadonlyArray<{ readonly index: number; readonly question: Question.Question }>
+    },
+    kept: { readonly file: string; readonly lines: (finished: ReadonlyArray<Trajectory.Trajectory>) => string }
+  ) => Effect.Effect<ReadonlyArray<Trajectory.Trajectory>, E, R>
+  /** A whole file, or null where there is none. */
+  readonly read: (file: string) => Effect.Effect<string | null, E, R>
   /** Writes a whole file, below directories that are made where they are missing. */
   readonly write: (file: string, text: string) => Effect.Effect<void, E, R>
   /** Lines for whoever waits. */

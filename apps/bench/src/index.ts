@@ -1,4 +1,5 @@
 export * from "./Catalogue.ts"
+export * from "./gate/Gate.ts"
 export * from "./Host.ts"
 export type { Scale } from "./Result.ts"
 export * as PruningBench from "./Pruning.ts"

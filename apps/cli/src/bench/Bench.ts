@@ -1,5 +1,6 @@
 import {
   catalogue,
+  gate,
   type Host,
   PruningBench,
   runStudy,
@@ -14,6 +15,7 @@ import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
 import { fromInput } from "../config/Input.ts"
 import * as Along from "../eval/Along.ts"
+import * as Ask from "./Ask.ts"
 import { UsageError } from "../Failure.ts"
 import { ensureRun } from "../run/Ensure.ts"
 import { programName } from "../run/ProgramName.ts"
@@ -40,18 +42,45 @@ export interface BenchInput {
 export const bench = Effect.fn("Bench.bench")(function* (input: BenchInput) {
   const study = catalogue.find(({ name }) => Option.contains(input.study, name))
   if (study === undefined) return yield* list(input)
-  const foreign = study.by === "runs" ? ofSimulations(input) : ofRuns(input)
-  const flag = Object.keys(foreign).find((name) => foreign[name])
+  const flag = Object.entries(given(input)).find(([name, is]) => is && !takes[study.by].flags.includes(name))
   if (flag !== undefined)
     return yield* new UsageError({
-      problem:
-        study.by === "runs"
-          ? `--${flag} is for pruning and verification. ${study.name} makes runs: see --seeds, --arms, --scale and --set.`
-          : `--${flag} is for studies that make runs. ${study.name} is a simulation: it takes --simulations and --seed.`
+      problem: `--${flag[0]} is not for ${study.name}, which ${takes[study.by].what}: it takes --${takes[study.by].flags.join(", --")}.`
     })
   const host = yield* makeHost(input)
-  const result = yield* study.by === "runs"
-    ? runStudy(host, {
+  const result = yield* made(host, study, input)
+  return yield* input.json ? Console.log(JSON.stringify(result)) : Effect.void
+})
+
+/** The flags that a kind of study takes, besides those that all take. */
+const takes: Readonly<Record<Entry["by"], { readonly what: string; readonly flags: ReadonlyArray<string> }>> = {
+  runs: {
+    what: "makes runs",
+    flags: ["seeds", "further-seeds", "arms", "preset", "scale", "set", "test-questions"]
+  },
+  simulation: { what: "is a simulation", flags: ["simulations", "seed"] },
+  answers: { what: "asks a policy as it is", flags: ["arms", "preset", "set", "seed"] }
+}
+
+type Entry = (typeof catalogue)[number]
+
+const given = (input: BenchInput): Readonly<Record<string, boolean>> => ({
+  seeds: Option.isSome(input.seeds),
+  "further-seeds": Option.isSome(input.furtherSeeds),
+  arms: Option.isSome(input.arms),
+  preset: Option.isSome(input.preset),
+  scale: Option.isSome(input.scale),
+  set: input.set.length > 0,
+  "test-questions": Option.isSome(input.testQuestions),
+  simulations: Option.isSome(input.simulations),
+  seed: Option.isSome(input.seed)
+})
+
+const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, input: BenchInput) {
+  const seed = Option.getOrElse(input.seed, () => 1)
+  switch (study.by) {
+    case "runs":
+      return yield* runStudy(host, {
         ...input,
         study: study.name,
         seeds: Option.getOrElse(input.seeds, () => study.seeds),
@@ -59,27 +88,15 @@ export const bench = Effect.fn("Bench.bench")(function* (input: BenchInput) {
         scale: Option.getOrElse(input.scale, (): Scale => "small"),
         testQuestions: Option.getOrElse(input.testQuestions, () => 0)
       })
-    : simulate(host, study.name, {
+    case "answers":
+      return yield* gate(host, { ...input, seed, tasks: input.arms })
+    case "simulation":
+      return yield* simulate(host, study.name, {
         simulations: Option.getOrElse(input.simulations, () => 1000),
-        seed: Option.getOrElse(input.seed, () => 1),
+        seed,
         out: Option.getOrElse(input.out, () => `runs/bench-${study.name}`)
       })
-  return yield* input.json ? Console.log(JSON.stringify(result)) : Effect.void
-})
-
-const ofSimulations = ({ seed, simulations }: BenchInput): Readonly<Record<string, boolean>> => ({
-  simulations: Option.isSome(simulations),
-  seed: Option.isSome(seed)
-})
-
-const ofRuns = (input: BenchInput): Readonly<Record<string, boolean>> => ({
-  seeds: Option.isSome(input.seeds),
-  "further-seeds": Option.isSome(input.furtherSeeds),
-  arms: Option.isSome(input.arms),
-  preset: Option.isSome(input.preset),
-  set: input.set.length > 0,
-  scale: Option.isSome(input.scale),
-  "test-questions": Option.isSome(input.testQuestions)
+  }
 })
 
 const simulate = Effect.fnUntraced(function* <E, R>(
@@ -110,6 +127,14 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
       return yield* ensureRun({ directory, config, loaded, code, launchedAt, reporter: silent })
     }),
     test: (directory: string, questions: number) => Along.test(directory, questions, reporter),
+    data: Effect.fnUntraced(function* (config: RunConfig) {
+      const { data, passages } = yield* loadData(config)
+      return { questions: [...data.train, ...data.validation, ...data.test], passages }
+    }),
+    answer: Ask.answer,
+    read: Effect.fnUntraced(function* (file: string) {
+      return (yield* fs.exists(file)) ? yield* fs.readFileString(file) : null
+    }),
     write: Effect.fnUntraced(function* (file: string, text: string) {
       yield* fs.makeDirectory(path.dirname(file), { recursive: true })
       yield* replaceFile(file, text)

@@ -26,7 +26,7 @@ export const bench = Command.make(
     ),
     arms: Flag.String("arms").pipe(
       Flag.withMetavar("LIST"),
-      Flag.withDescription("Arms by name, separated by commas; all by default"),
+      Flag.withDescription("Arms, or tasks of the gate, by name, separated by commas; all by default"),
       Flag.optional
     ),
     preset: Flag.optional(flags.presetName),
@@ -51,7 +51,7 @@ export const bench = Command.make(
       Flag.withDescription("pruning, verification: simulations per rule and world; 1000 by default"),
       Flag.optional
     ),
-    seed: flags.seed.pipe(Flag.withDescription("pruning, verification: the first seed; 1 by default")),
+    seed: flags.seed.pipe(Flag.withDescription("gate, pruning, verification: the first seed; 1 by default")),
     out: flags.out.pipe(Flag.withDescription("Directory for everything that is written; studies may share one")),
     json: flags.json,
     quiet: flags.quiet

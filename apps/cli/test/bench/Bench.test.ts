@@ -33,9 +33,28 @@ describe("bench", () => {
   )
 
   it.effect.each([
-    ["arms of a simulation", { study: some("pruning"), arms: some("evolved") }, "--arms is for studies that make runs"],
-    ["settings of one", { study: some("verification"), set: ["seed=2"] }, "--set is for studies that make runs"],
-    ["simulations of runs", { study: some("table1"), simulations: Option.some(9) }, "--simulations is for pruning"],
+    [
+      "arms of a simulation",
+      { study: some("pruning"), arms: some("evolved") },
+      "--arms is not for pruning, which is a simulation: it takes --simulations, --seed."
+    ],
+    ["settings of one", { study: some("verification"), set: ["seed=2"] }, "--set is not for verification"],
+    [
+      "simulations of runs",
+      { study: some("table1"), simulations: Option.some(9) },
+      "--simulations is not for table1, which makes runs"
+    ],
+    [
+      "seeds of a gate",
+      { study: some("gate"), seeds: some("1") },
+      "--seeds is not for gate, which asks a policy as it is"
+    ],
+    ["an unknown task", { study: some("gate"), arms: some("nix") }, "expected some of passages, format, arithmetic"],
+    [
+      "a gate of one question",
+      { study: some("gate"), set: ["evaluation.questions=1"] },
+      "passages has 1 questions, expected at least 2"
+    ],
     ["no simulations", { study: some("pruning"), simulations: Option.some(0) }, "expected 1 or more"],
     ["an unknown arm", { study: some("ablation"), arms: some("nix") }, "expected some of evolved, static"],
     [
@@ -102,5 +121,32 @@ describe("bench", () => {
         )
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     60_000
+  )
+
+  it.effect(
+    "a gate that was killed asks what is missing, and comes to the same result",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const out = yield* fs.makeTempDirectoryScoped()
+        const set = ["evaluation.questions=3"]
+        const gate = { ...nothing, study: some("gate"), arms: some("arithmetic"), set, out: some(out), json: false }
+        const file = `${out}/answers.jsonl`
+        yield* bench(gate)
+        const [answers, result] = [yield* fs.readFileString(file), yield* fs.readFileString(`${out}/gate.json`)]
+        assert.lengthOf(answers.trimEnd().split("\n"), 1 + 5 * 3)
+        // A kill while the eighth answer was written.
+        const kept = answers.split("\n").slice(0, 8).join("\n")
+        yield* fs.writeFileString(file, `${kept}\n{"task":"ari`)
+        yield* bench(gate)
+        const resumed = yield* fs.readFileString(file)
+        assert.isTrue(resumed.startsWith(`${kept}\n`))
+        assert.deepStrictEqual(resumed.split("\n").toSorted(), answers.split("\n").toSorted())
+        assert.strictEqual(yield* fs.readFileString(`${out}/gate.json`), result)
+        const other = yield* Effect.flip(bench({ ...gate, set: ["evaluation.questions=2"] }))
+        assert.include(other.message, "answers to other questions, instructions or settings. Choose another --out")
+        assert.strictEqual(yield* fs.readFileString(file), resumed)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    120_000
   )
 })

@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto"
+import type { RunConfig } from "@inspo/coevolution"
+import { Trajectory } from "@inspo/domain"
+import { Effect, Option } from "effect"
+import { type Host, InvalidStudy, StudyFailure } from "../Host.ts"
+import { type GateResult, markdown, taskResult } from "./GateResult.ts"
+import * as Records from "./Records.ts"
+import { type GateData, type Task, tasks } from "./Tasks.ts"
+
+export interface GateInput {
+  /** Names of tasks, separated by commas; all when none. */
+  readonly tasks: Option.Option<string>
+  readonly preset: Option.Option<string>
+  readonly set: ReadonlyArray<string>
+  readonly seed: number
+  readonly out: Option.Option<string>
+}
+
+/**
+ * Asks a policy, as it is, the same questions under each of five instructions for each of three tasks, and tells whether the
+ * instructions differ beyond noise. Every answer is kept as it comes, so that a gate that was stopped, however it was, goes on.
+ */
+export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, input: GateInput) {
+  const chosen = yield* choose(input.tasks)
+  const preset = Option.getOrElse(input.preset, () => "quick")
+  const base = yield* host.config(preset, [`seed=${input.seed}`, "evaluation.questions=200", ...input.set])
+  const data = yield* host.data(base)
+  const out = Option.getOrElse(input.out, () => "runs/bench-gate")
+  const asked = yield* Effect.forEach(chosen, (task) => plan(task, base, data))
+  const hash = fingerprint(base, asked)
+  const file = `${out}/answers.jsonl`
+  const kept = yield* resume(host, file, hash)
+  yield* host.write(file, Records.write({ gate: hash, answers: kept }))
+
+  const answers = [...kept]
+  const results = []
+  for (const { config, questions, task } of asked) {
+    for (const [instruction, text] of task.instructions.entries()) {
+      const isOwn = (answer: Records.Answer) => answer.task === task.name && answer.instruction === instruction
+      const known = new Set(answers.filter(isOwn).map(({ question }) => question))
+      const missing = questions.flatMap((question, index) => (known.has(question.id) ? [] : [{ index, question }]))
+      yield* host.tell([
+        `${task.name}, instruction ${instruction + 1} of ${task.instructions.length}: ${missing.length} of ${questions.length} questions to ask`
+      ])
+      if (missing.length === 0) continue
+      const toAnswers = (finished: ReadonlyArray<Trajectory.Trajectory>) =>
+        finished.flatMap((one) => (Trajectory.isFailed(one) ? [] : [toAnswer(task, instruction, one)]))
+      const trajectories = yield* host.answer(
+        config,
+        { instruction: text, path: ["gate", task.name], questions: missing },
+        { file, lines: (finished) => Records.lines(toAnswers(finished)) }
+      )
+      answers.push(...toAnswers(trajectories))
+    }
+    const own = answers.filter((answer) => answer.task === task.name)
+    const expected = task.instructions.length * questions.length
+    if (own.length < expected)
+      return yield* new StudyFailure({
+        problem:
+          `${expected - own.length} of ${expected} answers of ${task.name} failed: a tool or the reward gave none. The others ` +
+          "are kept; see to it and give the command again."
+      })
+    results.push(taskResult(task, own, input.seed))
+    const result: GateResult = {
+      gate: hash,
+      command: [
+        `${host.program} bench gate --seed ${input.seed}`,
+        ...Option.match(input.preset, { onNone: () => [], onSome: (name) => [`--preset ${name}`] }),
+        ...input.set.map((setting) => `--set '${setting}'`)
+      ].join(" "),
+      code: host.code,
+      model: base.engine.model ?? base.engine.tokenizer ?? "the embedded model",
+      seed: input.seed,
+      tasks: [...results]
+    }
+    yield* host.write(`${out}/gate.json`, `${JSON.stringify(result, null, 2)}\n`)
+    yield* host.write(`${out}/gate.md`, markdown(result))
+    if (results.length < asked.length) continue
+    yield* host.tell(["", markdown(result), `Everything lies in ${out}`])
+    return result
+  }
+  return yield* Effect.die(new Error("a gate has at least one task"))
+})
+
+/** The questions of a task, and the settings under which they are asked. */
+const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: GateData) {
+  const questions = task.questions(data, base.evaluation.questions, base.seed)
+  if (questions.length < 2)
+    return yield* new InvalidStudy({
+      problem:
+        `${task.name} has ${questions.length} questions, expected at least 2: rows whose metadata.supporting_doc_ids are in ` +
+        "data.corpus, or data.questions null for the generated world; and evaluation.questions of 2 or more."
+    })
+  return { task, questions, config: task.configure(base) }
+})
+
+/** The answers that an earlier start kept. */
+const resume = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, file: string, hash: string) {
+  const text = yield* host.read(file)
+  const found = text === null ? null : Records.parse(text)
+  if (found === null) return []
+  if ("brokenLine" in found)
+    return yield* new StudyFailure({
+      problem: `Line ${found.brokenLine} of ${file} is no answer. Mend or remove it, or choose another --out.`
+    })
+  if (found.gate !== hash)
+    return yield* new InvalidStudy({
+      problem: `${file} holds answers to other questions, instructions or settings. Choose another --out.`
+    })
+  return found.answers
+})
+
+/** What decides the answers, as far as it is known here: where the server is, is no part of it. */
+const fingerprint = (
+  { engine, seed }: RunConfig,
+  asked: ReadonlyArray<{ readonly task: Task; readonly config: RunConfig; readonly questions: ReadonlyArray<object> }>
+): string =>
+  createHash("sha256")
+    .update(
+      JSON.stringify([
+        seed,
+        { ...engine, url: null, concurrency: null, workers: null },
+        asked.map(({ config: { reward, rollout }, questions, task: { instructions, name } }) => [
+          name,
+          instructions,
+          questions,
+          rollout,
+          reward
+        ])
+      ])
+    )
+    .digest("hex")
+    .slice(0, 16)
+
+const toAnswer = (task: Task, instruction: number, trajectory: Trajectory.Trajectory): Records.Answer => ({
+  task: task.name,
+  instruction,
+  question: trajectory.questionId,
+  reward: trajectory.reward,
+  answer: trajectory.answer,
+  promptTokens: trajectory.promptTokens,
+  responseTokens: trajectory.responseTokens,
+  text: trajectory.transcript.map(({ text }) => text).join("\n")
+})
+
+const choose = Effect.fnUntraced(function* (list: Option.Option<string>) {
+  if (Option.isNone(list)) return tasks
+  const names = list.value.split(",").map((part) => part.trim())
+  const unknown = names.find((name) => tasks.every((task) => task.name !== name))
+  if (unknown !== undefined)
+    return yield* new InvalidStudy({
+      problem: `--arms names ${JSON.stringify(unknown)}, expected some of ${tasks.map(({ name }) => name).join(", ")}.`
+    })
+  return tasks.filter(({ name }) => names.includes(name))
+})

@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Presets } from "@inspo/coevolution"
+import { Question } from "@inspo/domain"
+import * as fc from "fast-check"
+import { taskResult } from "../src/gate/GateResult.ts"
+import * as Records from "../src/gate/Records.ts"
+import { tasks } from "../src/gate/Tasks.ts"
+
+const answers = fc.array(
+  fc.record({
+    task: fc.string(),
+    instruction: fc.nat(4),
+    question: fc.string({ unit: "grapheme" }),
+    reward: fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0),
+    answer: fc.option(fc.string({ unit: "grapheme" })),
+    promptTokens: fc.nat(),
+    responseTokens: fc.nat(),
+    text: fc.string({ unit: "binary" }).map((text) => text.toWellFormed())
+  }),
+  { maxLength: 6 }
+)
+
+describe("the answers of a gate", () => {
+  it("are all there up to where a kill broke the file off, and none besides", () => {
+    fc.assert(
+      fc.property(answers, fc.nat(), (answers, cut) => {
+        const text = Records.write({ gate: "a1", answers })
+        const kept = Records.parse(text.slice(0, cut % (text.length + 1)))
+        const whole = text.slice(0, cut % (text.length + 1)).split("\n").length - 2
+        if (whole < 0) assert.isNull(kept)
+        else assert.deepStrictEqual(kept, { gate: "a1", answers: answers.slice(0, whole) })
+      })
+    )
+  })
+
+  it("are refused by the number of a line that is none", () => {
+    const text = Records.write({ gate: "a1", answers: [] })
+    assert.deepStrictEqual(Records.parse(`${text}{"task":1}\n`), { brokenLine: 2 })
+    assert.deepStrictEqual(Records.parse("{}\n"), { brokenLine: 1 })
+  })
+})
+
+describe("the result of a task", () => {
+  const rewards = fc.array(fc.array(fc.constantFrom(0, 1), { minLength: 3, maxLength: 3 }), {
+    minLength: 2,
+    maxLength: 8
+  })
+  const task = { name: "format", asks: "", instructions: ["a", "b", "c"] } as const
+
+  it("pairs answers by question and instruction, in whatever order they came", () => {
+    fc.assert(
+      fc.property(rewards, fc.infiniteStream(fc.nat()), (rewards, draws) => {
+        const inOrder = rewards.flatMap((row, question) =>
+          row.map((reward, instruction) => ({
+            task: "format",
+            instruction,
+            question: `q${question}`,
+            reward,
+            answer: null,
+            promptTokens: 2,
+            responseTokens: 1,
+            text: ""
+          }))
+        )
+        const dealt = inOrder
+          .map((answer) => ({ answer, at: draws.next().value }))
+          .toSorted((a, b) => a.at - b.at)
+          .map(({ answer }) => answer)
+        const found = taskResult(task, dealt, 1)
+        const expected = taskResult(task, inOrder, 1)
+        assert.deepStrictEqual(found.spread.means, expected.spread.means)
+        assert.closeTo(found.spread.between, expected.spread.between, 1e-12)
+        assert.strictEqual(found.promptTokens, 2 * inOrder.length)
+      }),
+      { numRuns: 20 }
+    )
+  })
+})
+
+describe.each(tasks)("$name", ({ configure, instructions, name, questions }) => {
+  const passage = { id: "p", title: "Lumen", text: "Ada founded Lumen." }
+  const data = {
+    passages: [passage],
+    questions: ["p", "p", "absent"].map((support, index) => ({
+      id: Question.QuestionId.make(`q${index}`),
+      question: "Who founded Lumen?",
+      goldenAnswers: ["Ada"] as const,
+      dataSource: "test",
+      supportIds: [support]
+    }))
+  }
+
+  it("has five instructions that differ, and all name the tags that its agent needs", () => {
+    assert.lengthOf(new Set(instructions), 5)
+    const { agent, tools } = configure(Presets.quick).rollout
+    for (const tag of ["answer", ...(agent === "direct" ? [] : tools)])
+      for (const text of instructions) assert.include(text, `<${tag}>`)
+  })
+
+  it("asks the same questions for the same seed, each with an answer that is right", () => {
+    const asked = questions(data, 30, 1)
+    assert.deepStrictEqual(questions(data, 10, 1), asked.slice(0, 10))
+    if (name !== "passages") assert.notDeepEqual(questions(data, 30, 2), asked)
+    assert.strictEqual(new Set(asked.map(({ id }) => id)).size, asked.length)
+    for (const { goldenAnswers, question } of asked) {
+      if (name === "passages") assert.match(question, /^Lumen: Ada founded Lumen\.\n\nQuestion: Who founded Lumen\?$/u)
+      else if (name === "format") for (const part of goldenAnswers[0].split(", ")) assert.include(question, part)
+      else {
+        const [, left, operator = "", right] = /^What is (\d+) ([-+*]) (\d+)\?$/u.exec(question) ?? []
+        const [a, b] = [Number(left), Number(right)]
+        assert.strictEqual(goldenAnswers[0], `${{ "+": a + b, "-": a - b, "*": a * b }[operator]}`)
+      }
+    }
+    assert.lengthOf(asked, name === "passages" ? 2 : 30)
+  })
+})
