@@ -115,7 +115,8 @@ export const open = Effect.fnUntraced(function* (
   const redact = Redaction.memoized((text) => options.redact?.(text) ?? text)
   const submit: LivePopulation["submit"] = Effect.fn("LivePopulation.submit")(function* (at, told = {}) {
     const answer = yield* Deferred.make<Answer, Refused | JournalError>()
-    yield* Queue.offer(waiting, { at, told: Redaction.told(redact(state.settings.redact), told), answer })
+    const redacted = yield* Redaction.told(redact(state.settings.redact), told)
+    yield* Queue.offer(waiting, { at, told: redacted, answer })
     return yield* Deferred.await(answer)
   })
 

@@ -1,6 +1,6 @@
 /** What is blackened in texts of users before they are stored. */
 import { Refused } from "@inspo/cohorts"
-import { Result } from "effect"
+import { Effect, Result } from "effect"
 import { RE2JS } from "re2js"
 import type { OfLease, OfReward, Told } from "./Told.ts"
 
@@ -65,11 +65,26 @@ export const memoized = (first: Redact): ((patterns: ReadonlyArray<string>) => R
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What was told, with each text as it may be stored. */
-export const told = (redact: Redact, { leases, rewards }: Told): Told => ({
-  ...(leases === undefined ? {} : { leases: leases.map((one) => ofLease(redact, one)) }),
-  ...(rewards === undefined ? {} : { rewards: rewards.map((one) => ofReward(redact, one)) })
+/**
+ * What was told, with each text as it may be stored. Other requests are served between what is told of one sample and of the
+ * next: the longest transcript takes some 0.1 s with three patterns, and up to 2 s with the largest that are allowed.
+ */
+export const told = Effect.fnUntraced(function* (redact: Redact, { leases, rewards }: Told): Effect.fn.Return<Told> {
+  return {
+    ...(leases === undefined ? {} : { leases: yield* Effect.forEach(leases, apart(redact, ofLease)) }),
+    ...(rewards === undefined ? {} : { rewards: yield* Effect.forEach(rewards, apart(redact, ofReward)) })
+  }
 })
+
+const apart =
+  <A extends object>(redact: Redact, of: (redact: Redact, one: A) => A) =>
+  (one: A): Effect.Effect<A> =>
+    Object.keys(one).length === 0
+      ? Effect.succeed(one)
+      : Effect.andThen(
+          Effect.yieldNow,
+          Effect.sync(() => of(redact, one))
+        )
 
 const ofLease = (redact: Redact, { question, ...others }: OfLease): OfLease => ({
   ...others,

@@ -38,6 +38,34 @@ describe("redaction", () => {
     }
   })
 
+  it.effect("keeps others waiting for what is told of one sample at most", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      yield* LivePopulation.begin(journal, { ...Settings.online(1), redact: [email, card] }, ["the seed"])
+      let redacting = 0
+      const live = yield* LivePopulation.open(journal, {
+        redact: (text) => {
+          redacting++
+          return text
+        }
+      })
+      let [turns, most, before] = [0, 0, 0]
+      const other = Effect.sync(() => {
+        turns++
+        most = Math.max(most, redacting - before)
+        before = redacting
+      })
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(other, Effect.yieldNow)))
+      const rewards = Array.from({ length: 100 }, (_, at) => ({ feedback: `ada@example.org ${at}` }))
+      const items = rewards.map((_, sample) => ({ lease: "none", sample, value: 1 }))
+      yield* live.submit((now) => ({ _tag: "Reward", now, rewards: items }), { rewards })
+      assert.strictEqual(redacting, 100)
+      // Whose turn it is between two may change once.
+      assert.isAtMost(most, 2)
+      assert.isAtLeast(turns, 100)
+    }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+  )
+
   it.each([
     ["(?<=a)b", "look-around"],
     [String.raw`(a)\1`, "references"],
