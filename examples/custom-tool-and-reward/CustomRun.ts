@@ -1,4 +1,4 @@
-import { Presets, run, type RunConfig, type RunEvent, Strategies } from "@inspo/coevolution"
+import { type Algorithm, Presets, run, type RunEvent, Strategies } from "@inspo/coevolution"
 import { WorldQuestion } from "@inspo/datasets"
 import { layer as layerEngine } from "@inspo/engine-local"
 import { layer as layerJournal } from "@inspo/journal/sqlite"
@@ -12,7 +12,7 @@ import { directory } from "./Directory.ts"
 import { thrifty } from "./ThriftyReward.ts"
 
 /** A co-evolution small enough to try things out: 4 steps, two prunes, two evolutions, a few seconds. */
-export const config: RunConfig = Presets.tiny
+export const algorithm: Algorithm = Presets.tiny
 
 /** `onEvent` is told of everything that happens, once it is on disk. */
 export interface Options {
@@ -23,21 +23,24 @@ export interface Options {
 
 /** Runs Algorithm 1 on the embedded engine with a tool and a reward of our own, from wherever the journal stands. */
 export const customRun = Effect.fn("CustomRun.customRun")(function* ({ folder, onEvent }: Options) {
-  const { passages, questions } = yield* WorldQuestion.generate({ ...config.data.world, seed: config.seed })
+  const { passages, questions } = yield* WorldQuestion.generate({ ...algorithm.data.world, seed: algorithm.seed })
 
-  const rollout = layerRollout({ ...config.rollout, topK: config.retrieval.topK }, { tools: [directory(passages)] })
+  const rollout = layerRollout(
+    { ...algorithm.rollout, topK: algorithm.retrieval.topK },
+    { tools: [directory(passages)] }
+  )
   const environment = Layer.mergeAll(layerReward(thrifty), layerNoSearch)
   const engine = layerEngine({ checkpoints: join(folder, "checkpoints") })
   const journal = layerJournal({ file: join(folder, "journal.sqlite"), mode: "create" })
   const services = rollout.pipe(
     Layer.provide(environment),
     Layer.provideMerge(engine),
-    Layer.merge(Layer.mergeAll(journal, layerRuleBased, Strategies.layer(config)))
+    Layer.merge(Layer.mergeAll(journal, layerRuleBased, Strategies.layer(algorithm)))
   )
 
   return yield* run({
-    config,
-    data: { ...questions, fingerprint: `world ${config.seed}` },
+    algorithm,
+    data: { ...questions, fingerprint: `world ${algorithm.seed}`, search: "passages" },
     code: "custom-tool-and-reward",
     onEvent
   }).pipe(Effect.provide(services))

@@ -4,7 +4,7 @@ import type { RunEvent } from "@inspo/coevolution"
 import { layer } from "@inspo/journal/sqlite"
 import { Attempt } from "@inspo/reward"
 import { Effect, FileSystem, Result } from "effect"
-import { config, customRun } from "../custom-tool-and-reward/CustomRun.ts"
+import { algorithm, customRun } from "../custom-tool-and-reward/CustomRun.ts"
 import { directory } from "../custom-tool-and-reward/Directory.ts"
 import { pricePerTurn, thrifty } from "../custom-tool-and-reward/ThriftyReward.ts"
 import { story } from "../read-a-journal/ReadAJournal.ts"
@@ -42,11 +42,11 @@ describe("a run with both", () => {
         onEvent: ({ _tag }) => Effect.sync(() => seen.push(_tag))
       })
       assert.strictEqual(state.phase._tag, "Finished")
-      assert.strictEqual(seen.filter((tag) => tag === "StepTrained").length, config.schedule.steps)
+      assert.strictEqual(seen.filter((tag) => tag === "StepTrained").length, algorithm.schedule.steps)
 
       const lines = yield* Effect.provide(story, layer({ file: `${folder}/journal.sqlite`, mode: "read-only" }))
-      assert.strictEqual(lines[0], `The run began with ${config.population.size} instructions.`)
-      assert.strictEqual(lines.filter((line) => line.includes("mean reward")).length, config.schedule.steps)
+      assert.strictEqual(lines[0], `The run began with ${algorithm.population.size} instructions.`)
+      assert.strictEqual(lines.filter((line) => line.includes("mean reward")).length, algorithm.schedule.steps)
       assert.isTrue(lines.some((line) => line.startsWith("The best instruction is i")))
       assert.match(lines.at(-1) ?? "", /^All in all \d+ rollouts with \d+ tokens\.$/u)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

@@ -8,7 +8,7 @@
  *
  * The first line is JSON, a table follows. Exits with 1 when a limit is missed.
  */
-import { apply, type RunConfig, RunState } from "@inspo/coevolution"
+import { apply, type Algorithm, RunState } from "@inspo/coevolution"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Array as Arr } from "effect"
@@ -41,7 +41,7 @@ const typical = (work: () => void): number => {
 }
 
 /** Milliseconds of the parts of step 15, before anybody was pruned. */
-const timeStep = (rule: RunConfig["halving"]["rule"], batchSize: number) => {
+const timeStep = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
   const parts = stepParts(rule, batchSize)
   const selection = typical(parts.selection)
   const attribution = typical(parts.attribution)
@@ -53,8 +53,8 @@ setFlagsFromString("--expose-gc")
 const collectGarbage: unknown = runInNewContext("gc")
 
 /** Seconds and peak memory of folding the events of a whole run. */
-const timeFold = (rule: RunConfig["halving"]["rule"]) => {
-  const config: RunConfig = { ...base[rule], schedule: { ...base[rule].schedule, steps } }
+const timeFold = (rule: Algorithm["halving"]["rule"]) => {
+  const config: Algorithm = { ...base[rule], schedule: { ...base[rule].schedule, steps } }
   const setting = settingOf(config)
   const { events } = play(setting)
   let state = RunState.unstarted

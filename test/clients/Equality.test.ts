@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Inspo, type Lease } from "@inspo/client"
-import { makeSetting, Strategies as RunStrategies, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import { makeSetting, Strategies as RunStrategies, type Algorithm, type RunEvent } from "@inspo/coevolution"
 import type { Setting } from "@inspo/coevolution/Next"
 import { Spent } from "@inspo/domain"
 import type { InstructionId } from "@inspo/domain/Instruction"
@@ -27,12 +27,12 @@ type Proposed = Extract<RunEvent, { readonly _tag: "CandidatesProposed" }>
 
 /** All that a run decided, and who was its best whenever a step was planned, and in the end. */
 const played = Effect.fnUntraced(function* (
-  config: RunConfig,
+  algorithm: Algorithm,
   best: (of: Population.Population) => InstructionId | null
 ) {
   const events: Array<RunEvent> = []
   const bests: Array<InstructionId | null> = []
-  yield* runOn(config, layerMemory, (event, { population }) =>
+  yield* runOn(algorithm, layerMemory, (event, { population }) =>
     Effect.sync(() => {
       events.push(event)
       if (event._tag === "StepPlanned" || event._tag === "RunFinished") bests.push(best(population))
@@ -67,9 +67,9 @@ const listening = Effect.fnUntraced(function* (
   return `http://127.0.0.1:${"port" in address ? address.port : 0}`
 })
 
-const settingsOnTheWire = (config: RunConfig): Wire.GivenSettings => {
+const settingsOnTheWire = (algorithm: Algorithm): Wire.GivenSettings => {
   const { evolveEvery, evolveUntil, newcomers, parents, pruneEvery, seed, size, temperature, trial, window } =
-    settingsOf(config)
+    settingsOf(algorithm)
   return {
     randomSeed: seed,
     trialSamples: trial.samples,
@@ -161,13 +161,13 @@ class Trainer {
 type Asked = { readonly key: string; readonly n: number; readonly stratum: string }
 
 /** The questions of a step, in the order in which the run assigns them. */
-const askedIn = ({ config, questions }: Setting, step: number): ReadonlyArray<Asked> => {
-  const { batchSize } = config.train
-  return QuestionStream.batch({ seed: config.seed, step, batchSize, size: questions.length }).flatMap((index) => {
+const askedIn = ({ algorithm, questions }: Setting, step: number): ReadonlyArray<Asked> => {
+  const { batchSize } = algorithm.train
+  return QuestionStream.batch({ seed: algorithm.seed, step, batchSize, size: questions.length }).flatMap((index) => {
     const question = questions[index]
     return question === undefined
       ? []
-      : [{ key: question.id, n: config.rollout.groupSize, stratum: question.dataSource }]
+      : [{ key: question.id, n: algorithm.rollout.groupSize, stratum: question.dataSource }]
   })
 }
 
@@ -196,15 +196,15 @@ const bestsOf = (
 describe("a run driven through the instruction server by its client", () => {
   for (const [name, given] of Object.entries(configs).slice(0, 2)) {
     // What a proposal is written from is of the latest step, so that its text can be told with its reward.
-    const config: RunConfig = { ...given, buffer: { ...given.buffer, capacitySteps: 1 } }
+    const algorithm: Algorithm = { ...given, buffer: { ...given.buffer, capacitySteps: 1 } }
     it.live(`takes the same decisions: ${name}`, () =>
       Effect.gen(function* () {
-        const { data } = yield* make(config)
-        const setting = makeSetting(RunStrategies.deciding(config), data)
+        const { data } = yield* make(algorithm)
+        const setting = makeSetting(RunStrategies.deciding(algorithm), data)
         const strategies = strategiesOf(setting)
         const best = (population: Population.Population) =>
           Option.getOrNull(Option.map(strategies.best(population), ({ instruction }) => instruction.id))
-        const { bests, events } = yield* played(config, best)
+        const { bests, events } = yield* played(algorithm, best)
         const proposals = events.filter((event) => event._tag === "CandidatesProposed")
         const trainer = new Trainer(yield* listening(() => strategies, proposals))
         let leases = 0
@@ -212,7 +212,7 @@ describe("a run driven through the instruction server by its client", () => {
         for (const [index, event] of events.entries()) {
           if (event._tag === "PopulationInitialised") {
             const texts = event.instructions.map(({ text }) => text)
-            yield* Effect.promise(() => trainer.make(texts, settingsOnTheWire(config)))
+            yield* Effect.promise(() => trainer.make(texts, settingsOnTheWire(algorithm)))
           } else if (event._tag === "StepPlanned") {
             leases += yield* Effect.promise(() => trainer.plan(event, askedIn(setting, event.step)))
           } else if (event._tag === "RolloutsCollected")

@@ -144,6 +144,15 @@ describe("an export", { timeout: 120_000 }, () => {
     assert.isAbove(model.parameters.length, 0)
     assert.strictEqual(await readFile(join(at("deployed"), "instruction.txt"), "utf8"), whole.bestInstruction)
   })
+
+  it("is another engine for a run that began with the model before, which keeps its config", async () => {
+    await run(fork({ directory: at("whole"), at: 2, set: [], out: at("kept") }))
+    const before = await readFile(join(at("kept"), "config.json"), "utf8")
+    const set = [`engine.model=${join(at("deployed"), "model")}`]
+    const refused = await run(Effect.flip(resume({ ...quietly, directory: at("kept"), baseline: Option.none(), set })))
+    assert.include(refused.message, "the engine is not what the run began with")
+    assert.strictEqual(await readFile(join(at("kept"), "config.json"), "utf8"), before)
+  })
 })
 
 describe("a run directory of an earlier version", { timeout: 120_000 }, () => {

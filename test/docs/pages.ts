@@ -1,6 +1,7 @@
 /** The pages of docs/reference, made from the code. */
 import { readFile } from "node:fs/promises"
-import { ConfigParts, Presets, RunEvents } from "@inspo/coevolution"
+import { RunEvents } from "@inspo/coevolution"
+import { local, Presets } from "@inspo/config"
 import { catalogue, type Definition, Point } from "@inspo/tracking"
 import { Effect, Option } from "effect"
 import type { HelpDoc } from "effect/cli"
@@ -31,8 +32,8 @@ const configPage = (): string =>
     `All ${configKeys.filter(({ isSection }) => !isSection).length} keys of a config, each with its value in three presets; \`=\` is that of \`quick\`. ` +
       "Set one with `--set KEY=VALUE`, or write them in a YAML file: `inspo init` writes one with all of them, " +
       "`inspo init --short` one with those that are changed first. Files and flags are laid over the preset. " +
-      "Those with † decide no results, or a fingerprint of the run guards what they name: they may change on " +
-      "`inspo resume DIR --set KEY=VALUE`. A row, as in _row 7_, is one of [the paper's open points](../algorithm.md); Eq. are the paper's equations.",
+      "Those with † are the environment: they say where and how, decide no results, and may change on " +
+      "`inspo resume DIR --set KEY=VALUE`, where fingerprints of the run guard what they name. The others are the algorithm. A row, as in _row 7_, is one of [the paper's open points](../algorithm.md); Eq. are the paper's equations.",
     ...configKeys
       .filter(({ isSection, path }) => isSection && !path.includes("."))
       .flatMap((section) => [`## ${section.path}`, `${section.meaning}.`, keysTable(`${section.path}.`)]),
@@ -50,7 +51,7 @@ const keysTable = (prefix: string): string =>
         const [quick, paper, robust] = [Presets.quick, Presets.paper, Presets.robust].map((preset) =>
           written(valueAt(preset, path))
         )
-        const mark = ConfigParts.partOf(path) === "algorithm" ? "" : " †"
+        const mark = valueAt(local, path) === undefined ? "" : " †"
         return [`\`${path}\`${mark}`, meaning, values, quick ?? "", same(paper, quick), same(robust, quick)]
       })
   )
@@ -172,7 +173,7 @@ const eventsPage = (source: string): string => {
             .filter(([field]) => field !== "_tag")
             .map(([field, node]) => [
               `\`${field}\`${required.includes(field) ? "" : " (may be absent)"}`,
-              field === "config" ? "[the settings](config.md)" : takes(node)
+              field === "algorithm" ? "[the settings](config.md) without †" : takes(node)
             ])
         )
       ]

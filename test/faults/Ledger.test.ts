@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type BudgetReached, EventLog, Ledger, type RunConfig, type RunEvent } from "@inspo/coevolution"
-import { maximumTokens } from "@inspo/coevolution/Config"
-import * as JudgeCost from "@inspo/coevolution/JudgeCost"
+import { type BudgetReached, EventLog, Ledger, type RunEvent } from "@inspo/coevolution"
+import { JudgeCost, join, local, type RunConfig } from "@inspo/config"
+import { maximumTokens } from "@inspo/coevolution/Algorithm"
 import { Spent } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Prices } from "@inspo/reflection"
 import { Cause, Effect, Exit, Random, Schema } from "effect"
-import { config as scripted } from "../../packages/coevolution/test/support/ScriptedRun.ts"
+import { algorithm } from "../../packages/coevolution/test/support/ScriptedRun.ts"
 import type { Asked } from "./support/CountedModel.ts"
 import * as FaultyRun from "./support/FaultyRun.ts"
 
@@ -20,6 +20,8 @@ const kinds: ReadonlyArray<FaultyRun.Kind> = [
   { profile: "tinker", encoding: "json" },
   { profile: "verl", encoding: "json" }
 ]
+
+const scripted = join(algorithm, local)
 
 /** All kinds of work that are paid for, in the fewest rollouts. */
 const config: RunConfig = {

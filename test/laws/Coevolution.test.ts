@@ -6,7 +6,7 @@ import {
   fold,
   makeSetting,
   next,
-  type RunConfig,
+  type Algorithm,
   type RunEvent,
   RunEvents,
   RunState,
@@ -29,10 +29,10 @@ describe("next and apply", () => {
     const see = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
     fc.assert(
       fc.property(
-        AnyConfig.config,
+        AnyConfig.algorithm,
         AnyConfig.questions,
         fc.commands(commands(see), { maxCommands: 12 }),
-        (config, questions, program) => fc.modelRun(() => begin(config, questions), program)
+        (algorithm, questions, program) => fc.modelRun(() => begin(algorithm, questions), program)
       ),
       { numRuns: 800, seed: 22 }
     )
@@ -75,7 +75,7 @@ interface Model {
 }
 
 interface Real {
-  readonly config: RunConfig
+  readonly algorithm: Algorithm
   readonly setting: Setting
   readonly environment: Environment.Environment
   /** As the journal holds them: decoded from JSON. */
@@ -84,26 +84,27 @@ interface Real {
 }
 
 const begin = (
-  config: RunConfig,
+  algorithm: Algorithm,
   questions: ReadonlyArray<RunState.QuestionRef>
 ): { readonly model: Model; readonly real: Real } => {
   const history = History.nothing()
-  const reference = AlgorithmOne.run(config, questions, history)
+  const reference = AlgorithmOne.run(algorithm, questions, history)
   reference.next()
   const real: Real = {
-    config,
-    setting: { ...makeSetting(Strategies.deciding(config), { train: [] }), questions },
-    environment: Environment.make(config, questions),
+    algorithm,
+    setting: { ...makeSetting(Strategies.deciding(algorithm), { train: [] }), questions },
+    environment: Environment.make(algorithm, questions),
     events: [],
     state: RunState.unstarted
   }
   const model = { history, reference }
   commit(model, real, {
     _tag: "RunStarted",
-    config,
+    algorithm,
     strategies: Strategies.identities(real.setting.strategies),
     engine: "scripted",
     data: "scripted",
+    search: "passages",
     code: "test"
   })
   return { model, real }
@@ -123,12 +124,12 @@ const commit = (model: Model, real: Real, event: RunEvent, command: Command | nu
 }
 
 /** Everything that has to hold after every event. */
-const assertAlike = ({ history }: Model, { config, environment, setting, state }: Real): void => {
+const assertAlike = ({ history }: Model, { algorithm, environment, setting, state }: Real): void => {
   const { members } = state.population
   const ids: ReadonlyArray<string> = members.map(({ instruction }) => instruction.id)
   same(ids, history.alive)
-  holds(ids.length <= config.population.size, "at most N_P instructions")
-  holds(ids.length >= Math.min(config.population.parents, history.first), "at least N_parent instructions")
+  holds(ids.length <= algorithm.population.size, "at most N_P instructions")
+  holds(ids.length >= Math.min(algorithm.population.parents, history.first), "at least N_parent instructions")
   same<ReadonlyArray<string>>(
     state.instructions.map(({ id }) => id),
     history.born.map(({ id }) => id)
@@ -138,17 +139,17 @@ const assertAlike = ({ history }: Model, { config, environment, setting, state }
     same(Population.lineage(state.instructions, instruction.id)[0]?.origin, "seed", `${instruction.id} has an origin`)
 
   const weights = setting.strategies.weighting.weights(state.population)
-  const expected = History.weights(config, history)
+  const expected = History.weights(algorithm, history)
   for (const { id, weight } of weights) near(weight, expected.get(id), `the weight of ${id}`)
   for (const { instruction, stale, weight } of members) {
-    same(weight === null, History.weight(config, history, instruction.id, history.observed) === null)
-    same(stale, History.isStale(config, history, instruction.id))
+    same(weight === null, History.weight(algorithm, history, instruction.id, history.observed) === null)
+    same(stale, History.isStale(algorithm, history, instruction.id))
   }
   const shares = Sampler.probabilities(
     weights.map(({ weight }) => weight),
-    config.sampler.temperature
+    algorithm.sampler.temperature
   )
-  const expectedShares = [...History.probabilities(config, history).values()]
+  const expectedShares = [...History.probabilities(algorithm, history).values()]
   for (const [index, share] of shares.entries()) near(share, expectedShares[index], `the probability of ${ids[index]}`)
   near(
     shares.reduce((sum, share) => sum + share, 0),
@@ -157,11 +158,11 @@ const assertAlike = ({ history }: Model, { config, environment, setting, state }
 
   same<ReadonlyArray<string>>(
     state.buffer.experiences.map(({ trajectoryId }) => trajectoryId),
-    History.buffer(config, history).map(({ trajectory }) => trajectory)
+    History.buffer(algorithm, history).map(({ trajectory }) => trajectory)
   )
   same<ReadonlyArray<string>>(state.newcomers, history.newcomers)
   if (ids.length > 0)
-    same<string>(Conclusion.conclude(setting, state).instruction.id, History.returned(config, history))
+    same<string>(Conclusion.conclude(setting, state).instruction.id, History.returned(algorithm, history))
   same<Environment.Counted>({ spent: state.spent, failed: state.failed }, environment.counted)
 }
 
@@ -197,7 +198,7 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
           see("a policy of an earlier step")
         if (event._tag === "Pruned") {
           const size = event.pruned.length + event.kept.length
-          const least = real.config.population.parents
+          const least = real.algorithm.population.parents
           if (event.pruned.length < Math.min(Math.floor(size / 2), size - least)) see("a spared instruction")
         }
       }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, type RunConfig, RunState, Strategies, Weighing } from "@inspo/coevolution"
+import { Presets, type Algorithm, RunState, Strategies, Weighing } from "@inspo/coevolution"
 import { Advantage } from "@inspo/policy-gradient"
 import { InstructionWeight, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
@@ -54,7 +54,7 @@ describe("Eq. 4", () => {
   )
 })
 
-const readings: ReadonlyArray<readonly [string, RunConfig]> = [
+const readings: ReadonlyArray<readonly [string, Algorithm]> = [
   ["paper", Presets.paper],
   ["robust", Presets.robust],
   ["confident", { ...Presets.robust, halving: { ...Presets.robust.halving, rule: "confident" } }]
@@ -66,14 +66,14 @@ describe("from rewards to parents", () => {
       `no reward sequence makes a number that is none (${name})`,
       { history: History, temperature: Temperature, window: Schema.Literals([1, 2, 5]) },
       ({ history, temperature, window }) => {
-        const config = { ...preset, population: { ...preset.population, window } }
-        const { halving, weighting } = Strategies.ofConfig(config)
+        const algorithm = { ...preset, population: { ...preset.population, window } }
+        const { halving, weighting } = Strategies.ofAlgorithm(algorithm)
         const finite = Schema.is(Population.Population)
         let population = Population.make(Trace.instructions(4))
         for (const [index, step] of history.entries()) {
           const alive = new Set(Population.ids(population))
           const groups = step.map(toGroup).filter(({ instructionId }) => alive.has(instructionId))
-          population = InstructionWeight.observe(Weighing.choices(config), population, index + 1, groups)
+          population = InstructionWeight.observe(Weighing.choices(algorithm), population, index + 1, groups)
           assert.isTrue(finite(population))
           const weights = weighting.weights(population)
           for (const { weight } of weights) assert.isTrue(weight >= 0 && weight <= 1 + 1e-12)
@@ -85,7 +85,7 @@ describe("from rewards to parents", () => {
           const { kept, pruned } = halving.prune(population, weights)
           assert.strictEqual(kept.length + pruned.length, population.members.length)
           const parents = halving.parents(population, weights)
-          assert.strictEqual(parents.length, config.population.parents)
+          assert.strictEqual(parents.length, algorithm.population.parents)
           for (const { instruction } of parents) assert.include(kept, instruction.id)
           const replaced = halving.replaced(
             population,

@@ -287,7 +287,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   next("const step = state.step + 1", "const step = state.step", "a step is planned again"),
   schedule("step >= span[0] && step <= span[1]", "step >= span[0] && step < span[1]", "the last step does not train"),
   next("step - first + 1, last - first + 1", "step, last", "the warm-up counts from step 1"),
-  evolving('config.halving.ranking === "before"', 'config.halving.ranking === "after"', "row 3 is swapped"),
+  evolving('algorithm.halving.ranking === "before"', 'algorithm.halving.ranking === "after"', "row 3 is swapped"),
   evolving("(evolution.round - 1) % evolution.parents.length", "0", "every round belongs to the first parent"),
   evolving(
     "evolution.round === 1\n",
@@ -296,8 +296,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   evolving("const failureThreshold = 0.5", "const failureThreshold = 1.5", "successes are failures"),
   evolving(
-    "places: config.population.size - evolution.parents.length,",
-    "places: config.population.size,",
+    "places: algorithm.population.size - evolution.parents.length,",
+    "places: algorithm.population.size,",
     "the population outgrows its size"
   ),
   evolving("state.instructions.length + index", "state.population.members.length + index", "ids repeat"),
@@ -320,8 +320,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
 
   apply(
-    "members.length > config.population.parents",
-    "members.length >= config.population.parents",
+    "members.length > algorithm.population.parents",
+    "members.length >= algorithm.population.parents",
     "prunes the parents alone"
   ),
   apply("previousWeights: plan.weights", "previousWeights: state.previousWeights", "W of step 0 for ever"),
@@ -334,11 +334,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   apply("score === null || state.inSteps", "score !== null || state.inSteps", "a round in steps is never judged"),
   apply("if (questions === 0) return null", "if (questions !== 0) return null", "scores are lost"),
   apply(
-    'Schedule.validates(config, state.step)\n    ? { ...state, phase: { _tag: "Validate", score } }',
-    "Schedule.validates(config, state.step)\n    ? afterValidation(config, state, score)",
+    'Schedule.validates(algorithm, state.step)\n    ? { ...state, phase: { _tag: "Validate", score } }',
+    "Schedule.validates(algorithm, state.step)\n    ? afterValidation(algorithm, state, score)",
     "the validation questions are never answered"
   ),
-  apply("state.step >= config.schedule.steps ?", "state.step > config.schedule.steps ?", "a step too many"),
+  apply("state.step >= algorithm.schedule.steps ?", "state.step > algorithm.schedule.steps ?", "a step too many"),
   apply(
     "spent.rollouts[purpose] + (failed?.trajectories.length ?? 0)",
     "spent.rollouts[purpose]",
@@ -366,7 +366,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   conclusion('ofRival !== "unknown" && isAbove(mean', "isAbove(mean", "better than one worse than the seed"),
   conclusion("...departed.map(", "...[].map(", "those who left are forgotten"),
   conclusion(
-    'evidence === null && deciding.config.evaluation.instruction === "proven"',
+    'evidence === null && deciding.algorithm.evaluation.instruction === "proven"',
     "evidence === null",
     "the paper's argmax is lost"
   ),
@@ -383,9 +383,9 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the first evolution comes late"
   ),
   schedule("period > 0 && step % period === 0", "period > 0 && step % period === 1", "everything comes a step late"),
-  schedule("divides(config.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
+  schedule("divides(algorithm.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
 
-  plan("config.schedule.steps,\n    prunes", "config.schedule.steps - 1,\n    prunes", "a step less than runs"),
+  plan("algorithm.schedule.steps,\n    prunes", "algorithm.schedule.steps - 1,\n    prunes", "a step less than runs"),
   plan(
     "command.plan.questions.length * rollout.groupSize",
     "command.plan.questions.length",
@@ -402,8 +402,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals count twice"),
 
   verifying(
-    "candidates: config.control.permuteCredit\n",
-    "candidates: config.control.permuteCredit === null\n",
+    "candidates: algorithm.control.permuteCredit\n",
+    "candidates: algorithm.control.permuteCredit === null\n",
     "verification keeps its true credit"
   ),
   selection(
@@ -412,8 +412,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the last checkpoint goes before its successor is committed"
   ),
   selection(
-    "new Set([0, ...eligibleSteps(config, state)])",
-    "new Set(eligibleSteps(config, state))",
+    "new Set([0, ...eligibleSteps(algorithm, state)])",
+    "new Set(eligibleSteps(algorithm, state))",
     "the policy of before is removed"
   ),
   selection(
@@ -455,8 +455,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   bookkeeping("yield* records.put(step, [{ key, value: result.success }])", "", "a paid answer is not kept"),
   calls("onFailure: ({ spent }) => spent ?? Spent.nothing", "onFailure: () => Spent.nothing", "failed calls are free"),
   calls(
-    "budget.usd !== null && atMost.usd === null",
-    "budget.usd === null && atMost.usd === null",
+    "usd !== null && atMost.usd === null",
+    "usd === null && atMost.usd === null",
     "calls of an unknown price are made under a limit"
   ),
   trajectories("episodes.filter(({ id }) => !known.has(id))", "episodes", "stored trajectories are rolled out again"),
@@ -471,7 +471,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "failures are stored before it is known that they are few"
   ),
   trajectories("tokens: promptTokens + responseTokens }", "tokens: responseTokens }", "prompts are free"),
-  trajectories("(Ledger.isMetered(budget) ? 1 : 4)", "4", "a metered run overspends fourfold"),
+  trajectories("(Ledger.isMetered(limits) ? 1 : 4)", "4", "a metered run overspends fourfold"),
   references(
     "logprobs[at]?.length !== datums[at].response.length",
     "logprobs[at] === undefined",

@@ -1,15 +1,15 @@
 import { globSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import { Presets } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { leafPaths } from "../../apps/cli/src/config/Resolve.ts"
 import { assert, describe, it } from "vitest"
 
 const packages = fileURLToPath(new URL("../../packages", import.meta.url))
 
-/** The sources of the libraries. Settings are what `coevolution` is about, and generated code speaks of nothing. */
+/** The sources of the libraries. Settings are what `coevolution` and `config` are about, and generated code speaks of nothing. */
 const sources = globSync("*/src/**/*.ts", { cwd: packages }).filter(
-  (file) => !/^coevolution\/|\/generated\//u.test(file)
+  (file) => !/^(?:coevolution|config)\/|\/generated\//u.test(file)
 )
 
 const settings = leafPaths(Presets.quick)

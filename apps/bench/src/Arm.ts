@@ -1,5 +1,5 @@
-import type { RunConfig } from "@inspo/coevolution"
 import type { RunState, Spent } from "@inspo/coevolution/RunState"
+import type { RunConfig } from "@inspo/config"
 
 /** One way of spending the budget. `needs` are the arms of the same seed whose results decide its config. */
 export interface Arm {

@@ -1,5 +1,5 @@
-import type { RunConfig } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunConfig } from "@inspo/config"
 import type { Question, RandomStream, Trajectory } from "@inspo/domain"
 import { type Effect, Schema } from "effect"
 

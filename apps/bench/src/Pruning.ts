@@ -1,5 +1,5 @@
 import { SuccessiveHalving } from "@inspo/successive-halving"
-import { Presets, type RunConfig, Strategies, Weighing } from "@inspo/coevolution"
+import { type Algorithm, Presets, Strategies, Weighing } from "@inspo/coevolution"
 import { Pruning, type World } from "@inspo/simulation"
 import { Array as Arr, Effect } from "effect"
 import { median } from "simple-statistics"
@@ -93,9 +93,9 @@ const confident = (delta: number, size: number): ReturnType<typeof loopOf> => {
   }
 }
 
-const loopOf = (config: RunConfig): Omit<Pruning.Loop, keyof typeof budget> => {
-  const { halving, sampler, weighting } = Strategies.ofConfig(config)
-  return { weighting, averaging: Weighing.choices(config), sampler, halving, ranking: config.halving.ranking }
+const loopOf = (algorithm: Algorithm): Omit<Pruning.Loop, keyof typeof budget> => {
+  const { halving, sampler, weighting } = Strategies.ofAlgorithm(algorithm)
+  return { weighting, averaging: Weighing.choices(algorithm), sampler, halving, ranking: algorithm.halving.ranking }
 }
 
 const simulations = (world: World.World, loop: Pruning.Loop, count: number, seed: number) =>

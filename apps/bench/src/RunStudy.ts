@@ -1,6 +1,6 @@
 import { cpus, totalmem } from "node:os"
-import type { RunConfig } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunConfig } from "@inspo/config"
 import { Array as Arr, Clock, Effect, Option } from "effect"
 import { duration } from "@inspo/dashboard/Format"
 import type { Arm } from "./Arm.ts"

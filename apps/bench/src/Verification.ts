@@ -1,4 +1,4 @@
-import { Plan, Presets, type RunConfig, Strategies } from "@inspo/coevolution"
+import { type Algorithm, Plan, Presets, Strategies } from "@inspo/coevolution"
 import { QuestionId } from "@inspo/domain/Question"
 import { Verification as Simulation } from "@inspo/simulation"
 import { Verification } from "@inspo/verification"
@@ -162,20 +162,20 @@ const summary = (
   }
 }
 
-const withoutReuse = (config: RunConfig): RunConfig => ({
-  ...config,
-  verification: { ...config.verification, reuse: false }
+const withoutReuse = (algorithm: Algorithm): Algorithm => ({
+  ...algorithm,
+  verification: { ...algorithm.verification, reuse: false }
 })
 
-const overhead = (preset: string, config: RunConfig): Overhead => {
-  const train = Arr.makeBy(2 * config.train.batchSize, (index) => ({
+const overhead = (preset: string, algorithm: Algorithm): Overhead => {
+  const train = Arr.makeBy(2 * algorithm.train.batchSize, (index) => ({
     id: QuestionId.make(`q${index}`),
     dataSource: "world"
   }))
-  const { bounds, rollouts } = Plan.forecast(Strategies.deciding(config), { train, validation: 100, test: 500 })
+  const { bounds, rollouts } = Plan.forecast(Strategies.deciding(algorithm), { train, validation: 100, test: 500 })
   return {
     preset,
-    reuse: config.verification.reuse,
+    reuse: algorithm.verification.reuse,
     train: rollouts.train,
     expected: bounds.verification.expected,
     most: bounds.verification.max

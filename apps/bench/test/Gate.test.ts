@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { Question } from "@inspo/domain"
 import * as fc from "fast-check"
 import { taskResult } from "../src/gate/GateResult.ts"

@@ -1,5 +1,6 @@
-import { type RunConfig, scopeOf } from "@inspo/coevolution"
+import { scopeOf } from "@inspo/coevolution"
 import * as Strategies from "@inspo/coevolution/Strategies"
+import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import * as Prices from "@inspo/reflection/Prices"

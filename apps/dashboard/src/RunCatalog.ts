@@ -1,5 +1,5 @@
-import type { RunConfig } from "@inspo/coevolution/Config"
 import type { Degradation } from "@inspo/coevolution/Degradation"
+import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
 import { Context, type Effect, type Layer, Schema } from "effect"

@@ -1,9 +1,9 @@
 /** What the dashboard remembers of a run: a fold of its events that every view is drawn from. */
-import { apply, type Folding } from "@inspo/coevolution/Apply"
-import type { RunConfig } from "@inspo/coevolution/Config"
+import { apply } from "@inspo/coevolution/Apply"
 import { type MetricsRow, metricsRow } from "@inspo/coevolution/Projection"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as RunState from "@inspo/coevolution/RunState"
+import type { RunConfig } from "@inspo/config"
 import type { Group, Instruction, Trajectory } from "@inspo/domain"
 import type { Purpose } from "./view/TrajectoryView.ts"
 
@@ -43,7 +43,7 @@ export interface Verified {
 }
 
 export interface RunRecord {
-  readonly setting: Folding
+  readonly config: RunConfig
   /** Events folded so far: the sequence number of the next one. */
   readonly sequence: number
   readonly state: RunState.RunState
@@ -57,7 +57,7 @@ export interface RunRecord {
 
 /** The record of a run without events. */
 export const empty = (config: RunConfig): RunRecord => ({
-  setting: { config },
+  config,
   sequence: 0,
   state: RunState.unstarted,
   rows: [],
@@ -76,7 +76,7 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
   const validated = [...record.validated]
   let { collected, plan, state } = record
   for (const event of events) {
-    state = apply(record.setting, state, event)
+    state = apply({ algorithm: record.config }, state, event)
     switch (event._tag) {
       case "StepPlanned":
         plan = event
@@ -97,7 +97,7 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
         break
       case "CandidatesVerified":
         // A batch without rollouts of its own was held in the groups of a step.
-        if (event.rollouts > 0) batches.push(verified(record.setting.config, event, lives))
+        if (event.rollouts > 0) batches.push(verified(record.config, event, lives))
         lives.push(event)
         break
       case "PopulationInitialised":
@@ -112,7 +112,7 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
     }
   }
   return {
-    setting: record.setting,
+    config: record.config,
     sequence: record.sequence + events.length,
     state,
     rows,

@@ -4,7 +4,7 @@ import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Round } from "@inspo/verification"
 import { Array as Arr, Effect, identity, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 import * as Degradation from "./Degradation.ts"
 import type { Failed, RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
@@ -13,17 +13,17 @@ import * as Weighing from "./Weighing.ts"
 
 /** What a fold needs to know of a run: facts alone, and no strategy, so that another rule cannot rewrite what was decided. */
 export interface Folding {
-  readonly config: RunConfig
+  readonly algorithm: Algorithm
 }
 
 /**
  * The state after an event: copies what was decided. Pure; resuming a run is the fold of its events. Throws
  * `UnexpectedEvent` or `UnknownName` on an event that cannot follow those before it.
  */
-export const apply = ({ config }: Folding, state: RunState.RunState, event: RunEvent): RunState.RunState => {
+export const apply = ({ algorithm }: Folding, state: RunState.RunState, event: RunEvent): RunState.RunState => {
   assertKnown(state, event)
-  const after = applied(config, state, event)
-  const facts = Degradation.ofEvent(config, event, after.step)
+  const after = applied(algorithm, state, event)
+  const facts = Degradation.ofEvent(algorithm, event, after.step)
   return facts.length === 0 ? after : { ...after, degraded: Degradation.merge(after.degraded, facts) }
 }
 
@@ -66,7 +66,7 @@ const isRefusal = (error: unknown): boolean =>
     (known) => error instanceof known
   )
 
-const applied = (config: RunConfig, state: RunState.RunState, event: RunEvent): RunState.RunState => {
+const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent): RunState.RunState => {
   switch (event._tag) {
     case "RunStarted":
       assertPhase(state, event, "Unstarted")
@@ -86,19 +86,19 @@ const applied = (config: RunConfig, state: RunState.RunState, event: RunEvent): 
       assertPhase(state, event, "Plan")
       return { ...state, phase: { _tag: "Collect", plan: event } }
     case "RolloutsCollected":
-      return collected(config, state, event)
+      return collected(algorithm, state, event)
     case "TrainingPlanned":
       return {
         ...state,
         phase: { ...assertPhase(state, event, "PlanTraining"), _tag: "Train", batchHash: event.batchHash }
       }
     case "StepTrained":
-      return trained(config, state, event)
+      return trained(algorithm, state, event)
     case "Validated":
-      return validated(config, state, event)
+      return validated(algorithm, state, event)
     case "Pruned":
       assertPhase(state, event, "Prune")
-      return afterPruning(config, leave(state, event.pruned))
+      return afterPruning(algorithm, leave(state, event.pruned))
     case "ParentsChosen":
       assertPhase(state, event, "ChooseParents")
       return {
@@ -106,18 +106,18 @@ const applied = (config: RunConfig, state: RunState.RunState, event: RunEvent): 
         phase: { _tag: "Propose", evolution: { step: event.step, round: 1, parents: event.parents, verified: [] } }
       }
     case "CandidatesProposed":
-      return proposed(config, state, event)
+      return proposed(algorithm, state, event)
     case "CandidatesVerified":
       return verified(state, event)
     case "VerificationContinued":
-      return continued(config, state, event)
+      return continued(algorithm, state, event)
     case "CandidatesJudged":
       return judged(state, event)
     case "PopulationRefilled":
-      return refilled(config, state, event)
+      return refilled(algorithm, state, event)
     case "EvolutionSkipped":
       assertPhase(state, event, "Propose")
-      return afterEvolution(config, state)
+      return afterEvolution(algorithm, state)
     case "Evaluated":
       assertPhase(state, event, "Evaluate")
       return {
@@ -145,12 +145,12 @@ const saved = (
 })
 
 const validated = (
-  config: RunConfig,
+  algorithm: Algorithm,
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "Validated" }>
 ): RunState.RunState =>
   afterValidation(
-    config,
+    algorithm,
     {
       ...state,
       spent: spend(state.spent, "evaluation", event),
@@ -199,7 +199,7 @@ const assertPhase = <Tag extends RunState.Phase["_tag"]>(
 }
 
 const collected = (
-  config: RunConfig,
+  algorithm: Algorithm,
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }>
 ): RunState.RunState => {
@@ -209,13 +209,13 @@ const collected = (
     ...state,
     previousWeights: plan.weights,
     population: InstructionWeight.observe(
-      Weighing.choices(config),
+      Weighing.choices(algorithm),
       state.population,
       step,
       credited(state, plan, groups)
     ),
     newcomers: [],
-    buffer: ReplayBuffer.add(config.buffer, state.buffer, step, experiences(step, groups)),
+    buffer: ReplayBuffer.add(algorithm.buffer, state.buffer, step, experiences(step, groups)),
     course: groups.length === 0 ? state.course : Collapse.observe(state.course, { step, mean: meanReward(groups) }),
     spent: spend(state.spent, "train", event),
     failed: fail(state.failed, "train", event),
@@ -253,38 +253,40 @@ export const experiences = (step: number, groups: ReadonlyArray<Group.Group>): R
   )
 
 const trained = (
-  config: RunConfig,
+  algorithm: Algorithm,
   before: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "StepTrained" }>
 ): RunState.RunState => {
-  const { groups, plan } = assertPhase(before, event, Schedule.trains(config, event.step) ? "Train" : "PlanTraining")
+  const { groups, plan } = assertPhase(before, event, Schedule.trains(algorithm, event.step) ? "Train" : "PlanTraining")
   const state = { ...before, step: event.step }
   const score = state.inSteps === null ? null : { plan, groups }
-  return Schedule.validates(config, state.step)
+  return Schedule.validates(algorithm, state.step)
     ? { ...state, phase: { _tag: "Validate", score } }
-    : afterValidation(config, state, score)
+    : afterValidation(algorithm, state, score)
 }
 
 /** While candidates are verified in steps, no instruction is pruned and nothing else evolves. */
 const afterValidation = (
-  config: RunConfig,
+  algorithm: Algorithm,
   state: RunState.RunState,
   score: RunState.Collected | null
 ): RunState.RunState =>
   score === null || state.inSteps === null
-    ? beforePruning(config, state)
+    ? beforePruning(algorithm, state)
     : { ...state, phase: { _tag: "Score", verifying: state.inSteps, ...score } }
 
-const beforePruning = (config: RunConfig, state: RunState.RunState): RunState.RunState =>
-  Schedule.prunes(config, state.step) && state.population.members.length > config.population.parents
+const beforePruning = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState =>
+  Schedule.prunes(algorithm, state.step) && state.population.members.length > algorithm.population.parents
     ? { ...state, phase: { _tag: "Prune" } }
-    : afterPruning(config, state)
+    : afterPruning(algorithm, state)
 
-const afterPruning = (config: RunConfig, state: RunState.RunState): RunState.RunState =>
-  Schedule.evolves(config, state.step) ? { ...state, phase: { _tag: "ChooseParents" } } : afterEvolution(config, state)
+const afterPruning = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState =>
+  Schedule.evolves(algorithm, state.step)
+    ? { ...state, phase: { _tag: "ChooseParents" } }
+    : afterEvolution(algorithm, state)
 
 const proposed = (
-  config: RunConfig,
+  algorithm: Algorithm,
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "CandidatesProposed" }>
 ): RunState.RunState => {
@@ -297,10 +299,10 @@ const proposed = (
     reflected: reflectedQuestions(state, failures),
     round: Round.begin(candidates.length)
   }
-  if (candidates.length === 0 || config.verification.samples === 0)
+  if (candidates.length === 0 || algorithm.verification.samples === 0)
     return { ...state, phase: { _tag: "Judge", ...verifying } }
-  return Schedule.reuses(config)
-    ? afterEvolution(config, { ...state, inSteps: verifying })
+  return Schedule.reuses(algorithm)
+    ? afterEvolution(algorithm, { ...state, inSteps: verifying })
     : { ...state, phase: { _tag: "Verify", ...verifying } }
 }
 
@@ -333,7 +335,7 @@ const verified = (
 }
 
 const continued = (
-  config: RunConfig,
+  algorithm: Algorithm,
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "VerificationContinued" }>
 ): RunState.RunState => {
@@ -341,7 +343,7 @@ const continued = (
   const verifying = { ...judged, round: Round.proceed(judged.round, event.remaining) }
   return state.inSteps === null
     ? { ...state, phase: { _tag: "Verify", ...verifying } }
-    : afterEvolution(config, { ...state, inSteps: verifying })
+    : afterEvolution(algorithm, { ...state, inSteps: verifying })
 }
 
 const judged = (
@@ -364,7 +366,7 @@ const judged = (
 }
 
 const refilled = (
-  config: RunConfig,
+  algorithm: Algorithm,
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "PopulationRefilled" }>
 ): RunState.RunState => {
@@ -378,7 +380,7 @@ const refilled = (
       verification: verificationOf(evolution, accepted)
     }))
   )
-  return afterEvolution(config, {
+  return afterEvolution(algorithm, {
     ...remaining,
     population,
     instructions: [...state.instructions, ...newcomers],
@@ -418,11 +420,11 @@ const verificationOf = (
   return { mean, groups: questions, rival: parentMean === null ? null : { id: parent, mean: parentMean } }
 }
 
-const afterEvolution = (config: RunConfig, state: RunState.RunState): RunState.RunState => {
-  const following: RunState.Phase = { _tag: state.step >= config.schedule.steps ? "Evaluate" : "Plan" }
+const afterEvolution = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState => {
+  const following: RunState.Phase = { _tag: state.step >= algorithm.schedule.steps ? "Evaluate" : "Plan" }
   return {
     ...state,
-    phase: Schedule.checkpoints(config, state.step) ? { _tag: "Checkpoint", following } : following
+    phase: Schedule.checkpoints(algorithm, state.step) ? { _tag: "Checkpoint", following } : following
   }
 }
 

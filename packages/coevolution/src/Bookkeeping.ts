@@ -1,6 +1,5 @@
 import { Journal, type JournalError, type Records } from "@inspo/journal"
 import { Array as Arr, Clock, Effect, Ref, Result, Schema } from "effect"
-import type { BudgetLimits } from "./Config.ts"
 import * as Ledger from "./Ledger.ts"
 
 /** The run came to a limit of its budget before the next piece of work; everything until then is saved. */
@@ -49,6 +48,8 @@ export type Settle = (
  * attempt is booked as redone and counts like any other.
  */
 export interface Bookkeeping {
+  /** The most the run may spend. */
+  readonly limits: Ledger.Limits
   /**
    * The result of a piece of work: read where it is on record, else done, booked and put on record on arrival. Fails with
    * `BudgetReached`, before anything is done, when it does not fit the budget.
@@ -76,7 +77,7 @@ export interface Bookkeeping {
 
 /** Keeps the books of one session on top of those of earlier ones. */
 export const make = Effect.fnUntraced(function* (
-  budget: BudgetLimits
+  limits: Ledger.Limits
 ): Effect.fn.Return<Bookkeeping, JournalError, Journal> {
   const journal = yield* Journal
   const spent = yield* Ref.make(Ledger.summarize(yield* journal.ledger).total)
@@ -90,7 +91,7 @@ export const make = Effect.fnUntraced(function* (
 
   const check = Effect.fnUntraced(function* (phase: Ledger.Phase, need: Ledger.Need) {
     const now = Ledger.add(yield* Ref.get(spent), { ...Ledger.nothing, seconds: yield* unbooked })
-    const reached = Ledger.reached(budget, now, need)
+    const reached = Ledger.reached(limits, now, need)
     if (reached !== null) return yield* new BudgetReached({ ...reached, phase })
   })
 
@@ -134,6 +135,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   return {
+    limits,
     once,
     payEach,
     check,

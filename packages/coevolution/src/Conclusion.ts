@@ -1,7 +1,7 @@
 /** Which instruction to use from now on, and what shows that it is better than the seed (row 29). */
 import { Instruction, Invariant, Trajectory } from "@inspo/domain"
 import { Option, Schema } from "effect"
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 import { type Record, recordOf, type RunState } from "./RunState.ts"
 import * as Strategies from "./Strategies.ts"
 
@@ -34,7 +34,7 @@ export const conclude = (deciding: Strategies.Deciding, state: RunState): Conclu
   const seed = Invariant.at(state.instructions, 0, "instruction")
   const best = bestInstruction(deciding, state)
   const evidence = evidenceFor(state, best.id)
-  const isKept = evidence === null && deciding.config.evaluation.instruction === "proven"
+  const isKept = evidence === null && deciding.algorithm.evaluation.instruction === "proven"
   return {
     instruction: isKept ? seed : best,
     best,
@@ -55,16 +55,16 @@ export const bestInstruction = (
 
 /**
  * I* as things stand, for those who only look at a run. None before the run begins, and none where the instructions are
- * weighed by a strategy that the config does not name.
+ * weighed by a strategy that the algorithm does not name.
  */
 export const leader = (
-  config: RunConfig,
+  algorithm: Algorithm,
   { population, strategies }: RunState
 ): Option.Option<Instruction.Instruction> => {
-  const isForeign = Strategies.foreign(config, strategies).some(({ part }) => part === "weighting")
+  const isForeign = Strategies.foreign(algorithm, strategies).some(({ part }) => part === "weighting")
   return isForeign
     ? Option.none()
-    : Option.map(Strategies.ofConfig(config).weighting.best(population), ({ instruction }) => instruction)
+    : Option.map(Strategies.ofAlgorithm(algorithm).weighting.best(population), ({ instruction }) => instruction)
 }
 
 /** What shows that an instruction is better than the seed; null where nothing does. */

@@ -1,6 +1,6 @@
 /** What went wrong in a run that went on all the same. */
 import { Schema } from "effect"
-import { initialSize, type RunConfig } from "./Config.ts"
+import { initialSize, type Algorithm } from "./Algorithm.ts"
 import type { Failed, RunEvent } from "./RunEvent.ts"
 
 /**
@@ -35,10 +35,10 @@ export const tell = ({ count, message, part, step }: Degradation): string =>
   `${part}, ${count === 1 ? `at step ${step}` : `${count.toLocaleString("en-US")} times since step ${step}`}: ${message}`
 
 /** What an event tells of; `step` is that of the run after it. */
-export const ofEvent = (config: RunConfig, event: RunEvent, step: number): ReadonlyArray<Degradation> => {
+export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): ReadonlyArray<Degradation> => {
   switch (event._tag) {
     case "PopulationInitialised": {
-      const empty = initialSize(config) - event.instructions.length
+      const empty = initialSize(algorithm) - event.instructions.length
       if (event.failure !== undefined) return [{ part: "optimizer", step, count: 1, message: event.failure.message }]
       return empty <= 0
         ? []
@@ -47,7 +47,7 @@ export const ofEvent = (config: RunConfig, event: RunEvent, step: number): Reado
               part: "candidates",
               step,
               count: empty,
-              message: `the first population holds ${event.instructions.length} of ${initialSize(config)} instructions; no other text kept the rules`
+              message: `the first population holds ${event.instructions.length} of ${initialSize(algorithm)} instructions; no other text kept the rules`
             }
           ]
     }

@@ -1,6 +1,6 @@
 import { type Journal, JournalError, type NewEvent, Records, type StoredEvent } from "@inspo/journal"
-import { Effect, Predicate, Schema } from "effect"
-import { completeEvent } from "./Migrations.ts"
+import { Effect, Schema } from "effect"
+import { completeEvent, isUpgradable, versionOf } from "./Migrations.ts"
 import { RunEvent, versions } from "./RunEvent.ts"
 import type { RunState } from "./RunState.ts"
 import * as StateHash from "./StateHash.ts"
@@ -31,8 +31,8 @@ export const append = Effect.fnUntraced(function* (journal: Journal.Interface, e
 })
 
 /**
- * All events of a run, oldest first; configs of earlier versions as they would be written today. Fails with `older-version`
- * or `newer-version` on an event of another form, which would leave decisions to be guessed.
+ * All events of a run, oldest first; those of earlier versions as they would be written today. Fails with `older-version`
+ * or `newer-version` on an event of another form that would leave decisions to be guessed.
  */
 export const read = (journal: Journal.Interface): Effect.Effect<ReadonlyArray<RunEvent>, JournalError> =>
   readFrom(journal, 0)
@@ -81,13 +81,13 @@ const decodeAll = (journal: Journal.Interface) => (stored: ReadonlyArray<StoredE
     })
   )
 
-/** What is wrong with the form of a stored event; null when it is the one of today. Those without a version are of the first. */
+/** What is wrong with the form of a stored event; null when it is that of today, or can be made so. */
 const otherVersion = (type: string, payload: unknown): Pick<JournalError, "reason" | "detail"> | null => {
   const known = Object.entries(versions).find(([tag]) => tag === type)?.[1]
   if (known === undefined)
     return { reason: "newer-version", detail: `this version knows no event ${type}. Use the version that wrote it` }
-  const version = Predicate.hasProperty(payload, "version") ? payload.version : 1
-  if (version === known) return null
+  const version = versionOf(payload)
+  if (version === known || isUpgradable(type, version)) return null
   if (typeof version === "number" && version > known)
     return {
       reason: "newer-version",

@@ -1,18 +1,18 @@
 /** Rules between settings that no single one can state. */
-import * as Prices from "@inspo/reflection/Prices"
 import { builtInTools } from "@inspo/rollout"
-import { asksOptimizer, ConfigError, initialSize, type RunConfig, unknownPrice } from "./Config.ts"
+import { type Algorithm, initialSize } from "./Algorithm.ts"
+import { ConfigError } from "./ConfigError.ts"
 
-/** The first rule that a config breaks, or null. */
-export const inconsistency = (config: RunConfig): ConfigError | null => {
+/** The first rule that an algorithm breaks, or null. */
+export const inconsistency = (algorithm: Algorithm): ConfigError | null => {
   for (const rule of rules) {
-    const broken = rule(config)
+    const broken = rule(algorithm)
     if (broken !== null) return broken
   }
   return null
 }
 
-type Rule = (config: RunConfig) => ConfigError | null
+type Rule = (algorithm: Algorithm) => ConfigError | null
 
 const parentsHavePlaces: Rule = ({ population }) =>
   population.parents <= population.size
@@ -24,25 +24,13 @@ const parentsHavePlaces: Rule = ({ population }) =>
         remedy: "Lower population.parents or raise population.size."
       })
 
-const questionsHaveCorpus: Rule = ({ data, retrieval }) =>
-  (data.questions === null) === (data.corpus === null) || (data.questions !== null && retrieval.url !== null)
-    ? null
-    : new ConfigError({
-        field: data.questions === null ? "data.questions" : "data.corpus",
-        value: "null",
-        expected: "a path, because its counterpart is one",
-        remedy:
-          "Set both data.questions and data.corpus, or neither to use the generated world; data.corpus may be missing " +
-          "where retrieval.url is set."
-      })
-
-const seedsHavePlaces: Rule = (config) =>
-  config.instruction.seeds.length < initialSize(config)
+const seedsHavePlaces: Rule = (algorithm) =>
+  algorithm.instruction.seeds.length < initialSize(algorithm)
     ? null
     : new ConfigError({
         field: "instruction.seeds",
-        value: `a list of ${config.instruction.seeds.length}`,
-        expected: `at most ${initialSize(config) - 1}, as many as the first population holds beside instruction.seed`,
+        value: `a list of ${algorithm.instruction.seeds.length}`,
+        expected: `at most ${initialSize(algorithm) - 1}, as many as the first population holds beside instruction.seed`,
         remedy: "Shorten the list, raise population.size, or set schedule.policyFirst to null."
       })
 
@@ -147,14 +135,6 @@ const judgeIsNamed: Rule = ({ judge, reward }) =>
         remedy: "Name both, as in --set judge.provider=openai-compatible --set judge.model=qwen3."
       })
 
-const pricesAreKnown: Rule = (config) => {
-  const { prices, usd } = config.budget
-  if (usd === null) return null
-  const isUnknown = (model: string | null) => Prices.priceOf(model, prices) === null
-  if (config.reward.kind === "judge" && isUnknown(config.judge.model)) return unknownPrice("judge", usd)
-  return asksOptimizer(config) && isUnknown(config.optimizer.model) ? unknownPrice("optimizer", usd) : null
-}
-
 const commandIsNamed: Rule = ({ reward }) =>
   reward.kind !== "command" || reward.command.length > 0
     ? null
@@ -168,7 +148,6 @@ const commandIsNamed: Rule = ({ reward }) =>
 /** In the order in which they are told. */
 const rules: ReadonlyArray<Rule> = [
   parentsHavePlaces,
-  questionsHaveCorpus,
   seedsHavePlaces,
   trainingIsWithinSteps,
   verificationHasParent,
@@ -177,6 +156,5 @@ const rules: ReadonlyArray<Rule> = [
   miniBatchFits,
   toolsAreKnown,
   judgeIsNamed,
-  pricesAreKnown,
   commandIsNamed
 ]

@@ -1,7 +1,6 @@
 /** What a run spent, by phase, and what it may still spend. */
 import type { Spent } from "@inspo/domain/Spent"
 import { Array as Arr, Schema } from "effect"
-import type { BudgetLimits } from "./Config.ts"
 
 /** What money and time go to: one for each kind of work a run pays for. */
 export const Phase = Schema.Literals([
@@ -45,6 +44,12 @@ export const add = (a: Amounts, b: Amounts): Amounts => ({
 export const Cap = Schema.Literals(["usd", "rollouts", "tokens", "minutes"])
 export type Cap = typeof Cap.Type
 
+/** The most a run may spend, in the units of the caps, work that was redone after a crash included; null is no limit. */
+export type Limits = Readonly<Record<Cap, number | null>>
+
+/** As much as it takes. */
+export const unlimited: Limits = { usd: null, rollouts: null, tokens: null, minutes: null }
+
 /** A limit that the next piece of work would not respect. `spent` and `limit` are in the unit of the cap. */
 export interface Reached {
   readonly cap: Cap
@@ -76,7 +81,7 @@ export const needs = {
  * Ledger.reached(budget, spent, Ledger.needs.rollouts(80)) // { cap: "rollouts", limit: 1000, spent: 960 }
  * ```
  */
-export const reached = (budget: BudgetLimits, spent: Amounts, need: Need): Reached | null => {
+export const reached = (budget: Limits, spent: Amounts, need: Need): Reached | null => {
   const used = inUnitsOfCaps(spent)
   for (const cap of Cap.literals) {
     const limit = budget[cap]
@@ -88,7 +93,7 @@ export const reached = (budget: BudgetLimits, spent: Amounts, need: Need): Reach
 }
 
 /** Whether any cap but that of rollouts is set: what costs are known only afterwards is then bought little by little. */
-export const isMetered = (budget: BudgetLimits): boolean =>
+export const isMetered = (budget: Limits): boolean =>
   budget.usd !== null || budget.tokens !== null || budget.minutes !== null
 
 const inUnitsOfCaps = ({ rollouts, seconds, tokens, usd }: Amounts): Readonly<Record<Cap, number>> => ({

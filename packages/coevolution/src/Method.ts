@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 
 /**
  * How a policy is trained.
@@ -14,44 +14,47 @@ import type { RunConfig } from "./Config.ts"
 export const Method = Schema.Literals(["inspo", "grpo-static", "grpo", "rejection-sampling", "sft", "sft-tool"])
 export type Method = typeof Method.Type
 
-/** A config bent to a training method. */
-export const bend = (config: RunConfig, method: Method): RunConfig => {
+/** An algorithm bent to a training method. */
+export const bend = (algorithm: Algorithm, method: Method): Algorithm => {
   switch (method) {
     case "inspo":
-      return config
+      return algorithm
     case "grpo-static":
-      return oneInstruction(config)
+      return oneInstruction(algorithm)
     case "grpo":
-      return toolFree(oneInstruction(config))
+      return toolFree(oneInstruction(algorithm))
     case "rejection-sampling":
-      return likelihood(oneInstruction(config), null)
+      return likelihood(oneInstruction(algorithm), null)
     case "sft":
-      return oneTrajectory(likelihood(toolFree(oneInstruction(config)), "answers"))
+      return oneTrajectory(likelihood(toolFree(oneInstruction(algorithm)), "answers"))
     case "sft-tool":
-      return oneTrajectory(likelihood(oneInstruction(config), "searches"))
+      return oneTrajectory(likelihood(oneInstruction(algorithm), "searches"))
   }
 }
 
-const oneInstruction = (config: RunConfig): RunConfig => ({
-  ...config,
-  population: { ...config.population, size: 1, parents: 1 },
-  schedule: { ...config.schedule, pruneEvery: 0, evolveEvery: 0, policyFirst: null }
+const oneInstruction = (algorithm: Algorithm): Algorithm => ({
+  ...algorithm,
+  population: { ...algorithm.population, size: 1, parents: 1 },
+  schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 0, policyFirst: null }
 })
 
 /** For a policy that has nothing to call. */
-const toolFree = (config: RunConfig): RunConfig => ({
-  ...config,
-  rollout: { ...config.rollout, agent: "direct" },
+const toolFree = (algorithm: Algorithm): Algorithm => ({
+  ...algorithm,
+  rollout: { ...algorithm.rollout, agent: "direct" },
   instruction: {
-    ...config.instruction,
+    ...algorithm.instruction,
     seed: "Answer the question. Put the final answer between <answer> and </answer>."
   }
 })
 
 /** Maximum likelihood of what was rewarded, with nothing to hold the policy where it is. */
-const likelihood = (config: RunConfig, demonstrations: RunConfig["train"]["demonstrations"]): RunConfig => ({
-  ...config,
-  train: { ...config.train, advantage: "reward", klCoefficient: 0, entropyCoefficient: 0, demonstrations }
+const likelihood = (algorithm: Algorithm, demonstrations: Algorithm["train"]["demonstrations"]): Algorithm => ({
+  ...algorithm,
+  train: { ...algorithm.train, advantage: "reward", klCoefficient: 0, entropyCoefficient: 0, demonstrations }
 })
 
-const oneTrajectory = (config: RunConfig): RunConfig => ({ ...config, rollout: { ...config.rollout, groupSize: 1 } })
+const oneTrajectory = (algorithm: Algorithm): Algorithm => ({
+  ...algorithm,
+  rollout: { ...algorithm.rollout, groupSize: 1 }
+})

@@ -1,18 +1,17 @@
 import { Equal, Predicate, Result } from "effect"
-import { ConfigError } from "./Config.ts"
+import { ConfigError } from "./ConfigError.ts"
 
 /**
- * Config keys that came after the first runs, each with the value under which a run behaves as it did before the key
- * existed. A run directory written without them stays readable: its config and its `RunStarted` are completed with these.
+ * Settings of an algorithm that came after the first runs, each with the value under which a run behaves as it did before
+ * the setting existed. A run written without them stays readable: its config and its `RunStarted` are completed with these.
  *
- * Add a row with every new key of `RunConfig`. Make new fields of an event `Schema.optionalKey`.
+ * Add a row with every new key of `Algorithm`. Make new fields of an event `Schema.optionalKey`.
  */
 export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["verification", "stop"], value: null },
   { path: ["verification", "lookEvery"], value: 10 },
   { path: ["verification", "reuse"], value: false },
   { path: ["train", "demonstrations"], value: null },
-  { path: ["evaluation", "baseline"], value: true },
   { path: ["evaluation", "instruction"], value: "best" },
   { path: ["engine", "date"], value: null },
   {
@@ -20,7 +19,6 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
     value: {
       provider: "offline",
       model: null,
-      url: null,
       maxOutputTokens: 16_384,
       prompt: null
     }
@@ -30,18 +28,12 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
     path: ["judge"],
     value: {
       provider: null,
-      model: null,
-      url: null
+      model: null
     }
   },
   { path: ["optimizer", "prompt"], value: null },
-  { path: ["requests"], value: { timeoutSeconds: null, retries: 4 } },
-  { path: ["budget"], value: { usd: null, rollouts: null, tokens: null, minutes: null } },
-  { path: ["budget", "prices"], value: [] },
   { path: ["control", "clauses"], value: null },
-  { path: ["journal"], value: { url: null, run: null } },
   { path: ["schedule", "policyFirst"], value: null },
-  { path: ["keys"], value: { engine: null, optimizer: null, judge: null, retrieval: null, journal: null } },
   { path: ["rollout", "texts", "role"], value: "user" }
 ]
 
@@ -342,18 +334,35 @@ export const completeConfig = (stored: unknown): Result.Result<unknown, ConfigEr
   )
 }
 
-/** A stored event as it would be written today. */
-export const completeEvent = (stored: unknown): Result.Result<unknown, ConfigError> =>
-  Predicate.hasProperty(stored, "config") && Predicate.hasProperty(stored, "_tag") && stored._tag === "RunStarted"
-    ? Result.map(completeConfig(stored.config), (config) => ({ ...stored, config }))
-    : Result.succeed(stored)
+/**
+ * A stored event as it would be written today: its algorithm is completed, and where its version was another one that says
+ * all that was decided, it says it in the form of today.
+ */
+export const completeEvent = (stored: unknown): Result.Result<unknown, ConfigError> => {
+  if (!isMapping(stored) || stored._tag !== "RunStarted") return Result.succeed(stored)
+  const today = isUpgradable("RunStarted", versionOf(stored)) ? withAlgorithm(stored) : stored
+  return Result.map(completeConfig(today.algorithm), (algorithm) => ({ ...today, algorithm }))
+}
+
+/** Whether {@link completeEvent} makes an event of today of one of this former version. */
+export const isUpgradable = (type: string, version: unknown): boolean => type === "RunStarted" && version === 2
+
+/** The version of a stored event; those that name none are of the first. */
+export const versionOf = (stored: unknown): unknown => (Predicate.hasProperty(stored, "version") ? stored.version : 1)
+
+/** The config of version 2 held what decides results and what does not; decoding leaves the first. */
+const withAlgorithm = ({ config, ...stored }: Mapping): Mapping => ({
+  ...stored,
+  algorithm: config,
+  search: typeof valueAt(config, "retrieval.url") === "string" ? "server" : "passages"
+})
 
 const isPolicyFirst = (config: unknown): boolean => typeof valueAt(config, "schedule.policyFirst") === "number"
 
 const valueAt = (node: unknown, path: string): unknown =>
   path.split(".").reduce((inner, key) => (isMapping(inner) ? inner[key] : undefined), node)
 
-const mappingAt = (node: unknown, path: string): Readonly<Record<string, unknown>> => {
+const mappingAt = (node: unknown, path: string): Mapping => {
   const found = valueAt(node, path)
   return isMapping(found) ? found : {}
 }
@@ -379,5 +388,6 @@ const change = (node: unknown, [key, ...rest]: ReadonlyArray<string>, update: (v
   return changed === undefined ? node : { ...node, [key]: changed }
 }
 
-const isMapping = (node: unknown): node is Readonly<Record<string, unknown>> =>
-  Predicate.isObjectKeyword(node) && !Array.isArray(node)
+type Mapping = Readonly<Record<string, unknown>>
+
+const isMapping = (node: unknown): node is Mapping => Predicate.isObjectKeyword(node) && !Array.isArray(node)

@@ -5,7 +5,7 @@ import { QuestionStream } from "@inspo/sampler"
 import { Random } from "effect"
 import type { Command } from "./Command.ts"
 import { bestInstruction, conclude } from "./Conclusion.ts"
-import { initialSize, type RunConfig } from "./Config.ts"
+import { initialSize, type Algorithm } from "./Algorithm.ts"
 import * as Evolving from "./internal/Evolving.ts"
 import * as Verifying from "./internal/Verifying.ts"
 import type { RunEvent } from "./RunEvent.ts"
@@ -21,17 +21,17 @@ export type { Setting } from "./Setting.ts"
  * here. Pure: equal settings and states give equal commands.
  */
 export const next = (setting: Setting, state: RunState.Running): Command => {
-  const { config } = setting
+  const { algorithm } = setting
   const { phase } = state
   switch (phase._tag) {
     case "Initialise":
       return {
         _tag: "Initialise",
-        seeds: [config.instruction.seed, ...config.instruction.seeds],
-        size: initialSize(config)
+        seeds: [algorithm.instruction.seed, ...algorithm.instruction.seeds],
+        size: initialSize(algorithm)
       }
     case "Checkpoint":
-      return { _tag: "Checkpoint", step: state.step, removed: Selection.stale(config, state) }
+      return { _tag: "Checkpoint", step: state.step, removed: Selection.stale(algorithm, state) }
     case "Plan":
       return record(planStep(setting, state))
     case "Collect":
@@ -44,7 +44,7 @@ export const next = (setting: Setting, state: RunState.Running): Command => {
         ]
       }
     case "PlanTraining":
-      return Schedule.trains(config, phase.plan.step)
+      return Schedule.trains(algorithm, phase.plan.step)
         ? {
             _tag: "PlanTraining",
             step: phase.plan.step,
@@ -84,12 +84,12 @@ export const next = (setting: Setting, state: RunState.Running): Command => {
 const record = (event: RunEvent): Command => ({ _tag: "Record", event })
 
 const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
-  const { config, questions, strategies } = setting
+  const { algorithm, questions, strategies } = setting
   const step = state.step + 1
   const batch = QuestionStream.batch({
-    seed: config.seed,
+    seed: algorithm.seed,
     step,
-    batchSize: config.train.batchSize,
+    batchSize: algorithm.train.batchSize,
     size: questions.length
   }).map((index) => Invariant.at(questions, index, "training question"))
   const weights = strategies.weighting.weights(state.population)
@@ -102,7 +102,7 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
     assignment: [
       ...verifying.assignment,
       ...strategies.sampler.assign({
-        seed: config.seed,
+        seed: algorithm.seed,
         step,
         weights,
         questions: verifying.others,
@@ -110,11 +110,11 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
       })
     ],
     weights,
-    ...(config.control.permuteCredit ? { credit: permutedCredit(config.seed, step, state) } : {}),
+    ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.seed, step, state) } : {}),
     probabilities: Object.fromEntries(
       Invariant.zip(weights, probabilities, "probabilities").map(([{ id }, p]) => [id, p])
     ),
-    learningRate: learningRate(config, step)
+    learningRate: learningRate(algorithm, step)
   }
 }
 
@@ -130,11 +130,11 @@ const permutedCredit = (
 }
 
 /** The schedule of the learning rate spans the steps that train; 0 where none does. */
-const learningRate = (config: RunConfig, step: number): number => {
-  const span = Schedule.trained(config)
+const learningRate = (algorithm: Algorithm, step: number): number => {
+  const span = Schedule.trained(algorithm)
   if (span === null) return 0
   const [first, last] = span
-  return LearningRate.at(config.train.learningRate, step - first + 1, last - first + 1)
+  return LearningRate.at(algorithm.train.learningRate, step - first + 1, last - first + 1)
 }
 
 /** The cells of the final table that are still open: the trained policy first, since it is loaded already. */
@@ -142,7 +142,7 @@ const evaluate = (setting: Setting, state: RunState.RunState): Command => {
   const { instruction, unproven } = conclude(setting, state)
   const seed = Invariant.at(state.instructions, 0, "instruction")
   const cells =
-    setting.config.evaluation.questions === 0
+    setting.algorithm.evaluation.questions === 0
       ? []
       : (["after", "before"] as const).flatMap((policy) =>
           (instruction.id === seed.id ? [seed] : [seed, instruction]).map((instruction) => ({ policy, instruction }))
@@ -156,6 +156,6 @@ const evaluate = (setting: Setting, state: RunState.RunState): Command => {
     : {
         _tag: "Evaluate",
         ...open,
-        checkpointStep: open.policy === "before" ? 0 : Selection.selected(setting.config, state).step
+        checkpointStep: open.policy === "before" ? 0 : Selection.selected(setting.algorithm, state).step
       }
 }

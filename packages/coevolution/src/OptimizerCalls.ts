@@ -2,7 +2,7 @@ import { Journal, type JournalError, Records } from "@inspo/journal"
 import { type MakeCall, OptimizerAnswer, type ProposerError, Spent } from "@inspo/reflection"
 import { Effect, Result } from "effect"
 import type { Bookkeeping, BudgetReached } from "./Bookkeeping.ts"
-import { type BudgetLimits, type ConfigError, unknownPrice } from "./Config.ts"
+import { type ConfigError, unknownPrice } from "./ConfigError.ts"
 import * as Ledger from "./Ledger.ts"
 
 /** What can keep a call from being made. */
@@ -12,14 +12,15 @@ export type CallError = BudgetReached | JournalError | ConfigError
  * Makes the calls to an optimizer: each is booked, and its answer is kept in the journal's records on arrival, so that a
  * redo reads it instead of asking again. `attempt` tells repetitions of a call apart, which ask again.
  */
-export const make = Effect.fnUntraced(function* (budget: BudgetLimits, bookkeeping: Bookkeeping) {
+export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping) {
   const records = Records.make(yield* Journal, "optimizer", OptimizerAnswer)
 
   return (phase: Ledger.Phase, step: number, attempt: number): MakeCall<CallError> =>
     ({ atMost, key }, ask) => {
       const call = { step, key: `${key}/${attempt}` }
-      if (budget.usd !== null && atMost.usd === null)
-        return bookkeeping.once(records, { ...call, payment: null }, Effect.fail(unknownPrice("optimizer", budget.usd)))
+      const { usd } = bookkeeping.limits
+      if (usd !== null && atMost.usd === null)
+        return bookkeeping.once(records, { ...call, payment: null }, Effect.fail(unknownPrice("optimizer", usd)))
       const payment = { phase, need: Ledger.needs.call, most: Ledger.ofSpent(atMost), cost }
       return bookkeeping.once(records, { ...call, payment }, ask)
     }

@@ -1,7 +1,7 @@
 import { Array as Arr, Effect, Option } from "effect"
 import * as Bookkeeping from "./Bookkeeping.ts"
 import type * as Command from "./Command.ts"
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 import * as Checkpoints from "./internal/perform/Checkpoints.ts"
 import * as Collect from "./internal/perform/Collect.ts"
 import * as Evaluate from "./internal/perform/Evaluate.ts"
@@ -15,33 +15,21 @@ import * as TrajectoryStore from "./TrajectoryStore.ts"
 
 export { RunMismatch } from "./internal/perform/RunMismatch.ts"
 
-/** What stops a run before it learns from too little. */
-export interface Limits {
-  /** How many of the rollouts asked for at once may fail by a tool or reward, from 0 to 1; a tenth unless it is said. */
-  readonly maxFailedShare?: number | undefined
-}
-
-const defaultMaxFailedShare = 0.1
-
 /**
  * Does what a command says and reports it as an event; decides nothing. `state` is the state the command was made from.
  *
  * Work that a stopped run already paid for is read from the journal instead of being asked for again.
  */
-export const make = Effect.fnUntraced(function* (
-  config: RunConfig,
-  data: RunData,
-  { maxFailedShare = defaultMaxFailedShare }: Limits = {}
-) {
-  const bookkeeping = yield* Bookkeeping.make(config.budget)
+export const make = Effect.fnUntraced(function* (algorithm: Algorithm, data: RunData, limits: TrajectoryStore.Limits) {
+  const bookkeeping = yield* Bookkeeping.make(limits.budget ?? Ledger.unlimited)
   const { check, timed } = bookkeeping
-  const store = yield* TrajectoryStore.make(config, bookkeeping, maxFailedShare)
+  const store = yield* TrajectoryStore.make(algorithm, bookkeeping, limits)
   const checkpoints = yield* Checkpoints.make()
-  const { initialise, propose } = yield* Propose.make(config, data, store, bookkeeping)
-  const { plan, train } = yield* Train.make(config, bookkeeping, store, checkpoints)
-  const { evaluate, validate } = Evaluate.make(config, data, store, checkpoints)
-  const collect = Collect.make(config, data, store)
-  const verify = Verify.make(config, data, store)
+  const { initialise, propose } = yield* Propose.make(algorithm, data, store, bookkeeping)
+  const { plan, train } = yield* Train.make(algorithm, bookkeeping, store, checkpoints)
+  const { evaluate, validate } = Evaluate.make(algorithm, data, store, checkpoints)
+  const collect = Collect.make(algorithm, data, store)
+  const verify = Verify.make(algorithm, data, store)
 
   /** Brings the engine to the state of the journal: the last checkpoint, then the updates it does not hold. */
   const catchUp = Effect.fn("Perform.catchUp")(function* (state: RunState, updates: ReadonlyArray<Command.Train>) {

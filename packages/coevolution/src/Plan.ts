@@ -1,6 +1,6 @@
 /** What a run will do and spend, known before anything is spent. */
 import { Schema } from "effect"
-import { maximumTokens, type RunConfig } from "./Config.ts"
+import { maximumTokens, type Algorithm } from "./Algorithm.ts"
 import { begun, type HeldOut, type Move, play, scripted } from "./internal/DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
@@ -67,7 +67,7 @@ export interface Questions extends HeldOut {
  * ```
  */
 export const forecast = (deciding: Deciding, questions: Questions): Forecast => {
-  const { config } = deciding
+  const { algorithm } = deciding
   const setting = played(deciding, questions.train)
   const environment = scripted(setting, questions)
   let expected = nothing
@@ -76,7 +76,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
   const decisions: Array<Move> = []
   for (const move of play(setting, begun(setting), environment)) {
     const { after, before, event } = move
-    expected = add(expected, costOf(config, move))
+    expected = add(expected, costOf(algorithm, move))
     if (event._tag === "StepPlanned") {
       population.push(before.population.members.length)
     }
@@ -89,12 +89,12 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     calls: expected.calls - decisions.filter(({ command }) => command._tag === "Propose").length
   }
   const evolved = (other: Setting): Cost =>
-    Schedule.reuses(config)
-      ? total(config, play(other, begun(setting), environment))
+    Schedule.reuses(algorithm)
+      ? total(algorithm, play(other, begun(setting), environment))
       : evolutions
           .map((state) =>
             total(
-              config,
+              algorithm,
               play(other, state, environment, ({ phase }) => !evolving.has(phase._tag))
             )
           )
@@ -103,7 +103,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
   const most = evolved(withoutPasses(setting))
 
   return {
-    steps: config.schedule.steps,
+    steps: algorithm.schedule.steps,
     prunes: decisions.flatMap(prunings),
     evolutions: evolutions.map(({ step }) => ({ step })),
     rollouts: { train: expected.train, verification: expected.verification, evaluation: expected.evaluation },
@@ -111,10 +111,10 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
       verification: { min: least.verification, expected: expected.verification, max: most.verification },
       optimizerCalls: { min: least.calls, expected: expected.calls, max: most.calls }
     },
-    weightHalfWidth: weightHalfWidth(config, questions.train.length),
-    warnings: warnings(config, { decisions }),
+    weightHalfWidth: weightHalfWidth(algorithm, questions.train.length),
+    warnings: warnings(algorithm, { decisions }),
     population,
-    maximumTokens: (expected.train + most.verification + expected.evaluation) * maximumTokens(config)
+    maximumTokens: (expected.train + most.verification + expected.evaluation) * maximumTokens(algorithm)
   }
 }
 
@@ -145,13 +145,13 @@ const add = (a: Cost, b: Cost): Cost => ({
   calls: a.calls + b.calls
 })
 
-const total = (config: RunConfig, moves: Iterable<Move>): Cost => {
+const total = (algorithm: Algorithm, moves: Iterable<Move>): Cost => {
   let sum = nothing
-  for (const move of moves) sum = add(sum, costOf(config, move))
+  for (const move of moves) sum = add(sum, costOf(algorithm, move))
   return sum
 }
 
-const costOf = ({ rollout }: RunConfig, { command, event }: Move): Cost => {
+const costOf = ({ rollout }: Algorithm, { command, event }: Move): Cost => {
   switch (command._tag) {
     case "Initialise":
       return { ...nothing, calls: command.size > command.seeds.length ? 1 : 0 }
@@ -173,8 +173,8 @@ const costOf = ({ rollout }: RunConfig, { command, event }: Move): Cost => {
 }
 
 /** The cap of experiences per question takes time and changes no number: a played question has one experience a step. */
-const played = ({ config, strategies }: Deciding, questions: Setting["questions"]): Setting => ({
-  config: { ...config, buffer: { ...config.buffer, perQuestionCap: null } },
+const played = ({ algorithm, strategies }: Deciding, questions: Setting["questions"]): Setting => ({
+  algorithm: { ...algorithm, buffer: { ...algorithm.buffer, perQuestionCap: null } },
   strategies,
   questions
 })
@@ -199,7 +199,7 @@ const prunings = ({ after, before, event }: Move): Plan["prunes"] => {
   return event._tag === "Pruned" && to < from ? [{ step: event.step, from, to }] : []
 }
 
-const weightHalfWidth = ({ population, train }: RunConfig, questions: number): number => {
+const weightHalfWidth = ({ population, train }: Algorithm, questions: number): number => {
   const groups = (population.window * Math.min(train.batchSize, questions)) / population.size
   return Math.min(0.5, halfWidth(groups))
 }

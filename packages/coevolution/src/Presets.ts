@@ -1,14 +1,13 @@
 import { ClauseBank } from "@inspo/reflection"
 import { defaultConfig as optimizer } from "@inspo/reflection/OptimizerConfig"
 import { defaultConfig as episode } from "@inspo/rollout/RolloutConfig"
-import type { RunConfig } from "./Config.ts"
+import { Struct } from "effect"
+import type { Algorithm } from "./Algorithm.ts"
 
 /** Our own choices, at the paper's scale (§3, column `robust`). */
-export const robust: RunConfig = {
+export const robust: Algorithm = {
   seed: 1,
   data: {
-    questions: null,
-    corpus: null,
     weights: null,
     world: {
       seed: null,
@@ -39,7 +38,7 @@ export const robust: RunConfig = {
     lint: "strict",
     onError: "continue"
   },
-  optimizer,
+  optimizer: Struct.omit(optimizer, ["url"]),
   verification: {
     samples: 200,
     rounds: 5,
@@ -61,10 +60,9 @@ export const robust: RunConfig = {
     texts: episode.texts,
     scoredTurns: "valid"
   },
-  retrieval: { topK: 3, url: null },
+  retrieval: { topK: 3 },
   reward: { kind: "em", criteria: null, command: [] },
-  judge: { provider: null, model: null, url: null },
-  requests: { timeoutSeconds: null, retries: 4 },
+  judge: { provider: null, model: null },
   train: {
     batchSize: 512,
     fromStep: 1,
@@ -81,7 +79,6 @@ export const robust: RunConfig = {
     advantage: "standardised"
   },
   evaluation: {
-    baseline: true,
     questions: 500,
     every: 100,
     select: "before-collapse",
@@ -89,19 +86,10 @@ export const robust: RunConfig = {
   },
   checkpoint: { every: 1, keep: 2 },
   engine: {
-    model: null,
-    workers: null,
-    url: null,
-    profile: "auto",
-    tokenizer: null,
     date: null,
     contextLength: null,
-    loraRank: null,
-    concurrency: null
+    loraRank: null
   },
-  journal: { url: null, run: null },
-  keys: { engine: null, optimizer: null, judge: null, retrieval: null, journal: null },
-  budget: { usd: null, rollouts: null, tokens: null, minutes: null, prices: [] },
   control: { permuteCredit: false, clauses: null }
 }
 
@@ -109,7 +97,7 @@ export const robust: RunConfig = {
 const inFull = { stop: null, reuse: false } as const
 
 /** What the paper says, wherever that can run (§3, column `paper`). */
-export const paper: RunConfig = {
+export const paper: Algorithm = {
   ...robust,
   population: {
     ...robust.population,
@@ -130,14 +118,14 @@ export const paper: RunConfig = {
 }
 
 /** The same for the paper's larger model. */
-export const paper7b: RunConfig = {
+export const paper7b: Algorithm = {
   ...paper,
   rollout: { ...paper.rollout, maxTurns: 6 },
   train: { ...paper.train, learningRate: 3e-7 }
 }
 
 /** A whole run on the embedded defaults in about a minute on a laptop. */
-export const quick: RunConfig = {
+export const quick: Algorithm = {
   ...robust,
   schedule: { ...robust.schedule, steps: 60, evolveUntil: 30 },
   verification: { ...robust.verification, ...inFull, samples: 16, rounds: 2 },
@@ -156,7 +144,7 @@ export const quick: RunConfig = {
 }
 
 /** Everything that happens in a run, twice, in three seconds: to try out what surrounds a run, not to learn anything. */
-export const tiny: RunConfig = {
+export const tiny: Algorithm = {
   ...quick,
   data: { ...quick.data, world: { ...quick.data.world, questions: 40 } },
   population: { ...quick.population, size: 3 },
@@ -171,7 +159,7 @@ export const tiny: RunConfig = {
 }
 
 /** The presets by the name they have on the command line. */
-export const byName: Readonly<Record<string, RunConfig>> = { quick, tiny, paper, "paper-7b": paper7b, robust }
+export const byName: Readonly<Record<string, Algorithm>> = { quick, tiny, paper, "paper-7b": paper7b, robust }
 
 /** What each preset is for, in a line. */
 export const purposes: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { Rollout, RolloutError } from "@inspo/rollout"
 import { Array, Effect, Layer, Predicate, Ref, Schema } from "effect"
 import { Digest } from "effect/crypto"
 import { apply } from "./Apply.ts"
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 import type { Entry } from "./EventLog.ts"
 import { next } from "./Next.ts"
 import * as Perform from "./Perform.ts"
@@ -46,18 +46,15 @@ export interface Difference {
  * `RunMismatch` unless the strategies are those of the run.
  */
 export const replay = Effect.fn("Replay.replay")(function* (options: {
-  readonly config: RunConfig
+  readonly algorithm: Algorithm
   readonly data: RunData
   readonly entries: ReadonlyArray<Entry>
 }) {
-  const { data, entries } = options
-  // What was paid for is not paid again.
-  const limits = { usd: null, rollouts: null, tokens: null, minutes: null }
-  const config = { ...options.config, budget: { ...options.config.budget, ...limits } }
+  const { algorithm, data, entries } = options
   const strategies = yield* Strategies.fromContext
-  const setting = makeSetting({ config, strategies }, data)
+  const setting = makeSetting({ algorithm, strategies }, data)
   const current = yield* Ref.make<RunEvent | null>(null)
-  const { perform } = yield* Perform.make(config, data, { maxFailedShare: 1 }).pipe(
+  const { perform } = yield* Perform.make(algorithm, data, { maxFailedShare: 1 }).pipe(
     Effect.provide(Layer.mergeAll(layerRecorded(current), layerReadOnly, Digest.layerWebCrypto))
   )
   const [first] = entries

@@ -1,4 +1,4 @@
-import { Engine, type EngineError } from "@inspo/engine"
+import { Engine, type EngineError, type Tokenizer } from "@inspo/engine"
 import { Journal, type JournalError } from "@inspo/journal"
 import type { Proposer, ProposerError } from "@inspo/reflection"
 import type { Rollout, RolloutError } from "@inspo/rollout"
@@ -7,8 +7,9 @@ import { Digest } from "effect/crypto"
 import { apply, foldStored, type IncoherentJournal } from "./Apply.ts"
 import type { BudgetReached } from "./Bookkeeping.ts"
 import type * as Command from "./Command.ts"
-import { type ConfigError, type RunConfig, unsupported } from "./Config.ts"
-import * as ConfigParts from "./ConfigParts.ts"
+import { type Algorithm, unsupported } from "./Algorithm.ts"
+import * as AlgorithmDiff from "./AlgorithmDiff.ts"
+import { type ConfigError, unknownPrice } from "./ConfigError.ts"
 import * as EventLog from "./EventLog.ts"
 import { next } from "./Next.ts"
 import * as Perform from "./Perform.ts"
@@ -16,11 +17,11 @@ import type { RunData } from "./RunData.ts"
 import type { RunEvent, RunStarted } from "./RunEvent.ts"
 import { isRunning, type RunState, unstarted } from "./RunState.ts"
 import * as Strategies from "./Strategies.ts"
-import type { TooManyFailures } from "./TrajectoryStore.ts"
+import type { Limits, TooManyFailures } from "./TrajectoryStore.ts"
 import type { Setting } from "./Setting.ts"
 
-export interface RunOptions<E = never> extends Perform.Limits {
-  readonly config: RunConfig
+export interface RunOptions<E = never> extends Limits {
+  readonly algorithm: Algorithm
   readonly data: RunData
   /** Identifies the code that makes the results, for the record. */
   readonly code: string
@@ -43,8 +44,8 @@ export type RunError =
  * Algorithm 1, from wherever the journal stands to the end: an empty journal starts a run, any other is continued. Each
  * event is committed before the next command is chosen, so interrupting is safe at any point.
  *
- * Fails with `ConfigError` when the engine cannot do what the config asks, with `RunMismatch` when the journal belongs to
- * another algorithm ({@link ConfigParts}), other strategies, another engine or data set, with `IncoherentJournal` when its events are not of one piece,
+ * Fails with `ConfigError` when the engine cannot do what the algorithm asks, with `RunMismatch` when the journal belongs to
+ * another algorithm, other strategies, another engine or data set, with `IncoherentJournal` when its events are not of one piece,
  * with `BudgetReached` when the next piece of work does not fit the budget, and with `TooManyFailures` when an environment
  * that is down would bias the run.
  */
@@ -52,12 +53,12 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
   options: RunOptions<E>
 ): Effect.fn.Return<RunState, RunError | E, Engine | Journal | Proposer | Rollout | Strategies.Services> {
   const engine = yield* Engine
-  const impossible = unsupported(options.config, engine.profile)
+  const impossible = unsupported(options.algorithm, engine.profile) ?? unmetered(options)
   if (impossible !== null) return yield* impossible
   const journal = yield* Journal
   const strategies = yield* Strategies.fromContext
-  const setting = makeSetting({ config: options.config, strategies }, options.data)
-  const { catchUp, perform } = yield* Perform.make(options.config, options.data, options).pipe(
+  const setting = makeSetting({ algorithm: options.algorithm, strategies }, options.data)
+  const { catchUp, perform } = yield* Perform.make(options.algorithm, options.data, options).pipe(
     Effect.provide(Digest.layerWebCrypto)
   )
   const commit = Effect.fnUntraced(function* (state: RunState, event: RunEvent) {
@@ -69,10 +70,12 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
 
   const started = {
     _tag: "RunStarted",
-    config: options.config,
+    algorithm: options.algorithm,
     strategies: Strategies.identities(strategies),
     engine: engine.profile.fingerprint,
+    tokenizer: yield* tokenizerFingerprint(engine.tokenizer),
     data: options.data.fingerprint,
+    search: options.data.search,
     code: options.code
   } as const
   // The events of earlier sessions are held no longer than this takes.
@@ -90,8 +93,8 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
 })
 
 /** What `next` has to know of a run. */
-export const makeSetting = ({ config, strategies }: Strategies.Deciding, data: Pick<RunData, "train">): Setting => ({
-  config,
+export const makeSetting = ({ algorithm, strategies }: Strategies.Deciding, data: Pick<RunData, "train">): Setting => ({
+  algorithm,
   strategies,
   questions: data.train.map(({ dataSource, id }) => ({ id, dataSource }))
 })
@@ -117,11 +120,11 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
     return Effect.fail(
       new Perform.RunMismatch({ reason: `the journal begins with ${first._tag}, expected RunStarted` })
     )
-  const [other] = ConfigParts.differences(first.config, started.config)
-  if (other !== undefined)
+  const [setting] = AlgorithmDiff.of(first.algorithm, started.algorithm)
+  if (setting !== undefined)
     return Effect.fail(
       new Perform.RunMismatch({
-        reason: `${ConfigParts.told(other)}; go on as the run began, or start another one`
+        reason: `${AlgorithmDiff.tell(setting)}; go on as the run began, or start another one`
       })
     )
   const strategy = Strategies.difference(first.strategies, started.strategies)
@@ -131,14 +134,41 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
         reason: `${strategy}; go on in a program that provides the one it began with, or start another run`
       })
     )
-  const differs = (["engine", "data"] as const).find((part) => first[part] !== started[part])
-  return differs === undefined
+  const other = guarded.find(({ part }) => first[part] !== undefined && first[part] !== started[part])
+  return other === undefined
     ? Effect.void
     : Effect.fail(
         new Perform.RunMismatch({
           reason:
-            `the ${differs} ${differs === "data" ? "are" : "is"} not what the run began with (fingerprint ${started[differs]}, ` +
-            `expected ${first[differs]}); go on with what it began with, or start another run`
+            `${other.subject} not what the run began with (${started[other.part]}, expected ${first[other.part]}); go on with ` +
+            "what it began with, or start another run"
         })
       )
 }
+
+/** What stands behind addresses that may change while a run goes on. */
+const guarded = [
+  { part: "engine", subject: "the engine is" },
+  { part: "tokenizer", subject: "the tokenizer is" },
+  { part: "data", subject: "the data are" },
+  { part: "search", subject: "what is searched is" }
+] as const
+
+/** Identifies a tokenizer, with its chat template, by what it makes of a text that both treat in their own ways. */
+const tokenizerFingerprint = Effect.fnUntraced(function* (tokenizer: Tokenizer) {
+  const text = "Who, in 1984, wrote <search> it? Answer briefly."
+  const made = [
+    tokenizer.vocabularySize,
+    tokenizer.endOfSequence,
+    tokenizer.encode(text),
+    tokenizer.prompt([{ role: "user", content: text }])
+  ]
+  const bytes = new TextEncoder().encode(JSON.stringify(made))
+  return yield* Digest.Digest.use((digest) => digest.digestHex(Digest.sha256, bytes))
+}, Effect.provide(Digest.layerWebCrypto))
+
+/** A limit in dollars that nobody could keep, since nobody says what a judge can cost. */
+const unmetered = ({ algorithm, budget, scoringAtMost }: RunOptions<unknown>): ConfigError | null =>
+  algorithm.reward.kind === "judge" && typeof budget?.usd === "number" && scoringAtMost === undefined
+    ? unknownPrice("judge", budget.usd)
+    : null

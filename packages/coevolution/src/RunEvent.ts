@@ -5,7 +5,8 @@ import { Population } from "@inspo/population"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Schema } from "effect"
-import { RunConfig } from "./Config.ts"
+import { Algorithm } from "./Algorithm.ts"
+import { Searched } from "./RunData.ts"
 import { Identities } from "./Strategies.ts"
 
 const Step = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -22,14 +23,18 @@ export const Fork = Schema.Struct({
   head: Schema.String
 })
 
-/** The first fact of a run: what was asked for, who decides, on which engine and data. */
+/**
+ * The first fact of a run: what was asked for, who decides, on which engine and data. All of it but `code` must be equal on
+ * resume, wherever engine, data and search are by then.
+ */
 export const RunStarted = Schema.TaggedStruct("RunStarted", {
-  config: RunConfig,
-  /** These must be equal on resume. */
+  algorithm: Algorithm,
   strategies: Identities,
-  /** Fingerprints that must be equal on resume. */
+  /** Fingerprints. That of the tokenizer is missing in runs of earlier versions. */
   engine: Schema.String,
+  tokenizer: Schema.optionalKey(Schema.String),
   data: Schema.String,
+  search: Searched,
   code: Schema.String,
   /** Present in a branch: the events that follow, up to the place of the fork, are those of the run it left. */
   forkedFrom: Schema.optionalKey(Fork)
@@ -238,10 +243,11 @@ export type RunEvent = typeof RunEvent.Type
 
 /**
  * The form of each type of event as it is written today, counted from 1. Raise a version when an event changes what it says:
- * {@link EventLog} refuses those of other versions, and a fixture of each version is kept in `test/fixtures`.
+ * {@link EventLog} refuses those of other versions, except where {@link Migrations} has them say it as today. A fixture of
+ * each version is kept in `test/fixtures`.
  */
 export const versions: Readonly<Record<RunEvent["_tag"], number>> = {
-  RunStarted: 2,
+  RunStarted: 3,
   PopulationInitialised: 1,
   StepPlanned: 2,
   RolloutsCollected: 1,

@@ -1,49 +1,49 @@
 /** Which steps of a run prune, evolve and validate. */
 import { Array as Arr } from "effect"
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 
 /** Whether the population is pruned after this step, where it is larger than the parents. */
-export const prunes = ({ schedule }: RunConfig, step: number): boolean => divides(schedule.pruneEvery, step)
+export const prunes = ({ schedule }: Algorithm, step: number): boolean => divides(schedule.pruneEvery, step)
 
 /** Whether candidates are tried in the groups of later steps. */
-export const reuses = ({ verification }: RunConfig): boolean => verification.reuse && verification.samples > 0
+export const reuses = ({ verification }: Algorithm): boolean => verification.reuse && verification.samples > 0
 
 /** Whether an evolution begins after this step; one whose candidates need a later step does not begin after the last. */
-export const evolves = (config: RunConfig, step: number): boolean =>
-  evolvesAt(config, step) && !(reuses(config) && step >= config.schedule.steps)
+export const evolves = (algorithm: Algorithm, step: number): boolean =>
+  evolvesAt(algorithm, step) && !(reuses(algorithm) && step >= algorithm.schedule.steps)
 
-const evolvesAt = ({ population, schedule }: RunConfig, step: number): boolean =>
+const evolvesAt = ({ population, schedule }: Algorithm, step: number): boolean =>
   divides(schedule.evolveEvery, step) &&
   step >= (schedule.policyFirst ?? 1) &&
   step <= schedule.evolveUntil &&
   population.size > population.parents
 
 /** The steps of a whole run after which an evolution begins. */
-export const evolutions = (config: RunConfig): ReadonlyArray<number> =>
-  Arr.range(1, config.schedule.steps).filter((step) => evolves(config, step))
+export const evolutions = (algorithm: Algorithm): ReadonlyArray<number> =>
+  Arr.range(1, algorithm.schedule.steps).filter((step) => evolves(algorithm, step))
 
 /** Whether the policy after this step answers the validation questions; the last one does where any does. */
-export const validates = ({ evaluation, schedule }: RunConfig, step: number): boolean =>
+export const validates = ({ evaluation, schedule }: Algorithm, step: number): boolean =>
   divides(evaluation.every, step) || (evaluation.every > 0 && step >= schedule.steps)
 
 /** The steps of a whole run after which the validation questions are answered. */
-export const validations = (config: RunConfig): ReadonlyArray<number> =>
-  Arr.range(1, config.schedule.steps).filter((step) => validates(config, step))
+export const validations = (algorithm: Algorithm): ReadonlyArray<number> =>
+  Arr.range(1, algorithm.schedule.steps).filter((step) => validates(algorithm, step))
 
 /** The validation questions that are asked, where there are so many. */
 export const validationQuestions = 100
 
 /** Whether the policy after this step is saved: as asked for, at the end, and whenever it was validated. */
-export const checkpoints = (config: RunConfig, step: number): boolean =>
-  divides(config.checkpoint.every, step) || step >= config.schedule.steps || validates(config, step)
+export const checkpoints = (algorithm: Algorithm, step: number): boolean =>
+  divides(algorithm.checkpoint.every, step) || step >= algorithm.schedule.steps || validates(algorithm, step)
 
 /** The first and the last step that update the policy; null when none does. */
-export const trained = ({ schedule, train }: RunConfig): readonly [first: number, last: number] | null =>
+export const trained = ({ schedule, train }: Algorithm): readonly [first: number, last: number] | null =>
   train.fromStep === null ? null : [train.fromStep, Math.min(schedule.policyFirst ?? schedule.steps, schedule.steps)]
 
 /** Whether the policy is updated at a step. */
-export const trains = (config: RunConfig, step: number): boolean => {
-  const span = trained(config)
+export const trains = (algorithm: Algorithm, step: number): boolean => {
+  const span = trained(algorithm)
   return span !== null && step >= span[0] && step <= span[1]
 }
 

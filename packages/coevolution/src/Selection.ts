@@ -1,12 +1,12 @@
 /** Which checkpoint is the policy that a run returns, and which must be kept until that is known. */
 import { Array as Arr, Order } from "effect"
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 import type { RunState, SavedCheckpoint, Validation } from "./RunState.ts"
 
 /** The policy after `step` updates, and the rule that chose it; `last` also when another rule had no cause. */
 export interface Selected {
   readonly step: number
-  readonly rule: RunConfig["evaluation"]["select"]
+  readonly rule: Algorithm["evaluation"]["select"]
 }
 
 /**
@@ -16,7 +16,7 @@ export interface Selected {
  * validated policy up to the end of the best 10 steps before a collapse, and the initial one when none was validated
  * until then.
  */
-export const selected = ({ evaluation }: RunConfig, state: RunState): Selected => {
+export const selected = ({ evaluation }: Algorithm, state: RunState): Selected => {
   const last = { step: state.step, rule: "last" } as const
   if (evaluation.select === "best") {
     const validated = Arr.last(Arr.sort(state.validations, byMean))
@@ -31,18 +31,18 @@ export const selected = ({ evaluation }: RunConfig, state: RunState): Selected =
  * The checkpoints to remove when a new one is written. The first stays, which the final table needs, and those that may
  * yet be selected; of the others the `checkpoint.keep` newest, since the new one is not committed yet.
  */
-export const stale = (config: RunConfig, state: RunState): ReadonlyArray<SavedCheckpoint> => {
-  const { keep } = config.checkpoint
+export const stale = (algorithm: Algorithm, state: RunState): ReadonlyArray<SavedCheckpoint> => {
+  const { keep } = algorithm.checkpoint
   if (keep === null) return []
-  const eligible = new Set([0, ...eligibleSteps(config, state)])
+  const eligible = new Set([0, ...eligibleSteps(algorithm, state)])
   return state.checkpoints.slice(0, -keep).filter(({ step }) => !eligible.has(step))
 }
 
 /** The validated steps that may be selected, whatever comes. */
-const eligibleSteps = (config: RunConfig, state: RunState): ReadonlyArray<number> => {
-  const { select } = config.evaluation
+const eligibleSteps = (algorithm: Algorithm, state: RunState): ReadonlyArray<number> => {
+  const { select } = algorithm.evaluation
   if (select === "last") return []
-  if (select === "best") return [selected(config, state).step]
+  if (select === "best") return [selected(algorithm, state).step]
   const { best } = state.course
   const from = best === null ? 0 : lastValidated(state, best.step)
   return state.validations.flatMap(({ step }) => (step >= from ? [step] : []))

@@ -1,25 +1,23 @@
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 
 /**
- * The config of the static arm: the seed instruction alone, no pruning, no evolution, and as many steps as spend at least
+ * The algorithm of the static arm: the seed instruction alone, no pruning, no evolution, and as many steps as spend at least
  * `rollouts`, with the learning-rate schedule stretched over them. All else stays equal.
  */
-export const staticConfig = (config: RunConfig, rollouts: number): RunConfig => ({
-  ...config,
-  instruction: { ...config.instruction, seeds: [] },
-  population: { ...config.population, size: 1, parents: 1 },
+export const staticAlgorithm = (algorithm: Algorithm, rollouts: number): Algorithm => ({
+  ...algorithm,
+  instruction: { ...algorithm.instruction, seeds: [] },
+  population: { ...algorithm.population, size: 1, parents: 1 },
   schedule: {
-    ...config.schedule,
-    steps: Math.max(1, Math.ceil(rollouts / (config.train.batchSize * config.rollout.groupSize))),
+    ...algorithm.schedule,
+    steps: Math.max(1, Math.ceil(rollouts / (algorithm.train.batchSize * algorithm.rollout.groupSize))),
     pruneEvery: 0,
     evolveEvery: 0,
     evolveUntil: 0,
     policyFirst: null
   },
-  train: { ...config.train, fromStep: config.train.fromStep === null ? null : 1 },
+  train: { ...algorithm.train, fromStep: algorithm.train.fromStep === null ? null : 1 },
   // It proposes nothing, and so needs no language model and no key.
-  optimizer: { ...config.optimizer, provider: "offline" },
-  // Beside a run in a database it keeps a file of its own.
-  journal: { ...config.journal, url: null },
+  optimizer: { ...algorithm.optimizer, provider: "offline" },
   control: { permuteCredit: false, clauses: null }
 })

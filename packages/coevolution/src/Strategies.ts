@@ -6,7 +6,7 @@ import { Sampler } from "@inspo/sampler"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
 import { Effect, Equal, Layer, Schema, Struct } from "effect"
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 import * as Schedule from "./Schedule.ts"
 import * as Weighing from "./Weighing.ts"
 
@@ -21,7 +21,7 @@ export interface Strategies {
 
 /** By which settings a run decides, and by which strategies. */
 export interface Deciding {
-  readonly config: RunConfig
+  readonly algorithm: Algorithm
   readonly strategies: Strategies
 }
 
@@ -43,20 +43,20 @@ export const Identities = Schema.Struct({
 })
 export interface Identities extends Schema.Schema.Type<typeof Identities> {}
 
-/** The strategies that a config names. */
-export const ofConfig = (config: RunConfig): Strategies => ({
-  weighting: InstructionWeight.make(Weighing.choices(config)),
-  sampler: Sampler.make(config.sampler),
-  halving: halvingOf(config),
-  buffer: ReplayBuffer.make({ ...config.buffer, questions: config.verification.questions }),
-  verification: verificationOf(config.verification)
+/** The strategies that an algorithm names. */
+export const ofAlgorithm = (algorithm: Algorithm): Strategies => ({
+  weighting: InstructionWeight.make(Weighing.choices(algorithm)),
+  sampler: Sampler.make(algorithm.sampler),
+  halving: halvingOf(algorithm),
+  buffer: ReplayBuffer.make({ ...algorithm.buffer, questions: algorithm.verification.questions }),
+  verification: verificationOf(algorithm.verification)
 })
 
-/** A config with the strategies that it names. */
-export const deciding = (config: RunConfig): Deciding => ({ config, strategies: ofConfig(config) })
+/** An algorithm with the strategies that it names. */
+export const deciding = (algorithm: Algorithm): Deciding => ({ algorithm, strategies: ofAlgorithm(algorithm) })
 
 /**
- * Provides what a config names. A layer that is merged after it puts another strategy in its place.
+ * Provides what an algorithm names. A layer that is merged after it puts another strategy in its place.
  *
  * @example
  * ```ts
@@ -69,8 +69,8 @@ export const deciding = (config: RunConfig): Deciding => ({ config, strategies: 
  * Layer.merge(Strategies.layer(Presets.quick), Layer.succeed(SuccessiveHalving.SuccessiveHalving, mine))
  * ```
  */
-export const layer = (config: RunConfig): Layer.Layer<Services> => {
-  const { buffer, halving, sampler, verification, weighting } = ofConfig(config)
+export const layer = (algorithm: Algorithm): Layer.Layer<Services> => {
+  const { buffer, halving, sampler, verification, weighting } = ofAlgorithm(algorithm)
   return Layer.mergeAll(
     Layer.succeed(InstructionWeight.InstructionWeight, weighting),
     Layer.succeed(Sampler.Sampler, sampler),
@@ -106,10 +106,10 @@ export const difference = (recorded: Identities, now: Identities): string | null
     : `${nouns[part]} is ${Strategy.describe(now[part])}, but was ${Strategy.describe(recorded[part])} when the run began`
 }
 
-/** The strategies of a run that are not those its config names, as when a program brought its own; none before it begins. */
-export const foreign = (config: RunConfig, recorded: Identities | null): ReadonlyArray<Foreign> => {
+/** The strategies of a run that are not those its algorithm names, as when a program brought its own; none before it begins. */
+export const foreign = (algorithm: Algorithm, recorded: Identities | null): ReadonlyArray<Foreign> => {
   if (recorded === null) return []
-  const named = identities(ofConfig(config))
+  const named = identities(ofAlgorithm(algorithm))
   return Struct.keys(recorded).flatMap((part) =>
     Equal.equals(recorded[part], named[part]) ? [] : [{ part, identity: recorded[part] }]
   )
@@ -136,9 +136,9 @@ const minimumGroups = 4
 /** The probability that `confident` ever drops the best of a population. */
 const delta = 0.05
 
-const halvingOf = (config: RunConfig): SuccessiveHalving.Strategy => {
-  const { rule } = config.halving
-  const { parents, size, ties } = config.population
+const halvingOf = (algorithm: Algorithm): SuccessiveHalving.Strategy => {
+  const { rule } = algorithm.halving
+  const { parents, size, ties } = algorithm.population
   const options = { parents, ties }
   switch (rule) {
     case "bottom-half":
@@ -146,14 +146,14 @@ const halvingOf = (config: RunConfig): SuccessiveHalving.Strategy => {
     case "spare-unseen":
       return SuccessiveHalving.spareUnseen({ ...options, minimumGroups })
     case "confident": {
-      const populations = 1 + Schedule.evolutions(config).length
+      const populations = 1 + Schedule.evolutions(algorithm).length
       return SuccessiveHalving.confident({ ...options, delta, comparisons: Math.max(1, (size - 1) * populations) })
     }
   }
 }
 
-const verificationOf = (config: RunConfig["verification"]): Verification.Strategy => {
-  const { baseline, fill, rounds, samples, stop } = config
+const verificationOf = (algorithm: Algorithm["verification"]): Verification.Strategy => {
+  const { baseline, fill, rounds, samples, stop } = algorithm
   if (samples === 0) return Verification.untried({ rounds, fill })
   return baseline === "rerun"
     ? Verification.rerunParent({ rounds, fill, stop, race: stop !== null })

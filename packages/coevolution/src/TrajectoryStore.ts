@@ -1,11 +1,10 @@
-import { Invariant, Spent, Trajectory } from "@inspo/domain"
+import { Invariant, type Question, Spent, Trajectory } from "@inspo/domain"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal, Records } from "@inspo/journal"
 import { type Episode, Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, Ref, Schema } from "effect"
 import type { Bookkeeping } from "./Bookkeeping.ts"
-import { maximumTokens, type RunConfig } from "./Config.ts"
-import * as JudgeCost from "./JudgeCost.ts"
+import { maximumTokens, type Algorithm } from "./Algorithm.ts"
 import * as Ledger from "./Ledger.ts"
 
 /**
@@ -26,8 +25,24 @@ export class TooManyFailures extends Schema.TaggedError<TooManyFailures>()("TooM
   }
 }
 
+/** What a run may spend, and what stops it before it learns from too little. */
+export interface Limits {
+  /** The most it may spend; what it takes unless it is said. */
+  readonly budget?: Ledger.Limits | undefined
+  /** What the reward can spend on an answer to a question at most, as one that asks a judge does; nothing unless it is said. */
+  readonly scoringAtMost?: ((question: Question.Question) => Spent.Spent) | undefined
+  /** How many of the rollouts asked for at once may fail by a tool or reward, from 0 to 1; a tenth unless it is said. */
+  readonly maxFailedShare?: number | undefined
+}
+
+const defaultMaxFailedShare = 0.1
+
 /** Trajectories with their tokens and texts, kept in the journal's records and booked in its ledger. */
-export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping: Bookkeeping, maxFailedShare: number) {
+export const make = Effect.fnUntraced(function* (
+  algorithm: Algorithm,
+  bookkeeping: Bookkeeping,
+  { maxFailedShare = defaultMaxFailedShare, scoringAtMost = () => Spent.nothing }: Limits
+) {
   const journal = yield* Journal
   const records = Records.make(journal, "trajectory", Trajectory.Trajectory)
   const rollout = yield* Rollout
@@ -56,7 +71,7 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
       trajectories.map((trajectory) => ({ key: trajectory.id, value: trajectory }))
     )
 
-  const rollOut = buying({ config, bookkeeping, rollout, profile, put })
+  const rollOut = buying({ atMost: mostOf(algorithm, profile, scoringAtMost), bookkeeping, rollout, profile, put })
 
   /**
    * One trajectory per episode, in order. Those already paid for are read, the others rolled out and stored on arrival;
@@ -88,9 +103,8 @@ export const make = Effect.fnUntraced(function* (config: RunConfig, bookkeeping:
 })
 
 /** Rolls episodes out, some at a time, and stores on arrival those that did not fail. */
-const buying = <E>({ bookkeeping, config, profile, put, rollout }: Buying<E>) => {
-  const atMost = mostOf(config, profile)
-  const atOnce = chunkSize(config, profile)
+const buying = <E>({ atMost, bookkeeping, profile, put, rollout }: Buying<E>) => {
+  const atOnce = chunkSize(bookkeeping.limits, profile)
   return Effect.fnUntraced(function* (phase: Ledger.Phase, step: number, episodes: ReadonlyArray<Episode>) {
     const chunks = yield* Effect.forEach(Arr.chunksOf(episodes, atOnce), (some) =>
       bookkeeping.payEach(
@@ -114,7 +128,8 @@ const buying = <E>({ bookkeeping, config, profile, put, rollout }: Buying<E>) =>
 }
 
 interface Buying<E> {
-  readonly config: RunConfig
+  /** What an episode can cost at most. */
+  readonly atMost: (episode: Episode) => Ledger.Amounts
   readonly bookkeeping: Bookkeeping
   readonly rollout: Rollout["Service"]
   readonly profile: EngineProfile
@@ -125,14 +140,18 @@ interface Buying<E> {
  * Episodes that are bought at a time, which end before the next begin. What is in flight may be overspent, so a metered run
  * buys no more at once than the engine plays at once.
  */
-const chunkSize = ({ budget }: RunConfig, { concurrency }: EngineProfile): number =>
-  Math.max(1, concurrency) * (Ledger.isMetered(budget) ? 1 : 4)
+const chunkSize = (limits: Ledger.Limits, { concurrency }: EngineProfile): number =>
+  Math.max(1, concurrency) * (Ledger.isMetered(limits) ? 1 : 4)
 
 /** What an episode can cost at most. */
-const mostOf = (config: RunConfig, { contextLength }: EngineProfile) => {
-  const limit = ["search-r1", "search-r1-exact"].includes(config.rollout.agent) ? maximumTokens(config) : Infinity
+const mostOf = (
+  algorithm: Algorithm,
+  { contextLength }: EngineProfile,
+  scoringAtMost: (question: Question.Question) => Spent.Spent
+) => {
+  const limit = ["search-r1", "search-r1-exact"].includes(algorithm.rollout.agent) ? maximumTokens(algorithm) : Infinity
   const played = { ...Ledger.nothing, rollouts: 1, tokens: Math.min(limit, contextLength) }
-  return ({ question }: Episode) => Ledger.add(played, Ledger.ofSpent(JudgeCost.atMost(config, question)))
+  return ({ question }: Episode) => Ledger.add(played, Ledger.ofSpent(scoringAtMost(question)))
 }
 
 const costOf = ({ promptTokens, responseTokens, scoring }: Trajectory.Trajectory): Ledger.Amounts =>

@@ -1,9 +1,9 @@
 /** How a run weighs its instructions. */
 import type { InstructionWeight } from "@inspo/population"
-import type { RunConfig } from "./Config.ts"
+import type { Algorithm } from "./Algorithm.ts"
 
 /** What the settings say of the points that Eq. 6 leaves open. */
-export const choices = ({ population }: Pick<RunConfig, "population">): InstructionWeight.Choices => {
+export const choices = ({ population }: Pick<Algorithm, "population">): InstructionWeight.Choices => {
   const { average, ties, window } = population
   return {
     window,

@@ -101,7 +101,7 @@ export const open = (
   const other = Strategies.difference(started.strategies, Strategies.identities(deciding.strategies))
   if (other !== null)
     return Result.fail(new UnusableLog({ reason: `${other}; ask in a program that provides what the run began with` }))
-  const log = index(deciding.config, initial, events)
+  const log = index(deciding.algorithm, initial, events)
   const original = refold(log, deciding)
   const differs = firstDifference(original, events)
   return differs === null
@@ -116,7 +116,7 @@ export const open = (
 }
 
 /**
- * Refolds the logged rewards under another config and its strategies; it may differ in what {@link isAnswerable} allows. The policy path
+ * Refolds the logged rewards under another algorithm and its strategies; it may differ in what {@link isAnswerable} allows. The policy path
  * is held fixed: policy, rollouts and proposed candidates stay those of the log, whoever becomes a parent, and what was
  * skipped stays skipped. An instruction that the log pruned has no further rewards. Decisions are those of `next` and
  * `apply`. A decision that the log took on the same groups stands; any other must rest on {@link minimumGroups} effective
@@ -127,14 +127,14 @@ export const open = (
  *
  * @example
  * ```ts
- * import { type RunConfig, type RunEvent, Strategies, WhatIf } from "@inspo/coevolution"
+ * import { type Algorithm, type RunEvent, Strategies, WhatIf } from "@inspo/coevolution"
  * import { Result } from "effect"
  *
- * declare const config: RunConfig
+ * declare const algorithm: Algorithm
  * declare const events: ReadonlyArray<RunEvent>
  *
- * const slower = { ...config, schedule: { ...config.schedule, pruneEvery: 10 } }
- * WhatIf.open(Strategies.deciding(config), events).pipe(
+ * const slower = { ...algorithm, schedule: { ...algorithm.schedule, pruneEvery: 10 } }
+ * WhatIf.open(Strategies.deciding(algorithm), events).pipe(
  *   Result.flatMap((opened) => WhatIf.ask(opened, Strategies.deciding(slower)))
  * )
  * ```

@@ -6,7 +6,7 @@ import {
   inconsistency,
   makeSetting,
   Presets,
-  type RunConfig,
+  type Algorithm,
   type RunEvent,
   RunState,
   Strategies
@@ -15,22 +15,22 @@ import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Sampler } from "@inspo/sampler"
 import { Array as Arr, Effect, Layer, Schema, Struct } from "effect"
-import { config, make, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
 
-const base: RunConfig = {
-  ...config,
-  schedule: { ...config.schedule, steps: 16, evolveUntil: 12 },
-  train: { ...config.train, batchSize: 7 }
+const base: Algorithm = {
+  ...algorithm,
+  schedule: { ...algorithm.schedule, steps: 16, evolveUntil: 12 },
+  train: { ...algorithm.train, batchSize: 7 }
 }
-const withPopulation = (change: Partial<RunConfig["population"]>) => ({
+const withPopulation = (change: Partial<Algorithm["population"]>) => ({
   ...base,
   population: { ...base.population, ...change }
 })
-const withProposer = (change: Partial<RunConfig["proposer"]>) => ({
+const withProposer = (change: Partial<Algorithm["proposer"]>) => ({
   ...base,
   proposer: { ...base.proposer, ...change }
 })
-const withVerification = (change: Partial<RunConfig["verification"]>) => ({
+const withVerification = (change: Partial<Algorithm["verification"]>) => ({
   ...base,
   verification: { ...base.verification, ...change }
 })
@@ -55,13 +55,13 @@ const variants = {
   "4 parents": withPopulation({ parents: 4 }),
   "the temperature 0.05": withTemperature(0.05),
   "the temperature 1": withTemperature(1)
-} satisfies Record<string, RunConfig>
+} satisfies Record<string, Algorithm>
 
 type Events<Tag extends RunEvent["_tag"]> = ReadonlyArray<Extract<RunEvent, { readonly _tag: Tag }>>
 
 /** What happened in the run of an ablation. */
 const observe = Effect.fnUntraced(
-  function* (settings: RunConfig) {
+  function* (settings: Algorithm) {
     const journal = yield* Journal
     const { data } = yield* make(settings)
     const last = yield* runOn(settings, Layer.succeed(Journal, journal))
@@ -215,7 +215,7 @@ describe("ablations and options", () => {
   })
 })
 
-const presetOf = (name: string): RunConfig => {
+const presetOf = (name: string): Algorithm => {
   const preset = Presets.byName[name]
   assert.isDefined(preset)
   return preset

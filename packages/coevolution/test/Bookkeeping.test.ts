@@ -1,21 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type BudgetReached, EventLog, Ledger, type RunConfig } from "@inspo/coevolution"
-import { maximumTokens } from "@inspo/coevolution/Config"
+import { type BudgetReached, EventLog, Ledger, type Algorithm } from "@inspo/coevolution"
+import { maximumTokens } from "@inspo/coevolution/Algorithm"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Proposer, ProposerError, Spent } from "@inspo/reflection"
 import { Effect, Fiber, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { config, type Replaced, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, type Replaced, runOn } from "./support/ScriptedRun.ts"
 
-const withBudget = (budget: Partial<RunConfig["budget"]>): RunConfig => ({
-  ...config,
-  budget: { ...config.budget, ...budget }
-})
+const within = (budget: Partial<Ledger.Limits>): Replaced => ({ budget: { ...Ledger.unlimited, ...budget } })
 
 const books = Effect.flatMap(Journal, (journal) => Effect.map(journal.ledger, Ledger.summarize))
 
-const go = (settings: RunConfig, replaced: Replaced = {}) =>
+const go = (settings: Algorithm, replaced: Replaced = {}) =>
   Effect.flatMap(Journal, (journal) => runOn(settings, Layer.succeed(Journal, journal), undefined, replaced))
 
 const phase = ({ phases }: Ledger.Summary, name: Ledger.Phase) =>
@@ -44,7 +41,7 @@ const fresh = Effect.provide(layerMemory, { local: true })
 describe("the ledger", () => {
   it.effect("of an undisturbed run is what its state spent, phase by phase", () =>
     Effect.gen(function* () {
-      const { spent } = yield* go(config)
+      const { spent } = yield* go(algorithm)
       const summary = yield* books
       for (const name of ["train", "verification", "evaluation"] as const) {
         assert.strictEqual(phase(summary, name).rollouts, spent.rollouts[name])
@@ -59,10 +56,10 @@ describe("the ledger", () => {
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 120 }))],
     ([searches]) =>
       Effect.gen(function* () {
-        yield* go(config, stopAtSearch(searches)).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
+        yield* go(algorithm, stopAtSearch(searches)).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
         const killed = yield* spentAndStored
         assert.strictEqual(killed.rollouts - killed.open, killed.stored)
-        const { spent } = yield* go(config)
+        const { spent } = yield* go(algorithm)
         const resumed = yield* spentAndStored
         const { evaluation, train, verification } = spent.rollouts
         assert.strictEqual(resumed.stored, train + verification + evaluation)
@@ -77,7 +74,7 @@ describe("the ledger", () => {
 const undisturbed = Effect.runSync(
   Effect.cached(
     Effect.andThen(
-      go(config),
+      go(algorithm),
       Effect.flatMap(Journal, (journal) => EventLog.read(journal))
     ).pipe(fresh)
   )
@@ -90,14 +87,14 @@ describe("a cap", () => {
     ([rollouts]) =>
       Effect.gen(function* () {
         const whole = yield* undisturbed
-        const error = yield* Effect.option(Effect.flip(go(withBudget({ rollouts }))))
+        const error = yield* Effect.option(Effect.flip(go(algorithm, within({ rollouts }))))
         const { total } = yield* books
         assert.isAtMost(total.rollouts, rollouts)
         if (Option.isSome(error)) {
           assert.strictEqual(error.value._tag, "BudgetReached")
           assert.include(error.value.message, "budget.rollouts")
         }
-        yield* go(config)
+        yield* go(algorithm)
         const events = yield* Effect.flatMap(Journal, (journal) => EventLog.read(journal))
         assert.deepStrictEqual(events.slice(1), whole.slice(1))
       }).pipe(fresh),
@@ -106,11 +103,11 @@ describe("a cap", () => {
 
   it.effect("of tokens is exceeded by the rollouts in flight at most", () =>
     Effect.gen(function* () {
-      const error = yield* reached(go(withBudget({ tokens: 20_000 })))
+      const error = yield* reached(go(algorithm, within({ tokens: 20_000 })))
       assert.strictEqual(error.cap, "tokens")
       const { total } = yield* books
       assert.isAbove(total.tokens, 20_000)
-      assert.isAtMost(total.tokens, 20_000 + 64 * maximumTokens(config))
+      assert.isAtMost(total.tokens, 20_000 + 64 * maximumTokens(algorithm))
     }).pipe(fresh)
   )
 
@@ -121,15 +118,18 @@ describe("a cap", () => {
           search: (...request) => Effect.andThen(TestClock.adjust("10 seconds"), search(...request))
         })
       }
-      yield* reached(go(withBudget({ minutes: 1 }), slow))
+      yield* reached(go(algorithm, { ...slow, ...within({ minutes: 1 }) }))
       const first = yield* books
       assert.isAtLeast(first.total.seconds, 60)
       yield* TestClock.adjust("1 hour")
-      yield* reached(go(withBudget({ minutes: 2 }), slow))
+      yield* reached(go(algorithm, { ...slow, ...within({ minutes: 2 }) }))
       const second = yield* books
       assert.isAtLeast(second.total.seconds, 120)
       assert.isAtMost(second.total.seconds, 600)
-      assert.strictEqual(yield* Effect.map(reached(go(withBudget({ minutes: 2 }), slow)), ({ cap }) => cap), "minutes")
+      assert.strictEqual(
+        yield* Effect.map(reached(go(algorithm, { ...slow, ...within({ minutes: 2 }) })), ({ cap }) => cap),
+        "minutes"
+      )
     }).pipe(fresh)
   )
 
@@ -139,10 +139,10 @@ describe("a cap", () => {
       Effect.gen(function* () {
         const asked: Array<string> = []
         const proposer = talkative(asked)
-        yield* reached(go(withBudget({ usd: 1 }), { proposer }))
+        yield* reached(go(algorithm, { proposer, ...within({ usd: 1 }) }))
         assert.strictEqual((yield* books).total.usd, 1)
         const before = asked.length
-        yield* go(withBudget({ usd: 100 }), { proposer })
+        yield* go(algorithm, { proposer, ...within({ usd: 100 }) })
         assert.strictEqual(new Set(asked).size, asked.length)
         assert.isAbove(asked.length, before)
         assert.strictEqual((yield* books).total.calls, asked.length)
@@ -151,7 +151,7 @@ describe("a cap", () => {
 
   it.effect("in dollars is refused where the price of the optimizer is not known", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(go(withBudget({ usd: 1 }), { proposer: talkative([], null) }))
+      const error = yield* Effect.flip(go(algorithm, { proposer: talkative([], null), ...within({ usd: 1 }) }))
       assert.strictEqual(error._tag, "ConfigError")
     }).pipe(fresh)
   )
@@ -193,9 +193,9 @@ describe("a call to the optimizer", () => {
           Proposer.of({ initial, propose: (request) => Effect.andThen(propose(request), Effect.interrupt) })
         )
       ).pipe(Layer.provide(whole))
-      yield* go(config, { proposer: killed }).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
+      yield* go(algorithm, { proposer: killed }).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
       assert.lengthOf(asked, 2)
-      yield* go(config, { proposer: whole })
+      yield* go(algorithm, { proposer: whole })
       assert.strictEqual(new Set(asked).size, asked.length)
       const { redone, total } = yield* books
       assert.deepStrictEqual([total.calls, redone.calls], [asked.length, 0])
@@ -214,7 +214,7 @@ describe("a failed call to the optimizer", () => {
           Effect.succeed({ critique: "", candidates: [], spent: Spent.nothing })
         )
       }
-      yield* go(config, { proposer: Layer.succeed(Proposer, { propose, initial: propose }) })
+      yield* go(algorithm, { proposer: Layer.succeed(Proposer, { propose, initial: propose }) })
       const { open, total } = yield* books
       assert.isAbove(total.calls, 0)
       assert.deepStrictEqual([total.usd, open], [0, Ledger.nothing])

@@ -3,7 +3,7 @@ import {
   EventLog,
   foldStored,
   makeSetting,
-  type RunConfig,
+  type Algorithm,
   type RunEvent,
   RunEvents,
   Strategies
@@ -11,9 +11,9 @@ import {
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, Layer, Result, Schema } from "effect"
-import { config, make, reusing, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, make, reusing, runOn } from "./support/ScriptedRun.ts"
 
-const recorded = (settings: RunConfig) =>
+const recorded = (settings: Algorithm) =>
   Effect.gen(function* () {
     const journal = yield* Journal
     yield* runOn(settings, Layer.succeed(Journal, journal))
@@ -21,14 +21,14 @@ const recorded = (settings: RunConfig) =>
     return { events: yield* EventLog.read(journal), setting: makeSetting(Strategies.deciding(settings), data) }
   }).pipe(Effect.provide(layerMemory, { local: true }))
 
-const validating: RunConfig = { ...reusing, evaluation: { ...reusing.evaluation, every: 2 } }
+const validating: Algorithm = { ...reusing, evaluation: { ...reusing.evaluation, every: 2 } }
 
 /** Those of which there may be one more or one less: a cell of the final table. */
 const isRepeatable = ({ _tag }: RunEvent) => _tag === "Evaluated"
 
 describe("a journal that is not of one piece", () => {
   it.effect.each([
-    ["verification of its own", config],
+    ["verification of its own", algorithm],
     ["verification in the groups of steps, and validation", validating]
   ] as const)("is refused, with the event that does not follow: %s", ([, settings]) =>
     Effect.gen(function* () {
@@ -52,13 +52,13 @@ describe("a journal that is not of one piece", () => {
   it.effect("is refused by a run that would go on with it", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
-      const { events } = yield* recorded(config)
-      const { data } = yield* make(config)
-      const setting = makeSetting(Strategies.deciding(config), data)
+      const { events } = yield* recorded(algorithm)
+      const { data } = yield* make(algorithm)
+      const setting = makeSetting(Strategies.deciding(algorithm), data)
       const kept = events.slice(0, 12).filter(({ _tag }) => _tag !== "RolloutsCollected")
       const state = yield* foldStored(setting, events.slice(0, 1))
       yield* Effect.forEach(kept, (event) => EventLog.append(journal, event, state))
-      const failure = yield* Effect.flip(runOn(config, Layer.succeed(Journal, journal)))
+      const failure = yield* Effect.flip(runOn(algorithm, Layer.succeed(Journal, journal)))
       assert.match(failure.message, /event \d+, TrainingPlanned, .* before Collect.*Restore the journal/u)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
@@ -69,7 +69,7 @@ describe("an event", () => {
 
   it.effect("with a reward, an instruction or a score short is none", () =>
     Effect.gen(function* () {
-      const { events } = yield* recorded(config)
+      const { events } = yield* recorded(algorithm)
       assert.isTrue(events.every(decodes))
       let checked = 0
       for (const event of events) {
@@ -100,7 +100,7 @@ describe("a trajectory that an event names", () => {
             (records) => new Map([...records].filter(([key]) => kind !== "trajectory" || !key.startsWith("train/")))
           )
       })
-      const failure = yield* Effect.flip(runOn(config, Layer.succeed(Journal, forgetful)))
+      const failure = yield* Effect.flip(runOn(algorithm, Layer.succeed(Journal, forgetful)))
       assert.strictEqual(failure._tag, "JournalError")
       assert.match(failure.message, /trajectory train\/.* is not among the records/u)
     }).pipe(Effect.provide(layerMemory, { local: true }))
@@ -108,7 +108,7 @@ describe("a trajectory that an event names", () => {
 
   it.effect("is missed by name when the engine leaves a response of the reference unscored", () =>
     Effect.gen(function* () {
-      const settings: RunConfig = { ...config, train: { ...config.train, kl: "advantages", klCoefficient: 0.1 } }
+      const settings: Algorithm = { ...algorithm, train: { ...algorithm.train, kl: "advantages", klCoefficient: 0.1 } }
       const failure = yield* Effect.flip(
         runOn(settings, layerMemory, undefined, {
           engine: (engine) => ({

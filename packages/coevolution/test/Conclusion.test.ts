@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Conclusion, Presets, type RunConfig, RunState, Strategies, Weighing } from "@inspo/coevolution"
+import { Conclusion, Presets, type Algorithm, RunState, Strategies, Weighing } from "@inspo/coevolution"
 import { Instruction } from "@inspo/domain"
 import { InstructionWeight, Population } from "@inspo/population"
 import { Array as Arr, Schema } from "effect"
@@ -64,9 +64,9 @@ const stateOf = (lives: Lives, names: ReadonlyArray<Instruction.InstructionId>):
   }
 }
 
-const conclude = (state: RunState.RunState, instruction: RunConfig["evaluation"]["instruction"]) => {
-  const config = { ...Presets.quick, evaluation: { ...Presets.quick.evaluation, instruction } }
-  return Conclusion.conclude(Strategies.deciding(config), state)
+const conclude = (state: RunState.RunState, instruction: Algorithm["evaluation"]["instruction"]) => {
+  const algorithm = { ...Presets.quick, evaluation: { ...Presets.quick.evaluation, instruction } }
+  return Conclusion.conclude(Strategies.deciding(algorithm), state)
 }
 
 const named = (lives: Lives) => lives.map((_, index) => name(index))

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { RunConfig } from "@inspo/coevolution"
+import type { Algorithm } from "@inspo/coevolution"
 import { Effect } from "effect"
 import { type Ended, live, makeWorld, type Point } from "./support/CrashingRun.ts"
-import { config as base, reusing } from "./support/ScriptedRun.ts"
+import { algorithm as base, reusing } from "./support/ScriptedRun.ts"
 
-const small = (settings: RunConfig): RunConfig => ({
+const small = (settings: Algorithm): Algorithm => ({
   ...settings,
   schedule: { ...settings.schedule, steps: 5, pruneEvery: 2, evolveEvery: 2, evolveUntil: 3 },
   buffer: { ...settings.buffer, failures: "any" },
@@ -13,7 +13,7 @@ const small = (settings: RunConfig): RunConfig => ({
 })
 
 /** Crashes once at every point there is, and is resumed each time. */
-const crashingEverywhere = Effect.fnUntraced(function* (settings: RunConfig) {
+const crashingEverywhere = Effect.fnUntraced(function* (settings: Algorithm) {
   const world = yield* makeWorld
   const crashes = new Set<Point>()
   const isNew = (point: Point): boolean => {

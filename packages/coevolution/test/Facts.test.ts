@@ -5,7 +5,7 @@ import {
   makeSetting,
   next,
   Strategies,
-  type RunConfig,
+  type Algorithm,
   type RunEvent,
   RunState,
   type Setting,
@@ -15,9 +15,9 @@ import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Verification } from "@inspo/verification"
 import { Effect, Layer } from "effect"
-import { config, make, reusing, runOn, stopping } from "./support/ScriptedRun.ts"
+import { algorithm, make, reusing, runOn, stopping } from "./support/ScriptedRun.ts"
 
-const recorded = (settings: RunConfig) =>
+const recorded = (settings: Algorithm) =>
   Effect.gen(function* () {
     const journal = yield* Journal
     yield* runOn(settings, Layer.succeed(Journal, journal))
@@ -37,12 +37,12 @@ const unasked: Strategies.Strategies = {
   verification: { identity, plan: asked, remaining: asked, judge: asked, needsRound: asked, refill: asked }
 }
 
-const runs: ReadonlyArray<readonly [string, RunConfig]> = [
-  ["as the paper has it", { ...config, verification: { ...config.verification, baseline: "stored" } }],
-  ["with early stopping and a race", { ...config, verification: stopping }],
+const runs: ReadonlyArray<readonly [string, Algorithm]> = [
+  ["as the paper has it", { ...algorithm, verification: { ...algorithm.verification, baseline: "stored" } }],
+  ["with early stopping and a race", { ...algorithm, verification: stopping }],
   ["with verification in steps and validation", { ...reusing, evaluation: { ...reusing.evaluation, every: 3 } }],
-  ["with permuted credit", { ...config, control: { permuteCredit: true, clauses: null } }],
-  ["with few checkpoints", { ...config, checkpoint: { every: 1, keep: 1 } }]
+  ["with permuted credit", { ...algorithm, control: { permuteCredit: true, clauses: null } }],
+  ["with few checkpoints", { ...algorithm, checkpoint: { every: 1, keep: 1 } }]
 ]
 
 /** A strategy that lets no candidate in who is as good as its parent, and takes the worst for parents. */
@@ -77,7 +77,7 @@ describe("the fold of a recorded run", () => {
 
   it.effect("credits whom the plan of a step names", () =>
     Effect.gen(function* () {
-      const { entries, setting } = yield* recorded({ ...config, control: { permuteCredit: true, clauses: null } })
+      const { entries, setting } = yield* recorded({ ...algorithm, control: { permuteCredit: true, clauses: null } })
       const events = entries.map(({ event }) => event)
       let others = 0
       let plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | undefined
@@ -100,7 +100,7 @@ describe("the fold of a recorded run", () => {
 
   it.effect("decides otherwise from the next event on, under another rule", () =>
     Effect.gen(function* () {
-      const { entries, setting } = yield* recorded(config)
+      const { entries, setting } = yield* recorded(algorithm)
       const events = entries.map(({ event }) => event)
       const decided = (tag: RunEvent["_tag"]) => {
         const place = events.findIndex(({ _tag }) => _tag === tag)

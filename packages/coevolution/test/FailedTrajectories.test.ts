@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, Projection, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import { EventLog, Projection, type Algorithm, type RunEvent } from "@inspo/coevolution"
 import { Trajectory } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { type Search, SearchError } from "@inspo/retrieval"
 import { Effect, Hash, Layer, Schema } from "effect"
-import { config as base, runOn } from "./support/ScriptedRun.ts"
+import { algorithm as base, runOn } from "./support/ScriptedRun.ts"
 
 /** With the agent `search-r1-exact` equal queries are calls of their own, so that members of a group fail by themselves. */
-const config: RunConfig = {
+const algorithm: Algorithm = {
   ...base,
   rollout: { ...base.rollout, groupSize: 3, agent: "search-r1-exact" }
 }
@@ -28,7 +28,7 @@ const flaky =
     }
   }
 
-const history = (settings: RunConfig, meddle: (search: Search.Interface) => Search.Interface) =>
+const history = (settings: Algorithm, meddle: (search: Search.Interface) => Search.Interface) =>
   Effect.gen(function* () {
     const journal = yield* Journal
     const state = yield* runOn(settings, Layer.succeed(Journal, journal), undefined, { meddle, maxFailedShare: 1 })
@@ -47,7 +47,7 @@ describe("A run whose retriever fails", () => {
     "in %i of 100 calls goes on to its end, keeps failed trajectories out of credit, training and memory, and counts each",
     (percent) =>
       Effect.gen(function* () {
-        const { events, state, trajectories } = yield* history(config, flaky(percent))
+        const { events, state, trajectories } = yield* history(algorithm, flaky(percent))
         assert.strictEqual(events.at(-1)?._tag, "RunFinished")
         const failed = new Set(trajectories.filter(Trajectory.isFailed).map(({ id }) => id))
         assert.strictEqual(failed.size > 0, percent > 0)
@@ -76,7 +76,7 @@ describe("A run whose retriever fails", () => {
         assert.isTrue(degraded.every(({ message }) => reasons.has(message)))
         assert.strictEqual(
           state.spent.rollouts.train,
-          config.schedule.steps * config.train.batchSize * config.rollout.groupSize
+          algorithm.schedule.steps * algorithm.train.batchSize * algorithm.rollout.groupSize
         )
         const all = trajectories.reduce((sum, one) => sum + one.promptTokens + one.responseTokens, 0)
         const { tokens } = state.spent
@@ -86,7 +86,7 @@ describe("A run whose retriever fails", () => {
 
   it.effect("verifies candidates and parent on the questions that failed for none of them", () =>
     Effect.gen(function* () {
-      const { events } = yield* history(config, flaky(15))
+      const { events } = yield* history(algorithm, flaky(15))
       let partly = 0
       for (const event of events) {
         if (event._tag !== "CandidatesVerified") continue
@@ -103,12 +103,12 @@ describe("A run whose retriever fails", () => {
 
   it.effect("that is down all the time trains nothing, credits nothing and reports no mean", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history(config, flaky(100))
-      const rows = Projection.metrics({ config }, events)
-      assert.strictEqual(rows.length, config.schedule.steps)
+      const { events, state } = yield* history(algorithm, flaky(100))
+      const rows = Projection.metrics({ algorithm }, events)
+      assert.strictEqual(rows.length, algorithm.schedule.steps)
       for (const row of rows) {
         assert.notProperty(row, "reward/mean")
-        assert.strictEqual(row["rollouts/failed"], config.train.batchSize * config.rollout.groupSize)
+        assert.strictEqual(row["rollouts/failed"], algorithm.train.batchSize * algorithm.rollout.groupSize)
       }
       assert.isTrue(state.population.members.every(({ weight }) => weight === null))
       assert.isTrue(events.every((event) => event._tag !== "StepTrained" || event.metrics.length === 0))
@@ -119,19 +119,19 @@ describe("A run whose retriever fails", () => {
     Effect.gen(function* () {
       const journal = yield* Journal
       const layer = Layer.succeed(Journal, journal)
-      const error = yield* Effect.flip(runOn(config, layer, undefined, { meddle: flaky(80) }))
+      const error = yield* Effect.flip(runOn(algorithm, layer, undefined, { meddle: flaky(80) }))
       assert.strictEqual(error._tag, "TooManyFailures")
       const events = yield* EventLog.read(journal)
       assert.isFalse(events.some(({ _tag }) => _tag === "RolloutsCollected"))
       assert.isAbove((yield* journal.listRecords("trajectory")).length, 0)
-      const resumed = yield* runOn(config, layer)
-      assert.deepStrictEqual(resumed, (yield* history(config, (search) => search)).state)
+      const resumed = yield* runOn(algorithm, layer)
+      assert.deepStrictEqual(resumed, (yield* history(algorithm, (search) => search)).state)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 
   it.effect("leaves no trace in the events when nothing fails", () =>
     Effect.gen(function* () {
-      const { events } = yield* history(config, (search) => search)
+      const { events } = yield* history(algorithm, (search) => search)
       assert.isFalse(JSON.stringify(events).includes('"failed"'))
     })
   )

@@ -2,28 +2,28 @@ import { assert, describe, it } from "@effect/vitest"
 import { inconsistency, Method, Presets } from "@inspo/coevolution"
 
 describe("Method", () => {
-  const config = (method: Method.Method) => Method.bend(Presets.quick, method)
+  const algorithm = (method: Method.Method) => Method.bend(Presets.quick, method)
 
   it("inspo is the preset as it is", () => {
-    assert.deepStrictEqual(config("inspo"), Presets.quick)
+    assert.deepStrictEqual(algorithm("inspo"), Presets.quick)
   })
 
   it("grpo-static keeps one instruction and changes nothing else", () => {
-    const { population, schedule, ...rest } = config("grpo-static")
+    const { population, schedule, ...rest } = algorithm("grpo-static")
     assert.deepStrictEqual([population.size, schedule.pruneEvery, schedule.evolveEvery], [1, 0, 0])
     const { population: _, schedule: __, ...preset } = Presets.quick
     assert.deepStrictEqual(rest, preset)
   })
 
   it("grpo has no tools, and an instruction that knows of none", () => {
-    const { instruction, rollout } = config("grpo")
+    const { instruction, rollout } = algorithm("grpo")
     assert.strictEqual(rollout.agent, "direct")
     assert.notInclude(instruction.seed, "search")
     assert.include(instruction.seed, "</answer>")
   })
 
   it("supervised methods learn from demonstrations that suit their tools, by likelihood alone", () => {
-    const [plain, tool, rejection] = [config("sft"), config("sft-tool"), config("rejection-sampling")]
+    const [plain, tool, rejection] = [algorithm("sft"), algorithm("sft-tool"), algorithm("rejection-sampling")]
     assert.deepStrictEqual([plain.rollout.agent, plain.train.demonstrations], ["direct", "answers"])
     assert.deepStrictEqual([tool.rollout.agent, tool.train.demonstrations], ["search-r1", "searches"])
     assert.deepStrictEqual([rejection.train.demonstrations, rejection.rollout.groupSize], [null, 5])

@@ -1,15 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  apply,
-  EventLog,
-  Migrations,
-  Presets,
-  RunConfig,
-  RunEvents,
-  RunState,
-  StateHash,
-  Strategies
-} from "@inspo/coevolution"
+import { AlgorithmDiff, apply, EventLog, Migrations, RunEvents, RunState, StateHash } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layer, layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Layer, Predicate, Result, Schema } from "effect"
@@ -18,10 +8,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import * as EventsOfAllTypes from "./support/EventsOfAllTypes.ts"
-import { config, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, runOn } from "./support/ScriptedRun.ts"
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url))
-const decodeConfig = Schema.decodeUnknownEffect(RunConfig)
 
 /** A run on the scripted engine that was stopped after 21 events, written by journals of version 1. */
 const stopped = Effect.acquireRelease(
@@ -34,22 +23,11 @@ const stopped = Effect.acquireRelease(
   ({ directory }) => Effect.sync(() => rmSync(directory, { recursive: true }))
 ).pipe(Effect.map(({ file }) => file))
 
-const completed = (config: unknown): unknown => Result.getOrThrow(Migrations.completeConfig(config))
-
 const decodeEvent = Schema.decodeUnknownEffect(RunEvents.RunEvent)
 
-const typeOf = (event: unknown): string =>
-  Predicate.hasProperty(event, "_tag") && typeof event._tag === "string" ? event._tag : "none"
+const decodeJson = Schema.decodeUnknownEffect(Schema.Json)
 
-const versionOf = (event: unknown): number =>
-  Predicate.hasProperty(event, "version") && typeof event.version === "number" ? event.version : 1
-
-const leaves = (node: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<string> =>
-  Predicate.isObjectKeyword(node) && !Array.isArray(node)
-    ? Object.entries(node).flatMap(([key, value]) => leaves(value, [...path, key]))
-    : [path.join(".")]
-
-/** A config with a value at a path. */
+/** An event with a value at a path. */
 const laid = (node: unknown, [key, ...rest]: ReadonlyArray<string>, value: unknown): unknown =>
   key === undefined
     ? value
@@ -58,138 +36,11 @@ const laid = (node: unknown, [key, ...rest]: ReadonlyArray<string>, value: unkno
         [key]: laid(Predicate.hasProperty(node, key) ? node[key] : {}, rest, value)
       }
 
-describe("a config of an earlier version", () => {
-  it.effect("is completed with the values under which a run behaves as it did", () =>
-    Effect.gen(function* () {
-      const first: unknown = JSON.parse(fixture("config-1.json").toString())
-      const known = new Set(leaves(completed(first)))
-      const missing = leaves(Presets.robust).filter((leaf) => !known.has(leaf))
-      assert.deepStrictEqual(missing, [], "add these keys to Migrations.laterKeys")
-      const today = yield* decodeConfig(completed(first))
-      assert.deepStrictEqual(completed(today), today)
-      assert.strictEqual(today.proposer.kind, "reflection")
-    })
-  )
+const typeOf = (event: unknown): string =>
+  Predicate.hasProperty(event, "_tag") && typeof event._tag === "string" ? event._tag : "none"
 
-  const independent = Migrations.removedKeys.filter(({ path, unless }) => unless === undefined && !path.endsWith("Env"))
-  describe.each(independent.map((one) => [one.path, one] as const))("loses %s", (path, { values }) => {
-    const stored = (value: unknown) => laid(Presets.quick, path.split("."), value)
-
-    it("where a run behaves as it did", () => {
-      for (const value of values ?? ["anything", 3, { some: "section" }])
-        assert.deepStrictEqual<unknown>(completed(stored(value)), Presets.quick)
-    })
-
-    it.runIf(values !== undefined)("and is refused where it does not, by its name and with the remedy", () => {
-      const refused = Result.flip(Migrations.completeConfig(stored("something else")))
-      if (Result.isFailure(refused)) return assert.fail("it is read")
-      assert.strictEqual(refused.success.field, path)
-      assert.include(refused.success.message, "in the version that wrote it")
-    })
-
-    it("and is none of today", () => {
-      assert.notInclude(leaves(Presets.quick), path)
-    })
-  })
-
-  it("names variables, the model and the server as it did", () => {
-    const { keys, ...rest } = Presets.quick
-    const engine = { ...rest.engine, apiKeyEnv: "ENGINE", protocol: "tinker", baseModel: null }
-    const former = (changes: object, others: object = {}) =>
-      completed({
-        ...rest,
-        engine: { ...engine, ...changes },
-        journal: { ...rest.journal, passwordEnv: "PASSWORD" },
-        ...others
-      })
-    const named = { ...keys, engine: "ENGINE", journal: "PASSWORD" }
-    assert.deepStrictEqual<unknown>(former({ model: "folder" }), {
-      ...rest,
-      engine: { ...rest.engine, model: "folder" },
-      keys: named
-    })
-    const url = "http://127.0.0.1:1"
-    assert.deepStrictEqual<unknown>(former({ url, model: "folder", baseModel: "m", protocol: "completions" }), {
-      ...rest,
-      engine: { ...rest.engine, url, model: "m", tokenizer: "folder", profile: "completions" },
-      keys: named
-    })
-    const { texts, ...rollout } = rest.rollout
-    const { role, ...said } = texts
-    assert.deepStrictEqual<unknown>(
-      former(
-        {},
-        {
-          rollout: { ...rollout, texts: said, mode: "searchr1", instructionRole: "system" },
-          reward: { ...rest.reward, scope: "searchr1" }
-        }
-      ),
-      {
-        ...rest,
-        rollout: { ...rollout, agent: "search-r1-exact", texts: { ...said, role: "system" } },
-        engine: rest.engine,
-        keys: named
-      }
-    )
-    assert.strictEqual(role, "user")
-    const scoped = Migrations.completeConfig({ ...Presets.quick, reward: { ...rest.reward, scope: "verl" } })
-    assert.strictEqual(Result.isFailure(scoped) ? scoped.failure.field : null, "reward.scope")
-  })
-
-  it.each([
-    ["population", { average: "window", span: "draws" }, { average: "draws" }],
-    ["population", { average: "observed", span: "steps" }, { average: "steps" }],
-    ["population", { average: "window", span: "steps" }, "population.span"],
-    ["population", { ties: "order", best: "weight" }, { ties: "order" }],
-    ["population", { ties: "order", best: "evidence" }, "population.best"],
-    ["verification", { stop: null, race: false }, { stop: null }],
-    ["verification", { stop: 0.05, race: true }, { stop: 0.05 }],
-    ["verification", { stop: 0.05, race: false }, "verification.race"],
-    ["schedule", { evolveUntil: 150, evolveUntilInclusive: false }, { evolveUntil: 149 }],
-    ["schedule", { evolveUntil: 150, evolveUntilInclusive: true }, { evolveUntil: 150 }]
-  ] as const)("says with one setting of %s what took two: %j", (section, former, expected) => {
-    const result = Migrations.completeConfig({ ...Presets.quick, [section]: { ...Presets.quick[section], ...former } })
-    if (Predicate.isString(expected))
-      return assert.strictEqual(Result.isFailure(result) ? result.failure.field : null, expected)
-    assert.deepStrictEqual<unknown>(Result.getOrThrow(result), {
-      ...Presets.quick,
-      [section]: { ...Presets.quick[section], ...expected }
-    })
-  })
-
-  it("keeps what it said in settings that are now elsewhere", () => {
-    const files = { reflection: "a.txt", history: "b.txt", paraphrase: null }
-    const { texts, ...rollout } = Presets.quick.rollout
-    const { prompt, ...optimizer } = Presets.quick.optimizer
-    assert.isNull(prompt)
-    const price = (model: string) => ({ model, input: 1, output: 2 })
-    const { prices, ...budget } = Presets.quick.budget
-    const stored = {
-      ...Presets.quick,
-      rollout: {
-        ...rollout,
-        promptTemplate: `Please. ${texts.prompt}`,
-        passageTemplate: texts.passage,
-        passageSeparator: "; ",
-        invalidAction: texts.invalidAction
-      },
-      optimizer: { ...optimizer, prompts: files, prices: [price("a")] },
-      judge: { ...Presets.quick.judge, prices: [price("b")] },
-      budget
-    }
-    assert.deepStrictEqual<unknown>(completed(stored), {
-      ...Presets.quick,
-      rollout: { ...rollout, texts: { ...texts, prompt: `Please. ${texts.prompt}`, separator: "; " } },
-      optimizer: { ...optimizer, prompt: "a.txt" },
-      budget: { ...budget, prices: [...prices, price("a"), price("b")] }
-    })
-  })
-
-  it.each([null, 1, "text", [1], { population: 3 }])("stays what it is where it is none: %j", (other) => {
-    if (Predicate.hasProperty(other, "population")) assert.deepInclude(completed(other), { population: 3 })
-    else assert.deepStrictEqual(completed(other), other)
-  })
-})
+const versionOf = (event: unknown): number =>
+  Predicate.hasProperty(event, "version") && typeof event.version === "number" ? event.version : 1
 
 describe("a journal of an earlier version", () => {
   it.effect("is refused for reading and for writing, untouched, with the remedy", () =>
@@ -200,10 +51,10 @@ describe("a journal of an earlier version", () => {
         Effect.provide(layer({ file, mode: "read-only" }), { local: true }),
         Effect.flip
       )
-      const going = yield* Effect.flip(runOn(config, Layer.orDie(layer({ file, mode: "open" }))))
+      const going = yield* Effect.flip(runOn(algorithm, Layer.orDie(layer({ file, mode: "open" }))))
       for (const error of [reading, going]) {
         assert.strictEqual(error._tag, "JournalError")
-        assert.match(error.message, /event 0: this RunStarted is of version 1, and this program knows 2/u)
+        assert.match(error.message, /event 0: this RunStarted is of version 1, and this program knows 3/u)
         assert.match(error.message, /the version that wrote it, or start it again from its config\.json/u)
       }
       const events = yield* Effect.provide(
@@ -230,6 +81,48 @@ describe("events as they were written", () => {
     Effect.provide(layerMemory, { local: true })
   )
 
+  const isRead = (fixture: EventsOfAllTypes.Fixture): boolean =>
+    fixture.logs.every(({ events }) =>
+      events.every(
+        (event) =>
+          new Map(Object.entries(RunEvents.versions)).get(typeOf(event)) === versionOf(event) ||
+          Migrations.isUpgradable(typeOf(event), versionOf(event))
+      )
+    )
+
+  it.effect("hold a config of version 2 as the algorithm that it was, and what it searched", () =>
+    Effect.gen(function* () {
+      const stored = former
+        .filter(isRead)
+        .flatMap((fixture) => fixture.logs.flatMap(({ events }) => events.slice(0, 1)))
+      assert.isNotEmpty(stored)
+      for (const event of stored) {
+        const searched = (url: string | null) => laid(event, ["config", "retrieval", "url"], url)
+        const [here] = yield* store(yield* decodeJson(searched(null)))
+        const [there] = yield* store(yield* decodeJson(searched("http://127.0.0.1:1")))
+        if (here?._tag !== "RunStarted" || there?._tag !== "RunStarted") return assert.fail("it is another event")
+        assert.deepStrictEqual(AlgorithmDiff.of(here.algorithm, there.algorithm), [])
+        assert.deepStrictEqual([here.search, there.search], ["passages", "server"])
+        assert.notProperty(here.algorithm, "budget")
+        assert.notProperty(here.algorithm.engine, "url")
+      }
+    })
+  )
+
+  it.effect("are gone on from as if they were of today", () =>
+    Effect.gen(function* () {
+      const log = former.filter(isRead).at(-1)?.logs[1]
+      const settings = EventsOfAllTypes.played[1] ?? algorithm
+      const journal = yield* Journal
+      for (const event of log?.events.slice(0, 2) ?? [])
+        yield* journal.append([{ type: typeOf(event), step: 0, payload: event }])
+      assert.lengthOf(yield* EventLog.read(journal), 2)
+      yield* runOn(settings, Layer.succeed(Journal, journal))
+      const today = yield* Effect.forEach(logs[1]?.events ?? [], (event) => decodeEvent(event))
+      assert.deepStrictEqual((yield* EventLog.read(journal)).slice(1), today.slice(1))
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
+
   it("are kept of every type in every version", () => {
     const kept = new Set(
       [{ logs }, ...former].flatMap((fixture) =>
@@ -240,13 +133,13 @@ describe("events as they were written", () => {
       for (let one = 1; one <= version; one++) assert.isTrue(kept.has(`${type} ${one}`), `${type} ${one}`)
   })
 
-  it.effect("are read in the version of today, and refused in any other", () =>
+  it.effect("are read in the version of today and in those that say as much, and refused in any other", () =>
     Effect.forEach(
       [{ logs }, ...former].flatMap((fixture) => fixture.logs.flatMap(({ events }) => events)),
       Effect.fnUntraced(function* (event) {
         const known = new Map(Object.entries(RunEvents.versions)).get(typeOf(event)) ?? NaN
         const result = yield* Effect.result(store(event))
-        if (versionOf(event) === known)
+        if (versionOf(event) === known || Migrations.isUpgradable(typeOf(event), versionOf(event)))
           return Result.isFailure(result)
             ? assert.include(result.failure.message, "in the version that wrote it", typeOf(event))
             : undefined
@@ -274,14 +167,14 @@ describe("events as they were written", () => {
 
   it.effect("are read, and lead to the states that they led to, or to hashes of a higher version", () =>
     Effect.forEach(
-      logs,
+      [{ logs, stateHashVersion }, ...former].filter(isRead).flatMap((fixture) => fixture.logs),
       Effect.fnUntraced(function* ({ events, questions, states }) {
         const decoded = yield* Effect.forEach(events, (event) =>
           decodeEvent(Result.getOrThrow(Migrations.completeEvent(event)))
         )
         const [started] = decoded
         if (started?._tag !== "RunStarted") return assert.fail("a log begins with RunStarted")
-        const setting = { config: started.config, policies: Strategies.ofConfig(started.config), questions }
+        const setting = { algorithm: started.algorithm, questions }
         let state = RunState.unstarted
         for (const [index, event] of decoded.entries()) {
           state = apply(setting, state, event)

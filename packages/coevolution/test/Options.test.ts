@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, type RunConfig, type RunEvent, Strategies, unsupported } from "@inspo/coevolution"
+import { EventLog, type Algorithm, type RunEvent, Strategies, unsupported } from "@inspo/coevolution"
 import type { Engine, EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -8,9 +8,9 @@ import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Round } from "@inspo/verification"
 import { Proposer, ProposerError, type ProposerErrorKind } from "@inspo/reflection"
 import { Array as Arr, Effect, Fiber, Layer, Predicate, Schema } from "effect"
-import { config, runOn, type Replaced, reusing, stopping } from "./support/ScriptedRun.ts"
+import { algorithm, runOn, type Replaced, reusing, stopping } from "./support/ScriptedRun.ts"
 
-const history = (settings: RunConfig, replaced: Replaced = {}) =>
+const history = (settings: Algorithm, replaced: Replaced = {}) =>
   Effect.gen(function* () {
     const journal = yield* Journal
     const state = yield* runOn(settings, Layer.succeed(Journal, journal), undefined, replaced)
@@ -21,9 +21,9 @@ const history = (settings: RunConfig, replaced: Replaced = {}) =>
 const of = <Tag extends RunEvent["_tag"]>(events: ReadonlyArray<RunEvent>, tag: Tag) =>
   events.filter((event): event is Extract<RunEvent, { readonly _tag: Tag }> => event._tag === tag)
 
-const training = (changes: Partial<RunConfig["train"]>): RunConfig => ({
-  ...config,
-  train: { ...config.train, ...changes }
+const training = (changes: Partial<Algorithm["train"]>): Algorithm => ({
+  ...algorithm,
+  train: { ...algorithm.train, ...changes }
 })
 
 describe("train", () => {
@@ -33,7 +33,7 @@ describe("train", () => {
       Effect.gen(function* () {
         const { events } = yield* history({
           ...training({ fromStep: 3 }),
-          schedule: { ...config.schedule, policyFirst: 6 }
+          schedule: { ...algorithm.schedule, policyFirst: 6 }
         })
         assert.deepStrictEqual(
           of(events, "StepTrained").flatMap(({ metrics, step }) => (metrics.length > 0 ? [step] : [])),
@@ -48,7 +48,7 @@ describe("train", () => {
           of(events, "ParentsChosen").map(({ step }) => step),
           [8]
         )
-        assert.lengthOf(of(events, "RolloutsCollected"), config.schedule.steps)
+        assert.lengthOf(of(events, "RolloutsCollected"), algorithm.schedule.steps)
       })
   )
 
@@ -108,7 +108,7 @@ describe("the engine", () => {
             engine.restore(checkpoint, options)
           )
       })
-      yield* runOn(config, Layer.succeed(Journal, journal), undefined, { engine: watched })
+      yield* runOn(algorithm, Layer.succeed(Journal, journal), undefined, { engine: watched })
       const saved = of(yield* EventLog.read(journal), "CheckpointSaved")
       const first = saved.find(({ step }) => step === 0)
       assert.strictEqual(restored.at(-1), first?.checkpoint.uri)
@@ -128,7 +128,7 @@ describe("unsupported", () => {
     fingerprint: "",
     ...changes
   })
-  const field = (changes: Partial<RunConfig["train"]>, engine: EngineProfile) =>
+  const field = (changes: Partial<Algorithm["train"]>, engine: EngineProfile) =>
     unsupported(training({ klCoefficient: 0, entropyCoefficient: 0, ...changes }), engine)?.field ?? null
 
   it("refuses a KL or entropy term in the loss of an engine that takes none, and says what to set", () => {
@@ -158,7 +158,7 @@ describe("instruction.seeds", () => {
   it.effect("live from the start, beside what the proposer writes", () =>
     Effect.gen(function* () {
       const own = ["Search. <search> </search> <answer> </answer>", "Think. <search> </search> <answer> </answer>"]
-      const { events } = yield* history({ ...config, instruction: { ...config.instruction, seeds: own } })
+      const { events } = yield* history({ ...algorithm, instruction: { ...algorithm.instruction, seeds: own } })
       const [first] = of(events, "PopulationInitialised")
       assert.deepStrictEqual(
         first?.instructions.map(({ origin }) => origin),
@@ -166,7 +166,7 @@ describe("instruction.seeds", () => {
       )
       assert.deepStrictEqual(
         first?.instructions.slice(0, 3).map(({ text }) => text),
-        [config.instruction.seed, ...own]
+        [algorithm.instruction.seed, ...own]
       )
     })
   )
@@ -180,7 +180,7 @@ describe("verification", () => {
         propose: ({ parent }) => Effect.succeed(proposal([parent.text, parent.text]))
       })
       const { events } = yield* history(
-        { ...config, proposer: { ...config.proposer, lint: "parsed" } },
+        { ...algorithm, proposer: { ...algorithm.proposer, lint: "parsed" } },
         { proposer: echo }
       )
       const verified = of(events, "CandidatesVerified")
@@ -192,7 +192,7 @@ describe("verification", () => {
 
   it.effect("keeps the trajectories of all arms apart", () =>
     Effect.gen(function* () {
-      const { events, trajectories } = yield* history(config)
+      const { events, trajectories } = yield* history(algorithm)
       const names = trajectories.map(({ key }) => key).filter((key) => key.startsWith("verify/"))
       const rollouts = of(events, "CandidatesVerified").reduce((sum, event) => sum + event.rollouts, 0)
       assert.strictEqual(new Set(names).size, rollouts)
@@ -203,8 +203,8 @@ describe("verification", () => {
 describe("verification.rounds", () => {
   it.effect("a round that finds no failures to learn from ends the evolution with what earlier ones brought", () =>
     Effect.gen(function* () {
-      const settings = { ...config, proposer: { ...config.proposer, candidates: 1 } }
-      const { buffer } = Strategies.ofConfig(settings)
+      const settings = { ...algorithm, proposer: { ...algorithm.proposer, candidates: 1 } }
+      const { buffer } = Strategies.ofAlgorithm(settings)
       const failures: typeof buffer.failures = (state, asked) =>
         asked.path[2] === 1 ? buffer.failures(state, asked) : []
       const strategies = Layer.merge(
@@ -239,19 +239,19 @@ describe("verification.stop", () => {
         initial: () => Effect.succeed(proposal([])),
         propose: ({ parent }) => Effect.succeed(proposal([`${parent.text} Answer with the name only.`, parent.text]))
       })
-      const withMore = (verification: RunConfig["verification"]) =>
+      const withMore = (verification: Algorithm["verification"]) =>
         Effect.map(
           history(
             {
-              ...config,
-              proposer: { ...config.proposer, lint: "parsed" },
+              ...algorithm,
+              proposer: { ...algorithm.proposer, lint: "parsed" },
               verification: { ...verification, samples: 10 }
             },
             { proposer: better }
           ),
           ({ events }) => firstRound(events)
         )
-      const [full, stopped] = yield* Effect.all([withMore(config.verification), withMore(stopping)])
+      const [full, stopped] = yield* Effect.all([withMore(algorithm.verification), withMore(stopping)])
       assert.isAbove(full?.questions.length ?? 0, 2)
       assert.isBelow(stopped?.rollouts ?? NaN, full?.rollouts ?? NaN)
       assert.deepStrictEqual(stopped?.questions, full?.questions.slice(0, stopped?.questions.length))
@@ -355,10 +355,10 @@ describe("train.fromStep", () => {
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 
-  it.effect("null is what a config needs for an engine that does not train", () =>
+  it.effect("null is what an algorithm needs for an engine that does not train", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
-      const error = yield* Effect.flip(runOn(config, Layer.succeed(Journal, journal), undefined, { engine: frozen }))
+      const error = yield* Effect.flip(runOn(algorithm, Layer.succeed(Journal, journal), undefined, { engine: frozen }))
       assert.strictEqual(error._tag, "ConfigError")
       assert.include(error.message, "train.fromStep")
       assert.lengthOf(yield* EventLog.read(journal), 0)
@@ -389,8 +389,8 @@ describe("proposer.onError", () => {
   it.effect("continue: asks three times, then trains on with the parents", () =>
     Effect.gen(function* () {
       const calls: Array<string> = []
-      const { events, state } = yield* history(config, { proposer: failing(calls) })
-      assert.strictEqual(state.step, config.schedule.steps)
+      const { events, state } = yield* history(algorithm, { proposer: failing(calls) })
+      assert.strictEqual(state.step, algorithm.schedule.steps)
       const proposed = of(events, "CandidatesProposed")
       for (const { candidates, critique, failure } of proposed)
         assert.deepStrictEqual(
@@ -411,7 +411,7 @@ describe("proposer.onError", () => {
     Effect.gen(function* () {
       for (const kind of ["unauthorized", "not-found", "quota-exhausted"] as const) {
         const calls: Array<string> = []
-        const error = yield* Effect.flip(history(config, { proposer: failing(calls, kind) }))
+        const error = yield* Effect.flip(history(algorithm, { proposer: failing(calls, kind) }))
         assert.strictEqual(error._tag, "ProposerError")
         assert.lengthOf(calls, 1)
       }
@@ -421,7 +421,7 @@ describe("proposer.onError", () => {
   it.effect("stop: the run fails", () =>
     Effect.gen(function* () {
       const calls: Array<string> = []
-      const settings: RunConfig = { ...config, proposer: { ...config.proposer, onError: "stop" } }
+      const settings: Algorithm = { ...algorithm, proposer: { ...algorithm.proposer, onError: "stop" } }
       const error = yield* Effect.flip(history(settings, { proposer: failing(calls) }))
       assert.strictEqual(error._tag, "ProposerError")
       assert.lengthOf(calls, 1)

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, Ledger, type RunConfig } from "@inspo/coevolution"
+import { EventLog, Ledger, type Algorithm } from "@inspo/coevolution"
 import type { Group } from "@inspo/domain"
 import type { Engine } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Exit, Layer, Predicate } from "effect"
-import { config as base, make, runOn } from "./support/ScriptedRun.ts"
+import { algorithm as base, make, runOn } from "./support/ScriptedRun.ts"
 
-const config: RunConfig = { ...base, evaluation: { ...base.evaluation, every: 2 } }
+const algorithm: Algorithm = { ...base, evaluation: { ...base.evaluation, every: 2 } }
 
 const onJournal = (journal: Journal.Interface) => Layer.succeed(Journal, journal)
 
@@ -30,9 +30,9 @@ const disturbing = (journal: Journal.Interface): Journal.Interface => ({
 describe("Perform", () => {
   it.effect("asks training questions in training and verification, and each other question for its purpose alone", () =>
     Effect.gen(function* () {
-      const { data } = yield* make(config)
+      const { data } = yield* make(algorithm)
       const journal = yield* Journal
-      yield* runOn(config, onJournal(journal))
+      yield* runOn(algorithm, onJournal(journal))
       const ids = (of: "train" | "validation" | "test") => data[of].map(({ id }) => id)
       const asked = (groups: ReadonlyArray<Group.Group>) => groups.map(({ questionId }) => questionId)
       const seen = new Set<string>()
@@ -56,7 +56,7 @@ describe("Perform", () => {
     Effect.gen(function* () {
       const journal = yield* Journal
       yield* Effect.exit(
-        runOn(config, onJournal(journal), (event) =>
+        runOn(algorithm, onJournal(journal), (event) =>
           event._tag === "TrainingPlanned" ? Effect.interrupt : Effect.void
         )
       )
@@ -67,12 +67,14 @@ describe("Perform", () => {
         ...engine,
         train: (request) => Effect.suspend(() => (updates++, engine.train(request)))
       })
-      const error = yield* Effect.flip(runOn(config, onJournal(disturbing(journal)), undefined, { engine: counting }))
+      const error = yield* Effect.flip(
+        runOn(algorithm, onJournal(disturbing(journal)), undefined, { engine: counting })
+      )
       assert.strictEqual(error._tag, "RunMismatch")
       assert.include(error.message, "is not the one that was planned")
       assert.strictEqual(updates, 0)
       assert.deepStrictEqual(yield* EventLog.read(journal), planned)
-      yield* runOn(config, onJournal(journal), undefined, { engine: counting })
+      yield* runOn(algorithm, onJournal(journal), undefined, { engine: counting })
       assert.isAbove(updates, 0)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
@@ -82,7 +84,8 @@ describe("Perform", () => {
       const journal = yield* Journal
       const inFlight = 2
       const exit = yield* Effect.exit(
-        runOn({ ...config, budget: { ...config.budget, tokens: 1 } }, onJournal(journal), undefined, {
+        runOn(algorithm, onJournal(journal), undefined, {
+          budget: { ...Ledger.unlimited, tokens: 1 },
           engine: (engine) => ({ ...engine, profile: { ...engine.profile, concurrency: inFlight } })
         })
       )

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, type RunConfig } from "@inspo/coevolution"
+import { EventLog, type Algorithm } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Proposer } from "@inspo/reflection"
 import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Effect, Layer } from "effect"
-import { config as base, prepare, runOn } from "./support/ScriptedRun.ts"
+import { algorithm as base, prepare, runOn } from "./support/ScriptedRun.ts"
 
 /** One evolution with one free place, of which four candidates are tried. */
-const config = (seed: number, permuteCredit: boolean): RunConfig => ({
+const algorithm = (seed: number, permuteCredit: boolean): Algorithm => ({
   ...base,
   seed,
   population: { ...base.population, size: 2, parents: 1 },
@@ -35,7 +35,7 @@ const proposer = Layer.succeed(
 /** How many of these runs let the good candidate in: under it alone the policy answers right, and then always. */
 const goodOnes = Effect.fnUntraced(function* (seeds: number, permuteCredit: boolean) {
   const accepted = yield* Effect.forEach(
-    Array.from({ length: seeds }, (_, index) => config(index + 1, permuteCredit)),
+    Array.from({ length: seeds }, (_, index) => algorithm(index + 1, permuteCredit)),
     Effect.fnUntraced(
       function* (settings) {
         const { data } = yield* prepare(settings)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { Algorithm, RunEvent } from "@inspo/coevolution"
 import * as Plan from "@inspo/coevolution/Plan"
 import * as Presets from "@inspo/coevolution/Presets"
 import * as Strategies from "@inspo/coevolution/Strategies"
@@ -8,8 +8,8 @@ import { Effect, Schema } from "effect"
 import * as ScriptedRun from "./support/ScriptedRun.ts"
 import { trainQuestions } from "./support/SyntheticLog.ts"
 
-const forecast = (config: RunConfig, train = 1000) =>
-  Plan.forecast(Strategies.deciding(config), { train: trainQuestions(train), validation: 100, test: 500 })
+const forecast = (algorithm: Algorithm, train = 1000) =>
+  Plan.forecast(Strategies.deciding(algorithm), { train: trainQuestions(train), validation: 100, test: 500 })
 
 const { paper, quick, robust } = Presets
 
@@ -85,15 +85,18 @@ describe("forecast", () => {
     assert.strictEqual(forecast(quick, 10).rollouts.train, 60 * 10 * 5)
   })
 
-  const { config } = ScriptedRun
-  it.effect.each<readonly [string, RunConfig]>([
-    ["as it is", config],
-    ["with two parents", { ...config, population: { ...config.population, parents: 2 } }],
-    ["early stops", { ...config, verification: ScriptedRun.stopping }],
+  const { algorithm } = ScriptedRun
+  it.effect.each<readonly [string, Algorithm]>([
+    ["as it is", algorithm],
+    ["with two parents", { ...algorithm, population: { ...algorithm.population, parents: 2 } }],
+    ["early stops", { ...algorithm, verification: ScriptedRun.stopping }],
     ["trials in the groups of steps", ScriptedRun.reusing],
-    ["untried candidates", { ...config, verification: { ...config.verification, samples: 0 } }],
-    ["more rounds", { ...config, seed: 5, verification: { ...config.verification, rounds: 4, baseline: "stored" } }],
-    ["unpruned", { ...config, seed: 6, schedule: { ...config.schedule, pruneEvery: 0, evolveEvery: 3 } }]
+    ["untried candidates", { ...algorithm, verification: { ...algorithm.verification, samples: 0 } }],
+    [
+      "more rounds",
+      { ...algorithm, seed: 5, verification: { ...algorithm.verification, rounds: 4, baseline: "stored" } }
+    ],
+    ["unpruned", { ...algorithm, seed: 6, schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 3 } }]
   ])("bounds what a run spends: %s", ([, settings]) =>
     Effect.gen(function* () {
       const { data } = yield* ScriptedRun.make(settings)
@@ -161,18 +164,18 @@ const within = (value: number, { max, min }: Plan.Bounds) => {
 }
 
 describe("warnings", () => {
-  const sound: RunConfig = {
+  const sound: Algorithm = {
     ...quick,
     schedule: { ...quick.schedule, steps: 20, evolveEvery: 10, evolveUntil: 10 },
     train: { ...quick.train, batchSize: 2000 }
   }
   const { population, schedule, train, verification } = sound
 
-  it("keep silent about a sound config", () => {
+  it("keep silent about a sound algorithm", () => {
     assert.deepStrictEqual(forecast({ ...sound, population: { ...population, size: 2 } }, 2000).warnings, [])
   })
 
-  it.each<readonly [string, RunConfig, number]>([
+  it.each<readonly [string, Algorithm, number]>([
     [
       "window is 2 and schedule.pruneEvery 5: the rewards of 3 steps",
       { ...sound, population: { ...population, window: 2 } },
@@ -188,15 +191,18 @@ describe("warnings", () => {
     ["step 8 the parents are chosen from 4 instructions", { ...sound, schedule: { ...schedule, evolveEvery: 8 } }, 50],
     ["batchSize is 4 for 7 instructions", { ...sound, train: { ...train, batchSize: 4 } }, 50],
     ["buffer has only 9 questions to verify with (5 steps", { ...sound, train: { ...train, batchSize: 10 } }, 10]
-  ])("say: %s", (part, config, questions) => {
-    const warnings = forecast(config, questions).warnings
+  ])("say: %s", (part, algorithm, questions) => {
+    const warnings = forecast(algorithm, questions).warnings
     assert.strictEqual(warnings.filter((warning) => warning.includes(part)).length, 1, warnings.join("\n"))
     for (const warning of warnings) assert.match(warning, /^[a-zA-Z].*\.$/u)
   })
 
   it("count distinct questions where they may repeat", () => {
-    const config: RunConfig = { ...sound, verification: { ...verification, questions: "uniform", baseline: "stored" } }
-    const warned = forecast({ ...config, train: { ...train, batchSize: 10 } }, 10).warnings
+    const algorithm: Algorithm = {
+      ...sound,
+      verification: { ...verification, questions: "uniform", baseline: "stored" }
+    }
+    const warned = forecast({ ...algorithm, train: { ...train, batchSize: 10 } }, 10).warnings
     assert.isTrue(warned.some((warning) => warning.includes("only 10 questions")))
   })
 })

@@ -1,30 +1,30 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, Replay, type RunConfig, StateHash, Strategies } from "@inspo/coevolution"
+import { EventLog, Replay, type Algorithm, StateHash, Strategies } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Proposer, ProposerError } from "@inspo/reflection"
 import { type Search, SearchError } from "@inspo/retrieval"
 import { Effect, Layer, Schema } from "effect"
-import { config, make, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
 
 /** A finished run on a journal of its own, with what a replay needs. */
-const record = (settings: RunConfig) =>
+const record = (settings: Algorithm) =>
   Effect.gen(function* () {
     const journal = yield* Journal
     const state = yield* runOn(settings, Layer.succeed(Journal, journal))
     const { data } = yield* make(settings)
-    return { journal, state, run: { config: settings, data, entries: yield* EventLog.readEntries(journal) } }
+    return { journal, state, run: { algorithm: settings, data, entries: yield* EventLog.readEntries(journal) } }
   })
 
 const replayed = (run: Parameters<typeof Replay.replay>[0]) =>
-  Effect.provide(Replay.replay(run), Strategies.layer(run.config))
+  Effect.provide(Replay.replay(run), Strategies.layer(run.algorithm))
 
-const short: RunConfig = { ...config, schedule: { ...config.schedule, steps: 5 } }
+const short: Algorithm = { ...algorithm, schedule: { ...algorithm.schedule, steps: 5 } }
 
-const withKl: RunConfig = {
+const withKl: Algorithm = {
   ...short,
-  train: { ...config.train, kl: "advantages", klCoefficient: 0.01 },
-  evaluation: { ...config.evaluation, every: 3 }
+  train: { ...algorithm.train, kl: "advantages", klCoefficient: 0.01 },
+  evaluation: { ...algorithm.evaluation, every: 3 }
 }
 
 describe("a replay", () => {
@@ -107,7 +107,7 @@ describe("a replay", () => {
         state: state === null ? null : `0:${state}`
       }))
       for (const known of [entries, older])
-        assert.isNull((yield* replayed({ config: settings, data, entries: known })).difference)
+        assert.isNull((yield* replayed({ algorithm: settings, data, entries: known })).difference)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 

@@ -4,7 +4,7 @@ import {
   fold,
   makeSetting,
   Projection,
-  type RunConfig,
+  type Algorithm,
   type RunEvent,
   RunState,
   Strategies
@@ -12,9 +12,9 @@ import {
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Fiber, Layer, Schema } from "effect"
-import { config, make, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
 
-const history = (settings: RunConfig) =>
+const history = (settings: Algorithm) =>
   Effect.gen(function* () {
     const journal = yield* Journal
     const state = yield* runOn(settings, Layer.succeed(Journal, journal))
@@ -28,15 +28,15 @@ const positions = (events: ReadonlyArray<RunEvent>, tag: RunEvent["_tag"]) =>
 describe("run", () => {
   it.effect("commits intent before work, step by step, and ends", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history(config)
+      const { events, state } = yield* history(algorithm)
       assert.strictEqual(events[0]?._tag, "RunStarted")
       assert.strictEqual(events.at(-1)?._tag, "RunFinished")
-      assert.strictEqual(state.step, config.schedule.steps)
+      assert.strictEqual(state.step, algorithm.schedule.steps)
       const order = (["StepPlanned", "RolloutsCollected", "TrainingPlanned", "StepTrained"] as const).map((tag) =>
         positions(events, tag)
       )
-      for (const places of order) assert.strictEqual(places.length, config.schedule.steps)
-      for (let step = 0; step < config.schedule.steps; step++) {
+      for (const places of order) assert.strictEqual(places.length, algorithm.schedule.steps)
+      for (let step = 0; step < algorithm.schedule.steps; step++) {
         const places = order.map((of) => of[step] ?? NaN)
         assert.deepStrictEqual(
           places,
@@ -50,20 +50,20 @@ describe("run", () => {
     Effect.gen(function* () {
       const journal = yield* Journal
       let told = 0
-      yield* runOn(config, Layer.succeed(Journal, journal), () =>
+      yield* runOn(algorithm, Layer.succeed(Journal, journal), () =>
         Effect.gen(function* () {
           told++
           const stored = yield* Effect.orDie(journal.readFrom(told - 1))
           assert.lengthOf(stored, 1, `event ${told - 1}`)
         })
       )
-      assert.isAbove(told, config.schedule.steps)
+      assert.isAbove(told, algorithm.schedule.steps)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 
   it.effect("gives every newcomer an id of its own, a generation after its parent's", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history(config)
+      const { events, state } = yield* history(algorithm)
       const born = new Map(state.instructions.map((instruction) => [instruction.id, instruction]))
       assert.strictEqual(born.size, state.instructions.length)
       const newcomers = events.flatMap((event) =>
@@ -78,7 +78,11 @@ describe("run", () => {
 
   it.effect("gives the same events twice, and other events for another seed", () =>
     Effect.gen(function* () {
-      const [a, b, other] = yield* Effect.all([history(config), history(config), history({ ...config, seed: 4 })])
+      const [a, b, other] = yield* Effect.all([
+        history(algorithm),
+        history(algorithm),
+        history({ ...algorithm, seed: 4 })
+      ])
       assert.deepStrictEqual(a.events, b.events)
       assert.notDeepEqual(a.events.slice(1), other.events.slice(1))
     })
@@ -86,14 +90,14 @@ describe("run", () => {
 
   it.effect("keeps the population between parents and size, and each refill within its places", () =>
     Effect.gen(function* () {
-      const { data } = yield* make(config)
-      const { events } = yield* history(config)
-      const setting = makeSetting(Strategies.deciding(config), data)
+      const { data } = yield* make(algorithm)
+      const { events } = yield* history(algorithm)
+      const setting = makeSetting(Strategies.deciding(algorithm), data)
       events.forEach((_, index) => {
         const { members } = fold(setting, events.slice(0, index + 1)).population
         if (index > 0) {
-          assert.isAtLeast(members.length, config.population.parents)
-          assert.isAtMost(members.length, config.population.size)
+          assert.isAtLeast(members.length, algorithm.population.parents)
+          assert.isAtMost(members.length, algorithm.population.size)
         }
       })
       assert.isAtLeast(positions(events, "PopulationRefilled").length, 1)
@@ -103,9 +107,9 @@ describe("run", () => {
 
   it.effect("counts every rollout once", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history(config)
-      const { batchSize } = config.train
-      assert.strictEqual(state.spent.rollouts.train, config.schedule.steps * batchSize * config.rollout.groupSize)
+      const { events, state } = yield* history(algorithm)
+      const { batchSize } = algorithm.train
+      assert.strictEqual(state.spent.rollouts.train, algorithm.schedule.steps * batchSize * algorithm.rollout.groupSize)
       assert.strictEqual(
         state.spent.rollouts.verification,
         events.reduce((sum, event) => sum + (event._tag === "CandidatesVerified" ? event.rollouts : 0), 0)
@@ -119,7 +123,7 @@ describe("run", () => {
 
   it.effect("fills the final table: both policies, seed and best instruction", () =>
     Effect.gen(function* () {
-      const { state } = yield* history(config)
+      const { state } = yield* history(algorithm)
       const best = state.phase._tag === "Finished" ? state.phase.best : null
       const cells = new Set(state.evaluations.map(({ instruction, policy }) => `${policy} ${instruction}`))
       assert.deepStrictEqual(cells, new Set(["before", "after"].flatMap((p) => [`${p} i0`, `${p} ${best}`])))
@@ -131,14 +135,14 @@ describe("run", () => {
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 80 }))],
     ([stopAfter]) =>
       Effect.gen(function* () {
-        const whole = yield* history(config)
+        const whole = yield* history(algorithm)
         const journal = yield* Journal
         let committed = 0
-        const stopped = yield* runOn(config, Layer.succeed(Journal, journal), () =>
+        const stopped = yield* runOn(algorithm, Layer.succeed(Journal, journal), () =>
           ++committed > stopAfter ? Effect.interrupt : Effect.void
         ).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
         assert.strictEqual(stopped._tag, stopAfter >= whole.events.length ? "Success" : "Failure")
-        yield* runOn(config, Layer.succeed(Journal, journal))
+        yield* runOn(algorithm, Layer.succeed(Journal, journal))
         assert.deepStrictEqual(yield* EventLog.read(journal), whole.events)
       }).pipe(Effect.provide(layerMemory, { local: true })),
     { arbitrary: { runs: 12 } }
@@ -146,7 +150,7 @@ describe("run", () => {
 
   it.effect("trains nothing before train.fromStep", () =>
     Effect.gen(function* () {
-      const { events } = yield* history({ ...config, train: { ...config.train, fromStep: 6 } })
+      const { events } = yield* history({ ...algorithm, train: { ...algorithm.train, fromStep: 6 } })
       const trained = events.flatMap((event) =>
         event._tag === "StepTrained" && event.metrics.length > 0 ? [event.step] : []
       )
@@ -156,7 +160,7 @@ describe("run", () => {
 
   it.effect("stays a plain GRPO run with one instruction", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history({ ...config, population: { ...config.population, size: 1 } })
+      const { events, state } = yield* history({ ...algorithm, population: { ...algorithm.population, size: 1 } })
       assert.deepStrictEqual(positions(events, "Pruned"), [])
       assert.deepStrictEqual(positions(events, "CandidatesProposed"), [])
       assert.deepStrictEqual(
@@ -168,8 +172,8 @@ describe("run", () => {
 
   it.effect("lets no true credit through when credit is permuted, yet trains on true rewards", () =>
     Effect.gen(function* () {
-      const plain = yield* history(config)
-      const permuted = yield* history({ ...config, control: { permuteCredit: true, clauses: null } })
+      const plain = yield* history(algorithm)
+      const permuted = yield* history({ ...algorithm, control: { permuteCredit: true, clauses: null } })
       const first = (events: ReadonlyArray<RunEvent>) => events.find((event) => event._tag === "RolloutsCollected")
       assert.deepStrictEqual(first(plain.events), first(permuted.events))
       assert.notDeepEqual(plain.events.slice(1), permuted.events.slice(1))
@@ -180,11 +184,11 @@ describe("run", () => {
 describe("Projection", () => {
   it.effect("metrics: one row per step, probabilities summing to 1", () =>
     Effect.gen(function* () {
-      const { events } = yield* history(config)
-      const rows = Projection.metrics({ config }, events)
+      const { events } = yield* history(algorithm)
+      const rows = Projection.metrics({ algorithm }, events)
       assert.deepStrictEqual(
         rows.map(({ step }) => step),
-        Array.from({ length: config.schedule.steps }, (_, i) => i + 1)
+        Array.from({ length: algorithm.schedule.steps }, (_, i) => i + 1)
       )
       for (const row of rows) {
         const total = Object.entries(row).reduce((sum, [key, p]) => (key.startsWith("inspo/prob/") ? sum + p : sum), 0)
@@ -198,8 +202,8 @@ describe("Projection", () => {
     (changes) =>
       Effect.gen(function* () {
         const { events } = yield* history({
-          ...config,
-          verification: { ...config.verification, stop: null, reuse: false, ...changes }
+          ...algorithm,
+          verification: { ...algorithm.verification, stop: null, reuse: false, ...changes }
         })
         let texts: ReadonlyArray<string> = []
         const verdicts = events.flatMap((event) => {
@@ -219,7 +223,7 @@ describe("Projection", () => {
 
   it.effect("candidates: each text once, and the living are the population", () =>
     Effect.gen(function* () {
-      const { events, state } = yield* history(config)
+      const { events, state } = yield* history(algorithm)
       const records = Projection.candidates(events)
       assert.strictEqual(new Set(records.map(({ text }) => text)).size, records.length)
       assert.sameMembers(

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Collapse, EventLog, type RunConfig, type RunEvent, RunState, Selection } from "@inspo/coevolution"
+import { Collapse, EventLog, type Algorithm, type RunEvent, RunState, Selection } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, Layer, Schema } from "effect"
-import { config, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, runOn } from "./support/ScriptedRun.ts"
 
-const history = (settings: RunConfig) =>
+const history = (settings: Algorithm) =>
   Effect.gen(function* () {
     const journal = yield* Journal
     const kept: Array<ReadonlyArray<number>> = []
@@ -19,9 +19,9 @@ const history = (settings: RunConfig) =>
 const of = <Tag extends RunEvent["_tag"]>(events: ReadonlyArray<RunEvent>, tag: Tag) =>
   events.filter((event): event is Extract<RunEvent, { readonly _tag: Tag }> => event._tag === tag)
 
-const validating = (changes: Partial<RunConfig["evaluation"]>): RunConfig => ({
-  ...config,
-  evaluation: { ...config.evaluation, every: 2, ...changes },
+const validating = (changes: Partial<Algorithm["evaluation"]>): Algorithm => ({
+  ...algorithm,
+  evaluation: { ...algorithm.evaluation, every: 2, ...changes },
   checkpoint: { every: 3, keep: 1 }
 })
 
@@ -154,7 +154,7 @@ describe("Selection", () => {
     Effect.gen(function* () {
       const apart = (events: ReadonlyArray<RunEvent>) =>
         events.filter(({ _tag }) => !["RunStarted", "Validated", "CheckpointSaved"].includes(_tag))
-      const plain = yield* history(config)
+      const plain = yield* history(algorithm)
       const validated = yield* history(validating({}))
       assert.deepStrictEqual(apart(validated.events), apart(plain.events))
     })

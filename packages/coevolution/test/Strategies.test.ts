@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, Presets, Replay, type RunConfig, type RunEvent, Strategies, WhatIf } from "@inspo/coevolution"
+import { EventLog, Presets, Replay, type Algorithm, type RunEvent, Strategies, WhatIf } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Fiber, Layer, Result, Schema } from "effect"
 import * as DropTheLast from "../../../examples/own-strategy/DropTheLast.ts"
-import { config, make, runOn } from "./support/ScriptedRun.ts"
+import { algorithm, make, runOn } from "./support/ScriptedRun.ts"
 
-const own = (settings: RunConfig) =>
+const own = (settings: Algorithm) =>
   Layer.merge(Strategies.layer(settings), DropTheLast.layer(settings.population.parents))
 
 const prunes = (events: ReadonlyArray<RunEvent>) =>
@@ -14,21 +14,21 @@ const prunes = (events: ReadonlyArray<RunEvent>) =>
 
 const recorded = Effect.fnUntraced(function* (strategies: Layer.Layer<Strategies.Services>) {
   const journal = yield* Journal
-  yield* runOn(config, Layer.succeed(Journal, journal), undefined, { strategies })
+  yield* runOn(algorithm, Layer.succeed(Journal, journal), undefined, { strategies })
   return yield* EventLog.read(journal)
 })
 
-describe("the strategies of a config", () => {
+describe("the strategies of an algorithm", () => {
   it("have the names of what they do, and other parameters make another identity", () => {
     const { buffer, halving, sampler, verification, weighting } = Strategies.identities(
-      Strategies.ofConfig(Presets.robust)
+      Strategies.ofAlgorithm(Presets.robust)
     )
     assert.deepStrictEqual(
       [weighting, sampler, halving, buffer, verification].map(({ name }) => name),
       ["moving-average", "stratified", "spare-unseen", "ring", "rerun-parent"]
     )
-    const changed: RunConfig = { ...Presets.robust, population: { ...Presets.robust.population, window: 9 } }
-    assert.deepStrictEqual(Strategies.foreign(changed, Strategies.identities(Strategies.ofConfig(Presets.robust))), [
+    const changed: Algorithm = { ...Presets.robust, population: { ...Presets.robust.population, window: 9 } }
+    assert.deepStrictEqual(Strategies.foreign(changed, Strategies.identities(Strategies.ofAlgorithm(Presets.robust))), [
       { part: "weighting", identity: weighting }
     ])
     assert.deepStrictEqual(Strategies.foreign(changed, null), [])
@@ -37,22 +37,25 @@ describe("the strategies of a config", () => {
   it.effect("are what their layer provides", () =>
     Effect.gen(function* () {
       const provided = yield* Effect.provide(Strategies.fromContext, Strategies.layer(Presets.paper))
-      assert.deepStrictEqual(Strategies.identities(provided), Strategies.identities(Strategies.ofConfig(Presets.paper)))
+      assert.deepStrictEqual(
+        Strategies.identities(provided),
+        Strategies.identities(Strategies.ofAlgorithm(Presets.paper))
+      )
     })
   )
 })
 
 describe("a strategy of one's own", () => {
-  it.effect("decides in place of the one that the config names, and the run says so", () =>
+  it.effect("decides in place of the one that the algorithm names, and the run says so", () =>
     Effect.gen(function* () {
       const [usual, events] = yield* Effect.all(
-        [Strategies.layer(config), own(config)].map((strategies) =>
+        [Strategies.layer(algorithm), own(algorithm)].map((strategies) =>
           Effect.provide(recorded(strategies), layerMemory, { local: true })
         )
       )
       const started = events?.[0]
       if (started?._tag !== "RunStarted") return assert.fail("a log begins with RunStarted")
-      assert.deepStrictEqual(Strategies.foreign(config, started.strategies), [
+      assert.deepStrictEqual(Strategies.foreign(algorithm, started.strategies), [
         { part: "halving", identity: { name: "drop-the-last", parameters: { parents: 1 } } }
       ])
       assert.notDeepEqual(prunes(events ?? []), prunes(usual ?? []))
@@ -65,20 +68,20 @@ describe("a strategy of one's own", () => {
     [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 }))],
     ([stopAfter]) =>
       Effect.gen(function* () {
-        const whole = yield* Effect.provide(recorded(own(config)), layerMemory, { local: true })
+        const whole = yield* Effect.provide(recorded(own(algorithm)), layerMemory, { local: true })
         const journal = yield* Journal
         const stored = Layer.succeed(Journal, journal)
         let committed = 0
-        yield* runOn(config, stored, () => (++committed > stopAfter ? Effect.interrupt : Effect.void), {
-          strategies: own(config)
+        yield* runOn(algorithm, stored, () => (++committed > stopAfter ? Effect.interrupt : Effect.void), {
+          strategies: own(algorithm)
         }).pipe(Effect.forkChild, Effect.flatMap(Fiber.await))
-        const refused = yield* Effect.flip(runOn(config, stored))
+        const refused = yield* Effect.flip(runOn(algorithm, stored))
         assert.include(
           refused.message,
           "the pruning rule is bottom-half (parents 1, floor 0, ties evidence), but was " +
             "drop-the-last (parents 1) when the run began; go on in a program that provides the one it began with"
         )
-        yield* runOn(config, stored, undefined, { strategies: own(config) })
+        yield* runOn(algorithm, stored, undefined, { strategies: own(algorithm) })
         assert.deepStrictEqual(yield* EventLog.read(journal), whole)
       }).pipe(Effect.provide(layerMemory, { local: true })),
     { arbitrary: { runs: 4 } }
@@ -86,17 +89,17 @@ describe("a strategy of one's own", () => {
 
   it.effect("replays where it is provided, and is refused where it is not", () =>
     Effect.gen(function* () {
-      const events = yield* recorded(own(config))
+      const events = yield* recorded(own(algorithm))
       const entries = yield* EventLog.readEntries(yield* Journal)
-      const { data } = yield* make(config)
-      const replay = Replay.replay({ config, data, entries })
-      assert.isNull((yield* Effect.provide(replay, own(config))).difference)
-      const refused = yield* Effect.flip(Effect.provide(replay, Strategies.layer(config)))
+      const { data } = yield* make(algorithm)
+      const replay = Replay.replay({ algorithm, data, entries })
+      assert.isNull((yield* Effect.provide(replay, own(algorithm))).difference)
+      const refused = yield* Effect.flip(Effect.provide(replay, Strategies.layer(algorithm)))
       assert.include(refused.message, "drop-the-last")
-      const opened = Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(config), events)))
+      const opened = Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(algorithm), events)))
       assert.include(opened.message, "drop-the-last")
-      const strategies = yield* Effect.provide(Strategies.fromContext, own(config))
-      assert.isTrue(Result.isSuccess(WhatIf.open({ config, strategies }, events)))
+      const strategies = yield* Effect.provide(Strategies.fromContext, own(algorithm))
+      assert.isTrue(Result.isSuccess(WhatIf.open({ algorithm, strategies }, events)))
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { Algorithm, RunEvent } from "@inspo/coevolution"
 import * as Presets from "@inspo/coevolution/Presets"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import * as WhatIf from "@inspo/coevolution/WhatIf"
@@ -11,37 +11,37 @@ import { syntheticLog } from "./support/SyntheticLog.ts"
 const { paper, robust } = Presets
 
 /** Ample groups: 7 instructions share 300 a step. */
-const ample = (preset: RunConfig): RunConfig => ({
+const ample = (preset: Algorithm): Algorithm => ({
   ...preset,
   schedule: { ...preset.schedule, steps: 32, evolveUntil: 30 },
   rollout: { ...preset.rollout, groupSize: 2 },
   train: { ...preset.train, batchSize: 300, miniBatchSize: 100 },
   verification: { ...preset.verification, samples: 40, rounds: 2, reuse: false }
 })
-const config: RunConfig = { ...ample(robust), sampler: { ...robust.sampler, temperature: 0.4 } }
-const log = syntheticLog(config, 400)
+const algorithm: Algorithm = { ...ample(robust), sampler: { ...robust.sampler, temperature: 0.4 } }
+const log = syntheticLog(algorithm, 400)
 
-const opened = (settings: RunConfig, events: ReadonlyArray<RunEvent>) =>
+const opened = (settings: Algorithm, events: ReadonlyArray<RunEvent>) =>
   Result.getOrThrow(WhatIf.open(Strategies.deciding(settings), events))
-const askOf = (log: WhatIf.Opened, settings: RunConfig) => WhatIf.ask(log, Strategies.deciding(settings))
-const ask = (change: Partial<RunConfig>) => askOf(opened(config, log), { ...config, ...change })
-const answer = (change: Partial<RunConfig>) => Result.getOrThrow(ask(change))
-const refusal = (change: Partial<RunConfig>) => Result.getOrThrow(Result.flip(ask(change)))
-const atTemperature = (temperature: number) => ({ sampler: { ...config.sampler, temperature } })
-const pruningEvery = (pruneEvery: number) => ({ schedule: { ...config.schedule, pruneEvery } })
+const askOf = (log: WhatIf.Opened, settings: Algorithm) => WhatIf.ask(log, Strategies.deciding(settings))
+const ask = (change: Partial<Algorithm>) => askOf(opened(algorithm, log), { ...algorithm, ...change })
+const answer = (change: Partial<Algorithm>) => Result.getOrThrow(ask(change))
+const refusal = (change: Partial<Algorithm>) => Result.getOrThrow(Result.flip(ask(change)))
+const atTemperature = (temperature: number) => ({ sampler: { ...algorithm.sampler, temperature } })
+const pruningEvery = (pruneEvery: number) => ({ schedule: { ...algorithm.schedule, pruneEvery } })
 const changed = ({ decisions }: WhatIf.Answer) =>
   decisions.filter(({ logged, replayed }) => JSON.stringify(logged) !== JSON.stringify(replayed))
 
 describe("the settings of the log", () => {
-  it.effect.each<readonly [string, RunConfig]>([
-    ["robust", ScriptedRun.config],
-    ["early stops", { ...ScriptedRun.config, verification: ScriptedRun.stopping }],
+  it.effect.each<readonly [string, Algorithm]>([
+    ["robust", ScriptedRun.algorithm],
+    ["early stops", { ...ScriptedRun.algorithm, verification: ScriptedRun.stopping }],
     ["trials in the groups of steps", ScriptedRun.reusing],
-    ["two parents", { ...ScriptedRun.config, population: { ...ScriptedRun.config.population, parents: 2 } }],
+    ["two parents", { ...ScriptedRun.algorithm, population: { ...ScriptedRun.algorithm.population, parents: 2 } }],
     [
       "paper",
       {
-        ...ScriptedRun.config,
+        ...ScriptedRun.algorithm,
         population: { ...paper.population, size: 5 },
         sampler: paper.sampler,
         halving: paper.halving,
@@ -49,7 +49,7 @@ describe("the settings of the log", () => {
         verification: { ...paper.verification, samples: 4, rounds: 3 }
       }
     ],
-    ["permuted credit", { ...ScriptedRun.config, control: { permuteCredit: true, clauses: null } }]
+    ["permuted credit", { ...ScriptedRun.algorithm, control: { permuteCredit: true, clauses: null } }]
   ])("reproduce a run: %s", ([, settings]) =>
     Effect.gen(function* () {
       const events: Array<RunEvent> = []
@@ -91,7 +91,7 @@ describe("the settings of the log", () => {
     ],
     ([{ evolveEvery, parents, preset, pruneEvery, seed, window }]) => {
       const base = Presets.byName[preset] ?? robust
-      const settings: RunConfig = {
+      const settings: Algorithm = {
         ...base,
         seed,
         population: { ...base.population, size: 5, parents, window },
@@ -127,8 +127,8 @@ describe("other settings", () => {
     assert.deepStrictEqual(logged.slice(0, 3), [5, 10, 15])
   })
 
-  it.each<readonly [string, RunConfig]>([
-    ["robust", config],
+  it.each<readonly [string, Algorithm]>([
+    ["robust", algorithm],
     ["paper", ample(paper)]
   ])("are refused where the log has no rewards of whom they keep: %s", (_, settings) => {
     const slow = { ...settings, schedule: { ...settings.schedule, pruneEvery: 15 } }
@@ -139,10 +139,10 @@ describe("other settings", () => {
   })
 
   it("are refused where they let in whom the log turned away, once that matters", () => {
-    const two: RunConfig = {
-      ...config,
-      population: { ...config.population, parents: 2 },
-      verification: { ...config.verification, fill: true }
+    const two: Algorithm = {
+      ...algorithm,
+      population: { ...algorithm.population, parents: 2 },
+      verification: { ...algorithm.verification, fill: true }
     }
     const one = { ...two, population: { ...two.population, parents: 1 } }
     const refused = Result.getOrThrow(Result.flip(askOf(opened(two, syntheticLog(two, 400)), one)))
@@ -152,7 +152,7 @@ describe("other settings", () => {
 
   it("count the groups that a ranking has seen", () => {
     const refusedAt = (ranking: "before" | "after") => {
-      const settings: RunConfig = { ...config, halving: { ...config.halving, ranking } }
+      const settings: Algorithm = { ...algorithm, halving: { ...algorithm.halving, ranking } }
       const everyStep = { ...settings, schedule: { ...settings.schedule, pruneEvery: 1 } }
       return Result.match(askOf(opened(settings, syntheticLog(settings, 400)), everyStep), {
         onSuccess: () => null,
@@ -173,7 +173,7 @@ describe("other settings", () => {
   })
 
   it("leave out the evolutions that the log skipped", () => {
-    const unpruned: RunConfig = { ...config, ...pruningEvery(0) }
+    const unpruned: Algorithm = { ...algorithm, ...pruningEvery(0) }
     const flawless = syntheticLog(unpruned, 400, () => 1)
     const { decisions } = Result.getOrThrow(askOf(opened(unpruned, flawless), { ...unpruned, ...atTemperature(1) }))
     const evolutions = decisions.filter(({ kind }) => kind === "refill")
@@ -184,9 +184,9 @@ describe("other settings", () => {
   })
 
   it("list decisions as they fall", () => {
-    const every = (pruneEvery: number): RunConfig => ({
-      ...config,
-      schedule: { ...config.schedule, steps: 16, pruneEvery }
+    const every = (pruneEvery: number): Algorithm => ({
+      ...algorithm,
+      schedule: { ...algorithm.schedule, steps: 16, pruneEvery }
     })
     const asked = askOf(opened(every(4), syntheticLog(every(4), 400)), every(5))
     const { decisions } = Result.getOrThrow(asked)
@@ -199,7 +199,7 @@ describe("other settings", () => {
   })
 
   it("keep the logged candidates whoever becomes the parent", () => {
-    const events = syntheticLog(config, 400)
+    const events = syntheticLog(algorithm, 400)
     const accepted = (step: number) =>
       events.flatMap((event) =>
         event._tag === "PopulationRefilled" && event.step === step
@@ -212,7 +212,7 @@ describe("other settings", () => {
   })
 
   it("are refused where they evolve and the log does not", () => {
-    const still: RunConfig = { ...config, population: { ...config.population, size: 3, parents: 3 } }
+    const still: Algorithm = { ...algorithm, population: { ...algorithm.population, size: 3, parents: 3 } }
     const silent = opened(still, syntheticLog(still, 400))
     const refused = Result.getOrThrow(
       Result.flip(
@@ -258,19 +258,19 @@ describe("other settings", () => {
 
 describe("a log", () => {
   it("must be finished", () => {
-    const refused = Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(config), log.slice(0, -1))))
+    const refused = Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(algorithm), log.slice(0, -1))))
     assert.include(refused.message, "not finished")
   })
 
   it("must be what its settings make of it", () => {
     const forged = log.map((event) => (event._tag === "Pruned" ? { ...event, pruned: event.pruned.slice(1) } : event))
-    const refused = Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(config), forged)))
+    const refused = Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(algorithm), forged)))
     assert.include(refused.message, "the prune at step 5")
     const reworded = log.map((event) =>
       event._tag === "StepPlanned" && event.step === 9 ? { ...event, probabilities: { i0: 1 } } : event
     )
     assert.include(
-      Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(config), reworded))).message,
+      Result.getOrThrow(Result.flip(WhatIf.open(Strategies.deciding(algorithm), reworded))).message,
       "probabilities of step 9"
     )
   })

@@ -23,7 +23,7 @@ class Follower {
   constructor(setting: Setting, contents: Arr.NonEmptyReadonlyArray<string>) {
     const [first, ...others] = contents
     this.setting = setting
-    this.server = new Server(settingsOf(setting.config), [first, ...others], strategiesOf(setting))
+    this.server = new Server(settingsOf(setting.algorithm), [first, ...others], strategiesOf(setting))
   }
 
   get compared(): Readonly<Record<string, number>> {
@@ -61,9 +61,9 @@ class Follower {
   #leases = new Map<string, string>()
 
   #plan(plan: Step): void {
-    const { config, questions } = this.setting
-    const { batchSize } = config.train
-    const batch = QuestionStream.batch({ seed: config.seed, step: plan.step, batchSize, size: questions.length })
+    const { algorithm, questions } = this.setting
+    const { batchSize } = algorithm.train
+    const batch = QuestionStream.batch({ seed: algorithm.seed, step: plan.step, batchSize, size: questions.length })
     const { answer, events } = this.server.do({
       _tag: "Lease",
       now: 0,
@@ -77,7 +77,7 @@ class Follower {
           : [
               {
                 key: question.id,
-                n: config.rollout.groupSize,
+                n: algorithm.rollout.groupSize,
                 stratum: question.dataSource,
                 sticky: null,
                 question: question.id
@@ -124,13 +124,13 @@ class Follower {
 }
 
 describe("a run driven through cohorts", () => {
-  for (const [name, config] of Object.entries(configs))
+  for (const [name, algorithm] of Object.entries(configs))
     it.effect(`takes the same decisions: ${name}`, () =>
       Effect.gen(function* () {
-        const { data } = yield* make(config)
-        const setting = makeSetting(RunStrategies.deciding(config), data)
+        const { data } = yield* make(algorithm)
+        const setting = makeSetting(RunStrategies.deciding(algorithm), data)
         let follower: Follower | undefined
-        yield* runOn(config, layerMemory, (event, state) =>
+        yield* runOn(algorithm, layerMemory, (event, state) =>
           Effect.sync(() => {
             if (event._tag === "PopulationInitialised")
               follower = new Follower(
@@ -145,7 +145,7 @@ describe("a run driven through cohorts", () => {
         for (const what of ["Pruned", "ParentsChosen", "TrialScored", "CandidatesJudged", "Refilled"])
           assert.isAbove(compared[what] ?? 0, 0, what)
         assert.isAbove(compared["assignments"] ?? 0, 100)
-        assert.strictEqual(compared["I*"], config.schedule.steps + 1)
+        assert.strictEqual(compared["I*"], algorithm.schedule.steps + 1)
       })
     )
 })

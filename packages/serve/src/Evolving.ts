@@ -129,7 +129,7 @@ const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer
       const { settings } = yield* live.state
       const budget = { usd: View.budgetUsd(settings, capUsd), rollouts: null, tokens: null, minutes: null }
       const bookkeeping = yield* Bookkeeping.make(budget)
-      const makeCall = yield* OptimizerCalls.make(budget, bookkeeping)
+      const makeCall = yield* OptimizerCalls.make(bookkeeping)
       return yield* proposer.propose({
         ...task.request,
         seed: settings.seed,

@@ -3,7 +3,7 @@ import {
   apply,
   next,
   Presets,
-  type RunConfig,
+  type Algorithm,
   type RunEvent,
   RunState,
   type Setting,
@@ -15,7 +15,7 @@ import { InstructionWeight } from "@inspo/population"
 import { Array as Arr } from "effect"
 import * as Environment from "../../laws/support/Environment.ts"
 
-export const base: Readonly<Record<RunConfig["halving"]["rule"], RunConfig>> = {
+export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
   "bottom-half": Presets.paper,
   "spare-unseen": Presets.robust,
   confident: {
@@ -31,7 +31,7 @@ const questions = Arr.makeBy(20_000, (index) => ({
   dataSource: `source ${index % 3}`
 }))
 
-export const settingOf = (config: RunConfig): Setting => ({ ...Strategies.deciding(config), questions })
+export const settingOf = (algorithm: Algorithm): Setting => ({ ...Strategies.deciding(algorithm), questions })
 
 /** Rewards in which no instruction stands out; nothing fails and nothing is missing. */
 const luck: Environment.Luck = { rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1], missing: [0], failing: [false] }
@@ -40,13 +40,14 @@ const luck: Environment.Luck = { rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1], mis
 export const play = (setting: Setting, over: (state: RunState.RunState) => boolean = () => false) => {
   const started: RunEvent = {
     _tag: "RunStarted",
-    config: setting.config,
+    algorithm: setting.algorithm,
     strategies: Strategies.identities(setting.strategies),
     engine: "",
     data: "",
+    search: "passages",
     code: ""
   }
-  const environment = Environment.make(setting.config, questions)
+  const environment = Environment.make(setting.algorithm, questions)
   const events: Array<RunEvent> = [started]
   let state = apply(setting, RunState.unstarted, started)
   while (RunState.isRunning(state) && !over(state)) {
@@ -58,13 +59,13 @@ export const play = (setting: Setting, over: (state: RunState.RunState) => boole
 }
 
 /** Selection, attribution and pruning of step 15, before any was pruned. */
-export const stepParts = (rule: RunConfig["halving"]["rule"], batchSize: number) => {
-  const config: RunConfig = {
+export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
+  const algorithm: Algorithm = {
     ...base[rule],
     schedule: { ...base[rule].schedule, steps: 15, pruneEvery: 0, evolveEvery: 0 },
     train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
   }
-  const setting = settingOf(config)
+  const setting = settingOf(algorithm)
   const { halving, weighting } = setting.strategies
   const planning = play(setting, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
   const { events, state } = play(setting, ({ phase }) => phase._tag === "Evaluate")
@@ -74,7 +75,7 @@ export const stepParts = (rule: RunConfig["halving"]["rule"], batchSize: number)
   const weights = weighting.weights(state.population)
   return {
     selection: () => (RunState.isRunning(planning) ? next(setting, planning) : null),
-    attribution: () => InstructionWeight.observe(Weighing.choices(config), planning.population, 15, groups),
+    attribution: () => InstructionWeight.observe(Weighing.choices(algorithm), planning.population, 15, groups),
     pruning: () => halving.prune(state.population, weights)
   }
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { type RunConfig, type RunEvent, Strategies } from "@inspo/coevolution"
+import { type Algorithm, type RunEvent, Strategies } from "@inspo/coevolution"
 import type { Engine } from "@inspo/engine"
 import { layerRuleBased } from "@inspo/reflection"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
@@ -79,7 +79,7 @@ const sets = (folder: string, steps: number): ReadonlyArray<string> => [
   "evaluation.questions=0"
 ]
 
-const scripted = (config: RunConfig, { passages }: LoadedData) =>
+const scripted = (config: Algorithm, { passages }: LoadedData) =>
   Layer.mergeAll(
     Strategies.layer(config),
     Rollout.layer({ ...config.rollout, topK: config.retrieval.topK }).pipe(

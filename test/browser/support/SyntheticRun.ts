@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises"
-import { Presets, RunConfig, type RunEvent } from "@inspo/coevolution"
+import type { RunEvent } from "@inspo/coevolution"
+import { Presets, RunConfig } from "@inspo/config"
 import * as RunState from "@inspo/coevolution/RunState"
 import { RunEvent as RunEventSchema, versions } from "@inspo/coevolution/RunEvent"
 import { type Group, Question, Trajectory } from "@inspo/domain"

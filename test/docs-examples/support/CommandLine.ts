@@ -1,4 +1,4 @@
-import { Presets } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { inspo } from "../../../apps/cli/src/Cli.ts"
 import { configKeys } from "../../../apps/cli/src/config/ConfigKeys.ts"
 import { parseSet, resolve } from "../../../apps/cli/src/config/Resolve.ts"

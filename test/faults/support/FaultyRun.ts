@@ -1,5 +1,6 @@
 import * as JudgePrompt from "@inspo/reward/JudgePrompt"
-import { Ledger, run, type RunConfig, type RunError, type RunState, Strategies } from "@inspo/coevolution"
+import { type Algorithm, Ledger, run, type RunError, type RunState, Strategies } from "@inspo/coevolution"
+import { algorithmOf, JudgeCost, type RunConfig } from "@inspo/config"
 import { Engine, type EngineError } from "@inspo/engine"
 import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
 import { Journal } from "@inspo/journal"
@@ -27,7 +28,7 @@ export interface Kind {
 }
 
 /** The world of a run with its index, which many runs can share. */
-export const makeWorld = Effect.fnUntraced(function* (config: RunConfig) {
+export const makeWorld = Effect.fnUntraced(function* (config: Algorithm) {
   const { data, engine, passages } = yield* prepare(config)
   return { data, engine, search: Context.get(yield* Layer.build(layerBm25(passages)), Search) }
 })
@@ -107,9 +108,14 @@ export const make = Effect.fnUntraced(function* (
         Layer.succeed(Proposer, proposer),
         Layer.succeed(Journal, journal)
       )
-      return yield* run({ config, data: world.data, code: "test", onEvent: () => Effect.void }).pipe(
-        Effect.provide(services)
-      )
+      return yield* run({
+        algorithm: algorithmOf(config),
+        data: world.data,
+        budget: config.budget,
+        scoringAtMost: (question) => JudgeCost.atMost(config, question),
+        code: "test",
+        onEvent: () => Effect.void
+      }).pipe(Effect.provide(services))
     }).pipe(Effect.scoped)
 
   const next = Effect.fnUntraced(function* (config: RunConfig) {

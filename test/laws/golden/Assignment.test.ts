@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type RunConfig, RunState } from "@inspo/coevolution"
+import { type Algorithm, RunState } from "@inspo/coevolution"
 import { Question, Trajectory } from "@inspo/domain"
 import { Sampler } from "@inspo/sampler"
 import { Array as Arr, Schema } from "effect"
@@ -47,7 +47,7 @@ describe("assignment", () => {
 })
 
 const assign = (
-  preset: RunConfig,
+  preset: Algorithm,
   request: {
     readonly weights: ReadonlyArray<number>
     readonly temperature: number

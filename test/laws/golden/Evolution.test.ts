@@ -76,7 +76,7 @@ describe("evolution", () => {
 
   for (const [reading, preset] of both)
     it(`row 12: what verification costs (${reading})`, () => {
-      const { rollouts } = Strategies.ofConfig(preset).verification.plan({
+      const { rollouts } = Strategies.ofAlgorithm(preset).verification.plan({
         candidates: preset.proposer.candidates,
         questions: preset.verification.samples
       })
@@ -108,7 +108,7 @@ describe("evolution", () => {
 
   for (const [reading, preset] of both)
     it(`row 13: D_B is drawn from the buffer, or holds fresh questions (${reading})`, () => {
-      const strategy = Strategies.ofConfig(preset).buffer
+      const strategy = Strategies.ofAlgorithm(preset).buffer
       let buffer = ReplayBuffer.empty
       for (const [step, questions] of [[], ["q0"], ["q1", "q2"]].entries())
         buffer = ReplayBuffer.add(
@@ -236,14 +236,15 @@ describe("evolution", () => {
   for (const [reading, preset] of both)
     it(`row 23: the first population is the seeds and one proposal for the rest (${reading})`, () => {
       const first = (seeds: ReadonlyArray<string>) => {
-        const config = { ...preset, instruction: { seed: "the seed", seeds } }
-        const setting = { ...Strategies.deciding(config), questions: [] }
+        const algorithm = { ...preset, instruction: { seed: "the seed", seeds } }
+        const setting = { ...Strategies.deciding(algorithm), questions: [] }
         const started = {
           _tag: "RunStarted",
-          config,
+          algorithm,
           strategies: Strategies.identities(setting.strategies),
           engine: "",
           data: "",
+          search: "passages",
           code: ""
         } as const
         const state = apply(setting, RunState.unstarted, started)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type RunConfig, Selection } from "@inspo/coevolution"
+import { type Algorithm, Selection } from "@inspo/coevolution"
 import { Instruction, Question } from "@inspo/domain"
 import { constants, GrpoBatch } from "@inspo/policy-gradient"
 import { Prompt } from "@inspo/rollout"
@@ -7,7 +7,7 @@ import { both, every, small } from "../support/Golden.ts"
 import { play } from "../support/Trace.ts"
 
 describe("training", () => {
-  const advantages = (preset: RunConfig, rewards: ReadonlyArray<readonly [instruction: number, reward: number]>) =>
+  const advantages = (preset: Algorithm, rewards: ReadonlyArray<readonly [instruction: number, reward: number]>) =>
     GrpoBatch.groups(rewards.map(([instruction, reward]) => sampled(instruction, 0, reward)))
       .flatMap((group) => GrpoBatch.score(group, preset.train.advantage))
       .map(({ advantage }) => advantage)
@@ -105,7 +105,7 @@ describe("training", () => {
     })
 
     it(`row 24: the instruction stands before the question, in the user message (${reading})`, () => {
-      const ask = (role: RunConfig["rollout"]["texts"]["role"]) =>
+      const ask = (role: Algorithm["rollout"]["texts"]["role"]) =>
         Prompt.messages({ text: "Search first." }, { question: "Who?" }, { texts: { ...preset.rollout.texts, role } })
       assert.strictEqual(preset.rollout.texts.role, "user")
       assert.deepStrictEqual(ask("user"), [{ role: "user", content: "Search first. Question: Who?" }])
@@ -116,12 +116,12 @@ describe("training", () => {
     })
 
     it(`row 22: the last policy is returned, or the last one before a collapse (${reading})`, () => {
-      const config = small(preset, {
+      const algorithm = small(preset, {
         population: { size: 1 },
         schedule: { steps: 20 },
         evaluation: { every: 5, select: preset.evaluation.select }
       })
-      const { state } = play(config, {
+      const { state } = play(algorithm, {
         rewards: Array.from({ length: 20 }, (_, index) => ({ i0: [[index < 10 ? 0.4 : 0]] }))
       })
       // The 10-step mean is .4 at step 10 and .04 × (20 - t) after it: below half of .4 from step 16 on.
@@ -129,7 +129,7 @@ describe("training", () => {
       assert.strictEqual(best?.step, 10)
       assert.approximately(best?.mean ?? NaN, 0.4, 1e-12)
       assert.strictEqual(collapse?.step, 16)
-      assert.strictEqual(Selection.selected(config, state).step, reading === "paper" ? 20 : 10)
+      assert.strictEqual(Selection.selected(algorithm, state).step, reading === "paper" ? 20 : 10)
     })
   }
 })

@@ -2,7 +2,7 @@
  * Algorithm 1 of the paper as one straight program, with the readings of what it leaves open. It shares no code with the
  * loop it is compared with.
  */
-import type { Command, RunConfig, RunEvent, RunState } from "@inspo/coevolution"
+import type { Command, Algorithm, RunEvent, RunState } from "@inspo/coevolution"
 import { Predicate } from "effect"
 import { holds, near, same } from "./Check.ts"
 import {
@@ -28,8 +28,12 @@ export interface Happening {
 type Following = Generator<void, void, Happening>
 
 /** Follows a run event by event; throws as soon as one is not what the algorithm allows. */
-export function* run(config: RunConfig, questions: ReadonlyArray<RunState.QuestionRef>, history: History): Following {
-  const { evaluation, population, schedule } = config
+export function* run(
+  algorithm: Algorithm,
+  questions: ReadonlyArray<RunState.QuestionRef>,
+  history: History
+): Following {
+  const { evaluation, population, schedule } = algorithm
   yield* receive("RunStarted")
   const first = yield* receive("PopulationInitialised")
   history.born = first.event.instructions
@@ -39,25 +43,25 @@ export function* run(config: RunConfig, questions: ReadonlyArray<RunState.Questi
   yield* receive("CheckpointSaved")
 
   while (history.step < schedule.steps) {
-    yield* takeStep(config, questions, history, null)
+    yield* takeStep(algorithm, questions, history, null)
     const t = history.step
 
     // By the letter parents come from the population as it was before pruning.
-    const before = ranking(config, history, weighed(config, history))
+    const before = ranking(algorithm, history, weighed(algorithm, history))
     if (schedule.pruneEvery > 0 && t % schedule.pruneEvery === 0 && history.alive.length > population.parents)
-      yield* prune(config, history)
-    const after = ranking(config, history, weighed(config, history))
-    if (evolvesAt(config, t))
+      yield* prune(algorithm, history)
+    const after = ranking(algorithm, history, weighed(algorithm, history))
+    if (evolvesAt(algorithm, t))
       yield* evolve(
-        config,
+        algorithm,
         questions,
         history,
-        { before, after }[config.halving.ranking].slice(0, config.population.parents)
+        { before, after }[algorithm.halving.ranking].slice(0, algorithm.population.parents)
       )
-    yield* endStep(config, history)
+    yield* endStep(algorithm, history)
   }
 
-  const best = returned(config, history)
+  const best = returned(algorithm, history)
   if (evaluation.questions > 0)
     for (const policy of ["after", "before"])
       for (const instruction of new Set([history.born[0]?.id, best])) {
@@ -65,7 +69,7 @@ export function* run(config: RunConfig, questions: ReadonlyArray<RunState.Questi
         same([event.policy, event.instruction], [policy, instruction])
         same(
           command?._tag === "Evaluate" ? command.checkpointStep : null,
-          policy === "before" ? 0 : returnedStep(config, history)
+          policy === "before" ? 0 : returnedStep(algorithm, history)
         )
       }
   same((yield* receive("RunFinished")).event.best, best)
@@ -80,14 +84,14 @@ interface Arms {
 
 /** One step until the population is up for change: plan, act, learn, look. */
 function* takeStep(
-  config: RunConfig,
+  algorithm: Algorithm,
   questions: ReadonlyArray<RunState.QuestionRef>,
   history: History,
   inSteps: Arms | null
 ): Generator<void, { readonly asked: ReadonlyArray<string>; readonly groups: Groups }, Happening> {
-  const { schedule, train } = config
+  const { schedule, train } = algorithm
   const plan = (yield* receive("StepPlanned")).event
-  const asked = assertPlan(config, questions, history, plan, inSteps)
+  const asked = assertPlan(algorithm, questions, history, plan, inSteps)
   const { groups } = (yield* receive("RolloutsCollected")).event
   const t = history.step + 1
   observe(history, t, groups)
@@ -95,18 +99,18 @@ function* takeStep(
     yield* receive("TrainingPlanned")
   yield* receive("StepTrained")
   history.step = t
-  if (looksAt(config, t)) yield* validate(config, history)
+  if (looksAt(algorithm, t)) yield* validate(algorithm, history)
   return { asked, groups }
 }
 
 /** The end of a step: the policy is saved where it is due. */
-function* endStep(config: RunConfig, { step }: History): Following {
-  const { checkpoint, schedule } = config
-  if (looksAt(config, step) || step === schedule.steps || step % checkpoint.every === 0)
+function* endStep(algorithm: Algorithm, { step }: History): Following {
+  const { checkpoint, schedule } = algorithm
+  if (looksAt(algorithm, step) || step === schedule.steps || step % checkpoint.every === 0)
     yield* receive("CheckpointSaved")
 }
 
-const looksAt = ({ evaluation, schedule }: RunConfig, t: number): boolean =>
+const looksAt = ({ evaluation, schedule }: Algorithm, t: number): boolean =>
   evaluation.every > 0 && (t % evaluation.every === 0 || t === schedule.steps)
 
 function* receive<Tag extends RunEvent["_tag"]>(
@@ -117,15 +121,15 @@ function* receive<Tag extends RunEvent["_tag"]>(
   throw new Error(`${event._tag} happened where Algorithm 1 has ${tag}`)
 }
 
-function* validate(config: RunConfig, history: History): Following {
+function* validate(algorithm: Algorithm, history: History): Following {
   const { event } = yield* receive("Validated")
-  same(event.instruction, bestOf(config, history))
+  same(event.instruction, bestOf(algorithm, history))
   const rewards = event.groups.flatMap(({ rewards }) => rewards)
   if (rewards.length > 0) history.validated = [...history.validated, { step: history.step, mean: mean(rewards) }]
 }
 
 /** Row 22: the step whose policy is returned. */
-const returnedStep = ({ evaluation }: RunConfig, history: History): number => {
+const returnedStep = ({ evaluation }: Algorithm, history: History): number => {
   const { select } = evaluation
   if (select === "best") {
     const highest = Math.max(...history.validated.map(({ mean }) => mean))
@@ -180,13 +184,13 @@ const observe = (history: History, step: number, groups: Event<"RolloutsCollecte
  * parent come first, question by question; gives the questions they meet on.
  */
 const assertPlan = (
-  config: RunConfig,
+  algorithm: Algorithm,
   questions: ReadonlyArray<RunState.QuestionRef>,
   history: History,
   whole: Event<"StepPlanned">,
   inSteps: Arms | null
 ): ReadonlyArray<string> => {
-  const batchSize = Math.min(config.train.batchSize, questions.length)
+  const batchSize = Math.min(algorithm.train.batchSize, questions.length)
   same(whole.questions.length, batchSize)
   same(whole.assignment.length, batchSize)
   const met: Array<string> = []
@@ -223,13 +227,13 @@ const assertPlan = (
     "the questions are training questions"
   )
 
-  const shares = probabilities(config, history)
+  const shares = probabilities(algorithm, history)
   same(Object.keys(plan.probabilities), [...shares.keys()])
   for (const [id, share] of shares) near(plan.probabilities[id], share)
   near(total(Object.values(plan.probabilities)), 1)
 
   same(plan.assignment.length, plan.questions.length)
-  const guaranteed = { drawn: [], guaranteed: history.newcomers, everyone: history.alive }[config.sampler.newcomers]
+  const guaranteed = { drawn: [], guaranteed: history.newcomers, everyone: history.alive }[algorithm.sampler.newcomers]
   const groupsOf = (id: string) => plan.assignment.filter((held) => held === id).length
   same(
     guaranteed.filter((id) => groupsOf(id) > 0).length,
@@ -242,7 +246,7 @@ const assertPlan = (
     plan.assignment.every((id) => (shares.get(id) ?? 0) > 0 || served.includes(id)),
     "Eq. 4 can draw every instruction that has a question"
   )
-  if (config.sampler.assignment === "stratified")
+  if (algorithm.sampler.assignment === "stratified")
     for (const source of new Set(plan.questions.map((id) => sourceOf.get(id)))) {
       const held = plan.assignment.filter((_, index) => sourceOf.get(plan.questions[index] ?? "") === source)
       for (const [id, share] of shares) {
@@ -259,10 +263,10 @@ const assertPlan = (
  * Successive halving: the bottom half leaves, down to N_parent, less those whom the rule spares. The word of
  * `confident` on how sure it is has laws of its own.
  */
-function* prune(config: RunConfig, history: History): Following {
-  const { rule } = config.halving
-  const by = weighed(config, history)
-  const order = ranking(config, history, by)
+function* prune(algorithm: Algorithm, history: History): Following {
+  const { rule } = algorithm.halving
+  const by = weighed(algorithm, history)
+  const order = ranking(algorithm, history, by)
   const { event } = yield* receive("Pruned")
   const sure = new Set<string>(event.pruned.filter(({ certainty = 0 }) => certainty >= 0.95).map(({ id }) => id))
   const leaves = {
@@ -271,7 +275,7 @@ function* prune(config: RunConfig, history: History): Following {
     confident: (id: string) => sure.has(id)
   }[rule]
   const leaving: Array<string> = []
-  const least = Math.max(config.population.parents, Math.ceil(order.length / 2))
+  const least = Math.max(algorithm.population.parents, Math.ceil(order.length / 2))
   for (const id of order.slice(least).toReversed()) if (leaves(id)) leaving.push(id)
   same(
     event.pruned.map(({ id }) => id),
@@ -296,19 +300,19 @@ interface Tried {
 
 /** Lines 12-23: rounds of proposing and verifying, until the population is full again or the rounds are used up. */
 function* evolve(
-  config: RunConfig,
+  algorithm: Algorithm,
   questions: ReadonlyArray<RunState.QuestionRef>,
   history: History,
   parents: ReadonlyArray<string>
 ): Following {
-  const reuses = config.verification.reuse && config.verification.samples > 0
-  const places = config.population.size - parents.length
+  const reuses = algorithm.verification.reuse && algorithm.verification.samples > 0
+  const places = algorithm.population.size - parents.length
   const tried: Array<Tried> = []
-  for (let round = 1; round <= config.verification.rounds; round++) {
+  for (let round = 1; round <= algorithm.verification.rounds; round++) {
     // Parents take turns; one that never fails gives its turn to the next.
     const turns = parents.map((_, later) => parents[(round - 1 + later) % parents.length] ?? "")
     if (round === 1) same((yield* receive("ParentsChosen")).event.parents, parents)
-    const parent = turns.find((id) => failuresOf(config, history, id).length > 0)
+    const parent = turns.find((id) => failuresOf(algorithm, history, id).length > 0)
     if (parent === undefined) {
       if (round > 1) break
       yield* receive("EvolutionSkipped")
@@ -317,18 +321,18 @@ function* evolve(
     const { command, event: proposal } = yield* receive("CandidatesProposed")
     if (command?._tag === "Propose") assertKnowledge(history, tried, command)
     same([proposal.round, proposal.parent], [round, parent])
-    assertFailures(config, history, parent, proposal.failures)
+    assertFailures(algorithm, history, parent, proposal.failures)
     const accepted = tried.filter(({ passed }) => passed).length
     const scores =
-      proposal.candidates.length === 0 || config.verification.samples === 0
+      proposal.candidates.length === 0 || algorithm.verification.samples === 0
         ? { questions: [], candidates: proposal.candidates.map(() => []), parent: null }
         : yield* reuses
-            ? verifyInSteps(config, questions, history, proposal, places - accepted)
-            : verify(config, history, proposal, places - accepted)
-    const judged = verdicts(config, history, proposal, scores)
+            ? verifyInSteps(algorithm, questions, history, proposal, places - accepted)
+            : verify(algorithm, history, proposal, places - accepted)
+    const judged = verdicts(algorithm, history, proposal, scores)
     tried.push(...judged)
     const isFull = tried.filter(({ passed }) => passed).length >= places
-    const isLast = round === config.verification.rounds || (reuses && history.step >= config.schedule.steps)
+    const isLast = round === algorithm.verification.rounds || (reuses && history.step >= algorithm.schedule.steps)
     const { event } = yield* receive("CandidatesJudged")
     same(
       event.verdicts.map(({ accepted, mean, parentMean, questions, score }) => [
@@ -348,7 +352,7 @@ function* evolve(
   const byScore = tried.toSorted((a, b) => b.score - a.score)
   const entitled = [
     ...byScore.filter(({ passed }) => passed),
-    ...byScore.filter(({ passed }) => !passed && config.verification.fill)
+    ...byScore.filter(({ passed }) => !passed && algorithm.verification.fill)
   ].slice(0, places)
   same(event.parents, parents)
   same(
@@ -358,7 +362,7 @@ function* evolve(
   same(event.shortfall, places - entitled.length)
   same(
     event.replaced.map(({ id }) => id),
-    ranking(config, history, weighed(config, history))
+    ranking(algorithm, history, weighed(algorithm, history))
       .filter((id) => !parents.includes(id))
       .toReversed()
   )
@@ -385,15 +389,15 @@ interface Scores {
 
 /** All questions at once, or some at a time for those whose fate is open. */
 function* verify(
-  config: RunConfig,
+  algorithm: Algorithm,
   history: History,
   { candidates, failures }: Event<"CandidatesProposed">,
   places: number
 ): Generator<void, Scores, Happening> {
-  const { lookEvery, stop } = config.verification
+  const { lookEvery, stop } = algorithm.verification
   if (stop === null) {
     const { command, event } = yield* receive("CandidatesVerified")
-    assertVerificationSet(config, history, failures, command?._tag === "Verify" ? command.questions : [])
+    assertVerificationSet(algorithm, history, failures, command?._tag === "Verify" ? command.questions : [])
     same(event.batch, 0)
     return event
   }
@@ -414,23 +418,23 @@ function* verify(
       same(own.length, open.includes(place) ? event.questions.length : 0)
       scores[place]?.push(...own)
     }
-    assertVerificationSet(config, history, failures, asked, asked.length)
-    const left = questionsToAsk(config, history, failures) - asked.length
+    assertVerificationSet(algorithm, history, failures, asked, asked.length)
+    const left = questionsToAsk(algorithm, history, failures) - asked.length
     if (left > 0) same(some.length, lookEvery)
-    open = stillOpen(config, open, scores, parent, left, places)
+    open = stillOpen(algorithm, open, scores, parent, left, places)
   }
   return { questions, candidates: scores, parent }
 }
 
 /** Some questions of each following step, for those whose fate is open, in whole groups. */
 function* verifyInSteps(
-  config: RunConfig,
+  algorithm: Algorithm,
   training: ReadonlyArray<RunState.QuestionRef>,
   history: History,
   { candidates, failures, parent, round, step }: Event<"CandidatesProposed">,
   places: number
 ): Generator<void, Scores, Happening> {
-  const held = buffer(config, history)
+  const held = buffer(algorithm, history)
   const reflected = new Set(
     held.filter(({ trajectory }) => failures.some((id) => id === trajectory)).map(({ question }) => question)
   )
@@ -441,10 +445,10 @@ function* verifyInSteps(
   let open = [...candidates.keys()]
   for (let batch = 0; open.length > 0; batch++) {
     if (batch > 0) same<ReadonlyArray<number>>((yield* receive("VerificationContinued")).event.remaining, open)
-    yield* endStep(config, history)
+    yield* endStep(algorithm, history)
     const arms = [parent, ...open.map((place) => ids[place] ?? "")]
-    const left = config.verification.samples - questions.length
-    const { asked, groups } = yield* takeStep(config, training, history, { arms, reflected, left })
+    const left = algorithm.verification.samples - questions.length
+    const { asked, groups } = yield* takeStep(algorithm, training, history, { arms, reflected, left })
     const { event } = yield* receive("CandidatesVerified")
     same([event.batch, event.asked, event.rollouts, event.tokens], [batch, asked.length, 0, 0])
     const earned = (id: string, question: string) => {
@@ -458,15 +462,15 @@ function* verifyInSteps(
       parents.push(earned(parent, question) ?? NaN)
       for (const place of open) scores[place]?.push(earned(ids[place] ?? "", question) ?? NaN)
     }
-    if (complete.length === 0 || history.step >= config.schedule.steps) break
-    open = stillOpen(config, open, scores, parents, config.verification.samples - questions.length, places)
+    if (complete.length === 0 || history.step >= algorithm.schedule.steps) break
+    open = stillOpen(algorithm, open, scores, parents, algorithm.verification.samples - questions.length, places)
   }
   return { questions, candidates: scores, parent: parents }
 }
 
 /** Who may still go either way, with `left` questions to come. */
 const stillOpen = (
-  { verification }: RunConfig,
+  { verification }: Algorithm,
   open: ReadonlyArray<number>,
   scores: ReadonlyArray<ReadonlyArray<number>>,
   parent: ReadonlyArray<number>,
@@ -523,7 +527,7 @@ const assertKnowledge = (
   )
 }
 
-const evolvesAt = ({ population, schedule, verification }: RunConfig, t: number): boolean =>
+const evolvesAt = ({ population, schedule, verification }: Algorithm, t: number): boolean =>
   !(verification.reuse && verification.samples > 0 && t === schedule.steps) &&
   schedule.evolveEvery > 0 &&
   t % schedule.evolveEvery === 0 &&
@@ -531,22 +535,23 @@ const evolvesAt = ({ population, schedule, verification }: RunConfig, t: number)
   t <= schedule.evolveUntil &&
   population.size > population.parents
 
-const failuresOf = (config: RunConfig, history: History, parent: string): ReadonlyArray<Remembered> => {
-  const held = buffer(config, history)
+const failuresOf = (algorithm: Algorithm, history: History, parent: string): ReadonlyArray<Remembered> => {
+  const held = buffer(algorithm, history)
   const latest = Math.max(...held.map(({ step }) => step))
   return held.filter(
-    (one) => one.reward < 0.5 && (config.buffer.failures === "any" ? one.step === latest : one.instruction === parent)
+    (one) =>
+      one.reward < 0.5 && (algorithm.buffer.failures === "any" ? one.step === latest : one.instruction === parent)
   )
 }
 
 /** Row 14: as many as asked for while there are; own ones latest first, and of as many questions as possible. */
-const assertFailures = (config: RunConfig, history: History, parent: string, shown: ReadonlyArray<string>): void => {
-  const eligible = failuresOf(config, history, parent)
+const assertFailures = (algorithm: Algorithm, history: History, parent: string, shown: ReadonlyArray<string>): void => {
+  const eligible = failuresOf(algorithm, history, parent)
   const chosen = shown.flatMap((id) => eligible.filter(({ trajectory }) => trajectory === id))
   same(new Set(shown).size, shown.length)
   same(chosen.length, shown.length)
   same(shown.length, Math.min(4, eligible.length))
-  if (config.buffer.failures === "any") return
+  if (algorithm.buffer.failures === "any") return
   const latest = latestOfEach(eligible)
   const repeats = eligible.map(({ step }) => step).toSorted((a, b) => b - a)
   for (const step of latest) repeats.splice(repeats.indexOf(step), 1)
@@ -558,14 +563,14 @@ const assertFailures = (config: RunConfig, history: History, parent: string, sho
 
 /** Row 13: any of the buffer, or the most recent ones that nobody reflected on, each once. */
 const assertVerificationSet = (
-  config: RunConfig,
+  algorithm: Algorithm,
   history: History,
   reflected: ReadonlyArray<string>,
   asked: ReadonlyArray<string>,
-  samples = config.verification.samples
+  samples = algorithm.verification.samples
 ): void => {
-  const held = buffer(config, history)
-  const { questions } = config.verification
+  const held = buffer(algorithm, history)
+  const { questions } = algorithm.verification
   if (samples === 0) return same(asked, [])
   if (questions === "uniform") {
     same(asked.length, samples)
@@ -589,9 +594,9 @@ const unreflected = (held: ReadonlyArray<Remembered>, reflected: ReadonlyArray<s
 }
 
 /** How many questions D_B has. */
-const questionsToAsk = (config: RunConfig, history: History, reflected: ReadonlyArray<string>): number => {
-  const { questions, samples } = config.verification
-  const held = buffer(config, history)
+const questionsToAsk = (algorithm: Algorithm, history: History, reflected: ReadonlyArray<string>): number => {
+  const { questions, samples } = algorithm.verification
+  const held = buffer(algorithm, history)
   return questions === "uniform"
     ? samples
     : Math.min(samples, new Set(unreflected(held, reflected).map(({ question }) => question)).size)
@@ -599,19 +604,19 @@ const questionsToAsk = (config: RunConfig, history: History, reflected: Readonly
 
 /** Lines 16-19: who is at least as good as the parent. */
 const verdicts = (
-  config: RunConfig,
+  algorithm: Algorithm,
   history: History,
   proposal: Event<"CandidatesProposed">,
   round: Scores
 ): ReadonlyArray<Tried> => {
-  const rerun = config.verification.baseline === "rerun"
-  same(round.parent !== null, rerun && config.verification.samples > 0 && proposal.candidates.length > 0)
+  const rerun = algorithm.verification.baseline === "rerun"
+  same(round.parent !== null, rerun && algorithm.verification.samples > 0 && proposal.candidates.length > 0)
   return proposal.candidates.map(({ text }, index) => {
     const scores = round.candidates[index] ?? []
     const met = round.parent?.slice(0, scores.length) ?? []
-    const baseline = met.length > 0 ? mean(met) : onRecord(buffer(config, history), proposal.parent, round.questions)
+    const baseline = met.length > 0 ? mean(met) : onRecord(buffer(algorithm, history), proposal.parent, round.questions)
     const own = scores.length === 0 ? 0 : mean(scores)
-    const untried = config.verification.samples === 0
+    const untried = algorithm.verification.samples === 0
     return {
       text,
       parent: proposal.parent,

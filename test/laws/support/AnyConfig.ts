@@ -1,5 +1,5 @@
 /** Small runs of every kind: all of the paper's readings, all of ours, or any mixture. */
-import { inconsistency, Presets, type RunConfig, type RunState } from "@inspo/coevolution"
+import { inconsistency, Presets, type Algorithm, type RunState } from "@inspo/coevolution"
 import { Question } from "@inspo/domain"
 import * as fc from "fast-check"
 
@@ -50,10 +50,10 @@ const numbers = fc.record({
   checkpoint: fc.record({ every: fc.integer({ min: 1, max: 3 }), keep: fc.constantFrom(null, 1, 2) })
 })
 
-export const config: fc.Arbitrary<RunConfig> = fc
+export const algorithm: fc.Arbitrary<Algorithm> = fc
   .tuple(readings, numbers)
   .map(([[a, d, f, g, h, i, k, l], n]) => {
-    const by = (reading: RunConfig | undefined) => reading ?? robust
+    const by = (reading: Algorithm | undefined) => reading ?? robust
     return {
       ...robust,
       seed: n.seed,
@@ -90,11 +90,11 @@ export const config: fc.Arbitrary<RunConfig> = fc
       },
       rollout: { ...robust.rollout, groupSize: n.groupSize },
       train: { ...robust.train, ...n.training, batchSize: n.batchSize, miniBatchSize: 1 },
-      evaluation: { baseline: true, ...n.evaluation },
+      evaluation: { ...n.evaluation },
       checkpoint: n.checkpoint
     }
   })
-  .filter((config) => inconsistency(config) === null)
+  .filter((algorithm) => inconsistency(algorithm) === null)
 
 const source = fc.constantFrom("nq", "hotpotqa", "musique")
 

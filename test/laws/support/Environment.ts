@@ -1,5 +1,5 @@
 /** A world that answers the commands of a run at will, and counts what it was asked for. */
-import { type Command, type RunConfig, type RunEvent, RunState } from "@inspo/coevolution"
+import { type Command, type Algorithm, type RunEvent, RunState } from "@inspo/coevolution"
 import { type Group, type Instruction, Question, Trajectory } from "@inspo/domain"
 import { Array as Arr } from "effect"
 
@@ -30,7 +30,7 @@ export interface Environment {
   readonly counted: Counted
 }
 
-export const make = (config: RunConfig, questions: ReadonlyArray<RunState.QuestionRef>): Environment => {
+export const make = (algorithm: Algorithm, questions: ReadonlyArray<RunState.QuestionRef>): Environment => {
   const counted: Counted = {
     spent: {
       rollouts: { train: 0, verification: 0, evaluation: 0 },
@@ -45,7 +45,7 @@ export const make = (config: RunConfig, questions: ReadonlyArray<RunState.Questi
   const unseen = (name: string, count: number) =>
     Array.from({ length: count }, (_, index) => Question.QuestionId.make(`${name} ${index}`))
   const validationQuestions = unseen("validation", 2)
-  const testQuestions = unseen("test", config.evaluation.questions)
+  const testQuestions = unseen("test", algorithm.evaluation.questions)
 
   const roll = (purpose: Purpose, id: string, luck: Luck): Attempt => {
     const failed = draw(luck.failing)
@@ -107,7 +107,7 @@ export const make = (config: RunConfig, questions: ReadonlyArray<RunState.Questi
         return {
           _tag: "RolloutsCollected",
           step,
-          ...rollOut("train", `train/${step}`, pairs, config.rollout.groupSize, luck)
+          ...rollOut("train", `train/${step}`, pairs, algorithm.rollout.groupSize, luck)
         }
       }
       case "PlanTraining":

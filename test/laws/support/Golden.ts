@@ -5,7 +5,7 @@
  * Unless a trace says otherwise: n = 5 steps, and τ_s = 0.2 / ln 2, so that p_j is in proportion to 2^(5 w_j).
  */
 import { assert, it } from "@effect/vitest"
-import { Presets, type RunConfig } from "@inspo/coevolution"
+import { Presets, type Algorithm } from "@inspo/coevolution"
 import { play, type Script, type Step, type Trace } from "./Trace.ts"
 
 /** The two columns of the specification. */
@@ -15,10 +15,10 @@ export const both = [
 ] as const
 
 /** Overrides of a preset, section by section. */
-export type Change = { readonly [Section in keyof RunConfig]?: Partial<RunConfig[Section]> }
+export type Change = { readonly [Section in keyof Algorithm]?: Partial<Algorithm[Section]> }
 
 /** A preset at the scale of a trace. */
-export const small = (preset: RunConfig, change: Change): RunConfig => ({
+export const small = (preset: Algorithm, change: Change): Algorithm => ({
   ...preset,
   population: { ...preset.population, size: 2, ...change.population },
   sampler: { ...preset.sampler, temperature: 0.2 / Math.LN2, ...change.sampler },

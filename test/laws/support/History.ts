@@ -1,5 +1,5 @@
 /** What happened in a run as plain lists, and what follows from it, computed anew each time. */
-import type { RunConfig } from "@inspo/coevolution"
+import type { Algorithm } from "@inspo/coevolution"
 
 /** What an instruction was credited with in one step. */
 interface Observation {
@@ -62,62 +62,62 @@ export const nothing = (): History => ({
 })
 
 /** Eq. 6 for one instruction with what was observed until `step`; null when it was never sampled since the reset. */
-export const weight = (config: RunConfig, history: History, id: string, step: number): number | null => {
-  const { average, window } = config.population
+export const weight = (algorithm: Algorithm, history: History, id: string, step: number): number | null => {
+  const { average, window } = algorithm.population
   const own = since(history, id, step)
   if (own.length === 0) return null
   const counted = average === "draws" ? own.slice(-window) : own.filter((one) => one.step > step - window)
   // The window ran empty: what it held a step ago still counts.
-  if (counted.length === 0) return weight(config, history, id, step - 1)
+  if (counted.length === 0) return weight(algorithm, history, id, step - 1)
   const divisor = average === "draws" ? window : counted.length
   return total(counted.map(({ rewards }) => mean(rewards))) / divisor
 }
 
 /** Whether the weight outlived its window. */
-export const isStale = (config: RunConfig, history: History, id: string): boolean => {
+export const isStale = (algorithm: Algorithm, history: History, id: string): boolean => {
   const own = since(history, id, history.observed)
   return (
-    config.population.average === "steps" &&
+    algorithm.population.average === "steps" &&
     own.length > 0 &&
-    own.every((one) => one.step <= history.observed - config.population.window)
+    own.every((one) => one.step <= history.observed - algorithm.population.window)
   )
 }
 
 /** W_t. */
-export const weights = (config: RunConfig, history: History): ReadonlyMap<string, number> =>
-  weightsOf(config, history, history.alive, history.observed)
+export const weights = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
+  weightsOf(algorithm, history, history.alive, history.observed)
 
 /** W_{t-1} or W_t, by which the present step prunes and chooses parents (rows 3 and 28). */
-export const weighed = (config: RunConfig, history: History): ReadonlyMap<string, number> =>
-  config.halving.ranking === "before"
-    ? weightsOf(config, history, history.present, history.step - 1)
-    : weights(config, history)
+export const weighed = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
+  algorithm.halving.ranking === "before"
+    ? weightsOf(algorithm, history, history.present, history.step - 1)
+    : weights(algorithm, history)
 
 const weightsOf = (
-  config: RunConfig,
+  algorithm: Algorithm,
   history: History,
   ids: ReadonlyArray<string>,
   step: number
 ): ReadonlyMap<string, number> => {
-  const known = ids.map((id) => weight(config, history, id, step))
+  const known = ids.map((id) => weight(algorithm, history, id, step))
   const others = known.filter((own) => own !== null)
-  const unseen = config.population.average === "draws" || others.length === 0 ? 0 : mean(others)
+  const unseen = algorithm.population.average === "draws" || others.length === 0 ? 0 : mean(others)
   return new Map(ids.map((id, index) => [id, known[index] ?? unseen]))
 }
 
 /** Eq. 4 as 1 / Σ_k exp((w_k - w_j) / τ). */
-export const probabilities = (config: RunConfig, history: History): ReadonlyMap<string, number> => {
-  const all = weights(config, history)
+export const probabilities = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> => {
+  const all = weights(algorithm, history)
   return new Map(
     [...all].map(([id, own]) => [
       id,
-      1 / total([...all.values()].map((other) => Math.exp((other - own) / config.sampler.temperature)))
+      1 / total([...all.values()].map((other) => Math.exp((other - own) / algorithm.sampler.temperature)))
     ])
   )
 }
 
 /** The trajectories the buffer holds: those of the latest steps, of each question the latest and worst. */
-export const buffer = ({ buffer }: RunConfig, history: History): ReadonlyArray<Remembered> => {
+export const buffer = ({ buffer }: Algorithm, history: History): ReadonlyArray<Remembered> => {
   const recent = history.remembered.filter(({ step }) => step > history.observed - buffer.capacitySteps)
   const cap = buffer.perQuestionCap ?? Infinity
   return recent.filter((one) => {
@@ -127,23 +127,24 @@ export const buffer = ({ buffer }: RunConfig, history: History): ReadonlyArray<R
 }
 
 /** I*. */
-export const bestOf = (config: RunConfig, history: History): string => {
-  const blind = history.alive.every((id) => weight(config, history, id, history.observed) === null)
-  if (config.population.ties === "order" || !blind) return ranking(config, history, weights(config, history))[0] ?? ""
+export const bestOf = (algorithm: Algorithm, history: History): string => {
+  const blind = history.alive.every((id) => weight(algorithm, history, id, history.observed) === null)
+  if (algorithm.population.ties === "order" || !blind)
+    return ranking(algorithm, history, weights(algorithm, history))[0] ?? ""
   const known = new Map(
     history.alive.map((id) => {
       const rewards = history.observations.filter((one) => one.id === id).flatMap(({ rewards }) => rewards)
       return [id, rewards.length > 0 ? mean(rewards) : (history.verified.get(id) ?? 0)]
     })
   )
-  return ranking(config, history, known)[0] ?? ""
+  return ranking(algorithm, history, known)[0] ?? ""
 }
 
 /** The instruction to use from now on (row 29). */
-export const returned = (config: RunConfig, history: History): string => {
-  const best = bestOf(config, history)
+export const returned = (algorithm: Algorithm, history: History): string => {
+  const best = bestOf(algorithm, history)
   const seed = history.born[0]?.id ?? ""
-  return config.evaluation.instruction === "best" || lead(history, seed, best) > 0 ? best : seed
+  return algorithm.evaluation.instruction === "best" || lead(history, seed, best) > 0 ? best : seed
 }
 
 /** 1 for whoever was seen to do better than the seed, 0 as well, NaN for anybody else. */
@@ -164,10 +165,14 @@ const lead = (history: History, seed: string, id: string): number => {
 }
 
 /** The instructions alive, best first. */
-export const ranking = (config: RunConfig, history: History, by: ReadonlyMap<string, number>): ReadonlyArray<string> =>
+export const ranking = (
+  algorithm: Algorithm,
+  history: History,
+  by: ReadonlyMap<string, number>
+): ReadonlyArray<string> =>
   history.alive.toSorted((a, b) => {
     const better = (by.get(b) ?? 0) - (by.get(a) ?? 0)
-    if (better !== 0 || config.population.ties === "order") return better
+    if (better !== 0 || algorithm.population.ties === "order") return better
     return groupsSeen(history, b) - groupsSeen(history, a) || birth(history, a) - birth(history, b)
   })
 

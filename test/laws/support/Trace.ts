@@ -4,7 +4,7 @@ import {
   type Command,
   makeSetting,
   next,
-  type RunConfig,
+  type Algorithm,
   type RunEvent,
   RunState,
   Strategies
@@ -52,29 +52,30 @@ export interface Trace {
 }
 
 /** At the scale of a trace one group is enough to be pruned. */
-const deciding = (config: RunConfig, { minimumGroups = 1 }: Script): Strategies.Deciding => {
-  const { parents, ties } = config.population
-  const { strategies } = Strategies.deciding(config)
-  return config.halving.rule === "spare-unseen"
+const deciding = (algorithm: Algorithm, { minimumGroups = 1 }: Script): Strategies.Deciding => {
+  const { parents, ties } = algorithm.population
+  const { strategies } = Strategies.deciding(algorithm)
+  return algorithm.halving.rule === "spare-unseen"
     ? {
-        config,
+        algorithm,
         strategies: { ...strategies, halving: SuccessiveHalving.spareUnseen({ parents, ties, minimumGroups }) }
       }
-    : { config, strategies }
+    : { algorithm, strategies }
 }
 
 /** Runs as many steps as there are rewards, starting from `size` instructions `i0` (the seed), `i1`, …. */
-export const play = (config: RunConfig, script: Script): Trace => {
-  const setting = { ...makeSetting(deciding(config, script), { train: [] }), questions: trainingQuestions }
+export const play = (algorithm: Algorithm, script: Script): Trace => {
+  const setting = { ...makeSetting(deciding(algorithm, script), { train: [] }), questions: trainingQuestions }
   const proposals = script.proposals === undefined ? undefined : [...script.proposals]
   const steps: Array<Step> = []
   let commands = 0
   let state = apply(setting, RunState.unstarted, {
     _tag: "RunStarted",
-    config,
+    algorithm,
     strategies: Strategies.identities(setting.strategies),
     engine: "scripted",
     data: "scripted",
+    search: "passages",
     code: "test"
   })
   while (RunState.isRunning(state)) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { Trajectory } from "@inspo/domain"
 import { Effect, Option } from "effect"
 import { type Host, InvalidStudy, StudyFailure } from "../Host.ts"

@@ -1,4 +1,4 @@
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { Question, RandomStream } from "@inspo/domain"
 import { Effect, Random } from "effect"
 

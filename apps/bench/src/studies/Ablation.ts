@@ -1,4 +1,5 @@
 import * as Ablations from "@inspo/coevolution/Ablations"
+import { withAlgorithm } from "@inspo/config/RunConfig"
 import { single } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, historyProposer, paraphraseProposer, randomProposer, staticArm, without } from "./Arms.ts"
@@ -10,8 +11,12 @@ export const ablations: Study = {
   arms: [
     evolved,
     staticArm,
-    single("pre-policy", "stage: instructions evolve before the policy trains", Ablations.prePolicy),
-    single("post-policy", "stage: instructions evolve after the policy has trained", Ablations.postPolicy),
+    single("pre-policy", "stage: instructions evolve before the policy trains", (config) =>
+      withAlgorithm(config, Ablations.prePolicy(config))
+    ),
+    single("post-policy", "stage: instructions evolve after the policy has trained", (config) =>
+      withAlgorithm(config, Ablations.postPolicy(config))
+    ),
     paraphraseProposer,
     historyProposer,
     randomProposer,

@@ -1,6 +1,7 @@
 /** The arms that several studies share. */
 import * as Ablations from "@inspo/coevolution/Ablations"
-import { staticConfig } from "@inspo/coevolution/StaticArm"
+import { withAlgorithm } from "@inspo/config/RunConfig"
+import { staticConfig } from "@inspo/config/StaticArm"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
 
 export const evolved: Arm = single("evolved", "policy and instruction evolve together", (config) => config)
@@ -28,5 +29,5 @@ export const historyProposer: Arm = single(
 
 /** A run without some parts of co-evolution. */
 export function without(parts: ReadonlyArray<Ablations.Part>, name: string, description: string): Arm {
-  return single(name, description, (config) => Ablations.without(config, parts))
+  return single(name, description, (config) => withAlgorithm(config, Ablations.without(config, parts)))
 }

@@ -1,5 +1,6 @@
-import { Method, type RunConfig } from "@inspo/coevolution"
-import { staticConfig } from "@inspo/coevolution/StaticArm"
+import { Method } from "@inspo/coevolution"
+import { type RunConfig, withAlgorithm } from "@inspo/config"
+import { staticConfig } from "@inspo/config/StaticArm"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, staticArm } from "./Arms.ts"
@@ -23,13 +24,15 @@ const withAgent = (agent: RunConfig["rollout"]["agent"]) => (config: RunConfig) 
   rollout: { ...config.rollout, agent }
 })
 
+const bent = (config: RunConfig, method: Method.Method): RunConfig => withAlgorithm(config, Method.bend(config, method))
+
 const trained = (method: Method.Method, name: string, description: string): Arm =>
-  withBudgetOf("evolved", name, description, (config, rollouts) => staticConfig(Method.bend(config, method), rollouts))
+  withBudgetOf("evolved", name, description, (config, rollouts) => staticConfig(bent(config, method), rollouts))
 
 /** Supervised learning sees one demonstration where the others roll out a group: as many updates, fewer trajectories. */
 const supervised = (method: Method.Method, name: string, description: string): Arm =>
   withBudgetOf("evolved", name, description, (config, rollouts) =>
-    staticConfig(Method.bend(config, method), Math.ceil(rollouts / config.rollout.groupSize))
+    staticConfig(bent(config, method), Math.ceil(rollouts / config.rollout.groupSize))
   )
 
 export const sft = supervised("sft", "sft", "supervised on golden answers, without tools")
@@ -58,7 +61,7 @@ export const table1: Study = {
     ...atTheirBest,
     evolved,
     staticArm,
-    untrained("direct", "the initial policy answers at once", (config) => Method.bend(config, "grpo")),
+    untrained("direct", "the initial policy answers at once", (config) => bent(config, "grpo")),
     sft,
     grpo,
     untrained("rag", "the initial policy, shown what a search for the question finds", withAgent("rag")),

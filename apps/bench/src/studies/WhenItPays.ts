@@ -1,5 +1,5 @@
-import type { RunConfig } from "@inspo/coevolution"
-import { staticConfig } from "@inspo/coevolution/StaticArm"
+import type { RunConfig } from "@inspo/config"
+import { staticConfig } from "@inspo/config/StaticArm"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 

@@ -1,4 +1,4 @@
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { type Question, RandomStream, Trajectory } from "@inspo/domain"
 import { Rollout } from "@inspo/rollout"
 import { Effect, FileSystem } from "effect"

@@ -9,7 +9,7 @@ import {
   type SimulationInput,
   VerificationBench
 } from "@inspo/bench"
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { Clock, Console, Effect, FileSystem, Option, Path } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"

@@ -1,5 +1,5 @@
 /** Every key of a config with what it takes and what it means, as the Schema of the config says. */
-import { RunConfig } from "@inspo/coevolution/Config"
+import { RunConfig } from "@inspo/config/RunConfig"
 import { Record, Schema, Struct } from "effect"
 
 /** A key by its dotted path; a section holds further keys and no value. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
-import type { RunConfig, RunData } from "@inspo/coevolution"
+import type { RunData } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { type DatasetError, Sample, SearchR1, WorldQuestion } from "@inspo/datasets"
 import type { Question } from "@inspo/domain"
 import { Demonstration } from "@inspo/rollout"
@@ -43,13 +44,14 @@ const demonstrations = Effect.fnUntraced(function* ({ train }: RunConfig, { data
   )
 })
 
-const generated = Effect.fnUntraced(function* ({ data, seed }: RunConfig) {
+const generated = Effect.fnUntraced(function* (config: RunConfig) {
+  const { data, seed } = config
   const worldSeed = data.world.seed ?? seed
   const counts = worldCounts(data.world.questions)
   const world = yield* WorldQuestion.generate({ seed: worldSeed, counts }).pipe(
     Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause }))
   )
-  return loaded(world.questions, world.passages, `a fictional world (seed ${worldSeed})`)
+  return loaded(config, world.questions, world.passages, `a fictional world (seed ${worldSeed})`)
 })
 
 /** How many questions each split of a generated world has, by how many there are to train on. */
@@ -78,7 +80,7 @@ const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: stri
         `${config.evaluation.every}. Expected some; add rows of the split validation, or set evaluation.every to 0 and ` +
         "evaluation.select to last."
     })
-  return loaded(splits, passages, questionFile)
+  return loaded(config, splits, passages, questionFile)
 })
 
 /**
@@ -124,6 +126,7 @@ const orUsage = <A, R>(effect: Effect.Effect<A, DatasetError, R>): Effect.Effect
   Effect.mapError(effect, (cause) => new UsageError({ problem: `${cause.message}.`, cause }))
 
 const loaded = (
+  { retrieval }: RunConfig,
   splits: Pick<RunData, "train" | "validation" | "test">,
   passages: ReadonlyArray<Question.Passage>,
   description: string
@@ -135,5 +138,6 @@ const loaded = (
   const fingerprint = createHash("sha256")
     .update(JSON.stringify([asked, passages]))
     .digest("hex")
-  return { data: { train, validation, test, fingerprint }, passages, description }
+  const search = retrieval.url === null ? "passages" : "server"
+  return { data: { train, validation, test, fingerprint, search }, passages, description }
 }

@@ -1,4 +1,5 @@
-import { Ablations, type ConfigError, Method, Presets, type RunConfig } from "@inspo/coevolution"
+import { Ablations, type ConfigError, Method } from "@inspo/coevolution"
+import { Presets, type RunConfig, withAlgorithm } from "@inspo/config"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import { DateTime, Effect, Option, Path, Record, Result } from "effect"
 import { UsageError } from "../Failure.ts"
@@ -22,7 +23,8 @@ export interface Input {
 
 /** The complete config of a command line, with paths of data and model made absolute. */
 export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) {
-  const base = Method.bend(yield* presetByName(input.preset), input.method ?? "inspo")
+  const preset = yield* presetByName(input.preset)
+  const base = withAlgorithm(preset, Method.bend(preset, input.method ?? "inspo"))
   const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
   const sets = yield* orUsage(Result.all(input.set.map(parseSet)))
   const seed: ReadonlyArray<Override> = Option.match(input.seed, {
@@ -31,7 +33,7 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
   })
   const overrides = yield* Effect.forEach([...file, ...sets, ...seed, ...withBaseline(input)], withNamedFiles)
   const whole = yield* laid(base, overrides)
-  const config = yield* orUsage(resolve(Ablations.without(whole, input.without ?? []), []))
+  const config = yield* orUsage(resolve(withAlgorithm(whole, Ablations.without(whole, input.without ?? [])), []))
   return { ...config, engine: { ...config.engine, date: yield* dateOf(config.engine) } } satisfies RunConfig
 })
 

@@ -1,6 +1,7 @@
-import { ConfigError, RunConfig } from "@inspo/coevolution/Config"
-import { inconsistency } from "@inspo/coevolution/Inconsistency"
+import { inconsistency } from "@inspo/config/Inconsistency"
 import * as Migrations from "@inspo/coevolution/Migrations"
+import { ConfigError } from "@inspo/coevolution/ConfigError"
+import { RunConfig, merge } from "@inspo/config/RunConfig"
 import { PlainText } from "@inspo/domain"
 import { Array as Arr, Option, Predicate, Result, Schema, SchemaIssue } from "effect"
 import { parse } from "yaml"
@@ -92,15 +93,6 @@ export const parseFile = (file: string, text: string): Result.Result<Override, C
             )
     )
   )
-
-/** Lays `over` on `under`: mappings key by key, everything else as a whole. */
-export const merge = (under: unknown, over: unknown): unknown =>
-  isRecord(under) && isRecord(over)
-    ? Object.fromEntries([
-        ...Object.entries(under).map(([key, value]) => [key, key in over ? merge(value, over[key]) : value] as const),
-        ...Object.entries(over).filter(([key]) => !Object.hasOwn(under, key))
-      ])
-    : over
 
 /** The dotted names of all fields that hold a value. */
 export const leafPaths = (tree: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<string> =>

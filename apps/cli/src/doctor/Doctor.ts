@@ -1,7 +1,7 @@
 import { createRequire } from "node:module"
 import os from "node:os"
 import { DatabaseSync } from "node:sqlite"
-import { Presets } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { Engine } from "@inspo/engine"
 import { Cause, Console, Effect, FileSystem } from "effect"
 import { CommandFailure } from "../Failure.ts"

@@ -1,4 +1,4 @@
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { Engine, EngineError, type Tokenizer } from "@inspo/engine"
 import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"

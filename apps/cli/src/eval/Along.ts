@@ -14,11 +14,11 @@ import { answer, given } from "./Side.ts"
 export const test = Effect.fn("Along.test")(function* (runDir: string, count: number, reporter: Reporter) {
   const { config, events } = yield* readRun(runDir)
   const loaded = yield* loadData(config)
-  const { checkpoints } = yield* foldStored({ config }, events)
+  const { checkpoints } = yield* foldStored({ algorithm: config }, events)
   return yield* Effect.forEach(checkpoints, ({ checkpoint, step }) =>
     Effect.gen(function* () {
       const saved = events.findIndex((event) => event._tag === "CheckpointSaved" && event.step === step)
-      const state = yield* foldStored({ config }, events.slice(0, saved + 1))
+      const state = yield* foldStored({ algorithm: config }, events.slice(0, saved + 1))
       const instruction = Option.getOrElse(Conclusion.leader(config, state), () => given(config.instruction.seed))
       const side = { runDir, policy: "after", step, instruction, config, checkpoint, loaded } as const
       const outcomes = yield* answer(side, {

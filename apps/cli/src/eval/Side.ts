@@ -1,4 +1,5 @@
-import { Conclusion, foldStored, type RunConfig, Selection, Strategies } from "@inspo/coevolution"
+import { Conclusion, foldStored, Selection, Strategies } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { Instruction, type Question, RandomStream, Strategy, Trajectory } from "@inspo/domain"
 import { type CheckpointRef, Engine } from "@inspo/engine"
 import { type AgentName, Rollout } from "@inspo/rollout"
@@ -102,7 +103,7 @@ const shipped = Effect.fnUntraced(function* ({ policy, preset, set }: Wanted) {
 const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy, set }: Wanted) {
   const stored = yield* readRun(runDir)
   const trained = yield* loadData(stored.config)
-  const state = yield* foldStored({ config: stored.config }, stored.events)
+  const state = yield* foldStored({ algorithm: stored.config }, stored.events)
   const step = policy === "before" ? 0 : Selection.selected(stored.config, state).step
   const saved = Option.orElse(
     Arr.findLast(state.checkpoints, (known) => known.step === step),

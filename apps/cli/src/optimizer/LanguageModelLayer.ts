@@ -1,4 +1,5 @@
-import { ConfigError, type JudgeConfig, type RunConfig } from "@inspo/coevolution"
+import { ConfigError } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import * as Provider from "@inspo/reflection/Provider"
 import { providers } from "@inspo/reflection/Providers"
 import { Effect, Layer } from "effect"
@@ -7,7 +8,7 @@ import { FetchHttpClient } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 
 /** How a config names a language model and the way to it. */
-export interface LanguageModelConfig extends JudgeConfig {
+export interface LanguageModelConfig extends Pick<RunConfig["judge"], "model" | "provider" | "url"> {
   /** The environment variable with its key, or null for the provider's usual one. */
   readonly key: string | null
 }

@@ -1,4 +1,5 @@
-import { ConfigError, type RunConfig } from "@inspo/coevolution"
+import { ConfigError } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { Prices, PromptTemplate, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
 import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
 import { Effect, Layer } from "effect"

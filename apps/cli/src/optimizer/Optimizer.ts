@@ -1,4 +1,4 @@
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import * as Reflection from "@inspo/reflection"
 import { Effect, Layer } from "effect"
 

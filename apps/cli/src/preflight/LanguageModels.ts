@@ -1,4 +1,4 @@
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { isPermanent, type ProposerErrorKind } from "@inspo/reflection/Proposer"
 import * as Provider from "@inspo/reflection/Provider"
 import { Effect } from "effect"

@@ -1,5 +1,6 @@
 /** Whether everything that a run needs from elsewhere is there, before anything is begun or paid for. */
-import { asksOptimizer, type RunConfig } from "@inspo/coevolution"
+import { asksOptimizer } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { Effect, Schema } from "effect"
 import { UsageError } from "../Failure.ts"
 import type { LanguageModelConfig, Section } from "../optimizer/LanguageModelLayer.ts"

@@ -1,4 +1,4 @@
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
 import { Effect, identity, Redacted, Result, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"

@@ -1,4 +1,4 @@
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import type { EngineProfile } from "@inspo/engine"
 import type { LoadedData } from "../config/Data.ts"
 import { plannedByPurpose } from "../terminal/Progress.ts"

@@ -1,5 +1,5 @@
-import type { RunConfig } from "@inspo/coevolution/Config"
 import type { Forecast } from "@inspo/coevolution/Plan"
+import type { RunConfig } from "@inspo/config"
 import type { Check } from "../preflight/Preflight.ts"
 import { count, paragraph, table } from "../terminal/Text.ts"
 

@@ -36,7 +36,7 @@ export const report = Effect.fn("Write.report")(function* (input: ReportInput) {
 /** The report of a finished run as Markdown, with its course and the changes that led to its best instruction. */
 const markdownReport = Effect.fnUntraced(function* (directory: string, program: string) {
   const { config, events } = yield* readRun(directory)
-  const state = yield* foldStored({ config }, events)
+  const state = yield* foldStored({ algorithm: config }, events)
   const outcome = yield* readOutcome(directory)
   const summary = summarize({
     runDir: directory,

@@ -1,5 +1,6 @@
-import { Degradation, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import { Degradation, type RunEvent } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunConfig } from "@inspo/config"
 import type { EngineProfile } from "@inspo/engine"
 import { Cause, Clock, Console, Effect, Ref } from "effect"
 import type { LoadedData } from "../config/Data.ts"

@@ -1,4 +1,5 @@
-import { Projection, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import { Projection, type RunEvent } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { measure } from "@inspo/reward/RewardConfig"
 import { Console, Effect, FileSystem } from "effect"
 import { TerminalCapabilities } from "effect/cli"

@@ -1,5 +1,6 @@
-import { ConfigParts, foldStored, RunConfig } from "@inspo/coevolution"
+import { AlgorithmDiff, foldStored } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
+import { RunConfig, algorithmOf } from "@inspo/config/RunConfig"
 import { Effect, FileSystem, Schema } from "effect"
 import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
@@ -30,17 +31,17 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
   const told = yield* Lost.listen(directory)
   const known = (yield* fs.exists(files.config)) ? yield* readRun(directory) : null
   if (known !== null) {
-    const [other] = ConfigParts.differences(known.config, config)
+    const [other] = AlgorithmDiff.of(algorithmOf(known.config), algorithmOf(config))
     if (other !== undefined)
       return yield* new CommandFailure({
         problem:
-          `${directory} holds a run with other settings: ${ConfigParts.told(other)}. Choose another --out, or remove that ` +
+          `${directory} holds a run with other settings: ${AlgorithmDiff.tell(other)}. Choose another --out, or remove that ` +
           "directory."
       })
     const ledger = known.begun ? yield* readLedger(directory, known.config) : []
     const lost = yield* Lost.find(directory, told, known.events, ledger)
     if (lost !== null) return yield* Lost.refusal(directory, lost)
-    const state = yield* foldStored({ config }, known.events)
+    const state = yield* foldStored({ algorithm: config }, known.events)
     if (state.phase._tag === "Finished") return state
   }
   yield* fs.makeDirectory(directory, { recursive: true })

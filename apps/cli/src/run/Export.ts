@@ -1,5 +1,6 @@
 import { join } from "node:path"
-import { foldStored, type RunConfig, Selection } from "@inspo/coevolution"
+import { foldStored, Selection } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { Console, Effect, FileSystem, type PlatformError } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
@@ -27,7 +28,7 @@ export const exportRun = Effect.fn("Export.export")(function* ({ directory, json
     return yield* exportPopulation(place, { out, json })
   }
   const { config, events } = yield* readRun(directory)
-  const state = yield* foldStored({ config }, events)
+  const state = yield* foldStored({ algorithm: config }, events)
   const { phase } = state
   if (phase._tag !== "Finished")
     return yield* new CommandFailure({

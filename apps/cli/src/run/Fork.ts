@@ -1,15 +1,15 @@
 import { basename, resolve as absolute } from "node:path"
 import {
+  AlgorithmDiff,
   apply,
-  ConfigParts,
   EventLog,
   foldStored,
-  type RunConfig,
   type RunEvent,
   type RunEvents,
   RunState,
   Strategies
 } from "@inspo/coevolution"
+import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
 import { Array as Arr, Effect, Equal, FileSystem, Result } from "effect"
 import { Digest } from "effect/crypto"
@@ -98,7 +98,7 @@ const history = Effect.fnUntraced(function* (
     )
   }
 
-  const available = yield* availableCheckpoints(directory, parent, yield* foldStored({ config: parent }, events))
+  const available = yield* availableCheckpoints(directory, parent, yield* foldStored({ algorithm: parent }, events))
   const shared = events
     .slice(1, end)
     .filter((event) => event._tag !== "CheckpointSaved" || available.some((one) => Equal.equals(one, event.checkpoint)))
@@ -109,12 +109,12 @@ const history = Effect.fnUntraced(function* (
     })
   const retrained = saved.some(({ step }) => step === at)
     ? undefined
-    : ConfigParts.differences(parent, config).find(({ field }) => decidesBatches(field))
+    : AlgorithmDiff.of(algorithmOf(parent), algorithmOf(config)).find(({ field }) => decidesBatches(field))
   if (retrained !== undefined)
     return yield* new UsageError({
       problem:
         `The checkpoint of step ${at} is not kept, and its updates cannot be repeated under other settings of train.*: ` +
-        `${ConfigParts.told(retrained)}. Give --at ${saved.map(({ step }) => step).join(" or ")}, or leave it as it is.`
+        `${AlgorithmDiff.tell(retrained)}. Give --at ${saved.map(({ step }) => step).join(" or ")}, or leave it as it is.`
     })
 
   const forkedFrom: typeof RunEvents.Fork.Type = {
@@ -134,14 +134,23 @@ const history = Effect.fnUntraced(function* (
     )
   )
   return {
-    events: [{ ...started, config, strategies: strategiesOf(config), forkedFrom }, ...shared],
+    events: [
+      {
+        ...started,
+        algorithm: algorithmOf(config),
+        strategies: strategiesOf(config),
+        search: loaded.data.search,
+        forkedFrom
+      },
+      ...shared
+    ],
     records: records.flat(),
     checkpoints: saved.map(({ checkpoint }) => checkpoint.uri),
     loaded
   } satisfies Branch
 })
 
-const strategiesOf = (config: RunConfig): Strategies.Identities => Strategies.identities(Strategies.ofConfig(config))
+const strategiesOf = (config: RunConfig): Strategies.Identities => Strategies.identities(Strategies.ofAlgorithm(config))
 
 /** How many events lie before what follows a step, its checkpoint included; null when the run did not get there. */
 const endOfStep = (events: ReadonlyArray<RunEvent>, step: number): number | null => {
@@ -213,7 +222,7 @@ const write = Effect.fnUntraced(function* (
     )
     let state = RunState.unstarted
     const events = yield* Effect.forEach(branch.events, (event) => {
-      state = apply({ config }, state, event)
+      state = apply({ algorithm: config }, state, event)
       return EventLog.encode(event, state)
     })
     yield* journal.append(events)

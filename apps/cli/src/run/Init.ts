@@ -1,4 +1,5 @@
-import { Ablations, Presets } from "@inspo/coevolution"
+import { Ablations } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { Console, Effect, FileSystem, Path, Predicate } from "effect"
 import { jsonSchema } from "../config/ConfigKeys.ts"
 import { configTemplate } from "../config/ConfigTemplate.ts"

@@ -1,4 +1,5 @@
 import { EventLog, Replay, Strategies } from "@inspo/coevolution"
+import { algorithmOf } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
 import { Clock, Console, Effect, Layer } from "effect"
 import { loadData } from "../config/Data.ts"
@@ -23,7 +24,7 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }:
   const { data } = yield* loadData(config)
   const replayed = yield* Effect.gen(function* () {
     const entries = yield* EventLog.readEntries(yield* Journal)
-    return yield* Replay.replay({ config, data, entries })
+    return yield* Replay.replay({ algorithm: algorithmOf(config), data, entries })
   }).pipe(
     Effect.provide(Layer.merge(layerJournal(directory, config, "read-only"), Strategies.layer(config)), { local: true })
   )

@@ -1,4 +1,5 @@
-import { ConfigParts, type RunConfig } from "@inspo/coevolution"
+import { AlgorithmDiff } from "@inspo/coevolution"
+import { type RunConfig, algorithmOf, environmentOf } from "@inspo/config/RunConfig"
 import { Clock, Effect, FileSystem, type Option, Result } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
@@ -32,7 +33,8 @@ export interface ResumeInput extends Trackers.TrackingInput {
 export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) {
   const launchedAt = yield* Clock.currentTimeMillis
   const tracking = yield* Trackers.fromInput(input)
-  const config = yield* withSettings(yield* readConfig(input.directory), input)
+  const before = yield* readConfig(input.directory)
+  const config = yield* withSettings(before, input)
   const told = yield* Lost.listen(input.directory)
   const { begun: hasJournal, events } = yield* readEvents(input.directory, config)
   const ledger = hasJournal ? yield* readLedger(input.directory, config) : []
@@ -54,7 +56,9 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     return yield* new CommandFailure({
       problem: `The data of the run in ${input.directory} have changed since it began. Restore the files named in its config.json.`
     })
-  yield* replaceFile(filesOf(input.directory).config, `${yield* encodeConfig(config)}\n`)
+  const keep = (one: RunConfig) =>
+    Effect.flatMap(encodeConfig(one), (text) => replaceFile(filesOf(input.directory).config, `${text}\n`))
+  yield* keep(config)
   yield* reporter.lines(notes)
   const steps = events.filter(({ _tag }) => _tag === "StepTrained").length
   return yield* complete({
@@ -70,21 +74,19 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     reporter,
     introduce: () => [`Continuing ${input.directory} after step ${steps} of ${config.schedule.steps}`],
     abandon: Effect.void
-  })
+  }).pipe(Effect.tapErrorTag("RunMismatch", () => keep(before)))
 })
 
 /** The config with the settings that the command line asks for, of those that decide no results. */
 const withSettings = Effect.fnUntraced(function* (config: RunConfig, input: ResumeInput) {
   const overrides = [...(yield* orUsage(Result.all(input.set.map(parseSet)))), ...withBaseline(input)]
   const changed = yield* laid(config, overrides)
-  const [other] = ConfigParts.differences(config, changed)
+  const [other] = AlgorithmDiff.of(algorithmOf(config), algorithmOf(changed))
   if (other !== undefined)
     return yield* new UsageError({
       problem:
-        `--set: ${ConfigParts.told(other)}, and it decides what the run finds; expected one of ` +
-        `${leafPaths(config)
-          .filter((name) => ConfigParts.partOf(name) !== "algorithm")
-          .join(", ")}. Give --at STEP --out DIR to change ` +
+        `--set: ${AlgorithmDiff.tell(other)}, and it decides what the run finds; expected one of ` +
+        `${leafPaths(environmentOf(config)).join(", ")}. Give --at STEP --out DIR to change ` +
         "it from some step on, in a branch."
     })
   return changed

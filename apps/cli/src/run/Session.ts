@@ -1,14 +1,7 @@
-import {
-  EventLog,
-  foldStored,
-  Projection,
-  run,
-  type RunConfig,
-  type RunEvent,
-  StateHash,
-  type Strategies
-} from "@inspo/coevolution"
+import { EventLog, foldStored, Projection, run, type RunEvent, StateHash, type Strategies } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
+import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
+import * as JudgeCost from "@inspo/config/JudgeCost"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { Cause, Clock, DateTime, Effect, FileSystem, Layer, type Path, Ref, Schedule, type Scope } from "effect"
@@ -83,8 +76,10 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
     })
 
     const state = yield* run({
-      config,
+      algorithm: algorithmOf(config),
       data: loaded.data,
+      budget: config.budget,
+      scoringAtMost: (question) => JudgeCost.atMost(config, question),
       code: options.code,
       onEvent: (event, state) => Effect.provideContext(record(event, state), services)
     }).pipe(
@@ -93,7 +88,7 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
       Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new UsageError({ problem: message })))
     )
     const all = yield* EventLog.read(journal)
-    yield* replaceFile(files.metrics, jsonLines(Projection.metrics({ config }, all)))
+    yield* replaceFile(files.metrics, jsonLines(Projection.metrics({ algorithm: config }, all)))
     yield* replaceFile(files.candidates, `${JSON.stringify(Projection.candidates(all), null, 2)}\n`)
     const questions = [...loaded.data.train, ...loaded.data.validation, ...loaded.data.test]
     yield* replaceFile(files.traces, jsonLines(yield* traces(journal, questions)))
@@ -119,13 +114,13 @@ const begin = Effect.fnUntraced(function* (
   const stored = yield* Journal
   const entries = yield* EventLog.readEntries(stored)
   const past = entries.map(({ event }) => event)
-  yield* assertSameState(yield* foldStored({ config }, past), entries.at(-1)?.state ?? null)
+  yield* assertSameState(yield* foldStored({ algorithm: config }, past), entries.at(-1)?.state ?? null)
   if (lost !== null) {
     yield* Effect.forEach(lost.unbooked, stored.charge, { discard: true })
     yield* Lost.setAside(directory, lost, launchedAt)
   }
   const journal = yield* noted(stored, directory, past.length)
-  yield* replaceFile(filesOf(directory).metrics, jsonLines(Projection.metrics({ config }, past)))
+  yield* replaceFile(filesOf(directory).metrics, jsonLines(Projection.metrics({ algorithm: config }, past)))
   const nothing: Step = { plan: null, collected: null }
   const current = yield* Ref.make(past.reduce((step, event) => stepAfter(event)(step), nothing))
   return { current, journal, onEvent: yield* follow(profile, past) }

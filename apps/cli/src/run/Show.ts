@@ -21,7 +21,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
   const totals = begun ? yield* readLedger(directory, config) : []
   const lost = yield* Lost.find(directory, told, events, totals)
   if (lost !== null) yield* Console.error(`Note: ${Lost.refusal(directory, lost).problem}`)
-  const state = yield* foldStored({ config }, events)
+  const state = yield* foldStored({ algorithm: config }, events)
   const outcome = yield* readOutcome(directory)
   const ledger = Ledger.summarize(totals)
   const summary = summarize({

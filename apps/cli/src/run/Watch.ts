@@ -1,5 +1,6 @@
-import { Projection, type RunConfig, type RunEvent, Strategies } from "@inspo/coevolution"
+import { Projection, type RunEvent, Strategies } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunConfig } from "@inspo/config"
 import { measure } from "@inspo/reward/RewardConfig"
 import { Clock, Effect, Option, Ref, Schedule, type Scope } from "effect"
 import { degraded } from "../report/RunReport.ts"

@@ -1,6 +1,6 @@
-import type { RunConfig } from "@inspo/coevolution/Config"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import * as WhatIf from "@inspo/coevolution/WhatIf"
+import type { RunConfig } from "@inspo/config"
 import { Array as Arr, Console, Effect, Result } from "effect"
 import { orUsage } from "../config/Input.ts"
 import { leafPaths, parseSet, resolve, valueAt } from "../config/Resolve.ts"

@@ -1,5 +1,5 @@
+import type { RunConfig } from "@inspo/config"
 import { basename, resolve } from "node:path"
-import type { RunConfig } from "@inspo/coevolution"
 import { type Journal, JournalError, type Mode } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import { Effect, Layer } from "effect"

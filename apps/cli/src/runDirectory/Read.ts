@@ -1,7 +1,6 @@
-import { RunConfig } from "@inspo/coevolution/Config"
 import * as EventLog from "@inspo/coevolution/EventLog"
-import * as Migrations from "@inspo/coevolution/Migrations"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
+import { RunConfig, complete } from "@inspo/config/RunConfig"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Effect, FileSystem, Schema } from "effect"
 import { CommandFailure, oneLine } from "../Failure.ts"
@@ -73,8 +72,6 @@ export const readConfig = Effect.fnUntraced(function* (directory: string) {
 })
 
 const decodeConfig = (text: string) =>
-  Effect.flatMap(decodeJson(text), (stored) =>
-    Effect.flatMap(Effect.fromResult(Migrations.completeConfig(stored)), decode)
-  )
+  Effect.flatMap(decodeJson(text), (stored) => Effect.flatMap(Effect.fromResult(complete(stored)), decode))
 const decodeJson = Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))
 const decode = Schema.decodeUnknownEffect(RunConfig)

@@ -1,5 +1,5 @@
 /** Who writes new instructions for served populations: a language model that the config file names. */
-import { Presets } from "@inspo/coevolution"
+import { local } from "@inspo/config/Environment"
 import { Proposer } from "@inspo/reflection"
 import { defaultConfig, ModelPrice, OptimizerConfig, OptimizerProvider } from "@inspo/reflection/OptimizerConfig"
 import type * as Evolving from "@inspo/serve/Evolving"
@@ -26,7 +26,7 @@ export const make = Effect.fnUntraced(function* (config: Config | null) {
   const { budgetUsd = null, keyEnv = null, prices = [], provider, ...others } = config
   if (provider === "offline") return null
   const { layer } = yield* Effect.promise(() => import("../optimizer/ModelProposer.ts"))
-  const { budget, keys, requests } = Presets.quick
+  const { budget, keys, requests } = local
   const context = yield* Layer.build(
     layer({
       kind: "reflection",

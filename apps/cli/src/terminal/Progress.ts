@@ -1,7 +1,7 @@
-import type { RunConfig } from "@inspo/coevolution/Config"
 import type { Degradation } from "@inspo/coevolution/Degradation"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import * as Schedule from "@inspo/coevolution/Schedule"
+import type { RunConfig } from "@inspo/config"
 import type { Instruction } from "@inspo/domain"
 import { measure } from "@inspo/reward/RewardConfig"
 

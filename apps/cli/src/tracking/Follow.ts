@@ -1,8 +1,9 @@
 import { basename, resolve } from "node:path"
-import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { RunEvent } from "@inspo/coevolution"
 import type { Degradation } from "@inspo/coevolution/Degradation"
 import * as Ledger from "@inspo/coevolution/Ledger"
 import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunConfig } from "@inspo/config"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Attach, Point, Tracker } from "@inspo/tracking"
 import * as Gauges from "@inspo/tracking/Gauges"
@@ -61,7 +62,7 @@ const attachAll = Effect.fnUntraced(function* (options: FollowOptions, step: Eff
   const { config, directory, note, past, reporter, tracking } = options
   const shared = {
     run: { name: basename(resolve(directory)), settings: settingsOf(config) },
-    past: Point.history({ config }, past),
+    past: Point.history({ algorithm: config }, past),
     warn: warning(reporter, note, step)
   }
   const wanted = [

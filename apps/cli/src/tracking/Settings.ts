@@ -1,4 +1,4 @@
-import type { RunConfig } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
 import { withoutCredentials } from "@inspo/tracking/Credentials"
 import { Predicate } from "effect"
 

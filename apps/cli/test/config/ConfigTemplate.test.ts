@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { Result } from "effect"
 import { parse } from "yaml"
 import { configKeys, jsonSchema } from "../../src/config/ConfigKeys.ts"

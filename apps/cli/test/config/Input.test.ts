@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Presets } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
 import { Effect, FileSystem, Option } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets } from "@inspo/coevolution"
+import { merge, Presets } from "@inspo/config"
 import { Result, Schema } from "effect"
-import { leafPaths, merge, type Override, parseFile, parseSet, resolve } from "../../src/config/Resolve.ts"
+import { leafPaths, type Override, parseFile, parseSet, resolve } from "../../src/config/Resolve.ts"
 
 const Name = Schema.String.check(Schema.isPattern(/^[a-z]{1,8}$/))
 const Steps = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import * as Presets from "@inspo/coevolution/Presets"
+import * as Presets from "@inspo/config/Presets"
 import { Proposer } from "@inspo/reflection"
 import { type Clause, clauses } from "@inspo/reflection/ClauseBank"
 import { Effect } from "effect"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, type RunConfig } from "@inspo/coevolution"
+import { Presets, type RunConfig } from "@inspo/config"
 import { ConfigProvider, Effect, type Scope } from "effect"
 import * as LocalServer from "../../../../packages/reflection/test/support/LocalServer.ts"
 import * as Preflight from "../../src/preflight/Preflight.ts"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, Strategies } from "@inspo/coevolution"
+import { Strategies } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { Schema } from "effect"
 import { change } from "../../src/report/Change.ts"
 import * as RunReport from "../../src/report/RunReport.ts"
@@ -19,7 +20,7 @@ const cell = (policy: "before" | "after", which: "seed" | "best", em: number) =>
 const summary: Summary = {
   runDir: "runs/quick-seed1",
   seed: 1,
-  strategies: Strategies.identities(Strategies.ofConfig(Presets.quick)),
+  strategies: Strategies.identities(Strategies.ofAlgorithm(Presets.quick)),
   steps: 60,
   rollouts: { train: 4800, verification: 224, evaluation: 2000 },
   seedInstruction: { id: instruction(0).id, text: text.replace(" Search for one entity at a time.", "") },

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets } from "@inspo/coevolution"
-import { staticConfig } from "@inspo/coevolution/StaticArm"
+import { Presets } from "@inspo/config"
+import { staticConfig } from "@inspo/config/StaticArm"
 import { cacheKey } from "../../src/run/Baseline.ts"
 
 const identity = { engine: "e", data: "d", code: "c" }

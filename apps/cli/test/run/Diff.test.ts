@@ -1,6 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, Presets, type RunConfig, type RunEvent, RunState, Strategies } from "@inspo/coevolution"
+import { EventLog, type RunEvent, RunState, Strategies } from "@inspo/coevolution"
+import { algorithmOf, Presets, type RunConfig } from "@inspo/config"
 import { Instruction } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { Console, Effect, FileSystem, Schema } from "effect"
@@ -27,10 +28,11 @@ const writeRun = Effect.fnUntraced(function* (directory: string, config: RunConf
   const events: ReadonlyArray<RunEvent> = [
     {
       _tag: "RunStarted",
-      config,
-      strategies: Strategies.identities(Strategies.ofConfig(config)),
+      algorithm: algorithmOf(config),
+      strategies: Strategies.identities(Strategies.ofAlgorithm(config)),
       engine: "e",
       data: "d",
+      search: "passages",
       code: "c"
     },
     { _tag: "PopulationInitialised", instructions: [instruction("i0", "Search once."), instruction("i1", second)] },

@@ -1,6 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Ablations, Presets } from "@inspo/coevolution"
+import { Ablations } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import { parse } from "yaml"
 import { configKeys } from "../../src/config/ConfigKeys.ts"

@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Strategies } from "@inspo/coevolution"
 import { Console, Effect, FileSystem, Layer, Option } from "effect"
 import * as DropTheLast from "../../../../examples/own-strategy/DropTheLast.ts"
-import { config, runOn } from "../../../../packages/coevolution/test/support/ScriptedRun.ts"
+import { join, local } from "@inspo/config"
+import { algorithm, runOn } from "../../../../packages/coevolution/test/support/ScriptedRun.ts"
 import { report } from "../../src/report/Write.ts"
 import { encodeConfig } from "../../src/run/Ensure.ts"
 import { fork } from "../../src/run/Fork.ts"
@@ -11,13 +12,15 @@ import { replay } from "../../src/run/Replay.ts"
 import { show } from "../../src/run/Show.ts"
 import { layerJournal } from "../../src/runDirectory/JournalLayer.ts"
 
+const config = join(algorithm, local)
+
 /** A finished run that was pruned by a rule of its own, or by that of its settings. */
 const written = Effect.fnUntraced(function* (rule: Layer.Layer<never> | ReturnType<typeof DropTheLast.layer>) {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
   yield* fs.writeFileString(`${directory}/config.json`, yield* encodeConfig(config))
-  yield* runOn(config, Layer.orDie(layerJournal(directory, config, "create")), undefined, {
-    strategies: Layer.merge(Strategies.layer(config), rule)
+  yield* runOn(algorithm, Layer.orDie(layerJournal(directory, config, "create")), undefined, {
+    strategies: Layer.merge(Strategies.layer(algorithm), rule)
   })
   return directory
 })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, type RunEvent } from "@inspo/coevolution"
+import type { RunEvent } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { Schema } from "effect"
 import { announce, announceAll } from "../../src/terminal/Announcement.ts"
 import * as Progress from "../../src/terminal/Progress.ts"

@@ -1,6 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, RunState } from "@inspo/coevolution"
+import { RunState } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { ConfigProvider, Effect, FileSystem, Metric, Ref, Schedule } from "effect"
 import { follow } from "../../src/tracking/Follow.ts"

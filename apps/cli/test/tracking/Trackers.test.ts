@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets } from "@inspo/coevolution"
+import { Presets } from "@inspo/config"
 import { ConfigProvider, Effect, Redacted } from "effect"
 import { settingsOf } from "../../src/tracking/Settings.ts"
 import { fromInput } from "../../src/tracking/Trackers.ts"

@@ -57,7 +57,7 @@ const finalScores = (record: RunRecord): ReadonlyMap<string, number> => {
 }
 
 const differingSettings = (compared: ReadonlyArray<ComparedRun>): ComparisonView["settings"] => {
-  const all = compared.map(({ record }) => settings(record.setting.config, record.state.strategies))
+  const all = compared.map(({ record }) => settings(record.config, record.state.strategies))
   const names = new Set(all.flatMap((one) => Object.keys(one)))
   return [...names]
     .map((name) => ({ name, values: all.map((one) => one[name] ?? null) }))

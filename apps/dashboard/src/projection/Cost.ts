@@ -5,7 +5,7 @@ import type { RunRecord } from "../RunRecord.ts"
 import type { CostView } from "../view/CostView.ts"
 
 export const cost = (
-  { rows, setting, state }: RunRecord,
+  { config, rows, state }: RunRecord,
   ledger: ReadonlyArray<LedgerTotal>,
   notes: RunNotes
 ): CostView => ({
@@ -19,7 +19,7 @@ export const cost = (
     verification: rows.map((row) => row["tokens/verification"] ?? 0)
   },
   caps: Object.fromEntries(
-    Object.entries(setting.config.budget).flatMap(([name, cap]) => (Predicate.isNumber(cap) ? [[name, cap]] : []))
+    Object.entries(config.budget).flatMap(([name, cap]) => (Predicate.isNumber(cap) ? [[name, cap]] : []))
   ),
   wallSeconds: notes.wallSeconds
 })

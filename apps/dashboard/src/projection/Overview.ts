@@ -14,10 +14,10 @@ import { bySource, mean, share } from "./Scores.ts"
 import { settings } from "./Settings.ts"
 
 export const overview = (run: RunView, record: RunRecord, notes: RunNotes): OverviewView => {
-  const { lives, rows, setting, state, validated } = record
+  const { config, lives, rows, state, validated } = record
   return {
     run,
-    settings: settings(setting.config, state.strategies),
+    settings: settings(config, state.strategies),
     steps: rows.map(({ step }) => step ?? 0),
     series: series(rows),
     trained: trained(record),
@@ -37,11 +37,11 @@ export const overview = (run: RunView, record: RunRecord, notes: RunNotes): Over
   }
 }
 
-const trained = ({ batches, setting }: RunRecord): TrainedView => {
+const trained = ({ batches, config }: RunRecord): TrainedView => {
   const steps = batches.flatMap((batch) => (batch.purpose === "train" ? [batch.groups] : []))
   const answers = (groups: ReadonlyArray<Group.Group>) => groups.reduce((sum, { rewards }) => sum + rewards.length, 0)
   return {
-    measure: measure(setting.config.reward),
+    measure: measure(config.reward),
     answers: Object.fromEntries(
       [...Map.groupBy(steps.flat(), ({ dataSource }) => dataSource)].map(([source, own]) => [source, answers(own)])
     ),
@@ -79,11 +79,11 @@ export const cells = ({ state }: RunRecord): ReadonlyArray<CellView> => {
 }
 
 /** The instruction to use as things stand: that of the end, or the best one alive. */
-export const bestInstruction = ({ setting, state }: RunRecord): Instruction.Instruction | undefined => {
+export const bestInstruction = ({ config, state }: RunRecord): Instruction.Instruction | undefined => {
   const { phase } = state
   return phase._tag === "Finished"
     ? state.instructions.find(({ id }) => id === phase.best)
-    : Option.getOrUndefined(Conclusion.leader(setting.config, state))
+    : Option.getOrUndefined(Conclusion.leader(config, state))
 }
 
 const instructionView = (

@@ -38,7 +38,7 @@ export const unread = ({ id, name }: Named, problem: string | null): RunView => 
 
 /** How a run stands at the time `now`, in milliseconds since 1970. */
 export const run = ({ id, name }: Named, record: RunRecord, written: Written, now: number): RunView => {
-  const { setting, state } = record
+  const { config, state } = record
   const { rollouts, tokens } = state.spent
   return {
     id,
@@ -46,15 +46,15 @@ export const run = ({ id, name }: Named, record: RunRecord, written: Written, no
     status: status(record, written, now),
     problem: null,
     sequence: record.sequence,
-    seed: setting.config.seed,
+    seed: config.seed,
     step: state.step,
-    steps: setting.config.schedule.steps,
+    steps: config.schedule.steps,
     alive: state.population.members.length,
     born: state.instructions.length,
     degraded: state.degraded.length > 0,
     reward: state.course.latest.at(-1)?.mean ?? null,
     course: thinned(record.rows.flatMap((row) => row["reward/mean"] ?? [])),
-    measure: measure(setting.config.reward),
+    measure: measure(config.reward),
     tested: result(record),
     rollouts: rollouts.train + rollouts.verification + rollouts.evaluation,
     tokens: tokens.train + tokens.verification + tokens.evaluation,

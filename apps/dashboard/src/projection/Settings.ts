@@ -1,5 +1,5 @@
-import type { RunConfig } from "@inspo/coevolution/Config"
 import * as Strategies from "@inspo/coevolution/Strategies"
+import type { RunConfig } from "@inspo/config"
 import * as PlainText from "@inspo/domain/PlainText"
 import * as Strategy from "@inspo/domain/Strategy"
 import { Predicate } from "effect"

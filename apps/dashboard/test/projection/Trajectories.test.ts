@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, type RunConfig } from "@inspo/coevolution"
+import { EventLog } from "@inspo/coevolution"
+import type { Algorithm } from "@inspo/coevolution"
+import { join, local } from "@inspo/config"
 import { Trajectory } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -25,13 +27,13 @@ const Query = Schema.Struct({
 
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 21 }))
 
-const failing: RunConfig = {
-  ...Scripted.config,
-  rollout: { ...Scripted.config.rollout, agent: "search-r1-exact" }
+const failing: Algorithm = {
+  ...Scripted.algorithm,
+  rollout: { ...Scripted.algorithm.rollout, agent: "search-r1-exact" }
 }
 
 /** A small run, its search failing for `percent` of 100 queries: its record and the trajectories its journal holds. */
-const played = (settings: RunConfig, percent = 0) =>
+const played = (settings: Algorithm, percent = 0) =>
   Effect.gen(function* () {
     const journal = yield* Journal
     let calls = 0
@@ -49,14 +51,14 @@ const played = (settings: RunConfig, percent = 0) =>
     const stored = yield* Effect.forEach(yield* journal.listRecords("trajectory"), ({ value }) =>
       Schema.decodeUnknownEffect(Trajectory.Trajectory)(value)
     )
-    const record = RunRecord.observe(RunRecord.empty(settings), yield* EventLog.read(journal))
+    const record = RunRecord.observe(RunRecord.empty(join(settings, local)), yield* EventLog.read(journal))
     return { record, rows: index(record.batches).rows, stored: new Map(stored.map((one) => [one.id, one])) }
   }).pipe(Effect.provide(layerMemory, { local: true }))
 
 describe("trajectories", () => {
   it.effect.each([
-    { name: "in rounds", settings: Scripted.config, percent: 0 },
-    { name: "look by look", settings: { ...Scripted.config, verification: Scripted.stopping }, percent: 0 },
+    { name: "in rounds", settings: Scripted.algorithm, percent: 0 },
+    { name: "look by look", settings: { ...Scripted.algorithm, verification: Scripted.stopping }, percent: 0 },
     { name: "in the groups of steps", settings: Scripted.reusing, percent: 0 },
     { name: "with a search that fails", settings: failing, percent: 10 }
   ])("of candidates verified $name are those of the journal, each once, as they are stored", ({ percent, settings }) =>

@@ -1,4 +1,5 @@
-import { Presets, type RunConfig, type RunEvent } from "@inspo/coevolution"
+import type { RunEvent } from "@inspo/coevolution"
+import { Presets, type RunConfig } from "@inspo/config"
 import { syntheticLog } from "../../../../packages/coevolution/test/support/SyntheticLog.ts"
 
 /** A run of 20 steps with four prunings and an evolution every five. */

@@ -48,10 +48,11 @@ export function* play(
 export const begun = (setting: Setting): RunState =>
   apply(setting, unstarted, {
     _tag: "RunStarted",
-    config: setting.config,
+    algorithm: setting.algorithm,
     strategies: Strategies.identities(setting.strategies),
     engine: "",
     data: "",
+    search: "passages",
     code: ""
   })
 
@@ -59,7 +60,7 @@ export const begun = (setting: Setting): RunState =>
  * An environment in which instructions do about equally well, later ones a little better; proposers bring all the
  * candidates they are asked for, and all of these beat their parent. A group stands for all its trajectories with one.
  */
-export const scripted = ({ config }: Setting, there: HeldOut): Environment => {
+export const scripted = ({ algorithm }: Setting, there: HeldOut): Environment => {
   const trajectoryId = naming()
   return (command, state) => {
     switch (command._tag) {
@@ -76,7 +77,7 @@ export const scripted = ({ config }: Setting, there: HeldOut): Environment => {
       case "Propose":
         return proposed(command)
       case "Verify":
-        return verified(config, command)
+        return verified(algorithm, command)
       case "Validate": {
         const { instruction, step } = command
         const groups = heldOut(instruction.id, Schedule.validationQuestions, there.validation)
@@ -88,7 +89,7 @@ export const scripted = ({ config }: Setting, there: HeldOut): Environment => {
       }
       case "Evaluate": {
         const { instruction, policy } = command
-        const groups = heldOut(instruction.id, config.evaluation.questions, there.test)
+        const groups = heldOut(instruction.id, algorithm.evaluation.questions, there.test)
         return { _tag: "Evaluated", policy, instruction: instruction.id, groups }
       }
     }
@@ -133,7 +134,7 @@ const proposed = ({ count, failures, parent, round, step }: Command.Propose): Ru
 
 /** Where candidates may leave early, they win and lose by turns, so that all questions are asked. */
 const verified = (
-  { verification }: Setting["config"],
+  { verification }: Setting["algorithm"],
   { asked, batch, candidates, parent, questions, remaining, round, step }: Command.Verify
 ): RunEvent => {
   const scores = (reward: number) =>

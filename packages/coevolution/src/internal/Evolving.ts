@@ -24,7 +24,7 @@ export const chooseParents = (setting: Setting, state: RunState.RunState): RunEv
 
 /** Rounds take turns over the parents; one without failures gives its turn to the next. */
 export const propose = (setting: Setting, state: RunState.RunState, evolution: RunState.Evolution): Command => {
-  const { config, strategies } = setting
+  const { algorithm, strategies } = setting
   const turn = (evolution.round - 1) % evolution.parents.length
   const reflections = [...evolution.parents.slice(turn), ...evolution.parents.slice(0, turn)].map((parent) => ({
     parent,
@@ -32,7 +32,7 @@ export const propose = (setting: Setting, state: RunState.RunState, evolution: R
       parent,
       count: failuresShown,
       threshold: failureThreshold,
-      seed: config.seed,
+      seed: algorithm.seed,
       path: ["failures", evolution.step, evolution.round]
     })
   }))
@@ -46,7 +46,7 @@ export const propose = (setting: Setting, state: RunState.RunState, evolution: R
             step: evolution.step,
             reason:
               `${evolution.parents.join(" and ")} ${evolution.parents.length === 1 ? "has" : "have"} no failures to learn ` +
-              `from in the last ${config.buffer.capacitySteps} steps`
+              `from in the last ${algorithm.buffer.capacitySteps} steps`
           }
         }
       : { _tag: "Record", event: refill(setting, state, evolution) }
@@ -61,7 +61,7 @@ export const propose = (setting: Setting, state: RunState.RunState, evolution: R
     round: evolution.round,
     parent,
     failures: reflection.failures.map(({ trajectoryId }) => trajectoryId),
-    count: config.proposer.candidates,
+    count: algorithm.proposer.candidates,
     known: [
       ...state.instructions.map(({ text }) => text),
       ...evolution.verified.map(({ candidate }) => candidate.text)
@@ -78,9 +78,9 @@ const failureThreshold = 0.5
 
 /** Who takes the places that are not the parents'. */
 export const refill = (setting: Setting, state: RunState.RunState, evolution: RunState.Evolution): RunEvent => {
-  const { config, strategies } = setting
+  const { algorithm, strategies } = setting
   const { chosen, shortfall } = strategies.verification.refill({
-    places: config.population.size - evolution.parents.length,
+    places: algorithm.population.size - evolution.parents.length,
     verified: evolution.verified
   })
   return {
@@ -106,5 +106,8 @@ export const refill = (setting: Setting, state: RunState.RunState, evolution: Ru
 }
 
 /** Row 3: the paper ranks by the weights before this step's rewards, we by the present ones. */
-const rankingWeights = ({ config, strategies }: Setting, state: RunState.RunState): ReadonlyArray<Population.Weight> =>
-  config.halving.ranking === "before" ? state.previousWeights : strategies.weighting.weights(state.population)
+const rankingWeights = (
+  { algorithm, strategies }: Setting,
+  state: RunState.RunState
+): ReadonlyArray<Population.Weight> =>
+  algorithm.halving.ranking === "before" ? state.previousWeights : strategies.weighting.weights(state.population)

@@ -1,6 +1,6 @@
 import { Array as Arr, Option } from "effect"
 import { sumAll } from "effect/Number"
-import type { RunConfig } from "../Config.ts"
+import type { Algorithm } from "../Algorithm.ts"
 import * as Schedule from "../Schedule.ts"
 import type { Move } from "./DryRun.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
@@ -11,19 +11,19 @@ export interface Played {
 }
 
 /** What in a plan is probably not meant, one sentence each. */
-export const warnings = (config: RunConfig, { decisions }: Played): ReadonlyArray<string> =>
+export const warnings = (algorithm: Algorithm, { decisions }: Played): ReadonlyArray<string> =>
   [
-    shortWindow(config),
+    shortWindow(algorithm),
     belowResolution(decisions),
-    tooFewGroups(config),
-    evolutionAfterEnd(config),
-    evolutionAtEnd(decisions, config),
-    unprunedParents(decisions, config),
-    tooFewQuestions(decisions, config),
-    longTrials(config)
+    tooFewGroups(algorithm),
+    evolutionAfterEnd(algorithm),
+    evolutionAtEnd(decisions, algorithm),
+    unprunedParents(decisions, algorithm),
+    tooFewQuestions(decisions, algorithm),
+    longTrials(algorithm)
   ].filter((warning) => warning !== null)
 
-const shortWindow = ({ population, schedule }: RunConfig): string | null =>
+const shortWindow = ({ population, schedule }: Algorithm): string | null =>
   population.window < schedule.pruneEvery && population.size > population.parents
     ? `population.window is ${population.window} and schedule.pruneEvery ${schedule.pruneEvery}: the rewards of ` +
       `${count(schedule.pruneEvery - population.window, "step")} before each window decide no prune.`
@@ -47,13 +47,13 @@ const belowResolution = (moves: ReadonlyArray<Move>): string | null => {
     : null
 }
 
-const tooFewGroups = ({ population, train }: RunConfig): string | null =>
+const tooFewGroups = ({ population, train }: Algorithm): string | null =>
   population.size > 1 && train.batchSize <= population.size
     ? `train.batchSize is ${train.batchSize} for ${population.size} instructions (population.size): a step brings no ` +
       "more than one group each, and some get none."
     : null
 
-const evolutionAfterEnd = ({ population, schedule }: RunConfig): string | null => {
+const evolutionAfterEnd = ({ population, schedule }: Algorithm): string | null => {
   const { evolveEvery, evolveUntil, steps } = schedule
   if (evolveEvery === 0 || population.size === population.parents) return null
   const missed = Math.floor(evolveUntil / evolveEvery) - Math.floor(steps / evolveEvery)
@@ -63,12 +63,12 @@ const evolutionAfterEnd = ({ population, schedule }: RunConfig): string | null =
     : null
 }
 
-const evolutionAtEnd = (moves: ReadonlyArray<Move>, { schedule }: RunConfig): string | null =>
+const evolutionAtEnd = (moves: ReadonlyArray<Move>, { schedule }: Algorithm): string | null =>
   moves.some(({ event }) => event._tag === "PopulationRefilled" && event.step === schedule.steps)
     ? `The evolution at step ${schedule.steps}, the last one, brings instructions that the policy never meets in training.`
     : null
 
-const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: RunConfig): string | null => {
+const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: Algorithm): string | null => {
   const pruned = new Set(moves.flatMap(({ event }) => (event._tag === "Pruned" ? [event.step] : [])))
   const crowded = Arr.findFirst(
     moves,
@@ -85,7 +85,7 @@ const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: R
   })
 }
 
-const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: RunConfig): string | null => {
+const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: Algorithm): string | null => {
   const fewest = moves.reduce(
     (least, { before, command }) =>
       command._tag === "Verify"
@@ -103,9 +103,9 @@ const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: R
     : null
 }
 
-const longTrials = (config: RunConfig): string | null => {
-  const { population, proposer, schedule, train, verification } = config
-  if (!Schedule.reuses(config) || schedule.evolveEvery === 0 || population.size === population.parents) return null
+const longTrials = (algorithm: Algorithm): string | null => {
+  const { population, proposer, schedule, train, verification } = algorithm
+  if (!Schedule.reuses(algorithm) || schedule.evolveEvery === 0 || population.size === population.parents) return null
   const arms = proposer.candidates + 1
   const steps = Math.ceil(verification.samples / Math.max(1, Math.floor(train.batchSize / arms)))
   return steps >= schedule.evolveEvery

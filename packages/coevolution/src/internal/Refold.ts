@@ -6,7 +6,7 @@ import { Array as Arr, Option } from "effect"
 import { sumAll } from "effect/Number"
 import { experiences } from "../Apply.ts"
 import { conclude } from "../Conclusion.ts"
-import type { RunConfig } from "../Config.ts"
+import type { Algorithm } from "../Algorithm.ts"
 import type { Setting } from "../Setting.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import { type RunState, unstarted } from "../RunState.ts"
@@ -71,7 +71,7 @@ export interface Trace {
 
 /** Indexes the events of a finished run, which are folded once for the contents of its replay buffer. */
 export const index = (
-  config: RunConfig,
+  algorithm: Algorithm,
   initial: Event<"PopulationInitialised">,
   events: ReadonlyArray<RunEvent>
 ): Log => {
@@ -96,22 +96,22 @@ export const index = (
     refills: byStep(of("PopulationRefilled")),
     sums: new Map(of("RolloutsCollected").map(({ groups, step }) => [step, sums(groups)])),
     evolutions: new Set([...of("EvolutionSkipped"), ...of("PopulationRefilled")].map(({ step }) => step)),
-    buffers: buffers(config, events)
+    buffers: buffers(algorithm, events)
   }
 }
 
 /** Folds the log's rewards under other settings; policy, rollouts and candidates stay those of the log. */
 export const refold = (log: Log, deciding: Deciding): Trace => {
-  const { config } = deciding
+  const { algorithm } = deciding
   const setting = refolding(deciding)
   const decisions: Array<Decided> = []
   const probabilities = new Map<number, Event<"StepPlanned">["probabilities"]>()
   let beforeRewards = unstarted
   const evidenceOf = (state: RunState): ReadonlyArray<Evidence> => {
-    const ranked = config.halving.ranking === "before" && state.phase._tag !== "Evaluate" ? beforeRewards : state
+    const ranked = algorithm.halving.ranking === "before" && state.phase._tag !== "Evaluate" ? beforeRewards : state
     return Population.ids(state.population).map((id) => ({
       name: id,
-      groups: effectiveGroups(observed(log, config, ranked, id), (step) => ratio(log, probabilities, step, id))
+      groups: effectiveGroups(observed(log, algorithm, ranked, id), (step) => ratio(log, probabilities, step, id))
     }))
   }
   // The buffer that the log had when it evolved; empty where it did not.
@@ -139,8 +139,8 @@ export const refold = (log: Log, deciding: Deciding): Trace => {
 }
 
 /** The strategies of other settings, where questions and candidates are those of a log. */
-const refolding = ({ config, strategies }: Deciding): Setting => ({
-  config,
+const refolding = ({ algorithm, strategies }: Deciding): Setting => ({
+  algorithm,
   strategies: {
     ...strategies,
     sampler: { ...strategies.sampler, assign: () => [] },
@@ -195,11 +195,16 @@ const decided = (
  * The observations behind a weight. Those of an instruction that the log no longer draws grow old without being replaced
  * and count for as long as a window lasts.
  */
-const observed = (log: Log, config: RunConfig, { population, step: now }: RunState, id: Instruction.InstructionId) => {
+const observed = (
+  log: Log,
+  algorithm: Algorithm,
+  { population, step: now }: RunState,
+  id: Instruction.InstructionId
+) => {
   const window = Option.match(Population.find(population, id), { onNone: () => [], onSome: (member) => member.window })
   return id in (log.plans.get(now)?.probabilities ?? {})
     ? window
-    : window.filter(({ step }) => step > now - config.population.window)
+    : window.filter(({ step }) => step > now - algorithm.population.window)
 }
 
 /** New over logged probability of an instruction at a step; 0 where the new settings do not have it any more. */
@@ -251,13 +256,13 @@ const merged = (batches: Arr.NonEmptyReadonlyArray<Event<"CandidatesVerified">>)
   return { ...first, asked, questions, candidates, parent }
 }
 
-const buffers = (config: RunConfig, events: ReadonlyArray<RunEvent>): Log["buffers"] => {
+const buffers = (algorithm: Algorithm, events: ReadonlyArray<RunEvent>): Log["buffers"] => {
   const found = new Map<number, ReplayBuffer.Contents>()
   let buffer = ReplayBuffer.empty
   let step = 0
   for (const event of events) {
     if (event._tag === "RolloutsCollected")
-      buffer = ReplayBuffer.add(config.buffer, buffer, event.step, experiences(event.step, event.groups))
+      buffer = ReplayBuffer.add(algorithm.buffer, buffer, event.step, experiences(event.step, event.groups))
     if (event._tag === "StepTrained") step = event.step
     if (event._tag === "CandidatesProposed") found.set(step, buffer)
   }

@@ -4,7 +4,7 @@ import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Round, type Verification } from "@inspo/verification"
 import { Array as Arr, Option, Random } from "effect"
 import type { Verify } from "../Command.ts"
-import type { RunConfig } from "../Config.ts"
+import type { Algorithm } from "../Algorithm.ts"
 import type { Setting } from "../Setting.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import { candidateId, instruction, type QuestionRef, type RunState, type Verifying } from "../RunState.ts"
@@ -13,8 +13,11 @@ import * as Schedule from "../Schedule.ts"
 /** The next batch of a round that has rollouts of its own. */
 export const ask = (setting: Setting, state: RunState, verifying: Verifying): Verify => {
   const { candidates, evolution, parent, round } = verifying
-  const { config, strategies } = setting
-  const plan = strategies.verification.plan({ candidates: candidates.length, questions: config.verification.samples })
+  const { algorithm, strategies } = setting
+  const plan = strategies.verification.plan({
+    candidates: candidates.length,
+    questions: algorithm.verification.samples
+  })
   const questions = questionsOf(setting, state, verifying)
   return {
     _tag: "Verify",
@@ -25,7 +28,7 @@ export const ask = (setting: Setting, state: RunState, verifying: Verifying): Ve
     candidates,
     remaining: round.remaining,
     parent: plan.parent ? instruction(state, parent) : null,
-    questions: Round.nextQuestions(design(config, questions.length), round, questions)
+    questions: Round.nextQuestions(design(algorithm, questions.length), round, questions)
   }
 }
 
@@ -37,10 +40,10 @@ export interface Share {
 }
 
 /** The share of a round that is held in steps: none while there is no such round. */
-export const share = ({ config }: Setting, { inSteps }: RunState, batch: ReadonlyArray<QuestionRef>): Share => {
+export const share = ({ algorithm }: Setting, { inSteps }: RunState, batch: ReadonlyArray<QuestionRef>): Share => {
   if (inSteps === null) return { questions: [], assignment: [], others: batch }
   const { parent, reflected, round } = inSteps
-  const { asked, others } = Round.divide(design(config, config.verification.samples), round, {
+  const { asked, others } = Round.divide(design(algorithm, algorithm.verification.samples), round, {
     batch,
     excluded: reflected
   })
@@ -81,15 +84,15 @@ export const score = (
 
 /** The analysis of a round after a batch: it goes on with those who stay, or ends with its verdicts. */
 export const judge = (setting: Setting, state: RunState, verifying: Verifying): RunEvent => {
-  const { config, strategies } = setting
+  const { algorithm, strategies } = setting
   const { evolution, round } = verifying
-  const places = config.population.size - evolution.parents.length
+  const places = algorithm.population.size - evolution.parents.length
   const accepted = evolution.verified.filter((verdict) => verdict.accepted).length
-  const isLast = Schedule.reuses(config) && state.step >= config.schedule.steps
-  const questions = Schedule.reuses(config)
-    ? config.verification.samples
+  const isLast = Schedule.reuses(algorithm) && state.step >= algorithm.schedule.steps
+  const questions = Schedule.reuses(algorithm)
+    ? algorithm.verification.samples
     : questionsOf(setting, state, verifying).length
-  const remaining = Round.analyse(strategies.verification, design(config, questions), round, {
+  const remaining = Round.analyse(strategies.verification, design(algorithm, questions), round, {
     places: places - accepted,
     isLast
   })
@@ -108,14 +111,14 @@ export const judge = (setting: Setting, state: RunState, verifying: Verifying): 
 
 /** The verdicts on the candidates of a round that is over; permuted credit judges each by the scores of another. */
 const verdicts = (
-  { config, strategies }: Setting,
+  { algorithm, strategies }: Setting,
   { buffer }: RunState,
   { evolution, parent, round }: Verifying
 ): ReadonlyArray<Verification.Verdict> =>
   strategies.verification.judge({
-    candidates: config.control.permuteCredit
+    candidates: algorithm.control.permuteCredit
       ? RandomStream.drawSync(
-          config.seed,
+          algorithm.seed,
           ["permuted-verification", evolution.step, evolution.round],
           Random.shuffle(round.candidates)
         )
@@ -124,22 +127,22 @@ const verdicts = (
     storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, round.questions))
   })
 
-const design = ({ verification, ...config }: RunConfig, questions: number): Round.Design => ({
+const design = ({ verification, ...algorithm }: Algorithm, questions: number): Round.Design => ({
   questions,
   interim: verification.stop === null ? null : verification.lookEvery,
-  inSteps: Schedule.reuses({ ...config, verification })
+  inSteps: Schedule.reuses({ ...algorithm, verification })
 })
 
 /** D_B of a round that has rollouts of its own. */
 const questionsOf = (
-  { config, strategies }: Setting,
+  { algorithm, strategies }: Setting,
   state: RunState,
   { evolution, reflected }: Verifying
 ): ReadonlyArray<Question.QuestionId> =>
   strategies.buffer.verificationQuestions(state.buffer, {
-    samples: config.verification.samples,
+    samples: algorithm.verification.samples,
     exclude: reflected,
-    seed: config.seed,
+    seed: algorithm.seed,
     path: ["verification", evolution.step, evolution.round]
   })
 

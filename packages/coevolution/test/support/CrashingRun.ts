@@ -1,5 +1,5 @@
 /** Processes that crash at named points, in a world that remembers what reached it. */
-import { EventLog, run, type RunConfig, type RunEvent, Strategies } from "@inspo/coevolution"
+import { EventLog, run, type Algorithm, type RunEvent, Strategies } from "@inspo/coevolution"
 import type { CheckpointRef, Engine } from "@inspo/engine"
 import { EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
@@ -41,7 +41,7 @@ export const makeWorld = Effect.gen(function* () {
  * optimizer's first answer to a request is of no use, the second one is.
  */
 export const live = Effect.fnUntraced(function* (
-  settings: RunConfig,
+  settings: Algorithm,
   world: World,
   crashes: (point: Point) => boolean
 ) {
@@ -55,7 +55,7 @@ export const live = Effect.fnUntraced(function* (
     at(`before ${name}`).pipe(Effect.andThen(doing), Effect.tap(at(`after ${name}`)))
 
   const { data, services } = yield* make(settings, undefined, (engine) => remembering(engine, world, reach))
-  const exit = yield* run({ config: settings, data, code: "test", onEvent: () => Effect.void }).pipe(
+  const exit = yield* run({ algorithm: settings, data, code: "test", onEvent: () => Effect.void }).pipe(
     Effect.provide(
       Layer.mergeAll(
         services,

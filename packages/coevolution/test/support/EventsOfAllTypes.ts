@@ -2,14 +2,14 @@
  * Logs that between them hold every type of event, as fixtures keep them. Run as a program, this file writes the one of today
  * again; where the version of an event was raised, keep the former as `events-N.json.gz` first.
  */
-import { EventLog, makeSetting, type RunConfig, StateHash, Strategies } from "@inspo/coevolution"
+import { EventLog, makeSetting, type Algorithm, StateHash, Strategies } from "@inspo/coevolution"
 import { Question } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Layer, Schema } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { config, make, reusing, runOn } from "./ScriptedRun.ts"
+import { algorithm, make, reusing, runOn } from "./ScriptedRun.ts"
 
 /** Events as the journal holds them, and the hashes of the states that they led to when they were written. */
 const Fixture = Schema.Struct({
@@ -40,18 +40,19 @@ export const readFormer = (): ReadonlyArray<Fixture> =>
     .filter((name) => /^events-\d+\.json\.gz$/u.test(name))
     .map(readFixture)
 
-const settings: ReadonlyArray<RunConfig> = [
+/** What was played for each of the logs. */
+export const played: ReadonlyArray<Algorithm> = [
   { ...reusing, evaluation: { ...reusing.evaluation, every: 3 } },
   // Every attempt succeeds or none is remembered, so that an evolution finds nothing to learn from.
   {
-    ...config,
-    buffer: { ...config.buffer, failures: "own", capacitySteps: 1 },
-    train: { ...config.train, batchSize: 1 }
+    ...algorithm,
+    buffer: { ...algorithm.buffer, failures: "own", capacitySteps: 1 },
+    train: { ...algorithm.train, batchSize: 1 }
   }
 ]
 
 const record = Effect.fnUntraced(
-  function* (settings: RunConfig) {
+  function* (settings: Algorithm) {
     const journal = yield* Journal
     yield* runOn(settings, Layer.succeed(Journal, journal))
     const stored = yield* journal.read
@@ -66,7 +67,7 @@ const record = Effect.fnUntraced(
 )
 
 if (import.meta.main) {
-  const logs = await Effect.runPromise(Effect.forEach(settings, record))
+  const logs = await Effect.runPromise(Effect.forEach(played, record))
   writeFileSync(
     new URL(today, folder),
     gzipSync(JSON.stringify({ stateHashVersion: StateHash.version, logs } satisfies Fixture))

@@ -1,6 +1,7 @@
 import {
+  type Algorithm,
+  type Ledger,
   Presets,
-  type RunConfig,
   type RunData,
   run,
   type RunEvent,
@@ -20,7 +21,7 @@ import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Effect, Hash, identity, Layer } from "effect"
 
 /** A run small enough to be repeated hundreds of times: 9 steps of 4 questions × 2. */
-export const config: RunConfig = {
+export const algorithm: Algorithm = {
   ...Presets.quick,
   seed: 3,
   data: {
@@ -42,15 +43,15 @@ export const config: RunConfig = {
   evaluation: { ...Presets.quick.evaluation, questions: 4 }
 }
 
-/** Verification of {@link config} in which candidates may leave after every question. */
-export const stopping: RunConfig["verification"] = { ...config.verification, stop: 0.5, lookEvery: 1 }
+/** Verification of {@link algorithm} in which candidates may leave after every question. */
+export const stopping: Algorithm["verification"] = { ...algorithm.verification, stop: 0.5, lookEvery: 1 }
 
-/** {@link config} with candidates that are tried in the groups of two steps. */
-export const reusing: RunConfig = {
-  ...config,
-  proposer: { ...config.proposer, candidates: 3 },
+/** {@link algorithm} with candidates that are tried in the groups of two steps. */
+export const reusing: Algorithm = {
+  ...algorithm,
+  proposer: { ...algorithm.proposer, candidates: 3 },
   verification: { ...stopping, reuse: true },
-  train: { ...config.train, batchSize: 8 }
+  train: { ...algorithm.train, batchSize: 8 }
 }
 
 /** A world that the scripted policy can answer about. */
@@ -65,21 +66,21 @@ const proposers = {
 }
 
 /** The world of some settings as data and passages, and an engine whose policy obeys some clauses more than others. */
-export const prepare = Effect.fnUntraced(function* (settings: RunConfig) {
+export const prepare = Effect.fnUntraced(function* (settings: Algorithm) {
   const { questions: train, seed } = settings.data.world
   const counts = { train, validation: 2, test: 6 }
   const world = yield* WorldQuestion.generate({ seed: seed ?? settings.seed, sizes, mix, counts })
   const answers = new Map(
     Object.values(world.questions).flatMap((split) => split.map((one) => [one.question, one.goldenAnswers[0]] as const))
   )
-  const data: RunData = { ...world.questions, fingerprint: "scripted-world" }
+  const data: RunData = { ...world.questions, fingerprint: "scripted-world", search: "passages" }
   const engine = ScriptedEngine.make((prompt, { seed }) => script(answers, prompt, seed), { concurrency: 64 })
   return { data, engine, passages: world.passages }
 })
 
 /** An engine, and rollouts of it in its environment. */
 export const layerRollouts = <E>(
-  settings: RunConfig,
+  settings: Algorithm,
   engine: Engine.Interface,
   search: Layer.Layer<Search, E>,
   reward: Layer.Layer<Reward> = layerExactMatch
@@ -90,11 +91,11 @@ export const layerRollouts = <E>(
   )
 
 /**
- * The world of {@link config} as data and as services, with a policy that obeys some clauses more than others. `meddle` may
+ * The world of {@link algorithm} as data and as services, with a policy that obeys some clauses more than others. `meddle` may
  * make the search fail, and `changed` makes the engine another one.
  */
 export const make = (
-  settings: RunConfig,
+  settings: Algorithm,
   meddle: (search: Search.Interface) => Search.Interface = identity,
   changed: (engine: Engine.Interface) => Engine.Interface = identity
 ) =>
@@ -111,24 +112,41 @@ export interface Replaced {
   readonly engine?: (engine: Engine.Interface) => Engine.Interface
   readonly strategies?: Layer.Layer<Strategies.Services>
   readonly maxFailedShare?: number
+  readonly budget?: Ledger.Limits
+  readonly data?: Partial<RunData>
 }
 
 /** Runs to the end on `journal`, giving the committed events in order and the last state. */
 export const runOn = (
-  settings: RunConfig,
+  settings: Algorithm,
   journal: Layer.Layer<Journal>,
   onEvent: (event: RunEvent, state: RunState.RunState) => Effect.Effect<void> = () => Effect.void,
-  { engine, maxFailedShare, meddle, proposer, strategies = Strategies.layer(settings) }: Replaced = {}
+  {
+    budget,
+    data: replaced,
+    engine,
+    maxFailedShare,
+    meddle,
+    proposer,
+    strategies = Strategies.layer(settings)
+  }: Replaced = {}
 ) =>
   Effect.gen(function* () {
     const { data, services } = yield* make(settings, meddle, engine)
-    return yield* run({ config: settings, data, code: "test", onEvent, maxFailedShare }).pipe(
+    return yield* run({
+      algorithm: settings,
+      data: { ...data, ...replaced },
+      code: "test",
+      onEvent,
+      maxFailedShare,
+      budget
+    }).pipe(
       Effect.provide(Layer.mergeAll(services, strategies, journal, proposer ?? proposers[settings.proposer.kind]))
     )
   })
 
 /** {@link runOn} on a journal that is forgotten. */
-export const runOnce = (settings: RunConfig) => runOn(settings, layerMemory)
+export const runOnce = (settings: Algorithm) => runOn(settings, layerMemory)
 
 const script = (answers: ReadonlyMap<string, string>, prompt: string, seed: string): string => {
   const question = [...answers.keys()].find((known) => prompt.includes(known)) ?? ""

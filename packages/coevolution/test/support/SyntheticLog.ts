@@ -1,4 +1,4 @@
-import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { Algorithm, RunEvent } from "@inspo/coevolution"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import { Question, Trajectory } from "@inspo/domain"
 import { Array as Arr, Hash } from "effect"
@@ -20,13 +20,13 @@ export const chance = (name: string): number =>
  * and so are the scores of candidates.
  */
 export const syntheticLog = (
-  config: RunConfig,
+  algorithm: Algorithm,
   questions: number,
   skillOf: (text: string) => number = (text) => 0.2 + 0.5 * chance(text)
 ): ReadonlyArray<RunEvent> => {
-  const setting = { ...Strategies.deciding(config), questions: trainQuestions(questions) }
+  const setting = { ...Strategies.deciding(algorithm), questions: trainQuestions(questions) }
   const base = scripted(setting, { validation: 4, test: 4 })
-  const flip = (skill: number, name: string) => (chance(`${config.seed} ${name}`) < skill ? 1 : 0)
+  const flip = (skill: number, name: string) => (chance(`${algorithm.seed} ${name}`) < skill ? 1 : 0)
   const environment: Environment = (command, state) => {
     const event = base(command, state)
     if (event._tag === "RolloutsCollected") {
@@ -36,7 +36,7 @@ export const syntheticLog = (
         groups: event.groups.map((group) => {
           const name = `${event.step} ${group.questionId} ${group.instructionId}`
           const reward = (sample: number) => flip(skills.get(group.instructionId) ?? 0, `${name} ${sample}`)
-          const each = <A>(value: (sample: number) => A) => Arr.makeBy(config.rollout.groupSize, value)
+          const each = <A>(value: (sample: number) => A) => Arr.makeBy(algorithm.rollout.groupSize, value)
           const [trajectory] = group.trajectories
           return {
             ...group,
@@ -62,10 +62,11 @@ export const syntheticLog = (
   return [
     {
       _tag: "RunStarted",
-      config,
+      algorithm,
       strategies: Strategies.identities(setting.strategies),
       engine: "none",
       data: "none",
+      search: "passages",
       code: "none"
     },
     ...Array.from(play(setting, begun(setting), environment), ({ event }) => event)

@@ -1,36 +1,36 @@
 /** A run and a population in the same words: the settings and strategies of one in the other, and what both decide. */
 import { type PopulationEvent, Settings, Strategies } from "@inspo/cohorts"
-import type { RunConfig, RunEvent } from "@inspo/coevolution"
+import type { Algorithm, RunEvent } from "@inspo/coevolution"
 import type { Setting } from "@inspo/coevolution/Next"
 import { reusing } from "../../../coevolution/test/support/ScriptedRun.ts"
 
 /** The settings of a served population that is to decide as a run does. */
-export const settingsOf = (config: RunConfig): Settings.Settings => ({
-  ...Settings.trainer(config.seed),
-  size: config.population.size,
-  parents: config.population.parents,
-  temperature: config.sampler.temperature,
-  window: config.population.window,
-  average: config.population.average === "draws" ? "window" : "observed",
-  span: config.population.average,
-  newcomers: config.sampler.newcomers,
-  pruneEvery: config.schedule.pruneEvery,
-  evolveEvery: config.schedule.evolveEvery,
-  evolveUntil: config.schedule.evolveUntil,
+export const settingsOf = (algorithm: Algorithm): Settings.Settings => ({
+  ...Settings.trainer(algorithm.seed),
+  size: algorithm.population.size,
+  parents: algorithm.population.parents,
+  temperature: algorithm.sampler.temperature,
+  window: algorithm.population.window,
+  average: algorithm.population.average === "draws" ? "window" : "observed",
+  span: algorithm.population.average,
+  newcomers: algorithm.sampler.newcomers,
+  pruneEvery: algorithm.schedule.pruneEvery,
+  evolveEvery: algorithm.schedule.evolveEvery,
+  evolveUntil: algorithm.schedule.evolveUntil,
   trial: {
-    samples: config.verification.samples,
+    samples: algorithm.verification.samples,
     paired: true,
-    lookEvery: config.verification.stop === null ? null : config.verification.lookEvery,
-    rounds: config.verification.rounds
+    lookEvery: algorithm.verification.stop === null ? null : algorithm.verification.lookEvery,
+    rounds: algorithm.verification.rounds
   }
 })
 
 /** The strategies of the run, in its place. */
-export const strategiesOf = ({ config, strategies }: Setting): Strategies.Strategies => ({
+export const strategiesOf = ({ algorithm, strategies }: Setting): Strategies.Strategies => ({
   weights: strategies.weighting.weights,
   best: strategies.weighting.best,
   assign: ({ newcomers, questions, seed, step, weights }) => {
-    const guaranteed = config.sampler.newcomers === "everyone" ? weights.map(({ id }) => id) : newcomers
+    const guaranteed = algorithm.sampler.newcomers === "everyone" ? weights.map(({ id }) => id) : newcomers
     const request = { weights, questions, guaranteed, shares: strategies.sampler.probabilities(weights) }
     return Strategies.withProbabilities(
       request,
@@ -94,10 +94,10 @@ export const decisionOf = (event: RunEvent | PopulationEvent): Decision | null =
   }
 }
 
-const longer: RunConfig = { ...reusing, schedule: { ...reusing.schedule, steps: 20, evolveUntil: 16 } }
+const longer: Algorithm = { ...reusing, schedule: { ...reusing.schedule, steps: 20, evolveUntil: 16 } }
 
 /** Each with candidates that are tried in the groups of ordinary steps, as those of a served population are. */
-export const configs: Readonly<Record<string, RunConfig>> = {
+export const configs: Readonly<Record<string, Algorithm>> = {
   "the bottom half is dropped where it was seen": longer,
   "whoever is worse is dropped, everyone is owed a group": {
     ...longer,

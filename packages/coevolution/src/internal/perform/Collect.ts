@@ -2,15 +2,15 @@
 import { Invariant } from "@inspo/domain"
 import { Effect } from "effect"
 import type * as Command from "../../Command.ts"
-import type { RunConfig } from "../../Config.ts"
+import type { Algorithm } from "../../Algorithm.ts"
 import type { RunData } from "../../RunData.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import * as Attempts from "./Attempts.ts"
 import { RunMismatch } from "./RunMismatch.ts"
 
-export const make = (config: RunConfig, data: RunData, store: TrajectoryStore) => {
+export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore) => {
   const question = Attempts.lookup(data)
-  const { groupSize } = config.rollout
+  const { groupSize } = algorithm.rollout
   return Effect.fn("Perform.collect")(function* ({ instructions, plan }: Command.Collect) {
     const byId = new Map(instructions.map((instruction) => [instruction.id, instruction]))
     const planned = yield* Effect.forEach(
@@ -23,7 +23,7 @@ export const make = (config: RunConfig, data: RunData, store: TrajectoryStore) =
               reason: `instruction ${id} is planned for step ${plan.step} but not alive`
             })
           const name = ["train", plan.step, index]
-          const attempts = Attempts.episodes(config.seed, name, instruction, yield* question(questionId), groupSize)
+          const attempts = Attempts.episodes(algorithm.seed, name, instruction, yield* question(questionId), groupSize)
           const demonstration = data.demonstrations?.get(questionId)
           return demonstration === undefined ? attempts : attempts.map((attempt) => ({ ...attempt, demonstration }))
         })

@@ -2,7 +2,7 @@
 import type { Instruction, Question, RandomStream } from "@inspo/domain"
 import { Array as Arr, Effect } from "effect"
 import type * as Command from "../../Command.ts"
-import type { RunConfig } from "../../Config.ts"
+import type { Algorithm } from "../../Algorithm.ts"
 import type { RunData } from "../../RunData.ts"
 import type { RunState } from "../../RunState.ts"
 import * as Schedule from "../../Schedule.ts"
@@ -10,7 +10,7 @@ import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import * as Attempts from "./Attempts.ts"
 import type { Checkpoints } from "./Checkpoints.ts"
 
-export const make = (config: RunConfig, data: RunData, store: TrajectoryStore, checkpoints: Checkpoints) => {
+export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore, checkpoints: Checkpoints) => {
   const question = Attempts.lookup(data)
 
   const answer = Effect.fnUntraced(function* (
@@ -21,7 +21,7 @@ export const make = (config: RunConfig, data: RunData, store: TrajectoryStore, c
     name: RandomStream.StreamPath
   ) {
     const episodes = questions.flatMap((one, index) =>
-      Attempts.episodes(config.seed, [...name, index], instruction, one, 1)
+      Attempts.episodes(algorithm.seed, [...name, index], instruction, one, 1)
     )
     return yield* Attempts.outcome(question, yield* store.collect(purpose, step, episodes), 1)
   })
@@ -35,7 +35,7 @@ export const make = (config: RunConfig, data: RunData, store: TrajectoryStore, c
   const evaluate = Effect.fn("Perform.evaluate")(function* (command: Command.Evaluate, state: RunState) {
     const { checkpointStep, instruction, policy } = command
     yield* checkpoints.restore(checkpointStep, state)
-    const questions = Arr.take(data.test, config.evaluation.questions)
+    const questions = Arr.take(data.test, algorithm.evaluation.questions)
     const answers = yield* answer("evaluation", state.step, questions, instruction, [
       "evaluate",
       policy,

@@ -11,7 +11,7 @@ import {
 import { Array as Arr, Effect } from "effect"
 import type { Bookkeeping } from "../../Bookkeeping.ts"
 import type * as Command from "../../Command.ts"
-import type { RunConfig } from "../../Config.ts"
+import type { Algorithm } from "../../Algorithm.ts"
 import * as Ledger from "../../Ledger.ts"
 import * as OptimizerCalls from "../../OptimizerCalls.ts"
 import type { RunData } from "../../RunData.ts"
@@ -20,17 +20,20 @@ import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import * as Attempts from "./Attempts.ts"
 
 export const make = Effect.fnUntraced(function* (
-  config: RunConfig,
+  algorithm: Algorithm,
   data: RunData,
   store: TrajectoryStore,
   bookkeeping: Bookkeeping
 ) {
   const proposer = yield* Proposer
-  const ask = yield* makeAsk(config, bookkeeping)
-  return { initialise: makeInitialise(config, proposer, ask), propose: makePropose(config, data, store, proposer, ask) }
+  const ask = yield* makeAsk(algorithm, bookkeeping)
+  return {
+    initialise: makeInitialise(algorithm, proposer, ask),
+    propose: makePropose(algorithm, data, store, proposer, ask)
+  }
 })
 
-const makeInitialise = (config: RunConfig, proposer: Proposer["Service"], ask: Ask) =>
+const makeInitialise = (algorithm: Algorithm, proposer: Proposer["Service"], ask: Ask) =>
   Effect.fn("Perform.initialise")(function* ({ seeds, size }: Command.Initialise) {
     const [seed, ...others] = Arr.map(seeds, (text, index): Instruction.Instruction => ({
       id: instructionId(index),
@@ -41,14 +44,14 @@ const makeInitialise = (config: RunConfig, proposer: Proposer["Service"], ask: A
       bornAt: 0
     }))
     const count = size - seeds.length
-    const rules = { seed: seed.text, actions: actionsOf(config), known: seeds }
+    const rules = { seed: seed.text, actions: actionsOf(algorithm), known: seeds }
     const proposal =
       count <= 0
         ? nothingProposed
         : yield* ask("initial", 0, rules, (request) =>
-            proposer.initial({ ...request, parent: seed, count, seed: config.seed, stream: ["initial"] })
+            proposer.initial({ ...request, parent: seed, count, seed: algorithm.seed, stream: ["initial"] })
           )
-    const variants = Arr.take(lint(config, proposal.candidates, rules).accepted, count).map((candidate, index) => ({
+    const variants = Arr.take(lint(algorithm, proposal.candidates, rules).accepted, count).map((candidate, index) => ({
       ...seed,
       id: instructionId(seeds.length + index),
       text: candidate.text,
@@ -63,10 +66,10 @@ const makeInitialise = (config: RunConfig, proposer: Proposer["Service"], ask: A
   })
 
 /** The tags in which an agent acts. */
-const actionsOf = ({ rollout }: RunConfig) => [...rollout.tools, "answer"]
+const actionsOf = ({ rollout }: Algorithm) => [...rollout.tools, "answer"]
 
 const makePropose = (
-  config: RunConfig,
+  algorithm: Algorithm,
   data: RunData,
   store: TrajectoryStore,
   proposer: Proposer["Service"],
@@ -87,8 +90,8 @@ const makePropose = (
       }))
     )
     const rules = {
-      seed: config.instruction.seed,
-      actions: actionsOf(config),
+      seed: algorithm.instruction.seed,
+      actions: actionsOf(algorithm),
       known: command.known,
       parent: command.parent.text,
       count: command.count,
@@ -101,11 +104,11 @@ const makePropose = (
         failures,
         history: command.history,
         count: command.count,
-        seed: config.seed,
+        seed: algorithm.seed,
         stream: ["proposal", command.step, command.round]
       })
     )
-    const { accepted, rejected } = lint(config, proposal.candidates, rules)
+    const { accepted, rejected } = lint(algorithm, proposal.candidates, rules)
     return {
       _tag: "CandidatesProposed",
       step: command.step,
@@ -121,15 +124,15 @@ const makePropose = (
 }
 
 /** Parts candidates that keep the rules from those that do not. */
-const lint = (config: RunConfig, candidates: ReadonlyArray<Instruction.Candidate>, rules: CandidateLint.Rules) =>
-  config.proposer.lint === "parsed" ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
+const lint = (algorithm: Algorithm, candidates: ReadonlyArray<Instruction.Candidate>, rules: CandidateLint.Rules) =>
+  algorithm.proposer.lint === "parsed" ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
 
 /**
- * Asks the proposer, once more after each failure where the config says so; a last failure is no candidate. One that
+ * Asks the proposer, once more after each failure where the algorithm says so; a last failure is no candidate. One that
  * only a person can repair stops the run: what went on without an optimizer would look like a result.
  */
-const makeAsk = Effect.fnUntraced(function* (config: RunConfig, bookkeeping: Bookkeeping) {
-  const makeCall = yield* OptimizerCalls.make(config.budget, bookkeeping)
+const makeAsk = Effect.fnUntraced(function* (algorithm: Algorithm, bookkeeping: Bookkeeping) {
+  const makeCall = yield* OptimizerCalls.make(bookkeeping)
   return Effect.fnUntraced(function* (
     phase: Ledger.Phase,
     step: number,
@@ -142,10 +145,10 @@ const makeAsk = Effect.fnUntraced(function* (config: RunConfig, bookkeeping: Boo
     yield* bookkeeping.check(phase, Ledger.needs.time)
     const attempt = (times: number) =>
       proposing({
-        ...(config.proposer.lint === "strict" ? { rules } : {}),
+        ...(algorithm.proposer.lint === "strict" ? { rules } : {}),
         makeCall: makeCall(phase, step, times)
       })
-    if (config.proposer.onError === "stop") return yield* attempt(0)
+    if (algorithm.proposer.onError === "stop") return yield* attempt(0)
     return yield* attempt(0).pipe(
       Effect.catchIf(mayPass, () => attempt(1)),
       Effect.catchIf(mayPass, () => attempt(2)),

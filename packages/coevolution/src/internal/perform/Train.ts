@@ -5,7 +5,7 @@ import { Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
 import type { Bookkeeping } from "../../Bookkeeping.ts"
 import type * as Command from "../../Command.ts"
-import type { RunConfig } from "../../Config.ts"
+import type { Algorithm } from "../../Algorithm.ts"
 import * as ReferenceStore from "../../ReferenceStore.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import type { Checkpoints } from "./Checkpoints.ts"
@@ -19,7 +19,7 @@ interface Batch {
 }
 
 export const make = Effect.fnUntraced(function* (
-  config: RunConfig,
+  algorithm: Algorithm,
   bookkeeping: Bookkeeping,
   store: TrajectoryStore,
   { trained }: Pick<Checkpoints, "trained">
@@ -27,7 +27,7 @@ export const make = Effect.fnUntraced(function* (
   const engine = yield* Engine
   const digest = yield* Digest.Digest
   const references = yield* ReferenceStore.make(bookkeeping)
-  const foldsKl = config.train.kl === "advantages" && config.train.klCoefficient > 0
+  const foldsKl = algorithm.train.kl === "advantages" && algorithm.train.klCoefficient > 0
   /** The batch of the step that is being trained, from its plan to its updates. */
   const planned = yield* Ref.make<Batch | null>(null)
 
@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         const logprobs = known.get(request.datums) ?? (yield* references.score(step, request))
         known.set(request.datums, logprobs)
-        return GrpoBatch.foldKl(request, logprobs, config.train.klCoefficient)
+        return GrpoBatch.foldKl(request, logprobs, algorithm.train.klCoefficient)
       })
     )
   })
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (
     const trajectories = yield* store.read(groups.flatMap((group) => group.trajectories))
     const made = GrpoBatch.trainRequests(
       trajectories,
-      { ...config.train, ...constants },
+      { ...algorithm.train, ...constants },
       { key: `train/${step}`, learningRate }
     )
     const requests = foldsKl ? yield* foldKl(step, made) : made

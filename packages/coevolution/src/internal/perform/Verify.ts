@@ -3,13 +3,13 @@ import { Invariant, Trajectory } from "@inspo/domain"
 import { Round } from "@inspo/verification"
 import { Array as Arr, Effect } from "effect"
 import type * as Command from "../../Command.ts"
-import type { RunConfig } from "../../Config.ts"
+import type { Algorithm } from "../../Algorithm.ts"
 import type { RunData } from "../../RunData.ts"
 import { candidateInstruction } from "../../RunState.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import * as Attempts from "./Attempts.ts"
 
-export const make = ({ seed }: RunConfig, data: RunData, store: TrajectoryStore) => {
+export const make = ({ seed }: Algorithm, data: RunData, store: TrajectoryStore) => {
   const question = Attempts.lookup(data)
   return Effect.fn("Perform.verify")(function* (command: Command.Verify) {
     const { batch, candidates, parent, remaining, round, step } = command

@@ -2,7 +2,7 @@ import type { Question } from "@inspo/domain/Question"
 import * as Spent from "@inspo/domain/Spent"
 import { Prices, TokenEstimate } from "@inspo/reflection"
 import * as JudgePrompt from "@inspo/reward/JudgePrompt"
-import type { RunConfig } from "./Config.ts"
+import type { RunConfig } from "./RunConfig.ts"
 
 /** The most that scoring an answer to a question can cost: nothing, unless a language model judges. */
 export const atMost = (

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { inconsistency, Presets, RunConfig } from "@inspo/coevolution"
+import { inconsistency, Presets, Algorithm } from "@inspo/coevolution"
 import { Schema } from "effect"
 
 const { quick } = Presets
 
-describe("RunConfig", () => {
+describe("Algorithm", () => {
   it("holds every preset, and survives JSON", () => {
     for (const preset of Object.values(Presets.byName)) {
       assert.isNull(inconsistency(preset))
-      assert.deepStrictEqual(Schema.decodeUnknownSync(RunConfig)(JSON.parse(JSON.stringify(preset))), preset)
+      assert.deepStrictEqual(Schema.decodeUnknownSync(Algorithm)(JSON.parse(JSON.stringify(preset))), preset)
     }
   })
 
@@ -22,15 +22,14 @@ describe("RunConfig", () => {
   )
 
   it("names the field, its value and the remedy of a rule between fields", () => {
-    const broken: ReadonlyArray<readonly [string, RunConfig]> = [
-      ["data.corpus", { ...quick, data: { ...quick.data, questions: "q.jsonl" } }],
+    const broken: ReadonlyArray<readonly [string, Algorithm]> = [
       ["rollout.tools", { ...quick, rollout: { ...quick.rollout, tools: ["search", "abacus"] } }],
       ["rollout.tools", { ...quick, rollout: { ...quick.rollout, agent: "search-r1-exact", tools: [] } }],
       ["train.fromStep", { ...quick, train: { ...quick.train, fromStep: quick.schedule.steps + 1 } }],
       ["train.miniBatchSize", { ...quick, train: { ...quick.train, miniBatchSize: quick.train.batchSize + 1 } }]
     ]
-    for (const [field, config] of broken) {
-      const found = inconsistency(config)
+    for (const [field, algorithm] of broken) {
+      const found = inconsistency(algorithm)
       assert.strictEqual(found?.field, field)
       assert.include(found?.message, found?.value ?? "")
       assert.isNotEmpty(found?.remedy)

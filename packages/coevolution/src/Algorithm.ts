@@ -1,10 +1,11 @@
 import type { EngineProfile } from "@inspo/engine"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
-import { ModelPrice, OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
+import { OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
 import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
 import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import { DateTime, Option, Schema, Struct } from "effect"
+import { ConfigError } from "./ConfigError.ts"
 
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -20,18 +21,8 @@ const Day = Schema.String.check(
   })
 )
 
-/** Where questions and passages come from: the generated world, or files of the user. */
+/** Which of the questions there are is trained on. */
 export const DataConfig = Schema.Struct({
-  questions: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description:
-      "Path of a question file (Search-R1 rows as Parquet or JSONL), or null for the generated world. Where its rows name " +
-      "no splits, a tenth is held out for validation and a fifth for the test"
-  }),
-  corpus: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description:
-      "Path of the corpus (JSONL of `{id, contents}`) that goes with `questions`; null where `retrieval.url` " +
-      "searches it"
-  }),
   weights: Schema.NullOr(Schema.Record(Schema.String, PositiveNumber)).annotate({
     description: "Relative share of each data source among the training questions, or null to train on all of them"
   }),
@@ -181,11 +172,7 @@ export const RolloutConfig = Schema.Struct({
 })
 
 export const RetrievalConfig = Schema.Struct({
-  topK: PositiveInt.annotate({ description: "Passages per search" }),
-  url: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description:
-      "Address of a server that speaks Search-R1's `/retrieve`, or null for the embedded index over the passages"
-  })
+  topK: PositiveInt.annotate({ description: "Passages per search" })
 })
 
 export const TrainConfig = Schema.Struct({
@@ -204,9 +191,6 @@ export const TrainConfig = Schema.Struct({
 })
 
 export const EvaluationConfig = Schema.Struct({
-  baseline: Schema.Boolean.annotate({
-    description: "Whether the report compares with the seed instruction alone, trained at the same budget"
-  }),
   questions: NonNegativeInt.annotate({
     description: "Test questions of the final table, answered once each as rollouts are; 0 skips it"
   }),
@@ -234,26 +218,8 @@ export const CheckpointConfig = Schema.Struct({
   })
 })
 
+/** What results depend on of the engine, beside the model that it serves. */
 export const EngineConfig = Schema.Struct({
-  model: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description:
-      "Folder of an embedded model, or null for the one that ships; with `engine.url` the name of the base model on that " +
-      "server, or null for its first"
-  }),
-  workers: Schema.NullOr(PositiveInt).annotate({
-    description: "Worker threads, or null for one per core, at most four. Results do not depend on it"
-  }),
-  url: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Base URL of a server, or null for the embedded engine"
-  }),
-  profile: Schema.Literals(["auto", "inspo", "tinker", "skyrl-jax", "skyrl-train", "verl", "completions"]).annotate({
-    description:
-      "Which server it is: one of the Tinker protocol, which trains, and which `auto` asks for what it is; or one of " +
-      "`completions` (vLLM, SGLang, llama.cpp), which only samples"
-  }),
-  tokenizer: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Folder with `tokenizer.json` of that model, or its GGUF file; null is enough for `inspo engine serve`"
-  }),
   date: Schema.NullOr(Day).annotate({
     description:
       "The day, YYYY-MM-DD, that the chat template prints where it asks for today's, or null for the day the run begins"
@@ -263,75 +229,19 @@ export const EngineConfig = Schema.Struct({
   }),
   loraRank: Schema.NullOr(NonNegativeInt).annotate({
     description: "Rank of LoRA adapters where the server trains them, 0 for all parameters, or null for 32"
-  }),
-  concurrency: Schema.NullOr(PositiveInt).annotate({
-    description: "Sequences in flight at once, or null for what the server says"
   })
 })
-
-const Variable = Schema.NullOr(Schema.NonEmptyString)
-
-/** Names of environment variables with what opens a server; null where it needs nothing, or the provider's usual one does. */
-export const KeysConfig = Schema.Struct({
-  engine: Variable,
-  optimizer: Variable,
-  judge: Variable,
-  retrieval: Variable,
-  journal: Variable
-})
-
-/** Where the journal is kept. */
-export const JournalConfig = Schema.Struct({
-  url: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Address of a Postgres database without a password, or null for a SQLite file in the run directory"
-  }),
-  run: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Name of the run in that database, or null for the name of the run directory"
-  })
-})
-
-/**
- * The most a run may spend, work that was redone after a crash included; null is no limit. A run that reaches one stops
- * with its state saved, and goes on once the limit is raised.
- */
-export const BudgetConfig = Schema.Struct({
-  usd: Schema.NullOr(PositiveNumber).annotate({ description: "US dollars" }),
-  rollouts: Schema.NullOr(PositiveInt).annotate({ description: "Rollouts of every kind" }),
-  tokens: Schema.NullOr(PositiveInt).annotate({
-    description: "Prompt and response tokens, of the policy and of the optimizer"
-  }),
-  minutes: Schema.NullOr(PositiveNumber).annotate({ description: "Minutes of work, summed over resumes" }),
-  prices: Schema.Array(ModelPrice).annotate({
-    description: "Prices of the optimizer's or judge's model that are not in the table that ships, or replace one of it"
-  })
-})
-export interface BudgetConfig extends Schema.Schema.Type<typeof BudgetConfig> {}
-export type BudgetLimits = Omit<BudgetConfig, "prices">
 
 /** What an answer is worth. */
 export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["commandTimeout", "format", "scope"]))
-
-/** How patient a run is with servers, tools and programs that are not its own. */
-export const RequestsConfig = Schema.Struct({
-  timeoutSeconds: Schema.NullOr(PositiveNumber).annotate({
-    description:
-      "How long one request may take, or null for what suits each: 30 seconds for a retriever, 60 for the judge and for " +
-      "`reward.command`, 300 for the optimizer. A tool has 300 at the least"
-  }),
-  retries: NonNegativeInt.annotate({
-    description: "Repetitions of a request to a retriever, optimizer or judge that failed and may work the next time"
-  })
-})
-export interface RequestsConfig extends Schema.Schema.Type<typeof RequestsConfig> {}
 
 /** The language model that judges answers where `reward.kind` is `judge`. */
 export const JudgeConfig = Schema.Struct({
   provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
     description: "Who serves the model that judges, as in `optimizer.provider`, or null where nothing is judged"
   }),
-  ...Struct.pick(OptimizerConfig.fields, ["model", "url"])
+  ...Struct.pick(OptimizerConfig.fields, ["model"])
 })
-export interface JudgeConfig extends Schema.Schema.Type<typeof JudgeConfig> {}
 
 /** Switches that exist for controlled comparisons and stay off in ordinary runs. */
 export const ControlConfig = Schema.Struct({
@@ -345,8 +255,11 @@ export const ControlConfig = Schema.Struct({
   })
 })
 
-/** Everything a run needs to know; two runs with equal configs on one machine type are equal to the bit. */
-export const RunConfig = Schema.Struct({
+/**
+ * The settings that decide what a run finds. They are recorded in its first event and stay as they are: two runs with equal
+ * ones, on equal engines and data, are equal to the bit.
+ */
+export const Algorithm = Schema.Struct({
   seed: NonNegativeInt.annotate({ description: "Seed of every random choice" }),
   data: DataConfig.annotate({
     description: "Where questions and passages come from: the generated world, or files of yours"
@@ -358,7 +271,9 @@ export const RunConfig = Schema.Struct({
   schedule: ScheduleConfig.annotate({ description: "When to prune and to evolve" }),
   buffer: BufferConfig.annotate({ description: "What a run remembers of its trajectories" }),
   proposer: ProposerConfig.annotate({ description: "How candidates are asked for" }),
-  optimizer: OptimizerConfig.annotate({ description: "The language model that writes candidates, if any" }),
+  optimizer: Schema.Struct(Struct.omit(OptimizerConfig.fields, ["url"])).annotate({
+    description: "The language model that writes candidates, if any"
+  }),
   verification: VerificationConfig.annotate({
     description: "How candidates are tried before they enter the population"
   }),
@@ -366,79 +281,46 @@ export const RunConfig = Schema.Struct({
   retrieval: RetrievalConfig.annotate({ description: "The search that the agent calls" }),
   reward: RewardConfig.annotate({ description: "What an answer is worth" }),
   judge: JudgeConfig.annotate({ description: "The language model that judges answers where `reward.kind` is `judge`" }),
-  requests: RequestsConfig.annotate({
-    description: "How patient a run is with servers, tools and programs that are not its own"
-  }),
   train: TrainConfig.annotate({ description: "The policy update: AdamW on the clipped GRPO objective" }),
   evaluation: EvaluationConfig.annotate({ description: "Which questions are held out, and which policy is returned" }),
   checkpoint: CheckpointConfig.annotate({ description: "When the policy is saved" }),
   engine: EngineConfig.annotate({ description: "What samples and trains: the embedded model, or a server" }),
-  journal: JournalConfig.annotate({ description: "Where the journal is kept" }),
-  keys: KeysConfig.annotate({
-    description:
-      "Names of environment variables, by what each opens: a key for `engine`, `optimizer`, `judge` and `retrieval`, a " +
-      "password for `journal`. Null where none is needed; for a language model it is the provider's usual variable then"
-  }),
-  budget: BudgetConfig.annotate({
-    description: "The most a run may spend, work that was redone after a crash included; null is no limit"
-  }),
   control: ControlConfig.annotate({
     description:
       "Switches for controlled comparisons, off in ordinary runs: `permuteCredit` permutes whom rewards and verification " +
       "scores are credited to; the offline optimizer writes `clauses` in the place of those that ship"
   })
 })
-export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
+export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
 
 /** Where an answer is looked for: as the Search-R1 code does under the agent that does all as it does. */
-export const scopeOf = ({ reward, rollout }: Pick<RunConfig, "reward" | "rollout">): Scope =>
+export const scopeOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Scope =>
   rollout.agent === "search-r1-exact" && reward.kind !== "command" ? "searchr1" : "response"
 
 /** How many instructions the run begins with. */
-export const initialSize = ({ population, schedule }: Pick<RunConfig, "population" | "schedule">): number =>
+export const initialSize = ({ population, schedule }: Pick<Algorithm, "population" | "schedule">): number =>
   schedule.policyFirst === null ? population.size : 1
 
 /** The tokens of prompt and response that the limits allow a trajectory of the agent `search-r1` at most. */
-export const maximumTokens = ({ rollout }: Pick<RunConfig, "rollout">): number => {
+export const maximumTokens = ({ rollout }: Pick<Algorithm, "rollout">): number => {
   const { maxObservationTokens, maxPromptTokens, maxResponseTokens, maxTurns } = rollout
   return maxPromptTokens + (maxTurns + 1) * maxResponseTokens + maxTurns * maxObservationTokens
 }
 
-/** A config value that cannot be used: which field, what it is, what was expected and how to mend it. */
-export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError", {
-  field: Schema.String,
-  value: Schema.String,
-  expected: Schema.String,
-  remedy: Schema.String
-}) {
-  override get message() {
-    return `config: ${this.field} is ${this.value}, expected ${this.expected}. ${this.remedy}`
-  }
-}
-
-/** A limit in dollars cannot be kept, since nobody knows what the model of that section costs. */
-export const unknownPrice = (section: "optimizer" | "judge", limit: number): ConfigError =>
-  new ConfigError({
-    field: "budget.usd",
-    value: String(limit),
-    expected: `null, because what the ${section}'s model costs is not known`,
-    remedy: "Give its prices under budget.prices, or limit budget.tokens instead."
-  })
-
 /** Whether a language model is to write instructions: one is named, and the settings leave any to write. */
-export const asksOptimizer = (config: RunConfig): boolean => {
-  const { evolveEvery, evolveUntil, policyFirst, steps } = config.schedule
+export const asksOptimizer = (algorithm: Algorithm): boolean => {
+  const { evolveEvery, evolveUntil, policyFirst, steps } = algorithm.schedule
   const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil)
   return (
-    config.optimizer.provider !== "offline" &&
-    config.proposer.kind !== "random" &&
-    (initialSize(config) > 1 + config.instruction.seeds.length ||
-      (evolves && config.population.size > config.population.parents))
+    algorithm.optimizer.provider !== "offline" &&
+    algorithm.proposer.kind !== "random" &&
+    (initialSize(algorithm) > 1 + algorithm.instruction.seeds.length ||
+      (evolves && algorithm.population.size > algorithm.population.parents))
   )
 }
 
-/** What the config asks of an engine that cannot do it; the first such thing, or null. */
-export const unsupported = ({ train }: RunConfig, engine: EngineProfile): ConfigError | null => {
+/** What the algorithm asks of an engine that cannot do it; the first such thing, or null. */
+export const unsupported = ({ train }: Algorithm, engine: EngineProfile): ConfigError | null => {
   if (train.fromStep === null) return null
   if (engine.trains === false)
     return new ConfigError({

@@ -1,0 +1,19 @@
+/** The presets on this machine: their algorithms in the environment {@link local}. */
+import type { Algorithm } from "@inspo/coevolution/Algorithm"
+import * as Algorithms from "@inspo/coevolution/Presets"
+import { Record } from "effect"
+import { local } from "./Environment.ts"
+import { join, type RunConfig } from "./RunConfig.ts"
+
+const here = (algorithm: Algorithm): RunConfig => join(algorithm, local)
+
+export const robust = here(Algorithms.robust)
+export const paper = here(Algorithms.paper)
+export const paper7b = here(Algorithms.paper7b)
+export const quick = here(Algorithms.quick)
+export const tiny = here(Algorithms.tiny)
+
+/** The presets by the name they have on the command line. */
+export const byName: Record.ReadonlyRecord<string, RunConfig> = Record.map(Algorithms.byName, here)
+
+export { purposes } from "@inspo/coevolution/Presets"

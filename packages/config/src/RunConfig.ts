@@ -1,0 +1,111 @@
+/** The settings of a run as a config file has them, and the two things they are: an algorithm and an environment. */
+import { Algorithm } from "@inspo/coevolution/Algorithm"
+import type { ConfigError } from "@inspo/coevolution/ConfigError"
+import * as Migrations from "@inspo/coevolution/Migrations"
+import { Predicate, Result, Schema, Struct } from "effect"
+import { Environment, local } from "./Environment.ts"
+
+/** A section whose settings are of both. */
+const both = <A extends Schema.Struct.Fields, B extends Schema.Struct.Fields>(
+  first: Schema.Struct<A>,
+  second: Schema.Struct<B>
+) => Schema.Struct({ ...first.fields, ...second.fields })
+
+const { fields } = Algorithm
+const { fields: around } = Environment
+
+/** Every setting, in the order in which files and documents have them. */
+export const RunConfig = Schema.Struct({
+  seed: fields.seed,
+  data: both(around.data, fields.data).annotate({
+    description: "Where questions and passages come from: the generated world, or files of yours"
+  }),
+  instruction: fields.instruction,
+  population: fields.population,
+  sampler: fields.sampler,
+  halving: fields.halving,
+  schedule: fields.schedule,
+  buffer: fields.buffer,
+  proposer: fields.proposer,
+  optimizer: both(fields.optimizer, around.optimizer).annotate({
+    description: "The language model that writes candidates, if any"
+  }),
+  verification: fields.verification,
+  rollout: fields.rollout,
+  retrieval: both(fields.retrieval, around.retrieval).annotate({ description: "The search that the agent calls" }),
+  reward: fields.reward,
+  judge: both(fields.judge, around.judge).annotate({
+    description: "The language model that judges answers where `reward.kind` is `judge`"
+  }),
+  requests: around.requests,
+  train: fields.train,
+  evaluation: both(around.evaluation, fields.evaluation).annotate({
+    description: "Which questions are held out, and which policy is returned"
+  }),
+  checkpoint: fields.checkpoint,
+  engine: both(around.engine, fields.engine).annotate({
+    description: "What samples and trains: the embedded model, or a server"
+  }),
+  journal: around.journal,
+  keys: around.keys,
+  budget: around.budget,
+  control: fields.control
+})
+export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
+
+/** What decides the results of a run: all that its core is told, and all that its journal holds of the config. */
+export const algorithmOf = (config: RunConfig): Algorithm => ({
+  ...Struct.pick(config, Struct.keys(fields)),
+  data: Struct.pick(config.data, Struct.keys(fields.data.fields)),
+  optimizer: Struct.pick(config.optimizer, Struct.keys(fields.optimizer.fields)),
+  retrieval: Struct.pick(config.retrieval, Struct.keys(fields.retrieval.fields)),
+  judge: Struct.pick(config.judge, Struct.keys(fields.judge.fields)),
+  evaluation: Struct.pick(config.evaluation, Struct.keys(fields.evaluation.fields)),
+  engine: Struct.pick(config.engine, Struct.keys(fields.engine.fields))
+})
+
+/** Where and how it is done. */
+export const environmentOf = (config: RunConfig): Environment => ({
+  ...Struct.pick(config, Struct.keys(around)),
+  data: Struct.pick(config.data, Struct.keys(around.data.fields)),
+  optimizer: Struct.pick(config.optimizer, Struct.keys(around.optimizer.fields)),
+  retrieval: Struct.pick(config.retrieval, Struct.keys(around.retrieval.fields)),
+  judge: Struct.pick(config.judge, Struct.keys(around.judge.fields)),
+  evaluation: Struct.pick(config.evaluation, Struct.keys(around.evaluation.fields)),
+  engine: Struct.pick(config.engine, Struct.keys(around.engine.fields))
+})
+
+/** An algorithm in an environment. */
+export const join = (algorithm: Algorithm, environment: Environment): RunConfig => ({
+  ...algorithm,
+  ...environment,
+  data: { ...algorithm.data, ...environment.data },
+  optimizer: { ...algorithm.optimizer, ...environment.optimizer },
+  retrieval: { ...algorithm.retrieval, ...environment.retrieval },
+  judge: { ...algorithm.judge, ...environment.judge },
+  evaluation: { ...algorithm.evaluation, ...environment.evaluation },
+  engine: { ...algorithm.engine, ...environment.engine }
+})
+
+/** The config of another algorithm in the same environment. */
+export const withAlgorithm = (config: RunConfig, algorithm: Algorithm): RunConfig =>
+  join(algorithm, environmentOf(config))
+
+/**
+ * A stored config as it would be written today. What an earlier version did not know of the environment is as it is by
+ * default. Fails on a removed setting whose value decided results that today's would not be.
+ */
+export const complete = (stored: unknown): Result.Result<unknown, ConfigError> =>
+  Result.map(Migrations.completeConfig(stored), (config) => merge(local, config))
+
+/** Lays `over` on `under`: mappings key by key, everything else as a whole. */
+export const merge = (under: unknown, over: unknown): unknown =>
+  isMapping(under) && isMapping(over)
+    ? Object.fromEntries([
+        ...Object.entries(under).map(([key, value]) => [key, key in over ? merge(value, over[key]) : value] as const),
+        ...Object.entries(over).filter(([key]) => !Object.hasOwn(under, key))
+      ])
+    : over
+
+const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  Predicate.isObjectKeyword(value) && !Array.isArray(value) && typeof value !== "function"

@@ -1,0 +1,6 @@
+export * from "./Environment.ts"
+export { inconsistency } from "./Inconsistency.ts"
+export * as JudgeCost from "./JudgeCost.ts"
+export * as Presets from "./Presets.ts"
+export * from "./RunConfig.ts"
+export { staticConfig } from "./StaticArm.ts"

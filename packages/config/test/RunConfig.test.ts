@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Algorithm, StaticArm } from "@inspo/coevolution"
+import {
+  algorithmOf,
+  Environment,
+  environmentOf,
+  inconsistency,
+  join,
+  local,
+  Presets,
+  RunConfig,
+  staticConfig,
+  withAlgorithm
+} from "@inspo/config"
+import { Predicate, Schema } from "effect"
+
+const leaves = (node: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<string> =>
+  Predicate.isObjectKeyword(node) && !Array.isArray(node)
+    ? Object.entries(node).flatMap(([key, value]) => leaves(value, [...path, key]))
+    : [path.join(".")]
+
+const presets = Object.values(Presets.byName)
+const exactly = { onExcessProperty: "error" } as const
+
+/** Other addresses, patience, keys and limits. */
+const Elsewhere = Schema.Struct({
+  url: Schema.NullOr(Schema.Literals(["http://127.0.0.1:1", "http://127.0.0.1:2"])),
+  retries: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
+  key: Schema.NullOr(Schema.Literals(["A", "B"])),
+  tokens: Schema.NullOr(Schema.Literals([1, 1000])),
+  baseline: Schema.Boolean
+})
+
+const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Type): Environment => ({
+  ...local,
+  optimizer: { url },
+  retrieval: { url },
+  judge: { url },
+  requests: { timeoutSeconds: null, retries },
+  evaluation: { baseline },
+  engine: { ...local.engine, url, workers: 2 },
+  journal: { ...local.journal, url },
+  keys: { ...local.keys, engine: key },
+  budget: { ...local.budget, tokens }
+})
+
+describe("a config", () => {
+  it("is an algorithm and an environment, and every setting is of one of the two", () => {
+    for (const config of presets) {
+      const [algorithm, environment] = [algorithmOf(config), environmentOf(config)]
+      assert.deepStrictEqual(Schema.decodeUnknownSync(Algorithm, exactly)(algorithm), algorithm)
+      assert.deepStrictEqual(Schema.decodeUnknownSync(Environment, exactly)(environment), environment)
+      const parts = [...leaves(algorithm), ...leaves(environment)]
+      assert.strictEqual(new Set(parts).size, parts.length)
+      assert.sameMembers(parts, [...leaves(config)])
+      assert.deepStrictEqual(Schema.decodeUnknownSync(RunConfig, exactly)(config), config)
+    }
+  })
+
+  it.prop(
+    "is what it was joined of",
+    [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: presets.length - 1 })), Elsewhere, Elsewhere],
+    ([preset, one, other]) => {
+      const known = presets[preset] ?? Presets.quick
+      const [here, there] = [elsewhere(one), elsewhere(other)]
+      const config = join(algorithmOf(known), here)
+      assert.deepStrictEqual(algorithmOf(config), algorithmOf(known))
+      assert.deepStrictEqual(environmentOf(config), here)
+      // A config passes for an algorithm, and what it says of an environment does not count then.
+      assert.deepStrictEqual(withAlgorithm(config, join(algorithmOf(Presets.tiny), there)), join(Presets.tiny, here))
+    }
+  )
+
+  it("of a static arm keeps where and how it is done, and a journal of its own", () => {
+    const environment = { ...local, journal: { url: "postgres://db", run: "r" }, keys: { ...local.keys, engine: "K" } }
+    const config = join(algorithmOf(Presets.quick), environment)
+    const arm = staticConfig(config, 4800)
+    assert.deepStrictEqual(algorithmOf(arm), StaticArm.staticAlgorithm(algorithmOf(config), 4800))
+    assert.deepStrictEqual(environmentOf(arm), { ...environment, journal: { url: null, run: "r" } })
+  })
+
+  it("names the field of a rule that an environment breaks", () => {
+    const { quick } = Presets
+    const served: RunConfig = {
+      ...quick,
+      optimizer: { ...quick.optimizer, provider: "openai-compatible", model: "nobody-knows" }
+    }
+    const broken: ReadonlyArray<readonly [string | null, RunConfig]> = [
+      [null, quick],
+      ["data.corpus", { ...quick, data: { ...quick.data, questions: "q.jsonl" } }],
+      ["data.questions", { ...quick, data: { ...quick.data, corpus: "c.jsonl" } }],
+      [
+        null,
+        {
+          ...quick,
+          data: { ...quick.data, questions: "q.jsonl" },
+          retrieval: { ...quick.retrieval, url: "http://127.0.0.1:1" }
+        }
+      ],
+      [null, served],
+      ["budget.usd", { ...served, budget: { ...served.budget, usd: 1 } }],
+      ["population.parents", { ...quick, population: { ...quick.population, parents: 99 } }]
+    ]
+    for (const [field, config] of broken) assert.strictEqual(inconsistency(config)?.field ?? null, field)
+  })
+})
