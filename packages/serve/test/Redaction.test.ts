@@ -49,20 +49,15 @@ describe("redaction", () => {
           return text
         }
       })
-      let [turns, most, before] = [0, 0, 0]
-      const other = Effect.sync(() => {
-        turns++
-        most = Math.max(most, redacting - before)
-        before = redacting
-      })
+      const seen: Array<number> = []
+      const other = Effect.sync(() => void seen.push(redacting))
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(other, Effect.yieldNow)))
       const rewards = Array.from({ length: 100 }, (_, at) => ({ feedback: `ada@example.org ${at}` }))
       const items = rewards.map((_, sample) => ({ lease: "none", sample, value: 1 }))
       yield* live.submit((now) => ({ _tag: "Reward", now, rewards: items }), { rewards })
       assert.strictEqual(redacting, 100)
-      // Whose turn it is between two may change once.
-      assert.isAtMost(most, 2)
-      assert.isAtLeast(turns, 100)
+      // Of what was redacted when, the other sees every or every second text.
+      assert.isAtLeast(new Set(seen).size, 50)
     }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
   )
 
