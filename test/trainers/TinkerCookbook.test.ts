@@ -67,6 +67,8 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
         groups: 16,
         n: 2
       })
+      const validated = await Laws.readLog(`${log}.validation`)
+      assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
       for (const line of await lines(join(folder, "metrics.jsonl"))) {
         const { "env/all/reward/total": mean, step } = decodeStep(line)
         const own = rows.filter(

@@ -80,13 +80,15 @@ describe.skipIf(Foreign.problem !== null)(`verifiers (${Foreign.problem ?? "its 
         groups: 16,
         n: 2
       })
+      const validated = await Laws.readLog(`${log}.validation`)
+      assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
     }
   )
 
   it("gives up what never comes back, and takes failures for no evidence", { timeout: Programs.patience }, async () => {
     await World.make(world.url, "cancelled")
     const told = await Programs.start(World.script("cancelled.py"), [world.url, "cancelled"], cwd).ended()
-    assert.strictEqual(told.trim(), "[-1, -1, 1, 1]")
+    assert.deepStrictEqual(told.trim().split("\n"), ["[-1, -1, 1, 1]", "[true, 0, 0]"])
   })
 
   it("is as the documentation prints it", { timeout: Programs.patience }, async () => {

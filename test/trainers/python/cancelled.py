@@ -1,4 +1,4 @@
-"""Groups that come back in part, in vain, late and never: cancelled.py URL POPULATION. Prints the cohorts that checkpoints go on from."""
+"""Groups that come back in part, in vain, late and never, and groups of one task: cancelled.py URL POPULATION. Prints what checkpoints hold."""
 
 import itertools
 import json
@@ -31,3 +31,9 @@ tasks.observe([episode(never), episode(never)])
 after = tasks.state_dict()
 tasks.load_state_dict(after)
 print(json.dumps([before["cohort"], waiting["cohort"], after["cohort"], tasks.metrics()["given_up"]]))
+
+same = LeasedTasks(itertools.repeat(never), TrainingRun([url], population, run="same"), samples=1, groups=8)
+drawn = [next(same) for _ in range(8)]
+for task in drawn:
+    same.observe([episode(task)])
+print(json.dumps([len({task.hash for task in drawn}) < 8, same.metrics()["out"], same.state_dict()["cohort"]]))

@@ -117,9 +117,11 @@ class Builder(RLDatasetBuilder):
     async def __call__(self):
         renderer = renderers.get_renderer("role_colon", tokenizer=get_tokenizer(self.model))
         population = Population((self.url,), "policy", patience=30)
+        training = LeasedDataset(Questions(renderer, self.steps), population)
+        held_out = LeasedDataset(Questions(renderer, 1), population, validation=True)
         return (
-            Logged(LeasedDataset(Questions(renderer, self.steps), population), self.path, self.attempt),
-            LeasedDataset(Questions(renderer, 1), population, validation=True),
+            Logged(training, self.path, self.attempt),
+            Logged(held_out, f"{self.path}.validation", self.attempt),
         )
 
 

@@ -31,7 +31,7 @@ async def main():
     spawn = multiprocessing.get_context("spawn")
     address, (death, _alive) = spawn.Queue(), spawn.Pipe(duplex=False)
     options = dict(max_workers=1, address="tcp://127.0.0.1:0", address_queue=address, death_pipe=death)
-    server = spawn.Process(target=serve_env, kwargs=dict(**options, config_data=env_config_data(config)))
+    server = spawn.Process(target=serve_env, kwargs={**options, "config_data": env_config_data(config)}, daemon=True)
     server.start()
     client = EnvClient(address.get())
 
@@ -43,29 +43,29 @@ async def main():
 
     run = TrainingRun([url], "policy", patience=30)
     sampler = LeasedTasks(itertools.cycle(taskset), run, samples=SAMPLES, groups=GROUPS)
-    rewards = RewardLog(log, os.getpid(), attempt)
-    first = 0
-    if Path(checkpoint).exists():
-        kept = json.loads(Path(checkpoint).read_text())
-        first = kept["step"]
-        sampler.load_state_dict(kept["sampler"])
 
-    for step in range(first, int(steps)):
-        groups = await asyncio.gather(*(episodes(next(sampler)) for _ in range(GROUPS)))
-        for group in groups:
+    async def work(step, tasks, rewards):
+        for group in await asyncio.gather(*map(episodes, tasks)):
             assert all(episode.ok for episode in group), group[0].errors
             lease = sampler._out[group[0].task.hash][0].lease
             for sample, episode in enumerate(group):
                 [trace] = episode.traces
                 rewards.write(step, lease.key, lease.id, sample, trace.messages[0].content, trace.reward)
             sampler.observe(group)
-        if step % 5 == 0:
-            for group in await asyncio.gather(*map(episodes, sampler.validation(list(taskset)[:2], str(step)))):
-                sampler.observe(group)
+
+    training, validation = (RewardLog(path, os.getpid(), attempt) for path in (log, f"{log}.validation"))
+    first = 0
+    if Path(checkpoint).exists():
+        kept = json.loads(Path(checkpoint).read_text())
+        first = kept["step"]
+        sampler.load_state_dict(kept["sampler"])
+    for step in range(first, int(steps)):
+        await work(step, [next(sampler) for _ in range(GROUPS)], training)
         if step % 2 == 1:
             state = json.dumps({"step": step + 1, "sampler": sampler.state_dict()})
             Path(f"{checkpoint}.new").write_text(state)
             Path(f"{checkpoint}.new").rename(checkpoint)
+            await work(step, sampler.validation(list(taskset)[:2], f"{attempt}-{step}"), validation)
     await client.close()
     server.terminate()
     server.join()

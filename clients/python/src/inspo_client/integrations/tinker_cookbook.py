@@ -78,6 +78,8 @@ class LeasedDataset(RLDataset):
 
 @dataclass
 class LeasedGroup(EnvGroupBuilder):
+    """A group of a LeasedDataset: leased with its environments, rewarded with its trajectories, failed where these do not come."""
+
     builder: EnvGroupBuilder
     population: Population
     instruct: Callable[[Any, str], None]
