@@ -1,8 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { once } from "node:events"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Inspo } from "@inspo/client"
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
 import { endAll } from "../cli/Inspo.ts"
 import { assertClean, axe, launch, open, overflow, unavailable, until } from "./support/Browser.ts"
 import { better, converse, make, propose, seed, serve, type Served, worse } from "./support/Served.ts"
@@ -168,5 +172,44 @@ describe.skipIf(unavailable !== null)(
       await guarded.stop()
       await rm(folder, { recursive: true, force: true })
     })
+
+    it.skipIf(PostgresServer.unavailable !== null)(
+      `is the same of populations in PostgreSQL, and tells there what keeps one from evolving${PostgresServer.unavailable === null ? "" : ` (skipped: ${PostgresServer.unavailable})`}`,
+      async () => {
+        const database = await PostgresServer.start()
+        const folder = await mkdtemp(join(tmpdir(), "inspo-populations-postgres-"))
+        const model = createServer((_, response) => response.writeHead(401).end("{}")).listen(0, "127.0.0.1")
+        await once(model, "listening")
+        const address = model.address()
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        await writeFile(
+          join(folder, "populations.yaml"),
+          `optimizer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1", budgetUsd: 3, prices: [{ model: m, input: 1, output: 1 }] }\n` +
+            "populations: { support: { seed: Be brief. } }\n"
+        )
+        const shared = await serve(folder, ["populations.yaml", "--database", database.url])
+        await using inspo = new Inspo({ urls: [shared.url], timeout: 10_000 })
+        await (await inspo.lease("support")).reward(0, { feedback: "It was rude." })
+        await inspo.flush()
+        const watched = await open(browser, `${shared.url}/#/support/members`)
+        const { page } = watched
+        await page.getByText("Be brief.").first().waitFor()
+        await fetch(`${shared.url}/v1/populations/support/evolve`, { method: "POST" })
+        const banner = page.locator(".problem", { hasText: "Degraded since" })
+        await banner.waitFor()
+        const told = (await banner.textContent()) ?? ""
+        assert.match(told, /127\.0\.0\.1.* key.* asked again by itself/su, told)
+        assert.include(await page.locator("main").textContent(), "of $3.00")
+        await page.goto(`${shared.url}/#/support/history`)
+        await page.getByText("An evolution begins, from i0").waitFor()
+        assert.deepStrictEqual(await axe(page), [])
+        assertClean(watched)
+        await page.close()
+        await shared.stop()
+        model.close()
+        await database.stop()
+        await rm(folder, { recursive: true, force: true })
+      }
+    )
   }
 )
