@@ -117,7 +117,7 @@ const profileOf = ({ concurrency, contextLength, dialect, facts, model, scores }
   parameters: facts?.parameters ?? 0,
   contextLength,
   concurrency,
-  streams: 16,
+  lanes: 16,
   topK: facts === undefined || facts.top_k === true,
   stopTexts: facts?.single_token_stops === true ? "single-token" : "any",
   trains: false,

@@ -79,7 +79,7 @@ const make = Effect.fn("LocalEngine.make")(function* (
       parameters: pool.current.length,
       contextLength: config.context,
       concurrency: pool.workers * pool.rows,
-      streams: pool.workers,
+      lanes: pool.workers,
       stopTexts: "single-token",
       topK: true,
       entropyInLoss: true,

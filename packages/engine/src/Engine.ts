@@ -41,7 +41,7 @@ export const EngineProfile = Schema.Struct({
   /** How many sequences are worth having in flight at once. */
   concurrency: Schema.Int,
   /** How many calls of `sample` are worth having open at once: while one waits for tools, others keep the engine busy. One when absent. */
-  streams: Schema.optionalKey(Schema.Int),
+  lanes: Schema.optionalKey(Schema.Int),
   /** The stop texts that `sample` takes: any, unless the engine says it takes single tokens only. */
   stopTexts: Schema.optionalKey(Schema.Literals(["any", "single-token"])),
   /** Whether `train` and `restore` can change the policy; they can unless the engine says no, which only samples. */

@@ -60,7 +60,7 @@ export interface LayerOptions {
 
 /**
  * Rollouts on the engine's tokens. At most `engine.profile.concurrency` episodes are in flight, and each that is over makes
- * place for the next. They go in `engine.profile.streams` lanes, each in rounds of its own: a round samples one turn of all
+ * place for the next. They go in `engine.profile.lanes` lanes, each in rounds of its own: a round samples one turn of all
  * its episodes in one call, then makes their tool calls, those of one tool together. No lane waits for another, so the
  * engine samples for one while the tools of another work. What `config` leaves out is as in `defaultConfig`.
  */
@@ -109,7 +109,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
     const play = Lanes.play({
       waiting: Iterable.map(episodes, begin)[Symbol.iterator](),
       places: Math.max(1, Math.min(profile.concurrency, episodes.length)),
-      lanes: profile.streams ?? 1,
+      lanes: profile.lanes ?? 1,
       sample,
       call,
       hand: (ended) => {

@@ -15,11 +15,11 @@ const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.is
 const Episodes = Schema.Array(Schema.NonEmptyArray(between(1, 9)).check(Schema.isMaxLength(4))).check(
   Schema.isMaxLength(8)
 )
-const inputs = { minutes: Episodes, streams: between(1, 9), concurrency: between(1, 9) }
+const inputs = { minutes: Episodes, lanes: between(1, 9), concurrency: between(1, 9) }
 
 interface Input {
   readonly minutes: typeof Episodes.Type
-  readonly streams: number
+  readonly lanes: number
   readonly concurrency: number
 }
 
@@ -30,7 +30,7 @@ interface Meddle {
 
 /** Collects the episodes on an engine whose calls last as long as their longest turn, and watches what is open. */
 const run = (
-  { concurrency, minutes, streams }: Input,
+  { concurrency, minutes, lanes }: Input,
   { onFinished = () => Effect.void, sample = Effect.void }: Meddle = {}
 ) =>
   Effect.gen(function* () {
@@ -48,7 +48,7 @@ const run = (
     const most = { calls: 0, sequences: 0 }
     const engine: Engine.Interface = {
       ...scripted,
-      profile: { ...scripted.profile, concurrency, streams },
+      profile: { ...scripted.profile, concurrency, lanes },
       sample: (requests) =>
         Effect.gen(function* () {
           open.calls++
@@ -90,7 +90,7 @@ describe("lanes of rollouts", () => {
   it.effect.prop("yield the same trajectories, however many there are", inputs, (input) =>
     Effect.gen(function* () {
       const { trajectories } = yield* run(input)
-      const single = yield* run({ ...input, streams: 1, concurrency: 8 })
+      const single = yield* run({ ...input, lanes: 1, concurrency: 8 })
       assert.deepStrictEqual(trajectories, single.trajectories)
       assert.deepStrictEqual(
         trajectories.map(({ turns }) => turns),
@@ -102,7 +102,7 @@ describe("lanes of rollouts", () => {
   it.effect.prop("keep no more calls and episodes open than the engine wants", inputs, (input) =>
     Effect.gen(function* () {
       const { most } = yield* run(input)
-      assert.isAtMost(most.calls, input.streams)
+      assert.isAtMost(most.calls, input.lanes)
       assert.isAtMost(most.sequences, input.concurrency)
       assert.strictEqual(most.sequences, Math.min(input.concurrency, input.minutes.length))
     })
@@ -110,7 +110,7 @@ describe("lanes of rollouts", () => {
 
   it.effect.prop("do not wait for one another", inputs, (input) =>
     Effect.gen(function* () {
-      const { minutes } = yield* run({ ...input, streams: input.minutes.length, concurrency: input.minutes.length })
+      const { minutes } = yield* run({ ...input, lanes: input.minutes.length, concurrency: input.minutes.length })
       assert.strictEqual(minutes, Math.max(0, ...input.minutes.map(sum)))
     })
   )
@@ -138,7 +138,7 @@ describe("lanes of rollouts", () => {
         sample: Effect.flatMap(Clock.currentTimeMillis, (now) => (now < 60_000 ? Effect.void : Effect.fail(gone))),
         onFinished: (finished) => Effect.sync(() => handed.push(...finished.map(({ id }) => id)))
       }).pipe(Effect.result)
-      const alone = input.streams >= input.minutes.length && input.concurrency >= input.minutes.length
+      const alone = input.lanes >= input.minutes.length && input.concurrency >= input.minutes.length
       const over = input.minutes.flatMap(([first, ...rest], i) =>
         alone && first === 1 && rest.length === 0 ? [`test/${i}`] : []
       )
