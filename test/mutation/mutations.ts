@@ -438,6 +438,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a resume keeps the weights that it woke up with"
   ),
   run("yield* assertSameRun(events, started)", "", "a resume under another algorithm goes on"),
+  run(
+    '  { part: "search", subject',
+    '  { part: "data", subject',
+    "a retriever takes the place of passages on a resume"
+  ),
+  run("tokenizer.prompt([{ role:", "([{ role:", "another chat template goes on"),
   run("if (strategy !== null)", "if (strategy === null)", "a resume under another strategy goes on"),
   strategies("halving: halving.identity", "halving: sampler.identity", "the name of another strategy is recorded"),
   strategies(

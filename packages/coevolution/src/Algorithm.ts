@@ -23,7 +23,7 @@ const Day = Schema.String.check(
 
 /** Which of the questions there are is trained on. */
 export const DataConfig = Schema.Struct({
-  weights: Schema.NullOr(Schema.Record(Schema.String, PositiveNumber)).annotate({
+  mix: Schema.NullOr(Schema.Record(Schema.String, PositiveNumber)).annotate({
     description: "Relative share of each data source among the training questions, or null to train on all of them"
   }),
   world: Schema.Struct({

@@ -34,6 +34,7 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["optimizer", "prompt"], value: null },
   { path: ["control", "clauses"], value: null },
   { path: ["schedule", "policyFirst"], value: null },
+  { path: ["data", "mix"], value: null },
   { path: ["rollout", "texts", "role"], value: "user" }
 ]
 
@@ -60,6 +61,12 @@ export interface RenamedValue {
 
 /** What settings of earlier versions said, in the settings that say it now; those themselves go as removed ones. */
 const moves: ReadonlyArray<(config: unknown) => unknown> = [
+  (config) => {
+    const shares = valueAt(config, "data.weights")
+    return isMapping(shares) && Object.values(shares).every(Predicate.isNumber)
+      ? put(config, ["data", "mix"], shares)
+      : config
+  },
   (config) => {
     const { invalidAction, passageSeparator, passageTemplate, promptTemplate } = mappingAt(config, "rollout")
     const texts = { prompt: promptTemplate, passage: passageTemplate, separator: passageSeparator, invalidAction }
@@ -141,6 +148,7 @@ const searchR1Scores = { structure: 0.2, retrieval: 0, final: 0.1 }
 
 /** Settings that are no more. */
 export const removedKeys: ReadonlyArray<RemovedKey> = [
+  { path: "data.weights", now: "data.mix holds the shares of the data sources" },
   // The fingerprint of the data guards what the world holds.
   { path: "data.world.sizes", now: "every world has 120 people, 40 towns, 40 companies and 20 rivers" },
   { path: "data.world.counts", now: "data.world.questions says how many there are to train on" },

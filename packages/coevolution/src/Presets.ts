@@ -8,7 +8,7 @@ import type { Algorithm } from "./Algorithm.ts"
 export const robust: Algorithm = {
   seed: 1,
   data: {
-    weights: null,
+    mix: null,
     world: {
       seed: null,
       questions: 1000

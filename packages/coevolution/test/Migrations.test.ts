@@ -118,7 +118,9 @@ describe("events as they were written", () => {
         yield* journal.append([{ type: typeOf(event), step: 0, payload: event }])
       assert.lengthOf(yield* EventLog.read(journal), 2)
       yield* runOn(settings, Layer.succeed(Journal, journal))
-      const today = yield* Effect.forEach(logs[1]?.events ?? [], (event) => decodeEvent(event))
+      const today = yield* Effect.forEach(logs[1]?.events ?? [], (event) =>
+        decodeEvent(Result.getOrThrow(Migrations.completeEvent(event)))
+      )
       assert.deepStrictEqual((yield* EventLog.read(journal)).slice(1), today.slice(1))
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )

@@ -124,12 +124,15 @@ describe("a config of an earlier version", () => {
   it("keeps what it said in settings that are now elsewhere", () => {
     const files = { reflection: "a.txt", history: "b.txt", paraphrase: null }
     const { texts, ...rollout } = Presets.quick.rollout
+    const { mix, ...data } = Presets.quick.data
+    assert.isNull(mix)
     const { prompt, ...optimizer } = Presets.quick.optimizer
     assert.isNull(prompt)
     const price = (model: string) => ({ model, input: 1, output: 2 })
     const { prices, ...budget } = Presets.quick.budget
     const stored = {
       ...Presets.quick,
+      data: { ...data, weights: { rivers: 3, music: 1 } },
       rollout: {
         ...rollout,
         promptTemplate: `Please. ${texts.prompt}`,
@@ -143,6 +146,7 @@ describe("a config of an earlier version", () => {
     }
     assert.deepStrictEqual<unknown>(completed(stored), {
       ...Presets.quick,
+      data: { ...data, mix: { rivers: 3, music: 1 } },
       rollout: { ...rollout, texts: { ...texts, prompt: `Please. ${texts.prompt}`, separator: "; " } },
       optimizer: { ...optimizer, prompt: "a.txt" },
       budget: { ...budget, prices: [...prices, price("a"), price("b")] }

@@ -2,7 +2,7 @@ import { type Question, RandomStream } from "@inspo/domain"
 import { Array, Order, Random, Result, Schema } from "effect"
 
 /** The relative share of each data source; sources without one are left out. */
-export type Weights = Readonly<Record<string, number>>
+export type Shares = Readonly<Record<string, number>>
 
 /** A sample or a split cannot be drawn as asked; `reason` says which number does not fit. */
 export class SampleError extends Schema.TaggedError<SampleError>()("SampleError", { reason: Schema.String }) {
@@ -13,13 +13,13 @@ export class SampleError extends Schema.TaggedError<SampleError>()("SampleError"
 
 export interface MixOptions {
   readonly seed: number
-  readonly weights: Weights
+  readonly shares: Shares
   /** How many questions to draw; by default as many as there are enough of in every source. */
   readonly size?: number
 }
 
 /**
- * Draws questions without repetition so that the sources have the shares of `weights`, to the nearest question. Equal
+ * Draws questions without repetition so that the sources have their shares, to the nearest question. Equal
  * questions and options give equal samples, in the order of the questions.
  */
 export const mix = <Q extends Question.Question>(
@@ -27,7 +27,7 @@ export const mix = <Q extends Question.Question>(
   options: MixOptions
 ): Result.Result<ReadonlyArray<Q>, SampleError> => {
   const bySource = Map.groupBy(questions, ({ dataSource }) => dataSource)
-  const wanted = Object.entries(options.weights).filter(([, weight]) => weight > 0)
+  const wanted = Object.entries(options.shares).filter(([, share]) => share > 0)
   const missing = wanted.find(([source]) => !bySource.has(source))
   if (missing !== undefined || wanted.length === 0) {
     const found = [...bySource.keys()].join(", ")
@@ -35,21 +35,21 @@ export const mix = <Q extends Question.Question>(
       new SampleError({
         reason:
           missing === undefined
-            ? `no source has a positive weight; expected one of ${found}`
+            ? `no source has a positive share; expected one of ${found}`
             : `there is no source ${missing[0]}; expected one of ${found}`
       })
     )
   }
-  const available = wanted.map(([source, weight]) => ({ source, weight, size: bySource.get(source)?.length ?? 0 }))
+  const available = wanted.map(([source, share]) => ({ source, share, size: bySource.get(source)?.length ?? 0 }))
   const quotas = apportion(
-    available.map(({ weight }) => weight),
+    available.map(({ share }) => share),
     options.size ?? largest(available)
   )
   const short = available.find(({ size }, i) => (quotas[i] ?? 0) > size)
   if (short !== undefined) {
     return Result.fail(
       new SampleError({
-        reason: `the weights ask for more than the ${short.size} questions of ${short.source}; lower its weight or the size`
+        reason: `the shares ask for more than the ${short.size} questions of ${short.source}; lower its share or the size`
       })
     )
   }
@@ -64,7 +64,7 @@ export const mix = <Q extends Question.Question>(
 export interface SplitOptions {
   readonly seed: number
   /** The share of each part, relative to their sum. */
-  readonly shares: Weights
+  readonly shares: Shares
 }
 
 /**
@@ -93,10 +93,10 @@ export const split = <Q extends Question.Question>(
   )
 }
 
-/** Whole numbers in proportion to `weights` that sum to `total`: largest remainders first, earlier ones on a tie. */
-export const apportion = (weights: ReadonlyArray<number>, total: number): ReadonlyArray<number> => {
-  const sum = weights.reduce((a, b) => a + b, 0)
-  const exact = weights.map((weight) => (weight * total) / sum)
+/** Whole numbers in proportion to `shares` that sum to `total`: largest remainders first, earlier ones on a tie. */
+export const apportion = (shares: ReadonlyArray<number>, total: number): ReadonlyArray<number> => {
+  const sum = shares.reduce((a, b) => a + b, 0)
+  const exact = shares.map((share) => (share * total) / sum)
   const floors = exact.map(Math.floor)
   const left = total - floors.reduce((a, b) => a + b, 0)
   const byRemainder = Array.sortWith(
@@ -109,9 +109,9 @@ export const apportion = (weights: ReadonlyArray<number>, total: number): Readon
 }
 
 /** The largest sample that repeats nothing. */
-const largest = (available: ReadonlyArray<{ readonly weight: number; readonly size: number }>): number => {
-  const sum = available.reduce((total, { weight }) => total + weight, 0)
-  return Math.floor(Math.min(...available.map(({ size, weight }) => (size * sum) / weight)))
+const largest = (available: ReadonlyArray<{ readonly share: number; readonly size: number }>): number => {
+  const sum = available.reduce((total, { share }) => total + share, 0)
+  return Math.floor(Math.min(...available.map(({ size, share }) => (size * sum) / share)))
 }
 
 const shuffled = <A>(items: ReadonlyArray<A>, seed: number, path: RandomStream.StreamPath): ReadonlyArray<A> =>

@@ -38,27 +38,27 @@ describe("apportion", () => {
 
 describe("mix", () => {
   it.prop(
-    "has the shares of the weights to the question, repeats none, and depends on the seed alone",
+    "has the shares asked for to the question, repeats none, and depends on the seed alone",
     [Sources, between(1, 5), between(0, 5), Seed],
     ([drawn, nq, hotpotqa, seed]) => {
       const questions = toQuestions(drawn)
-      const weights = { nq, ...(hotpotqa === 0 ? {} : { hotpotqa }) }
-      const mixed = Sample.mix(questions, { seed, weights })
-      if (Object.keys(weights).some((source) => count(questions, source) === 0)) {
+      const shares = { nq, ...(hotpotqa === 0 ? {} : { hotpotqa }) }
+      const mixed = Sample.mix(questions, { seed, shares })
+      if (Object.keys(shares).some((source) => count(questions, source) === 0)) {
         assert.isTrue(Result.isFailure(mixed))
         return
       }
       const sample = Result.getOrThrow(mixed)
-      assert.deepStrictEqual(Result.getOrThrow(Sample.mix(questions, { seed, weights })), sample)
+      assert.deepStrictEqual(Result.getOrThrow(Sample.mix(questions, { seed, shares })), sample)
       assert.lengthOf(new Set(sample), sample.length)
       assert.deepStrictEqual(
         questions.filter((question) => sample.includes(question)),
         sample
       )
-      for (const [source, weight] of Object.entries({ musique: 0, hotpotqa: 0, ...weights }))
-        assert.isBelow(Math.abs(count(sample, source) - (weight * sample.length) / (nq + hotpotqa)), 1)
+      for (const [source, share] of Object.entries({ musique: 0, hotpotqa: 0, ...shares }))
+        assert.isBelow(Math.abs(count(sample, source) - (share * sample.length) / (nq + hotpotqa)), 1)
       assert.isTrue(
-        Result.isFailure(Sample.mix(questions, { seed, weights, size: questions.length + 1 })),
+        Result.isFailure(Sample.mix(questions, { seed, shares, size: questions.length + 1 })),
         "the default size cannot be exceeded for ever"
       )
     }
@@ -67,13 +67,13 @@ describe("mix", () => {
   it("draws others with another seed", () => {
     const questions = toQuestions(Array.from({ length: 200 }, (_, i) => [i % 2 === 0 ? "nq" : "hotpotqa", i] as const))
     const sample = (seed: number) =>
-      Result.getOrThrow(Sample.mix(questions, { seed, weights: { nq: 1, hotpotqa: 3 }, size: 80 }))
+      Result.getOrThrow(Sample.mix(questions, { seed, shares: { nq: 1, hotpotqa: 3 }, size: 80 }))
     assert.strictEqual(count(sample(1), "nq"), 20)
     assert.notDeepEqual(sample(1), sample(2))
   })
 
   it("says which source is missing", () => {
-    const mixed = Sample.mix(toQuestions([["nq", 1]]), { seed: 1, weights: { triviaqa: 1 } })
+    const mixed = Sample.mix(toQuestions([["nq", 1]]), { seed: 1, shares: { triviaqa: 1 } })
     assert.include(String(Result.getOrThrow(Result.flip(mixed))), "there is no source triviaqa; expected one of nq")
   })
 })

@@ -115,11 +115,11 @@ const testShare = 0.2
 
 /** The training questions in the shares that the config asks for. */
 const weighted = ({ data, seed }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuestion>) =>
-  data.weights === null
+  data.mix === null
     ? Effect.succeed(questions)
     : Effect.mapError(
-        Effect.fromResult(Sample.mix(questions, { seed, weights: data.weights })),
-        (cause) => new UsageError({ problem: `data.weights: ${cause.message}.`, cause })
+        Effect.fromResult(Sample.mix(questions, { seed, shares: data.mix })),
+        (cause) => new UsageError({ problem: `data.mix: ${cause.message}.`, cause })
       )
 
 const orUsage = <A, R>(effect: Effect.Effect<A, DatasetError, R>): Effect.Effect<A, UsageError, R> =>
