@@ -40,11 +40,18 @@ export const layerRollout = (
   checkpoints: string,
   notes?: ModelNotes.ModelNotes
 ) =>
-  Rollout.layer({
-    ...config.rollout,
-    topK: config.retrieval.topK,
-    toolTimeoutSeconds: Math.max(Rollout.defaultConfig.toolTimeoutSeconds, config.requests.timeoutSeconds ?? 0)
-  }).pipe(
+  Layer.unwrap(
+    Effect.map(tools(config), (tools) =>
+      Rollout.layer(
+        {
+          ...config.rollout,
+          topK: config.retrieval.topK,
+          toolTimeoutSeconds: Math.max(Rollout.defaultConfig.toolTimeoutSeconds, config.requests.timeoutSeconds ?? 0)
+        },
+        { tools }
+      )
+    )
+  ).pipe(
     Layer.provide(search(config, passages)),
     Layer.provide(reward(config)),
     Layer.provideMerge(layerEngine(config, checkpoints, notes))
@@ -77,6 +84,15 @@ const judged = async (config: RunConfig) => {
     )
   )
 }
+
+/** Of the servers that a config names; connections, and programs that were started, end with the layer. */
+const tools = (config: RunConfig) =>
+  config.rollout.mcp.length === 0
+    ? Effect.succeed([])
+    : Effect.flatMap(
+        Effect.promise(() => import("./McpTools.ts")),
+        ({ named }) => named(config, config.requests.timeoutSeconds ?? 60)
+      )
 
 const search = ({ keys, requests, retrieval }: RunConfig, passages: ReadonlyArray<Question.Passage>) => {
   const { url } = retrieval

@@ -1,5 +1,4 @@
 /** Rules between settings that no single one can state. */
-import { builtInTools } from "@inspo/rollout"
 import { type Algorithm, initialSize } from "./Algorithm.ts"
 import { ConfigError } from "./ConfigError.ts"
 
@@ -106,16 +105,8 @@ const miniBatchFits: Rule = ({ rollout, train }) => {
       })
 }
 
-const toolsAreKnown: Rule = ({ rollout }) => {
-  const unknown = rollout.tools.find((name) => !builtInTools.includes(name))
-  if (unknown !== undefined)
-    return new ConfigError({
-      field: "rollout.tools",
-      value: JSON.stringify(unknown),
-      expected: `some of ${builtInTools.join(", ")}`,
-      remedy: "Leave it out; further tools are given to the rollout layer in TypeScript."
-    })
-  return rollout.agent === "search-r1-exact" && (rollout.tools.length !== 1 || rollout.tools[0] !== "search")
+const searchR1HasItsTool: Rule = ({ rollout }) =>
+  rollout.agent === "search-r1-exact" && (rollout.tools.length !== 1 || rollout.tools[0] !== "search")
     ? new ConfigError({
         field: "rollout.tools",
         value: JSON.stringify(rollout.tools),
@@ -123,7 +114,6 @@ const toolsAreKnown: Rule = ({ rollout }) => {
         remedy: "Set it so, or rollout.agent to search-r1."
       })
     : null
-}
 
 const judgeIsNamed: Rule = ({ judge, reward }) =>
   reward.kind !== "judge" || (judge.provider !== null && judge.model !== null)
@@ -154,7 +144,7 @@ const rules: ReadonlyArray<Rule> = [
   candidatesHaveGroups,
   selectionIsValidated,
   miniBatchFits,
-  toolsAreKnown,
+  searchR1HasItsTool,
   judgeIsNamed,
   commandIsNamed
 ]

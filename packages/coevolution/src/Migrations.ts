@@ -206,6 +206,7 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
   },
   { path: "rollout.maxFailedShare", now: "a tenth of the rollouts asked for at once may fail" },
   { path: "journal.leaseSeconds", now: "another may take over after 30 seconds" },
+  { path: "journal.run", values: [null], now: "a run in a database is known by the name of its directory" },
   {
     path: "population.best",
     unless: (config) =>

@@ -23,7 +23,6 @@ describe("Algorithm", () => {
 
   it("names the field, its value and the remedy of a rule between fields", () => {
     const broken: ReadonlyArray<readonly [string, Algorithm]> = [
-      ["rollout.tools", { ...quick, rollout: { ...quick.rollout, tools: ["search", "abacus"] } }],
       ["rollout.tools", { ...quick, rollout: { ...quick.rollout, agent: "search-r1-exact", tools: [] } }],
       ["train.fromStep", { ...quick, train: { ...quick.train, fromStep: quick.schedule.steps + 1 } }],
       ["train.miniBatchSize", { ...quick, train: { ...quick.train, miniBatchSize: quick.train.batchSize + 1 } }]

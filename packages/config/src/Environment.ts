@@ -1,3 +1,4 @@
+import { McpServer } from "@inspo/mcp/McpServer"
 import { ModelPrice, OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
 import { Schema, Struct } from "effect"
 
@@ -18,10 +19,9 @@ export const KeysConfig = Schema.Struct({
 /** Where the journal is kept. */
 export const JournalConfig = Schema.Struct({
   url: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Address of a Postgres database without a password, or null for a SQLite file in the run directory"
-  }),
-  run: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Name of the run in that database, or null for the name of the run directory"
+    description:
+      "Address of a Postgres database without a password, where a run is known by the name of its directory; or null for a " +
+      "SQLite file there"
   })
 })
 
@@ -74,6 +74,13 @@ export const Environment = Schema.Struct({
     })
   }),
   optimizer: Address,
+  rollout: Schema.Struct({
+    mcp: Schema.Array(McpServer).annotate({
+      description:
+        "Servers of the Model Context Protocol whose tools `rollout.tools` may name, `get_Sum` as `get-sum`: programs that a run " +
+        "starts (`command`, and the variables in `env`), or addresses (`url`, and the variable of a key, `apiKeyEnv`)"
+    })
+  }),
   retrieval: Schema.Struct({
     url: Schema.NullOr(Schema.NonEmptyString).annotate({
       description:
@@ -130,12 +137,13 @@ export interface Environment extends Schema.Schema.Type<typeof Environment> {}
 export const local: Environment = {
   data: { questions: null, corpus: null },
   optimizer: { url: null },
+  rollout: { mcp: [] },
   retrieval: { url: null },
   judge: { url: null },
   requests: { timeoutSeconds: null, retries: 4 },
   evaluation: { baseline: true },
   engine: { model: null, workers: null, url: null, profile: "auto", tokenizer: null, concurrency: null },
-  journal: { url: null, run: null },
+  journal: { url: null },
   keys: { engine: null, optimizer: null, judge: null, retrieval: null, journal: null },
   budget: { usd: null, rollouts: null, tokens: null, minutes: null, prices: [] }
 }

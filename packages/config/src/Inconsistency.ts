@@ -2,11 +2,16 @@ import { asksOptimizer } from "@inspo/coevolution/Algorithm"
 import { ConfigError, unknownPrice } from "@inspo/coevolution/ConfigError"
 import { inconsistency as inAlgorithm } from "@inspo/coevolution/Inconsistency"
 import * as Prices from "@inspo/reflection/Prices"
+import { builtInTools } from "@inspo/rollout"
 import type { RunConfig } from "./RunConfig.ts"
 
 /** The first rule between settings that a config breaks, or null. */
 export const inconsistency = (config: RunConfig): ConfigError | null =>
-  questionsHaveCorpus(config) ?? inAlgorithm(config) ?? pricesAreKnown(config)
+  questionsHaveCorpus(config) ??
+  inAlgorithm(config) ??
+  toolsAreSomewhere(config) ??
+  toolsAreTold(config) ??
+  pricesAreKnown(config)
 
 type Rule = (config: RunConfig) => ConfigError | null
 
@@ -21,6 +26,33 @@ const questionsHaveCorpus: Rule = ({ data, retrieval }) =>
           "Set both data.questions and data.corpus, or neither to use the generated world; data.corpus may be missing " +
           "where retrieval.url is set."
       })
+
+/** Which tools a server has is known once it is asked. */
+const toolsAreSomewhere: Rule = ({ rollout }) => {
+  const unknown = rollout.tools.find((name) => !builtInTools.includes(name))
+  return unknown === undefined || rollout.mcp.length > 0
+    ? null
+    : new ConfigError({
+        field: "rollout.tools",
+        value: JSON.stringify(unknown),
+        expected: `some of ${builtInTools.join(", ")}`,
+        remedy:
+          "Leave it out, or name the server that has it in rollout.mcp; tools of yours are given to the rollout layer in TypeScript."
+      })
+}
+
+/** A policy that never reads of a tool does not call it. */
+const toolsAreTold: Rule = ({ instruction, rollout }) => {
+  const untold = rollout.tools.find((name) => !builtInTools.includes(name) && !instruction.seed.includes(`<${name}>`))
+  return untold === undefined || rollout.texts.prompt.includes("{tools}")
+    ? null
+    : new ConfigError({
+        field: "rollout.texts",
+        value: JSON.stringify(rollout.texts.prompt),
+        expected: `{tools} in its prompt, which says what the tools are, because rollout.tools has ${untold}`,
+        remedy: `Put {tools} before {question}, or say in instruction.seed what <${untold}> does.`
+      })
+}
 
 const pricesAreKnown: Rule = (config) => {
   const { prices, usd } = config.budget

@@ -31,7 +31,7 @@ export const RunConfig = Schema.Struct({
     description: "The language model that writes candidates, if any"
   }),
   verification: fields.verification,
-  rollout: fields.rollout,
+  rollout: both(fields.rollout, around.rollout).annotate({ description: "How the agent answers a question" }),
   retrieval: both(fields.retrieval, around.retrieval).annotate({ description: "The search that the agent calls" }),
   reward: fields.reward,
   judge: both(fields.judge, around.judge).annotate({
@@ -58,6 +58,7 @@ export const algorithmOf = (config: RunConfig): Algorithm => ({
   ...Struct.pick(config, Struct.keys(fields)),
   data: Struct.pick(config.data, Struct.keys(fields.data.fields)),
   optimizer: Struct.pick(config.optimizer, Struct.keys(fields.optimizer.fields)),
+  rollout: Struct.pick(config.rollout, Struct.keys(fields.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(fields.retrieval.fields)),
   judge: Struct.pick(config.judge, Struct.keys(fields.judge.fields)),
   evaluation: Struct.pick(config.evaluation, Struct.keys(fields.evaluation.fields)),
@@ -69,6 +70,7 @@ export const environmentOf = (config: RunConfig): Environment => ({
   ...Struct.pick(config, Struct.keys(around)),
   data: Struct.pick(config.data, Struct.keys(around.data.fields)),
   optimizer: Struct.pick(config.optimizer, Struct.keys(around.optimizer.fields)),
+  rollout: Struct.pick(config.rollout, Struct.keys(around.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(around.retrieval.fields)),
   judge: Struct.pick(config.judge, Struct.keys(around.judge.fields)),
   evaluation: Struct.pick(config.evaluation, Struct.keys(around.evaluation.fields)),
@@ -81,6 +83,7 @@ export const join = (algorithm: Algorithm, environment: Environment): RunConfig 
   ...environment,
   data: { ...algorithm.data, ...environment.data },
   optimizer: { ...algorithm.optimizer, ...environment.optimizer },
+  rollout: { ...algorithm.rollout, ...environment.rollout },
   retrieval: { ...algorithm.retrieval, ...environment.retrieval },
   judge: { ...algorithm.judge, ...environment.judge },
   evaluation: { ...algorithm.evaluation, ...environment.evaluation },

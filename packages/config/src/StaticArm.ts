@@ -2,10 +2,5 @@ import { staticAlgorithm } from "@inspo/coevolution/StaticArm"
 import { join, environmentOf, type RunConfig } from "./RunConfig.ts"
 
 /** The config of the static arm. Beside a run in a database it keeps a journal of its own, in a file. */
-export const staticConfig = (config: RunConfig, rollouts: number): RunConfig => {
-  const environment = environmentOf(config)
-  return join(staticAlgorithm(config, rollouts), {
-    ...environment,
-    journal: { ...environment.journal, url: null }
-  })
-}
+export const staticConfig = (config: RunConfig, rollouts: number): RunConfig =>
+  join(staticAlgorithm(config, rollouts), { ...environmentOf(config), journal: { url: null } })

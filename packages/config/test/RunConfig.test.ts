@@ -72,11 +72,11 @@ describe("a config", () => {
   )
 
   it("of a static arm keeps where and how it is done, and a journal of its own", () => {
-    const environment = { ...local, journal: { url: "postgres://db", run: "r" }, keys: { ...local.keys, engine: "K" } }
+    const environment = { ...local, journal: { url: "postgres://db" }, keys: { ...local.keys, engine: "K" } }
     const config = join(algorithmOf(Presets.quick), environment)
     const arm = staticConfig(config, 4800)
     assert.deepStrictEqual(algorithmOf(arm), StaticArm.staticAlgorithm(algorithmOf(config), 4800))
-    assert.deepStrictEqual(environmentOf(arm), { ...environment, journal: { url: null, run: "r" } })
+    assert.deepStrictEqual(environmentOf(arm), { ...environment, journal: { url: null } })
   })
 
   it("names the field of a rule that an environment breaks", () => {
@@ -85,7 +85,16 @@ describe("a config", () => {
       ...quick,
       optimizer: { ...quick.optimizer, provider: "openai-compatible", model: "nobody-knows" }
     }
+    const mcp = [{ command: ["abacus"] }] as const
+    const abacus = { ...quick.rollout, tools: ["search", "abacus"] }
+    const told = { ...abacus.texts, prompt: "{tools} {instruction} {question}" }
+    const seed = `${quick.instruction.seed} <abacus> counts.`
     const broken: ReadonlyArray<readonly [string | null, RunConfig]> = [
+      ["rollout.tools", { ...quick, rollout: abacus }],
+      ["rollout.texts", { ...quick, rollout: { ...abacus, mcp } }],
+      [null, { ...quick, rollout: { ...abacus, mcp, texts: told } }],
+      [null, { ...quick, rollout: { ...abacus, mcp }, instruction: { ...quick.instruction, seed } }],
+      [null, { ...quick, rollout: { ...quick.rollout, mcp } }],
       [null, quick],
       ["data.corpus", { ...quick, data: { ...quick.data, questions: "q.jsonl" } }],
       ["data.questions", { ...quick, data: { ...quick.data, corpus: "c.jsonl" } }],

@@ -10,7 +10,7 @@ import type { LanguageModelConfig, Section } from "../optimizer/LanguageModelLay
  * (`unsure`), such as a server that is busy just now.
  */
 export const Check = Schema.Struct({
-  part: Schema.Literals(["optimizer", "judge", "retriever", "engine"]),
+  part: Schema.Literals(["optimizer", "judge", "retriever", "engine", "tools"]),
   status: Schema.Literals(["ready", "unsure", "failed"]),
   detail: Schema.String
 })
@@ -18,14 +18,15 @@ export interface Check extends Schema.Schema.Type<typeof Check> {}
 
 /** Looks for every server that a config names. What a run does without a server is not asked for. */
 export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
-  const { engine, judge, keys, optimizer, retrieval, reward } = config
+  const { engine, judge, keys, optimizer, retrieval, reward, rollout } = config
   const asked = [
     ...(asksOptimizer(config) && optimizer.provider !== "offline"
       ? [models("optimizer", { ...optimizer, provider: optimizer.provider, key: keys.optimizer }, config)]
       : []),
     ...(reward.kind === "judge" ? [models("judge", { ...judge, key: keys.judge }, config)] : []),
     ...(retrieval.url === null ? [] : [server("retriever", config)]),
-    ...(engine.url === null ? [] : [server("engine", config)])
+    ...(engine.url === null ? [] : [server("engine", config)]),
+    ...(rollout.mcp.length === 0 ? [] : [server("tools", config)])
   ]
   return yield* Effect.all(asked, { concurrency: "unbounded" })
 })
@@ -45,7 +46,7 @@ const models = (section: Section, model: LanguageModelConfig, { requests }: RunC
     ({ look }) => look(section, model, requests)
   )
 
-const server = (part: "engine" | "retriever", config: RunConfig) =>
+const server = (part: "engine" | "retriever" | "tools", config: RunConfig) =>
   Effect.flatMap(
     Effect.promise(() => import("./Servers.ts")),
     (servers) => servers[part](config)

@@ -3,7 +3,7 @@ import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
 import { Effect, identity, Redacted, Result, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import * as Secret from "../config/Secret.ts"
-import { atMost } from "./Patience.ts"
+import { atMost, longest } from "./Patience.ts"
 import type { Check } from "./Preflight.ts"
 
 /** Whether a retriever answers a query. */
@@ -66,6 +66,22 @@ export const engine = Effect.fnUntraced(
   },
   Effect.provide(FetchHttpClient.layer),
   (checking) => told("engine", checking)
+)
+
+/** Whether every server of tools answers, and has what the agent may call. */
+export const tools = Effect.fnUntraced(
+  function* (config: RunConfig) {
+    const { named } = yield* Effect.promise(() => import("../McpTools.ts"))
+    const found = yield* named(config, Math.min(longest, config.requests.timeoutSeconds ?? Infinity))
+    return {
+      part: "tools",
+      status: "ready",
+      detail: `rollout.mcp answers, and has ${found.map(({ name }) => name).join(", ") || "nothing that is called"}`
+    } as const
+  },
+  Effect.scoped,
+  Effect.catchTag("McpError", ({ message }) => Effect.fail(`rollout.mcp: ${message}`)),
+  (checking) => told("tools", checking)
 )
 
 const isObject = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))

@@ -18,7 +18,7 @@ export const layerJournal = (
     Effect.gen(function* () {
       const password = keys.journal === null ? undefined : yield* secret(keys.journal)
       const postgres = yield* Effect.promise(() => import("@inspo/journal/postgres"))
-      const run = journal.run ?? basename(resolve(directory))
+      const run = basename(resolve(directory))
       return postgres.layer({ url, password, run, mode, lease })
     })
   )
