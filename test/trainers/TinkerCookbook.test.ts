@@ -16,6 +16,14 @@ const decodeStep = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ step: Schema.Int, "env/all/reward/total": Schema.optionalKey(Schema.Finite) }))
 )
 
+const decodeShown = Schema.decodeUnknownSync(
+  Schema.Struct({
+    members: Schema.Array(Schema.Struct({ estimate: Schema.Struct({ samples: Schema.Int }) })),
+    cohorts: Schema.Array(Schema.Json),
+    leases: Schema.Struct({ given: Schema.Int })
+  })
+)
+
 const lines = async (file: string): Promise<ReadonlyArray<string>> =>
   (await readFile(file, "utf8")).trimEnd().split("\n")
 
@@ -77,6 +85,22 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
         if (mean !== undefined)
           assert.closeTo(mean, own.reduce((sum, { value }) => sum + value, 0) / own.length, 1e-6, `step ${step}`)
       }
+    }
+  )
+
+  it(
+    "rewards a group that was tried again, fails one that broke, and refuses a batch that comes twice",
+    {
+      timeout: Programs.patience
+    },
+    async () => {
+      await World.make(world.url, "broken")
+      const told = await Programs.start(World.script("broken.py"), [world.url, "broken"], cwd).ended()
+      assert.include(told, '[[1.0, 1.0], [1.0, 1.0], "the sandbox is gone"]')
+      assert.include(told, "batch 0 comes after 0; expected a later one")
+      const shown = decodeShown(await (await fetch(`${world.url}/v1/populations/broken`)).json())
+      const samples = shown.members.reduce((sum, { estimate }) => sum + estimate.samples, 0)
+      assert.deepStrictEqual([shown.cohorts, shown.leases.given, samples], [[], 3, 4])
     }
   )
 
