@@ -34,8 +34,9 @@ class Server:
                 instruction = {"id": "i0", "text": "Be brief."}
                 answer: dict[str, object]
                 if self.path.endswith("/leases"):
+                    lease = {"instruction": instruction, "probability": 1}
                     leases = [
-                        {"lease": one["key"], "key": one["key"], "instruction": instruction, "probability": 1}
+                        {**lease, "lease": one["key"], "key": one["key"], "n": one.get("n", 1)}
                         for one in body["requests"]
                     ]
                     answer = {"cohort": "c1", "incumbent": "i0", "leases": leases}
