@@ -48,24 +48,63 @@ export interface Estimate {
  * estimate([0.1, 0.2, 0.3]) // mean 0.2, interval ≈ [-0.048, 0.448]
  * ```
  */
-export const estimate = (values: ReadonlyArray<number>): Estimate | null => {
-  if (values.length === 0) return null
+export const estimate = (values: ReadonlyArray<number>): Estimate | null =>
+  values.length === 0 ? null : { n: values.length, mean: mean([...values]), ci95: tInterval(values, 0.95) }
+
+/** The t-interval of the mean of one number or more that covers it with the probability `level`; null for one number. */
+const tInterval = (values: ReadonlyArray<number>, level: number): Interval | null => {
+  if (values.length === 1) return null
   const sample = [...values]
-  const center = mean(sample)
-  if (sample.length === 1) return { n: 1, mean: center, ci95: null }
-  const degrees = sample.length - 1
-  const half = (jstat.studentt.inv(0.975, degrees) * sampleStandardDeviation(sample)) / Math.sqrt(sample.length)
-  return { n: sample.length, mean: center, ci95: [center - half, center + half] }
+  const quantile = jstat.studentt.inv((1 + level) / 2, sample.length - 1)
+  const half = (quantile * sampleStandardDeviation(sample)) / Math.sqrt(sample.length)
+  return [mean(sample) - half, mean(sample) + half]
 }
 
 /** The estimate of `left - right` over the keys (seeds) that both hold. */
 export const paired = (left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): Estimate | null =>
-  estimate(
-    [...left].flatMap(([key, value]) => {
-      const other = right.get(key)
-      return other === undefined ? [] : [value - other]
-    })
-  )
+  estimate(differences(left, right))
+
+const differences = (left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): ReadonlyArray<number> =>
+  [...left].flatMap(([key, value]) => {
+    const other = right.get(key)
+    return other === undefined ? [] : [value - other]
+  })
+
+/** What pairs say about the claim that one side lies above the other. */
+export interface Judged {
+  readonly n: number
+  /** Mean of the side that is said to be higher minus that of the other. */
+  readonly mean: number
+  readonly interval: Interval | null
+  readonly verdict: "confirmed" | "contradicted" | "open"
+}
+
+/**
+ * Judges claims that one side lies above the other, together: with a probability of 95 % all intervals hold their
+ * differences at once (t-intervals of pairs at 1 - 0.05 / k for k claims, after Bonferroni). A claim is confirmed or
+ * contradicted where its interval lies on one side of 0, and open where it does not, or where there are fewer than two
+ * pairs; null without any pair.
+ *
+ * @example
+ * ```ts
+ * import { judge } from "@inspo/statistics/Exact"
+ *
+ * const higher = new Map([[1, 0.7], [2, 0.8], [3, 0.75]])
+ * const lower = new Map([[1, 0.2], [2, 0.4], [3, 0.3]])
+ * judge([[higher, lower]]) // [{ n: 3, mean: 0.45, interval: [0.325…, 0.574…], verdict: "confirmed" }]
+ * ```
+ */
+export const judge = (
+  claims: ReadonlyArray<readonly [higher: ReadonlyMap<number, number>, lower: ReadonlyMap<number, number>]>
+): ReadonlyArray<Judged | null> =>
+  claims.map(([higher, lower]) => {
+    const values = differences(higher, lower)
+    if (values.length === 0) return null
+    const interval = tInterval(values, 1 - 0.05 / claims.length)
+    const verdict =
+      interval === null ? "open" : interval[0] > 0 ? "confirmed" : interval[1] < 0 ? "contradicted" : "open"
+    return { n: values.length, mean: mean(values), interval, verdict }
+  })
 
 /** The exact two-sided p-value of `better` against `worse` under even odds; ties are left out. */
 export const signTest = (better: number, worse: number): number =>
