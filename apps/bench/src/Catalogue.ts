@@ -23,7 +23,7 @@ export interface GateEntry {
   readonly by: "answers"
 }
 
-const runs = (name: string, seeds: string, asks: string, furtherSeeds = "1-3"): RunStudyEntry => ({
+const runs = (name: string, asks: string, seeds = "1-10", furtherSeeds = seeds): RunStudyEntry => ({
   name,
   asks,
   by: "runs",
@@ -35,15 +35,15 @@ const simulation = (name: SimulationEntry["name"], asks: string): SimulationEntr
 
 /** All studies, in the order they are told. */
 export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntry> = [
-  runs("static-vs-evolved", "1-10", "does co-evolution beat one instruction at equal budget?"),
-  runs("table1", "1-10", "how do the methods of the paper's Table 1 compare?"),
-  runs("ablation", "1-3", "what is each part worth: stage, proposer, population?"),
-  runs("proposers", "1-10", "does it pay to reflect on failures?"),
-  runs("sensitivity", "1-3", "how much do parents and temperature matter?"),
-  runs("curves", "1-3", "how does training go, step by step? Four figures"),
-  runs("when-it-pays", "1-3", "how does the gain depend on base rate and budget?"),
-  runs("clause-banks", "1-3", "what if the policy was not pre-trained on the clauses?"),
-  runs("tuning", "100-109", "at which learning rate does each arm do best?", "100-102"),
+  runs("static-vs-evolved", "does co-evolution beat one instruction at equal budget?"),
+  runs("table1", "how do the methods of the paper's Table 1 compare?"),
+  runs("ablation", "what is each part worth: stage, proposer, population?"),
+  runs("proposers", "does it pay to reflect on failures?"),
+  runs("sensitivity", "how much do parents and temperature matter?"),
+  runs("curves", "how does training go, step by step? Four figures"),
+  runs("when-it-pays", "how does the gain depend on base rate and budget?", "1-10", "1-3"),
+  runs("clause-banks", "what if the policy was not pre-trained on the clauses?"),
+  runs("tuning", "at which learning rate does each arm do best?", "100-109", "100-102"),
   { name: "gate", by: "answers", asks: "do instructions differ at all for a policy? Three tasks" },
   simulation("pruning", "how often does each pruning rule lose the best?"),
   simulation("verification", "what does verification take, how often is it wrong?")

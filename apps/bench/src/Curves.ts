@@ -6,8 +6,18 @@ import { type Host, StudyFailure, type TestPoint } from "./Host.ts"
 /** A metric of every step of one run: the value of step i + 1 at place i, null where the step has none. */
 export type Course = ReadonlyArray<number | null>
 
-/** What the paper's Figures 2 and 5 show, by the names of `metrics.jsonl`. */
-export const curves = [
+/** A figure of the course of training: a metric of every step, a line for each arm. */
+export interface Drawing {
+  /** Name of the file, without its extension. */
+  readonly file: string
+  /** Name in `metrics.jsonl`. */
+  readonly metric: string
+  readonly title: string
+  readonly arms: ReadonlyArray<string>
+}
+
+/** What the paper's Figure 2 shows, by the names of `metrics.jsonl`. */
+export const metrics = [
   { metric: "reward/mean", title: "Training reward" },
   { metric: "tool_calls/mean", title: "Tool calls per trajectory" },
   { metric: "prompt_length/mean", title: "Prompt length, tokens" },
@@ -86,19 +96,21 @@ export const tests = Effect.fn("Curves.tests")(function* <E, R>(
 
 /** Reads the metrics of finished runs, by arm, and gives each figure with the name of its file. */
 export const figures = Effect.fn("Curves.figures")(function* (
-  arms: ReadonlyArray<{ readonly arm: string; readonly directories: ReadonlyArray<string> }>
+  drawings: ReadonlyArray<Drawing>,
+  runs: ReadonlyArray<{ readonly arm: string; readonly directories: ReadonlyArray<string> }>
 ) {
-  const runs = yield* Effect.forEach(arms, ({ arm, directories }) =>
-    Effect.map(Effect.forEach(directories, metrics), (points) => ({ arm, points }))
+  const read = yield* Effect.forEach(runs, ({ arm, directories }) =>
+    Effect.map(Effect.forEach(directories, pointsOf), (points) => ({ arm, points }))
   )
-  return curves.map(({ metric, title }) => ({
-    file: `${metric.replace("/", "-")}.svg`,
+  return drawings.map(({ arms, file, metric, title }) => ({
+    file: `${file}.svg`,
     text: figure(
       title,
-      runs.map(({ arm, points }) => ({
-        arm,
-        courses: points.map((steps) => steps.map((point) => point[metric] ?? null))
-      }))
+      arms.flatMap((name) =>
+        read.flatMap(({ arm, points }) =>
+          arm === name ? [{ arm, courses: points.map((steps) => steps.map((point) => point[metric] ?? null)) }] : []
+        )
+      )
     )
   }))
 })
@@ -106,7 +118,7 @@ export const figures = Effect.fn("Curves.figures")(function* (
 const Metrics = Schema.Record(Schema.String, Schema.NullOr(Schema.Finite))
 const decode = Schema.decodeEffect(Schema.fromJsonString(Metrics))
 
-const metrics = Effect.fnUntraced(function* (directory: string) {
+const pointsOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const file = `${directory}/metrics.jsonl`
   const lines = (yield* fs.readFileString(file)).split("\n").filter((line) => line !== "")

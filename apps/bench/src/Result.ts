@@ -5,7 +5,7 @@ import { count, duration } from "@inspo/dashboard/Format"
 import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
 import { type Arm, bestText, budget } from "./Arm.ts"
 import { interval, points } from "./Format.ts"
-import { type Estimate, estimate, paired } from "@inspo/statistics/Exact"
+import { type Estimate, estimate, judge, type Judged, paired } from "@inspo/statistics/Exact"
 import type { Study } from "./Study.ts"
 
 /** What one arm reached for one seed: its trained policy with its best instruction on the test questions. */
@@ -38,6 +38,12 @@ export interface Comparison {
   readonly difference: Estimate
 }
 
+/** What a study says about a claim of the paper. */
+export interface Claim extends Judged {
+  readonly higher: string
+  readonly lower: string
+}
+
 /** How much a study spends: a look at whether everything runs, the embedded engine, or an engine of the user's. */
 export type Scale = "smoke" | "small" | "full"
 
@@ -57,6 +63,7 @@ export interface StudyResult extends Provenance {
   readonly questions: number
   readonly arms: ReadonlyArray<ArmResult>
   readonly comparisons: ReadonlyArray<Comparison>
+  readonly paper: ReadonlyArray<Claim>
 }
 
 /** The stages of an arm as one result: the last one is evaluated, all of them are paid for. */
@@ -117,9 +124,35 @@ export const studyResult = (
     comparisons: study.comparisons.flatMap(([left, right]) => {
       const difference = paired(emOf(left), emOf(right))
       return difference === null ? [] : [{ left, right, difference }]
-    })
+    }),
+    paper: claims(study, emOf)
   }
 }
+
+/** Judges what the paper finds by the arms that were run. */
+const claims = ({ paper = [] }: Study, emOf: (arm: string) => ReadonlyMap<number, number>): ReadonlyArray<Claim> => {
+  const ran = paper.filter((sides) => sides.every((arm) => emOf(arm).size > 0))
+  const judged = judge(ran.map(([higher, lower]) => [emOf(higher), emOf(lower)]))
+  return ran.flatMap(([higher, lower], index) => {
+    const found = judged[index] ?? null
+    return found === null ? [] : [{ higher, lower, ...found }]
+  })
+}
+
+const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
+  "Each claim with the difference here; with a probability of 95 % all intervals hold their differences at once.",
+  "",
+  ...markdownTable([
+    ["the paper finds", "seeds", "EM points", "interval", "here"],
+    ...claims.map(({ higher, interval: ci95, lower, mean, n, verdict }) => [
+      `${higher} above ${lower}`,
+      String(n),
+      points(mean),
+      interval({ ci95 }),
+      verdict
+    ])
+  ])
+]
 
 /** The result as a Markdown page. */
 export const markdown = (study: Study, result: StudyResult): string => {
@@ -161,6 +194,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
       ])
     ]),
     "",
+    ...(result.paper.length === 0 ? [] : ["## What the paper finds", "", ...claimTable(result.paper), ""]),
     "## EM by kind of question",
     "",
     ...markdownTable([

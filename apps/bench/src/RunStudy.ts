@@ -91,13 +91,14 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
       yield* host.write(`${out}/${study.name}.md`, markdown(study, partial))
     }
   }
-  if (study.draws) {
+  if (study.draws !== undefined) {
     const runs = chosen.map(({ name }) => ({
       arm: name,
       directories: (found.get(name) ?? []).map(({ seed }) => `${out}/${name}/seed-${seed}`)
     }))
     const tests = input.testQuestions === 0 ? [] : yield* Curves.tests(host, runs, input.testQuestions)
-    for (const { file, text } of [...(yield* Curves.figures(runs)), ...tests]) yield* host.write(`${out}/${file}`, text)
+    for (const { file, text } of [...(yield* Curves.figures(study.draws, runs)), ...tests])
+      yield* host.write(`${out}/${file}`, text)
   }
   const result = yield* resultSoFar
   yield* host.tell(["", markdown(study, result), `Everything lies in ${out}`])
@@ -140,12 +141,12 @@ const chooseArms = Effect.fnUntraced(function* (study: Study, preset: string, li
 })
 
 /** Fails where no test questions could be asked along training. */
-const assertTests = ({ draws, name }: Study, { checkpoint, evaluation }: RunConfig, questions: number) => {
+const assertTests = ({ name, tests }: Study, { checkpoint, evaluation }: RunConfig, questions: number) => {
   const problem =
     questions === 0
       ? null
-      : draws !== true
-        ? `--test-questions is for curves. ${name} draws nothing.`
+      : tests !== true
+        ? `--test-questions is for curves, not for ${name}.`
         : questions < 0 || questions > evaluation.questions
           ? `--test-questions is ${questions}, expected 0 to ${evaluation.questions}, which is evaluation.questions.`
           : checkpoint.keep === null

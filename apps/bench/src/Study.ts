@@ -1,4 +1,5 @@
 import type { Arm } from "./Arm.ts"
+import type { Drawing } from "./Curves.ts"
 
 /** A controlled comparison: arms that differ in one thing, on the same seeds. */
 export interface Study {
@@ -11,8 +12,12 @@ export interface Study {
   readonly main: ReadonlyArray<string>
   /** The differences that are reported: the first arm minus the second, paired by seed. */
   readonly comparisons: ReadonlyArray<readonly [left: string, right: string]>
+  /** What the paper finds, arm by arm, which the result judges with intervals that hold together. */
+  readonly paper?: ReadonlyArray<readonly [higher: string, lower: string]>
   /** Paragraphs for whoever reads the result. */
   readonly notes: ReadonlyArray<string>
-  /** Whether figures of the course of training belong to the result. */
-  readonly draws?: true
+  /** Figures of the course of training that belong to the result. */
+  readonly draws?: ReadonlyArray<Drawing>
+  /** Whether test questions can be asked along training. */
+  readonly tests?: true
 }

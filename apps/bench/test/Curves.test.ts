@@ -35,6 +35,23 @@ describe("figure", () => {
   })
 })
 
+describe("the names of arms", () => {
+  it("stand in one line above the plot, however many there are", () => {
+    const arms = ["evolved", "parents-2", "parents-3", "parents-4"]
+    const svg = figure(
+      "Training reward",
+      arms.map((arm) => ({ arm, courses: [[0, 1]] }))
+    )
+    const legends = [...svg.matchAll(/<text[^>]*y="([^"]*)"[^>]*>((?:<tspan[^>]*>[^<]*<\/tspan>)+)<\/text>/gu)]
+    assert.lengthOf(legends, 1)
+    assert.isBelow(Number(legends[0]?.[1]), 0)
+    assert.deepStrictEqual(
+      [...(legends[0]?.[2] ?? "").matchAll(/>([^<]+)</gu)].map(([, name]) => name),
+      arms
+    )
+  })
+})
+
 describe("testFigure", () => {
   const Course = Schema.Array(
     Schema.Struct({ step: Schema.Literals([0, 10, 20, 65]), em: Schema.Literals([0, 0.5, 1]) })

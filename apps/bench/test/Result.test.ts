@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { markdown, type SeedResult, studyResult } from "../src/Result.ts"
+import { ablations } from "../src/studies/Ablation.ts"
 import { tuning } from "../src/studies/Tuning.ts"
 
 const provenance = {
@@ -46,5 +47,19 @@ describe("studyResult", () => {
     for (const { name } of tuning.arms)
       for (const mention of [`\n| ${name} |`, `**${name}**`])
         assert.strictEqual(page.includes(mention), ran.includes(name), mention)
+  })
+
+  it("judges what the paper finds by the arms that were run, and by no other", () => {
+    const em: Readonly<Record<string, number>> = { evolved: 0.8, "constant-population": 0.3, static: 0.4 }
+    const results = ablations.arms.flatMap((arm) => {
+      const mean = em[arm.name]
+      return mean === undefined ? [] : [{ arm, seeds: [1, 2, 3].map((seed) => result(seed, mean + seed / 1000)) }]
+    })
+    const found = studyResult(ablations, provenance, results)
+    assert.deepStrictEqual(
+      found.paper.map(({ higher, lower, n, verdict }) => [higher, lower, n, verdict]),
+      [["constant-population", "static", 3, "contradicted"]]
+    )
+    assert.include(markdown(ablations, found), "| constant-population above static | 3 | -10.0 |")
   })
 })

@@ -36,7 +36,7 @@ const spent: RunState = {
 const configs = (arm: Arm, config: RunConfig): ReadonlyArray<RunConfig> =>
   arm.stages.map((configure) => configure({ config, results: () => spent, earlier: [spent] }))
 
-describe.each(studies)("$name", ({ arms, comparisons, main }) => {
+describe.each(studies)("$name", ({ arms, comparisons, draws = [], main, paper = [] }) => {
   const names = arms.map(({ name }) => name)
 
   it("names its arms once, and each after those it needs", () => {
@@ -45,8 +45,9 @@ describe.each(studies)("$name", ({ arms, comparisons, main }) => {
       for (const need of needs) assert.include(names.slice(0, index), need)
   })
 
-  it("compares arms that it has", () => {
-    for (const name of [...main, ...comparisons.flat()]) assert.include(names, name)
+  it("compares and draws arms that it has", () => {
+    const named = [...main, ...comparisons.flat(), ...paper.flat(), ...draws.flatMap((drawing) => drawing.arms)]
+    for (const name of named) assert.include(names, name)
   })
 
   it("gives every arm a config that a run accepts, with all test questions", () => {
@@ -67,6 +68,11 @@ describe("studies", () => {
       assert.deepStrictEqual(known.get(arm.name) ?? own, own, arm.name)
       known.set(arm.name, own)
     }
+  })
+
+  it("draw into files of their own, since they may share a directory", () => {
+    const files = studies.flatMap(({ draws = [] }) => draws.map(({ file }) => file))
+    assert.strictEqual(new Set(files).size, files.length)
   })
 })
 
@@ -99,11 +105,18 @@ describe("arms at their best", () => {
     assert.deepStrictEqual(new Map(Object.entries(best)), new Map([...found].map(([name, { rate }]) => [name, rate])))
   })
 
+  it("are what the preset quick trains at, where arms that evolve and that do not agree", () => {
+    assert.strictEqual(best["evolved"], best["static"])
+    assert.strictEqual(Presets.quick.train.learningRate, best["evolved"])
+  })
+
   it("were compared at every rate on the same seeds", () => {
-    for (const [, arms] of Map.groupBy(record.arms, ({ arm }) => arm.split("-lr-")[0])) {
-      assert.lengthOf(arms, 4)
+    const tried = Map.groupBy(record.arms, ({ arm }) => arm.split("-lr-")[0])
+    for (const [, arms] of tried)
       assert.lengthOf(new Set(arms.map(({ seeds }) => seeds.map(({ seed }) => seed).join())), 1)
-    }
+    const rates = [...tried.values()].map((arms) => arms.map(({ arm }) => arm.split("-lr-")[1]))
+    for (const others of rates) assert.deepStrictEqual(others, rates[0])
+    assert.isAtLeast(rates[0]?.length ?? 0, 3)
   })
 })
 

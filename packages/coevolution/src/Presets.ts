@@ -138,7 +138,7 @@ export const quick: Algorithm = {
     scoredTurns: "all"
   },
   retrieval: { ...robust.retrieval, topK: 1 },
-  train: { ...robust.train, batchSize: 16, miniBatchSize: 16, learningRate: 1e-4, weightDecay: 0, beta2: 0.95 },
+  train: { ...robust.train, batchSize: 16, miniBatchSize: 16, learningRate: 3e-4, weightDecay: 0, beta2: 0.95 },
   evaluation: { ...robust.evaluation, every: 0, select: "last" },
   checkpoint: { ...robust.checkpoint, every: 5 }
 }

@@ -36,5 +36,15 @@ export const ablations: Study = {
     ["evolved", "no-expansion"],
     ["evolved", "no-verification"]
   ],
+  paper: [
+    ["evolved", "no-verification"],
+    ["no-verification", "constant-population"],
+    ["constant-population", "static"],
+    ["evolved", "paraphrase-proposer"],
+    ["evolved", "history-proposer"],
+    ["evolved", "pre-policy"],
+    ["pre-policy", "static"],
+    ["static", "post-policy"]
+  ],
   notes: ["All arms take the same number of steps, except `static`, which gets the rollouts of `evolved`."]
 }

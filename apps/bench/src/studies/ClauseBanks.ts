@@ -1,11 +1,10 @@
 import type { RunConfig } from "@inspo/config"
 import { staticConfig } from "@inspo/config/StaticArm"
 import { type Clause, parted } from "@inspo/reflection/ClauseBank"
-import { type Arm, single, withBudgetOf } from "../Arm.ts"
+import { single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, staticArm } from "./Arms.ts"
 import * as Banks from "./Banks.ts"
-import { best, tuned, withRate } from "./Rates.ts"
 
 /** Where `pretrain held-out` writes its checkpoint, from the directory that the study runs in. */
 const heldOutModel = "runs/held-out"
@@ -21,8 +20,6 @@ const withHeldOutModel = (config: RunConfig): RunConfig => ({
 })
 
 const random = (config: RunConfig): RunConfig => ({ ...config, proposer: { ...config.proposer, kind: "random" } })
-
-const atBest = (arm: Arm): Arm => withRate(arm, (name) => name, arm.needs.length === 0 ? best.evolved : best.static)
 
 const own = [
   single(
@@ -46,28 +43,28 @@ const own = [
     withClauses(config, Banks.noisy)
   ),
   single("random-noisy", "the same bank, drawn from at random", (config) => random(withClauses(config, Banks.noisy)))
-].map(atBest)
+]
 
 /** How much hangs on a policy that was pre-trained on the very clauses that are proposed? */
 export const clauseBanks: Study = {
   name: "clause-banks",
   title: "Other clauses than those of pre-training",
-  arms: [...tuned([evolved, staticArm]), ...own],
+  arms: [evolved, staticArm, ...own],
   main: [],
   comparisons: [
-    ["evolved-tuned", "static-tuned"],
+    ["evolved", "static"],
     ["evolved-learned", "static-held-out"],
     ["evolved-held-out", "static-held-out"],
     ["evolved-held-out", "evolved-learned"],
-    ["evolved-unseen", "static-tuned"],
-    ["evolved-unseen", "evolved-tuned"],
-    ["evolved-noisy", "static-tuned"],
-    ["evolved-noisy", "evolved-tuned"],
+    ["evolved-unseen", "static"],
+    ["evolved-unseen", "evolved"],
+    ["evolved-noisy", "static"],
+    ["evolved-noisy", "evolved"],
     ["evolved-noisy", "random-noisy"],
-    ["random-noisy", "static-tuned"]
+    ["random-noisy", "static"]
   ],
   notes: [
-    "All arms are at the learning rate at which `evolved` and `static` did best on other seeds (`tuning`). Those of the model that " +
-      "was pre-trained on a part of the wordings read it from `runs/held-out`, where `pnpm --filter @inspo/pretrain held-out` writes it."
+    "The arms of the model that was pre-trained on a part of the wordings read it from `runs/held-out`, where " +
+      "`pnpm --filter @inspo/pretrain held-out` writes it."
   ]
 }

@@ -1,3 +1,4 @@
+import { metrics } from "../Curves.ts"
 import type { Study } from "../Study.ts"
 import { evolved, staticArm } from "./Arms.ts"
 
@@ -13,5 +14,11 @@ export const curves: Study = {
       "since it spends on them what `evolved` spends on verification. `test-em.svg`, where it was asked for, shows what every " +
       "kept checkpoint gets right of the first test questions under the instruction that was best at its step."
   ],
-  draws: true
+  draws: metrics.map(({ metric, title }) => ({
+    file: metric.replace("/", "-"),
+    metric,
+    title,
+    arms: ["evolved", "static"]
+  })),
+  tests: true
 }

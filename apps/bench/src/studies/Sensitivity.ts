@@ -14,17 +14,25 @@ const withTemperature = (temperature: number): Arm =>
     sampler: { ...config.sampler, temperature }
   }))
 
+const parents = [2, 3, 4].map(withParents)
+const temperatures = [0.05, 1].map(withTemperature)
+const others = [...parents, ...temperatures].map(({ name }) => ["evolved", name] as const)
+
+const drawing = (file: string, arms: ReadonlyArray<Arm>) => ({
+  file,
+  metric: "reward/mean",
+  title: "Training reward",
+  arms: ["evolved", ...arms.map(({ name }) => name)]
+})
+
 /** The paper's Figure 6: how much two settings matter. */
 export const sensitivity: Study = {
   name: "sensitivity",
   title: "Sensitivity to the number of parents and to the temperature of sampling",
-  arms: [evolved, ...[2, 4].map(withParents), ...[0.05, 1].map(withTemperature)],
+  arms: [evolved, ...parents, ...temperatures],
   main: [],
-  comparisons: [
-    ["evolved", "parents-2"],
-    ["evolved", "parents-4"],
-    ["evolved", "temperature-0.05"],
-    ["evolved", "temperature-1"]
-  ],
-  notes: ["`evolved` has one parent and the temperature 0.2."]
+  comparisons: others,
+  paper: others,
+  notes: ["`evolved` has one parent and the temperature 0.2, which the paper finds best."],
+  draws: [drawing("parents-reward", parents), drawing("temperature-reward", temperatures)]
 }

@@ -5,7 +5,7 @@ import { ClauseBank } from "@inspo/reflection"
 import { type Arm, bestText, budget, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, randomProposer, staticArm } from "./Arms.ts"
-import { tuned } from "./Rates.ts"
+import { atTheirBest, nameAtBest, tuned } from "./Rates.ts"
 
 /** The seed instruction with one useful wording for every behaviour that matters. */
 export const handWritten = (seed: string): string =>
@@ -83,9 +83,9 @@ export const staticVsEvolved: Study = {
   name: "static-vs-evolved",
   title: "Static against evolved instructions",
   arms: [
-    ...tuned([evolved, staticArm]),
     evolved,
     staticArm,
+    ...tuned([evolved, staticArm]),
     staticEqualTokens,
     handWrittenArm,
     instructionFirst,
@@ -94,9 +94,9 @@ export const staticVsEvolved: Study = {
     nullEvolved,
     nullStatic
   ],
-  main: ["evolved-tuned", "static-tuned", "evolved", "static"],
+  main: [...new Set(["evolved", "static"].flatMap((name) => [name, nameAtBest(name)]))],
   comparisons: [
-    ["evolved-tuned", "static-tuned"],
+    ...atTheirBest("evolved", "static"),
     ["evolved", "static"],
     ["evolved", "static-equal-tokens"],
     ["evolved", "hand-written"],
@@ -106,7 +106,8 @@ export const staticVsEvolved: Study = {
     ["null-evolved", "null-static"]
   ],
   notes: [
-    "`evolved-tuned` and `static-tuned` are each at the learning rate at which it did best on other seeds (`tuning`); `evolved` " +
-      "and `static` are at equal settings."
+    atTheirBest("evolved", "static").length === 0
+      ? "`evolved` and `static` did best at the learning rate of the preset `quick`, on other seeds (`tuning`)."
+      : "Arms named `-tuned` are at the learning rate at which each did best on other seeds (`tuning`)."
   ]
 }

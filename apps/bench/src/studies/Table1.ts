@@ -4,7 +4,7 @@ import { staticConfig } from "@inspo/config/StaticArm"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, staticArm } from "./Arms.ts"
-import { tuned } from "./Rates.ts"
+import { atTheirBest, tuned } from "./Rates.ts"
 
 /** The initial policy as an agent, without any training: a run has a step, so it answers one training question. */
 const untrained = (name: string, description: string, config: (config: RunConfig) => RunConfig): Arm =>
@@ -51,14 +51,13 @@ export const rejectionSampling = trained(
   "the policy learns its own rewarded rollouts, equal rollouts"
 )
 
-const atTheirBest = tuned([evolved, staticArm, sft, grpo, sftTool, rejectionSampling])
+const trainedArms = [evolved, staticArm, sft, grpo, sftTool, rejectionSampling]
 
 /** The methods of the paper's Table 1. */
 export const table1: Study = {
   name: "table1",
   title: "The methods of the paper's Table 1",
   arms: [
-    ...atTheirBest,
     evolved,
     staticArm,
     untrained("direct", "the initial policy answers at once", (config) => bent(config, "grpo")),
@@ -68,11 +67,12 @@ export const table1: Study = {
     untrained("ircot", "the initial policy, a search for every sentence of its thought", withAgent("ircot")),
     untrained("search-o1", "the initial policy, shown its own condensation of what it finds", withAgent("search-o1")),
     sftTool,
-    rejectionSampling
+    rejectionSampling,
+    ...tuned(trainedArms)
   ],
-  main: ["evolved-tuned", "static-tuned", "evolved", "static"],
+  main: ["evolved", "static"],
   comparisons: [
-    ...atTheirBest.slice(1).map(({ name }) => ["evolved-tuned", name] as const),
+    ...trainedArms.slice(1).flatMap(({ name }) => atTheirBest("evolved", name)),
     ["evolved", "static"],
     ["evolved", "sft-tool"],
     ["evolved", "rejection-sampling"],

@@ -32,8 +32,8 @@ const configured =
     }
   }
 
-const pairs = baseRates.flatMap((rate) =>
-  budgets.map((budget): readonly [Arm, Arm] => {
+const pairsAt = (rate: number): ReadonlyArray<readonly [Arm, Arm]> =>
+  budgets.map((budget) => {
     const at = `${rate}${budget === 1 ? "" : `-budget-${budget.toFixed(2)}`}`
     const what = `base rate ${rate}, ${budget === 1 ? "all" : "a third of the"} steps`
     // The shipped policy under the whole budget is what other studies run.
@@ -49,14 +49,18 @@ const pairs = baseRates.flatMap((rate) =>
       )
     ]
   })
-)
+
+const pairs = baseRates.flatMap(pairsAt)
+
+/** The rarest and the most common behaviour, which decide whether the gain depends on it. */
+const ends = [0.02, 0.6].flatMap(pairsAt)
 
 /** Where is co-evolution worth it: the gain by the base rate of the useful behaviour and by the budget of training. */
 export const whenItPays: Study = {
   name: "when-it-pays",
   title: "When co-evolution pays",
   arms: pairs.flat(),
-  main: [],
+  main: ends.flat().map(({ name }) => name),
   comparisons: pairs.map(([evolved, fixed]) => [evolved.name, fixed.name] as const),
   notes: [
     "The base rate is how often the initial policy looks up one entity at a time when its instruction does not ask for it. " +

@@ -12,15 +12,13 @@ export const bench = Command.make(
     ).pipe(Argument.withDescription("The study to make; without one, all are listed"), Argument.optional),
     seeds: Flag.String("seeds").pipe(
       Flag.withMetavar("LIST"),
-      Flag.withDescription(
-        "Seeds of the main comparison, such as 1-10 or 1,4,7; by default 1-10 or 1-3, for tuning 100-109"
-      ),
+      Flag.withDescription("Seeds of the main comparison, such as 1-10 or 1,4,7; by default 1-10, for tuning 100-109"),
       Flag.optional
     ),
     furtherSeeds: Flag.String("further-seeds").pipe(
       Flag.withMetavar("LIST"),
       Flag.withDescription(
-        "Those of the seeds that the further rows and controls run on; by default 1-3, for tuning 100-102"
+        "Those of the seeds that the further arms run on; by default all, for when-it-pays 1-3, for tuning 100-102"
       ),
       Flag.optional
     ),

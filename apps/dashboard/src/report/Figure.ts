@@ -76,17 +76,11 @@ const drawing = (
           null,
           h("style", { dangerouslySetInnerHTML: { __html: alone.style } }),
           h("text", { x: 4, y: -4, className: "title" }, title),
-          curves.map(({ label, tone }, index) =>
-            h(
-              "text",
-              {
-                key: label,
-                className: `name ${tone}`,
-                x: size.width - size.right,
-                y: 14 * index - 4,
-                textAnchor: "end"
-              },
-              label
+          h(
+            "text",
+            { x: size.width - size.right, y: -4, textAnchor: "end" },
+            curves.map(({ label, tone }, index) =>
+              h("tspan", { key: label, className: `name ${tone}`, dx: index === 0 ? 0 : 12 }, label)
             )
           )
         ),
