@@ -4,6 +4,7 @@ import { Question } from "@inspo/domain"
 import * as fc from "fast-check"
 import { taskResult } from "../src/gate/GateResult.ts"
 import * as Records from "../src/gate/Records.ts"
+import { answered, measures } from "../src/gate/Measures.ts"
 import { tasks } from "../src/gate/Tasks.ts"
 
 const answers = fc.array(
@@ -77,6 +78,41 @@ describe("the result of a task", () => {
   })
 })
 
+describe("what is read from an answer", () => {
+  const text = fc.string({ unit: "grapheme" })
+
+  it("lies in [0, 1], and is all of a golden answer, in its tags or not", () => {
+    fc.assert(
+      fc.property(text, text, (written, golden) => {
+        for (const measure of Object.values(measures)) {
+          const score = measure(written, [golden])
+          assert.isTrue(score >= 0 && score <= 1)
+        }
+      })
+    )
+    for (const [measure, golden] of [
+      ["words", "the Ostrel Bay"],
+      ["parts", "Brown, Peter, 1931, Rome"],
+      ["number", "-372"]
+    ] as const)
+      for (const written of [`${golden}<|im_end|>`, `So. <answer>${golden}</answer><|im_end|>`]) {
+        const answer = /<answer>(.*)<\/answer>/u.exec(written)?.[1] ?? null
+        assert.strictEqual(measures[measure](answered(written, answer), [golden]), 1, measure)
+      }
+  })
+
+  it("is no more than was answered", () => {
+    assert.strictEqual(measures.parts("Peter, Brown, 1931, Rome", ["Brown, Peter, 1931, Rome"]), 0.5)
+    assert.strictEqual(measures.parts("Brown, Peter, 1931, Rome, Italy", ["Brown, Peter, 1931, Rome"]), 0.8)
+    assert.strictEqual(measures.parts("Brown\nPeter, 1931, Rome", ["Brown, Peter, 1931, Rome"]), 0.25)
+    assert.strictEqual(measures.number("345 + 27 = 51.", ["372"]), 0)
+    assert.strictEqual(measures.number("It is 1,372 in all", ["1372"]), 1)
+    const response = "<calculate>345 + 27</calculate><information>372</information>I cannot say."
+    assert.strictEqual(measures.number(answered(response, null), ["372"]), 0)
+    assert.strictEqual(measures.number(answered("<calculate>300 + 72</calculate>", null), ["72"]), 0)
+  })
+})
+
 describe.each(tasks)("$name", ({ configure, instructions, name, questions }) => {
   const passage = { id: "p", title: "Lumen", text: "Ada founded Lumen." }
   const data = {
@@ -90,10 +126,10 @@ describe.each(tasks)("$name", ({ configure, instructions, name, questions }) => 
     }))
   }
 
-  it("has five instructions that differ, and all name the tags that its agent needs", () => {
+  it("has five instructions that differ, and all name the tags of the tools that its agent has", () => {
     assert.lengthOf(new Set(instructions), 5)
     const { agent, tools } = configure(Presets.quick).rollout
-    for (const tag of ["answer", ...(agent === "direct" ? [] : tools)])
+    for (const tag of agent === "direct" ? [] : ["answer", ...tools])
       for (const text of instructions) assert.include(text, `<${tag}>`)
   })
 

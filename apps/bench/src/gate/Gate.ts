@@ -44,13 +44,22 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
       ])
       if (missing.length === 0) continue
       const toAnswers = (finished: ReadonlyArray<Trajectory.Trajectory>) =>
-        finished.flatMap((one) => (Trajectory.isFailed(one) ? [] : [toAnswer(task, instruction, one)]))
+        finished.flatMap((one) =>
+          Trajectory.isFailed(one) || isUnasked(one) ? [] : [toAnswer(task, instruction, one)]
+        )
       const trajectories = yield* host.answer(
         config,
         { instruction: text, path: ["gate", task.name], questions: missing },
         { file, lines: (finished) => Records.lines(toAnswers(finished)) }
       )
       answers.push(...toAnswers(trajectories))
+      const unasked = trajectories.find(isUnasked)
+      if (unasked !== undefined)
+        return yield* new InvalidStudy({
+          problem:
+            `The prompt of ${unasked.questionId} has ${unasked.promptTokens} tokens, for which there is no room. Raise ` +
+            "rollout.maxPromptTokens, or the context of the server."
+        })
     }
     const own = answers.filter((answer) => answer.task === task.name)
     const expected = task.instructions.length * questions.length
@@ -81,6 +90,10 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
   }
   return yield* Effect.die(new Error("a gate has at least one task"))
 })
+
+/** Whether a prompt was too long to be asked, so that the policy wrote nothing. */
+const isUnasked = (trajectory: Trajectory.Trajectory): boolean =>
+  !Trajectory.isFailed(trajectory) && trajectory.transcript.length === 0
 
 /** The questions of a task, and the settings under which they are asked. */
 const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: GateData) {
@@ -125,7 +138,8 @@ const fingerprint = (
           instructions,
           questions,
           rollout,
-          reward
+          // Where Node.js and the program lie is no part of it.
+          { ...reward, command: reward.command.slice(2) }
         ])
       ])
     )

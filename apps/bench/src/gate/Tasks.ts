@@ -1,6 +1,8 @@
+import { fileURLToPath } from "node:url"
 import type { RunConfig } from "@inspo/config"
 import { Question, RandomStream } from "@inspo/domain"
 import { Effect, Random } from "effect"
+import type { Measure } from "./Measures.ts"
 
 /** What a small model can do at all, and five ways to ask for it. */
 export interface Task {
@@ -20,21 +22,24 @@ export interface GateData {
   readonly passages: ReadonlyArray<Question.Passage>
 }
 
-const answerTags = "Put the final answer between <answer> and </answer>."
+/** One turn, of which the reward is what `measure` says of its text: small models seldom write tags. */
+const alone = (config: RunConfig, measure: Measure): RunConfig => ({
+  ...config,
+  rollout: {
+    ...config.rollout,
+    agent: "direct",
+    maxResponseTokens: 64,
+    maxPromptTokens: Math.max(config.rollout.maxPromptTokens, longestPrompt),
+    texts: { ...config.rollout.texts, prompt: "{instruction}\n\n{question}" },
+    scoredTurns: "all"
+  },
+  reward: { ...config.reward, kind: "command", command: [process.execPath, program, measure] }
+})
 
-const alone =
-  (maxResponseTokens: number) =>
-  (config: RunConfig): RunConfig => ({
-    ...config,
-    rollout: {
-      ...config.rollout,
-      agent: "direct",
-      maxResponseTokens,
-      texts: { ...config.rollout.texts, prompt: "{instruction}\n\n{question}" },
-      scoredTurns: "all"
-    },
-    reward: { ...config.reward, kind: "em" }
-  })
+/** Three long passages and a question. */
+const longestPrompt = 2400
+
+const program = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "score.ts" : "score.js", import.meta.url))
 
 /** The passages that support a question, then the question; null where it does not say which these are. */
 const withPassages = ({ questions, passages }: GateData, count: number): ReadonlyArray<Question.Question> => {
@@ -51,18 +56,15 @@ const withPassages = ({ questions, passages }: GateData, count: number): Readonl
 
 const passages: Task = {
   name: "passages",
-  asks: "short answers from the passages that hold them",
+  asks: "short answers from the passages that hold them, by F1",
   instructions: [
-    `Answer the question from the passages. ${answerTags}`,
-    `Answer the question from the passages. ${answerTags} Write nothing but the name, date or number in the answer.`,
-    `Answer the question from the passages. ${answerTags} For example: <answer>Paris</answer>`,
-    `Answer the question from the passages. ${answerTags} First quote the sentence that holds the answer.`,
-    `You are an expert. Take a deep breath and answer the question from the passages. ${answerTags}`
+    "Answer the question from the passages.",
+    "Answer the question from the passages. Write nothing but the name, date or number.",
+    "Answer the question from the passages. For example: Paris",
+    "Answer the question from the passages. First quote the sentence that holds the answer.",
+    "You are an expert. Take a deep breath and answer the question from the passages."
   ],
-  configure: (config) => {
-    const made = alone(64)(config)
-    return { ...made, reward: { ...made.reward, kind: "f1" } }
-  },
+  configure: (config) => alone(config, "words"),
   questions: withPassages
 }
 
@@ -102,15 +104,15 @@ const towns = ["London", "Paris", "Berlin", "Madrid", "Rome", "Vienna", "Oslo", 
 
 const format: Task = {
   name: "format",
-  asks: "one line in the order that is asked for",
+  asks: "four parts in the order that is asked for, by the share in its place",
   instructions: [
-    `Write the person as last name, first name, year, town. ${answerTags}`,
-    `Write the person as last name, first name, year, town. ${answerTags} Write nothing else.`,
-    `Write the person as last name, first name, year, town. ${answerTags} For example: <answer>Jones, Mary, 1970, Athens</answer>`,
-    `Write the person as last name, first name, year, town. ${answerTags} First say what each part is.`,
-    `You are an expert. Take a deep breath and write the person as last name, first name, year, town. ${answerTags}`
+    "Write the person as last name, first name, year, town.",
+    "Write the person as last name, first name, year, town. Write nothing else.",
+    "Write the person as last name, first name, year, town. For example: Jones, Mary, 1970, Athens",
+    "Write the person as last name, first name, year, town. First say what each part is.",
+    "You are an expert. Take a deep breath and write the person as last name, first name, year, town."
   ],
-  configure: alone(64),
+  configure: (config) => alone(config, "parts"),
   questions: generated("format", (pick, upTo) => {
     const [first, last, town] = [pick(firstNames), pick(lastNames), pick(towns)]
     const year = upTo(1900, 1999)
@@ -121,21 +123,21 @@ const format: Task = {
   })
 }
 
-const calculatorTags = "Work it out between <calculate> and </calculate>."
+const tags = "Work it out between <calculate> and </calculate>. Put the final answer between <answer> and </answer>."
 
 const arithmetic: Task = {
   name: "arithmetic",
-  asks: "arithmetic with the calculator",
+  asks: "arithmetic with the calculator, by the last number",
   instructions: [
-    `Answer the question. ${calculatorTags} ${answerTags}`,
-    `Answer the question. ${calculatorTags} ${answerTags} Write nothing but the number in the answer.`,
-    `Answer the question. ${calculatorTags} ${answerTags} For example: <calculate>12 * 3</calculate>, then <answer>36</answer>`,
-    `Answer the question. ${calculatorTags} ${answerTags} Think step by step before you calculate.`,
-    `You are an expert. Take a deep breath and answer the question. ${calculatorTags} ${answerTags}`
+    `Answer the question. ${tags}`,
+    `Answer the question. ${tags} Write nothing but the number in the answer.`,
+    `Answer the question. ${tags} For example: <calculate>12 * 3</calculate>, then <answer>36</answer>`,
+    `Answer the question. ${tags} Think step by step before you calculate.`,
+    `You are an expert. Take a deep breath and answer the question. ${tags}`
   ],
   configure: (config) => {
-    const made = alone(64)(config)
-    return { ...made, rollout: { ...made.rollout, agent: "search-r1", tools: ["calculate"], maxTurns: 2 } }
+    const made = alone(config, "number")
+    return { ...made, rollout: { ...made.rollout, agent: "search-r1", tools: ["calculate"], maxTurns: 1 } }
   },
   questions: generated("arithmetic", (pick, upTo) => {
     const operator = pick(["+", "-", "*"])

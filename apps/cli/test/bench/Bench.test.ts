@@ -149,4 +149,37 @@ describe("bench", () => {
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     120_000
   )
+
+  it.effect(
+    "a gate counts no prompt as an answer that was too long to be asked",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const out = yield* fs.makeTempDirectoryScoped()
+        const rows = Array.from({ length: 4 }, (_, at) =>
+          JSON.stringify({
+            id: at % 2 === 0 ? `q${at}` : `long${at}`,
+            question: "Who did it? ".repeat(1 + 2000 * (at % 2)),
+            golden_answers: ["Ada"],
+            data_source: "x",
+            metadata: { split: at < 2 ? "test" : "train", supporting_doc_ids: ["p"] }
+          })
+        )
+        yield* fs.writeFileString(`${out}/questions.jsonl`, rows.join("\n"))
+        yield* fs.writeFileString(`${out}/corpus.jsonl`, JSON.stringify({ id: "p", contents: '"Lumen"\nAda did.' }))
+        const error = yield* Effect.flip(
+          bench({
+            ...nothing,
+            study: some("gate"),
+            arms: some("passages"),
+            set: [`data.questions=${out}/questions.jsonl`, `data.corpus=${out}/corpus.jsonl`],
+            out: some(`${out}/gate`),
+            json: false
+          })
+        )
+        assert.match(error.message, /The prompt of long\d+ has \d+ tokens, for which there is no room\. Raise rollout/u)
+        assert.notInclude(yield* fs.readFileString(`${out}/gate/answers.jsonl`), '"long"')
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    60_000
+  )
 })

@@ -1,0 +1,38 @@
+import { AnswerExtraction, ExactMatch } from "@inspo/reward"
+
+/** What is read from a text without tags, beside the golden answers; in [0, 1]. */
+export type Measure = keyof typeof measures
+
+export const measures = {
+  /** Word F1 of the whole text. */
+  words: (text: string, goldenAnswers: ReadonlyArray<string>): number => ExactMatch.f1(text, goldenAnswers),
+  /** The share of a golden answer's parts, between commas, that stand in their place in the first line. */
+  parts: (text: string, goldenAnswers: ReadonlyArray<string>): number => {
+    const written = partsOf(text.trim().split("\n")[0] ?? "")
+    return Math.max(0, ...goldenAnswers.map((golden) => inPlace(written, partsOf(golden))))
+  },
+  /** Whether the last number is a golden answer. */
+  number: (text: string, goldenAnswers: ReadonlyArray<string>): number => {
+    const last = text
+      .replaceAll(",", "")
+      .match(/-?\d+(?:\.\d+)?/gu)
+      ?.at(-1)
+    return last !== undefined && goldenAnswers.some((golden) => Number(golden) === Number(last)) ? 1 : 0
+  }
+}
+
+/**
+ * What a policy answered: between its answer tags, or else all that it wrote outside observations, without the markers of a
+ * chat template and the expressions that it had calculated.
+ */
+export const answered = (response: string, answer: string | null): string =>
+  answer ??
+  AnswerExtraction.ownTexts(response)
+    .join("\n")
+    .replaceAll(/<calculate>[^]*?<\/calculate>|<\|[^|<>]*\|>/gu, "")
+    .trim()
+
+const partsOf = (line: string): ReadonlyArray<string> => line.split(",").map((part) => ExactMatch.normalizeAnswer(part))
+
+const inPlace = (written: ReadonlyArray<string>, golden: ReadonlyArray<string>): number =>
+  golden.filter((part, at) => written[at] === part).length / Math.max(golden.length, written.length)
