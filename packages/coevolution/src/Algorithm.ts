@@ -21,7 +21,6 @@ const Day = Schema.String.check(
   })
 )
 
-/** Which of the questions there are is trained on. */
 export const DataConfig = Schema.Struct({
   mix: Schema.NullOr(Schema.Record(Schema.String, PositiveNumber)).annotate({
     description: "Relative share of each data source among the training questions, or null to train on all of them"
@@ -218,7 +217,6 @@ export const CheckpointConfig = Schema.Struct({
   })
 })
 
-/** What results depend on of the engine, beside the model that it serves. */
 export const EngineConfig = Schema.Struct({
   date: Schema.NullOr(Day).annotate({
     description:
@@ -261,9 +259,7 @@ export const ControlConfig = Schema.Struct({
  */
 export const Algorithm = Schema.Struct({
   seed: NonNegativeInt.annotate({ description: "Seed of every random choice" }),
-  data: DataConfig.annotate({
-    description: "Where questions and passages come from: the generated world, or files of yours"
-  }),
+  data: DataConfig.annotate({ description: "Which questions there are, and how much each source is trained on" }),
   instruction: InstructionConfig.annotate({ description: "The instructions a run begins with" }),
   population: PopulationConfig.annotate({ description: "The instructions alive, and what each is worth" }),
   sampler: SamplerConfig.annotate({ description: "Which instruction a question is asked under" }),
@@ -284,7 +280,7 @@ export const Algorithm = Schema.Struct({
   train: TrainConfig.annotate({ description: "The policy update: AdamW on the clipped GRPO objective" }),
   evaluation: EvaluationConfig.annotate({ description: "Which questions are held out, and which policy is returned" }),
   checkpoint: CheckpointConfig.annotate({ description: "When the policy is saved" }),
-  engine: EngineConfig.annotate({ description: "What samples and trains: the embedded model, or a server" }),
+  engine: EngineConfig.annotate({ description: "What results depend on of the engine, beside the model" }),
   control: ControlConfig.annotate({
     description:
       "Switches for controlled comparisons, off in ordinary runs: `permuteCredit` permutes whom rewards and verification " +

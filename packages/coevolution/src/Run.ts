@@ -45,9 +45,9 @@ export type RunError =
  * event is committed before the next command is chosen, so interrupting is safe at any point.
  *
  * Fails with `ConfigError` when the engine cannot do what the algorithm asks, with `RunMismatch` when the journal belongs to
- * another algorithm, other strategies, another engine or data set, with `IncoherentJournal` when its events are not of one piece,
- * with `BudgetReached` when the next piece of work does not fit the budget, and with `TooManyFailures` when an environment
- * that is down would bias the run.
+ * another algorithm, other strategies, or another engine, tokenizer, data set or search, with `IncoherentJournal` when its
+ * events are not of one piece, with `BudgetReached` when the next piece of work does not fit the budget, and with
+ * `TooManyFailures` when an environment that is down would bias the run.
  */
 export const run = Effect.fn("Run.run")(function* <E = never>(
   options: RunOptions<E>
