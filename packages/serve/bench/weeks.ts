@@ -27,7 +27,7 @@ const limit = 8
 setFlagsFromString("--expose-gc")
 const collect: unknown = runInNewContext("gc")
 
-/** What the process holds, without compiled code: that grows for an hour as the engine learns what is hot. */
+/** What the process holds, without compiled code, which grows as long as the engine learns what is hot. */
 const heap = (): number => {
   if (typeof collect === "function") collect()
   return getHeapSpaceStatistics().reduce(
