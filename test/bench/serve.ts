@@ -3,23 +3,30 @@
  * process, which waits for no answer before it asks the next one. SQLite, then PostgreSQL where it is installed, both with
  * their syncs. Exits with 1 where one of a hundred answers takes longer than 10 ms, or memory grows.
  *
+ * Before that, 20,000 requests, eight at a time: what one costs the server of processor time and memory, which a busy machine
+ * hardly changes. With 0 seconds that is all.
+ *
  *     node test/bench/serve.ts [SECONDS] [RATE] [sqlite|postgres]
  */
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
-import { load } from "./serve/Load.ts"
+import * as Client from "./serve/Client.ts"
+import { type Latencies, load, requests, take } from "./serve/Load.ts"
+import type { Reading } from "./serve/Meter.ts"
 
 const [length = "20", perSecond = "1000", only = ""] = process.argv.slice(2)
 const [seconds, rate, warmUp] = [Number(length), Number(perSecond), 5]
+const counted = { requests: 20_000, warmUp: 6000, atOnce: 8 } as const
 /** Milliseconds, and bytes that a lease may leave in the memory of the process once it is warm. */
 const limits = { p99: 10, resident: 64 } as const
 
 const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
+const meter = new URL("./serve/Meter.ts", import.meta.url).href
 const folder = mkdtempSync(join(tmpdir(), "inspo-bench-serve-"))
 
 const quantile = (sorted: ReadonlyArray<number>, share: number): number =>
@@ -45,11 +52,29 @@ const slope = (samples: ReadonlyArray<readonly [leases: number, bytes: number]>)
 const resident = (pid: number): number =>
   1024 * Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
 
-/** Milliseconds of a processor that a process has had, all its threads together, to the hundredth of a second. */
-const processor = (pid: number): number => {
-  const [, fields = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")
-  const [user = 0, system = 0] = fields.split(" ").slice(11, 13).map(Number)
-  return 10 * (user + system)
+/** What the server did since it was asked before. */
+const read = async (child: ChildProcess): Promise<Reading> => {
+  const told = once(child, "message")
+  child.send("read")
+  const [reading] = await told
+  return reading
+}
+
+const rounded = (value: number): number => Math.round(1000 * value) / 1000
+
+/** What one request costs: milliseconds of a processor, of all threads and of the one that answers, and kilobytes made. */
+const costs = ({ allocated, main, pauses, processor }: Reading, count: number) => ({
+  processor: rounded(processor / count),
+  main: rounded(main / count),
+  collecting: rounded(Object.values(pauses).reduce((sum, one) => sum + one.sum, 0) / count),
+  kilobytes: rounded(allocated / count / 1000)
+})
+
+const own = async (work: () => Promise<void>, count: number): Promise<number> => {
+  const before = process.cpuUsage()
+  await work()
+  const { system, user } = process.cpuUsage(before)
+  return rounded((system + user) / 1000 / count)
 }
 
 const measure = async (database: string, options: ReadonlyArray<string>) => {
@@ -58,6 +83,8 @@ const measure = async (database: string, options: ReadonlyArray<string>) => {
     process.execPath,
     [
       ...(profile === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", profile]),
+      "--import",
+      meter,
       main,
       "serve",
       "--port",
@@ -65,36 +92,56 @@ const measure = async (database: string, options: ReadonlyArray<string>) => {
       "--json",
       ...options
     ],
-    { cwd: folder, stdio: ["ignore", "pipe", "inherit"] }
+    { cwd: folder, stdio: ["ignore", "pipe", "inherit", "ipc"] }
   )
+  if (child.stdout === null) throw new Error("the server has no output")
   const [ready] = await once(child.stdout, "data")
   const { url: address } = JSON.parse(String(ready))
-  const { pid = 0 } = child
+  const client = Client.make(address, 256)
+  const asking = requests({ client, population: "default", between: 1000 })
+  await take(asking, counted.warmUp, counted.atOnce)
+  await read(child)
+  const generator = await own(() => take(asking, counted.requests, counted.atOnce), counted.requests)
+  const perRequest = { ...costs(await read(child), counted.requests), generator }
+
   const samples: Array<readonly [leases: number, bytes: number]> = []
-  const busy: Array<number> = []
   const onSecond = (leases: number) => {
-    samples.push([leases, resident(pid)])
-    busy.push(processor(pid))
+    samples.push([leases, resident(child.pid ?? 0)])
+    if (samples.length === warmUp) void read(child)
   }
-  const { failures, leases, rewards } = await load({ address, population: "default", rate, seconds, warmUp, onSecond })
+  const answered =
+    seconds === 0 ? null : await load({ requests: asking, rate, seconds, warmUp, onSecond }).then(judge(samples))
+  const stalls = seconds === 0 ? null : await read(child)
+  client.close()
   child.kill("SIGTERM")
   await once(child, "exit")
-  const told = { leases: summary(leases), rewards: summary(rewards) }
-  const bytesPerLease = slope(samples)
-  const grown = (bytesPerLease - limits.resident) * seconds * rate
   return {
     database,
-    // A process takes memory by the megabyte.
-    met: failures.length === 0 && told.leases.p99 <= limits.p99 && told.rewards.p99 <= limits.p99 && grown <= 2 ** 25,
-    failures,
-    ...told,
-    processorPerRequest: ((busy.at(-1) ?? 0) - (busy[warmUp] ?? 0)) / (2 * rate * (busy.length - 1 - warmUp)),
-    residentMegabytes: Math.round((samples.at(-1)?.[1] ?? 0) / 2 ** 20),
-    bytesPerLease: Math.round(bytesPerLease)
+    met: answered?.met ?? true,
+    perRequest,
+    ...(answered === null || stalls === null
+      ? {}
+      : { answered, stalls: { delay: stalls.delay, pauses: stalls.pauses } })
   }
 }
 
-const results = []
+const judge =
+  (samples: ReadonlyArray<readonly [leases: number, bytes: number]>) =>
+  ({ failures, late, leases, rewards }: Latencies) => {
+    const told = { leases: summary(leases), rewards: summary(rewards), late: summary(late) }
+    const bytesPerLease = slope(samples)
+    const grown = (bytesPerLease - limits.resident) * seconds * rate
+    return {
+      // A process takes memory by the megabyte.
+      met: failures.length === 0 && told.leases.p99 <= limits.p99 && told.rewards.p99 <= limits.p99 && grown <= 2 ** 25,
+      failures,
+      ...told,
+      residentMegabytes: Math.round((samples.at(-1)?.[1] ?? 0) / 2 ** 20),
+      bytesPerLease: Math.round(bytesPerLease)
+    }
+  }
+
+const results: Array<Awaited<ReturnType<typeof measure>>> = []
 try {
   if (only !== "postgres") results.push(await measure("SQLite", ["--out", join(folder, "served")]))
   if (only !== "sqlite" && PostgresServer.unavailable === null) {
@@ -111,18 +158,28 @@ try {
 
 const line = (what: string, { answers, most, p50, p90, p99 }: ReturnType<typeof summary>) =>
   `${what.padEnd(20)} ${String(answers).padStart(7)} answers  p50 ${p50} ms  p90 ${p90} ms  p99 ${p99} ms  most ${most} ms`
+
+const lines = ({ answered, database, perRequest, stalls }: (typeof results)[number]): ReadonlyArray<string> => {
+  const { collecting, generator, kilobytes, main, processor } = perRequest
+  const cost = `${database}: ${processor} ms of a processor per request, ${main} of the main thread, ${collecting} ms collecting garbage, ${kilobytes} kB made; ${generator} ms in this process`
+  if (answered === undefined || stalls === undefined) return [cost]
+  const { bytesPerLease, failures, late, leases, residentMegabytes, rewards } = answered
+  const { most, p50, p99 } = stalls.delay
+  return [
+    cost,
+    line(`${database}, leases`, leases),
+    line(`${database}, rewards`, rewards),
+    line("asked late by", late),
+    `the server's thread was late by p50 ${rounded(p50)} ms, p99 ${rounded(p99)} ms, at most ${rounded(most)} ms`,
+    ...Object.entries(stalls.pauses).map(
+      ([kind, { count, most, sum }]) =>
+        `  ${kind}: ${count} times, ${rounded(sum)} ms in all, at most ${rounded(most)} ms`
+    ),
+    `${failures.length} failures${failures.length === 0 ? "" : ` (${failures[0]})`}, ${residentMegabytes} MB resident, ${bytesPerLease} bytes more per lease`
+  ]
+}
 const met = results.every((result) => result.met)
 process.stdout.write(
-  [
-    JSON.stringify({ bench: "serve", met, limits, rate, seconds, results }),
-    ...results.flatMap(
-      ({ bytesPerLease, database, failures, leases, processorPerRequest, residentMegabytes, rewards }) => [
-        line(`${database}, leases`, leases),
-        line(`${database}, rewards`, rewards),
-        `${database}: ${failures.length} failures${failures.length === 0 ? "" : ` (${failures[0]})`}, ${processorPerRequest.toFixed(2)} ms of a processor per request, ${residentMegabytes} MB resident, ${bytesPerLease} bytes more per lease`
-      ]
-    ),
-    ""
-  ].join("\n")
+  [JSON.stringify({ bench: "serve", met, limits, rate, seconds, results }), ...results.flatMap(lines), ""].join("\n")
 )
 if (!met) process.exitCode = 1

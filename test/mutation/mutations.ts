@@ -594,8 +594,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   folding("if (!joins) units++", "units++", "each turn of a conversation is a unit"),
   leasing('["lease", cohort, unitOf(request)]', '["lease", cohort]', "all units of a cohort are drawn alike"),
   rewarding(
-    "open.samples[sample] !== null ||",
-    "open.samples[sample] === 1 ||",
+    "lease.samples[sample] !== null ||",
+    "lease.samples[sample] === 1 ||",
     "a repeated reward replaces the first"
   ),
   rewarding(

@@ -1,5 +1,5 @@
 /** Everything a population is decided by: a fold of its events. It holds the cohorts that are not closed, and no others. */
-import type { HashMap } from "effect"
+import { HashMap, Option } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import type { QuestionId } from "@inspo/domain/Question"
@@ -97,6 +97,22 @@ export interface State {
 
 /** The unclosed cohort of this name. */
 export const cohort = (state: State, name: string): Cohort | undefined => state.cohorts.find((one) => one.name === name)
+
+/** The lease of this id with its unclosed cohort, where that is of the present branch. */
+export const openLease = (state: State, id: string): { readonly cohort: Cohort; readonly lease: Lease } | undefined => {
+  const [branch, name = "", key = ""] = id.split("/").map(decode)
+  const own = branch === String(state.branch) ? cohort(state, name) : undefined
+  const lease = own === undefined ? undefined : Option.getOrUndefined(HashMap.get(own.leases, key))
+  return own === undefined || lease?.lease !== id ? undefined : { cohort: own, lease }
+}
+
+const decode = (part: string): string => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return ""
+  }
+}
 
 /** What is kept of a living member. */
 export const dossier = ({ dossiers }: Pick<Learning, "dossiers">, id: InstructionId): Dossier => {

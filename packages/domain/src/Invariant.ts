@@ -34,6 +34,12 @@ export const get = <K extends string | number, V>(values: ReadonlyMap<K, V>, key
   return value
 }
 
+/** A value that is known to be there; `what` names it. */
+export const present = <A>(value: A | null | undefined, what: string): A => {
+  if (value === null || value === undefined) throw new InvariantBroken({ missing: what })
+  return value
+}
+
 /** Pairs two lists that are known to be parallel; `what` names them. */
 export const zip = <A, B>(
   left: ReadonlyArray<A>,

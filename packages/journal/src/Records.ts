@@ -28,6 +28,7 @@ export const make = <A, I>(journal: Journal.Interface, kind: string, schema: Sch
   return {
     get: Effect.fnUntraced(function* (keys) {
       const values = new Map<string, A>()
+      if (keys.length === 0) return values
       for (const [key, stored] of yield* journal.getRecords(kind, keys)) values.set(key, yield* decode(key, stored))
       return values
     }),

@@ -2,6 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { Duration, Effect, Layer, type Redacted, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { type SqlClient, SqlError } from "effect/sql"
+import type { RecordRow } from "./internal/database.ts"
 import { tables } from "./internal/postgresLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
 import { transaction } from "./internal/transaction.ts"
@@ -67,13 +68,14 @@ const open = Effect.fnUntraced(function* (options: Options, place: Place) {
   if (options.mode === "create") yield* create(sql, options, place)
   yield* checkVersion(sql, place)
   if (options.mode === "read-only") yield* sql`SET default_transaction_read_only = on`
-  const guard = options.mode === "read-only" ? Effect.void : (yield* hold(sql, options, place)).renew
+  const held = options.mode === "read-only" ? null : yield* hold(sql, options, place)
   return SqlJournal.make({
     sql,
     meta: { file: place.name, journalVersion },
     onSqlError: onSqlError(place.error),
-    guard,
-    erase: Effect.void
+    guard: held?.renew ?? Effect.void,
+    erase: Effect.void,
+    putRecords: held?.putRecords ?? null
   })
 })
 
@@ -182,15 +184,24 @@ const hold = Effect.fnUntraced(function* (
     return { token }
   }).pipe((taking) => transaction(sql, taking))
 
-  const renew = Effect.flatMap(
-    sql`UPDATE identity SET expires = ${expires} WHERE token = ${own.token} RETURNING token`,
-    (rows) =>
-      rows.length > 0
-        ? Effect.void
-        : Effect.fail(
-            error("fenced", "another run took over while this one was silent; this one stops and changes nothing more")
-          )
+  const renewal = sql`UPDATE identity SET expires = ${expires} WHERE token = ${own.token} RETURNING token`
+  const held = Effect.flatMap((rows: ReadonlyArray<unknown>) =>
+    rows.length > 0
+      ? Effect.void
+      : Effect.fail(
+          error("fenced", "another run took over while this one was silent; this one stops and changes nothing more")
+        )
   )
+  const renew = held(renewal)
+  // One way to the database and back: the statement is the transaction, and stores nothing where the lease was lost.
+  const putRecords = (rows: ReadonlyArray<RecordRow>) =>
+    held(sql`
+      WITH held AS (${renewal}), stored AS (
+        INSERT INTO records (kind, key, step, value, hash)
+        SELECT given.* FROM held, (VALUES ${sql.csv(rows.map((row) => valuesOf(sql, row)))}) AS given
+        ON CONFLICT DO NOTHING
+      )
+      SELECT token FROM held`)
   const { onLost } = options
   const keep = Schedule.spaced(Duration.millis(lease / 3))
   yield* Effect.forkScoped(
@@ -204,8 +215,12 @@ const hold = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() =>
     Effect.ignore(sql`UPDATE identity SET expires = '-infinity' WHERE token = ${own.token}`)
   )
-  return { renew }
+  return { renew, putRecords }
 })
+
+/** The values of a record, typed: the database cannot tell what is to become of them. */
+const valuesOf = (sql: SqlClient.SqlClient, { hash, key, kind, step, value }: RecordRow) =>
+  sql`(${kind}::text, ${key}::text, ${step}::double precision, ${value}::bytea, ${hash}::text)`
 
 const decodeVersion = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ version: Schema.Int })]))
 const decodeHeld = Schema.decodeUnknownEffect(

@@ -112,7 +112,8 @@ const open = (file: string, mode: Mode | "memory") =>
       onSqlError: onSqlError(file),
       // The lock beside the file keeps other writers away.
       guard: Effect.void,
-      erase: client`PRAGMA wal_checkpoint(TRUNCATE)`
+      erase: client`PRAGMA wal_checkpoint(TRUNCATE)`,
+      putRecords: null
     })
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(onSqlError(file)(error))))
 

@@ -16,7 +16,7 @@ import { Array as Arr, Clock, Deferred, Effect, PubSub, Queue, Result, Schedule,
 import { besides } from "./internal/Beside.ts"
 import * as Keeping from "./internal/Keeping.ts"
 import * as Loading from "./internal/Loading.ts"
-import { recall } from "./internal/Recalled.ts"
+import * as Recalled from "./internal/Recalled.ts"
 import { type Row, toJournal, type Written, written } from "./internal/Stored.ts"
 import * as Redaction from "./Redaction.ts"
 import type { Told } from "./Told.ts"
@@ -75,8 +75,16 @@ export const open = Effect.fnUntraced(function* (
   yield* PubSub.publish(states, state)
   yield* Effect.addFinalizer(() => PubSub.shutdown(states))
 
+  const { decides = Strategies.ofSettings } = options
+  const recall = Recalled.make(journal)
   const commit = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
-    const { after, answers, events, records } = yield* decide(journal, state, batch, options.decides)
+    const now = yield* Clock.currentTimeMillis
+    const commands = batch.map(({ at, told }) => ({ command: at(now), told }))
+    const archive = yield* recall(
+      state,
+      commands.map(({ command }) => command)
+    )
+    const { after, answers, events, records } = decide(decides, state, archive, commands, now)
     if (events.length > 0 || records.length > 0) yield* journal.commit(events, records)
     if (after !== state) {
       state = after
@@ -92,28 +100,10 @@ export const open = Effect.fnUntraced(function* (
       Effect.forEach(({ answer }) => Deferred.interrupt(answer), { discard: true })
     )
   )
-  yield* Queue.takeAll(waiting).pipe(
-    Effect.flatMap((batch) =>
-      commit(batch).pipe(
-        Effect.matchCauseEffect({
-          onFailure: (cause) =>
-            Effect.forEach(batch, ({ answer }) => Deferred.failCause(answer, cause), { discard: true }),
-          onSuccess: (answers) =>
-            Effect.forEach(
-              Arr.zip(batch, answers),
-              ([{ answer }, told]) => Deferred.complete(answer, Effect.fromResult(told)),
-              { discard: true }
-            )
-        }),
-        Effect.uninterruptible
-      )
-    ),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.takeAll(waiting), answering(commit))))
 
   const redact = Redaction.memoized((text) => options.redact?.(text) ?? text)
-  const submit: LivePopulation["submit"] = Effect.fn("LivePopulation.submit")(function* (at, told = {}) {
+  const submit: LivePopulation["submit"] = Effect.fnUntraced(function* (at, told = {}) {
     const answer = yield* Deferred.make<Answer, Refused | JournalError>()
     const redacted = yield* Redaction.told(redact(state.settings.redact), told)
     yield* Queue.offer(waiting, { at, told: redacted, answer })
@@ -145,32 +135,55 @@ export const open = Effect.fnUntraced(function* (
   }
 })
 
+/** Commits commands together, and answers each of them: with what it came to, or why nothing could be written. */
+const answering =
+  (
+    commit: (
+      batch: ReadonlyArray<Waiting>
+    ) => Effect.Effect<ReadonlyArray<Result.Result<Answer, Refused>>, JournalError>
+  ) =>
+  (batch: ReadonlyArray<Waiting>): Effect.Effect<void> =>
+    commit(batch).pipe(
+      Effect.matchCauseEffect({
+        onFailure: (cause) =>
+          Effect.forEach(batch, ({ answer }) => Deferred.failCause(answer, cause), { discard: true }),
+        onSuccess: (answers) =>
+          Effect.forEach(
+            Arr.zip(batch, answers),
+            ([{ answer }, told]) => Deferred.complete(answer, Effect.fromResult(told)),
+            { discard: true }
+          )
+      }),
+      Effect.uninterruptible
+    )
+
 /** What commands lead to, one after the other: their answers, and what is to be written before these are given. */
-const decide = Effect.fnUntraced(function* (
-  journal: Journal.Interface,
+const decide = (
+  decides: NonNullable<Options["decides"]>,
   before: State.State,
-  batch: ReadonlyArray<Pick<Waiting, "at" | "told">>,
-  decides = Strategies.ofSettings
-) {
-  const now = yield* Clock.currentTimeMillis
-  const commands = batch.map(({ at }) => at(now))
-  const archive = yield* recall(journal, before, commands)
+  archive: Recalled.Recalled,
+  commands: ReadonlyArray<{ readonly command: Command; readonly told: Told }>,
+  now: number
+) => {
   const answers: Array<Result.Result<Answer, Refused>> = []
   const writes: Array<Written> = []
   const beside: Array<Row> = []
   let after = before
-  for (const [command, { told }] of Arr.zip(commands, batch)) {
-    const handled = Result.flatMap(usable(command), () => handle(decides(after.settings), after, archive, command))
+  let strategies = decides(before.settings)
+  for (const { command, told } of commands) {
+    const handled = Result.flatMap(usable(command), () => handle(strategies, after, archive, command))
     answers.push(Result.map(handled, ({ answer }) => answer))
     if (Result.isFailure(handled)) continue
-    const own = written(after, handled.success.events, now)
+    const { events, state } = handled.success
+    const own = written(after, events, now)
     archive.learn(own)
     writes.push(own)
     beside.push(...besides({ command, told, written: own, archive, now }))
-    after = handled.success.state
+    if (state.settings !== after.settings) strategies = decides(state.settings)
+    after = state
   }
   return { after, answers, ...toJournal(writes, beside) }
-})
+}
 
 const usable = (command: Command): Result.Result<unknown, Refused> =>
   command._tag === "Configure" ? Redaction.make(command.settings.redact) : Result.void

@@ -307,6 +307,48 @@ describe("LivePopulation", () => {
     }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
   )
 
+  it.effect("asks the journal nothing of leases in open cohorts, also where one is closed before their rewards", () =>
+    Effect.gen(function* () {
+      const stored = yield* Journal
+      const asked: Array<string> = []
+      const journal: Journal.Interface = {
+        ...stored,
+        getRecords: (kind, keys) =>
+          Effect.andThen(
+            Effect.sync(() => asked.push(kind)),
+            stored.getRecords(kind, keys)
+          ),
+        commit: (events, records) =>
+          Effect.andThen(
+            Effect.sync(() => asked.push("commit")),
+            stored.commit(events, records)
+          )
+      }
+      yield* LivePopulation.begin(journal, settings("trainer"), texts)
+      const live = yield* LivePopulation.open(journal)
+      const lease = (cohort: string): LivePopulation.At => {
+        const requests = ["k1", "k2"].map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
+        return (now) => ({ _tag: "Lease", now, cohort, phase: "train", isWhole: false, requests })
+      }
+      const reward =
+        (lease: string): LivePopulation.At =>
+        (now) => ({ _tag: "Reward", now, rewards: [{ lease, sample: null, value: 1 }] })
+      const close: LivePopulation.At = (now) => ({ _tag: "Close", now, cohort: "b", groups: null })
+      yield* live.submit(lease("a"))
+      yield* live.submit(lease("b"))
+      asked.splice(0)
+      assert.deepStrictEqual(yield* live.submit(reward("0/b/k1")), { _tag: "Rewards", outcomes: ["accepted"] })
+      assert.deepStrictEqual(asked, ["commit"])
+      const waiting = [close, reward("0/b/k1"), reward("0/b/k2"), reward("0/b/k2"), reward("0/a/k1")]
+      const answers = yield* Effect.forEach(waiting, (one) => live.submit(one), { concurrency: "unbounded" })
+      assert.deepStrictEqual(
+        answers.flatMap((answer) => (answer._tag === "Rewards" ? answer.outcomes : [])),
+        ["duplicate", "late", "duplicate", "accepted"]
+      )
+      assert.deepStrictEqual(asked, ["commit", "cohort", "commit"])
+    }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+  )
+
   it.effect("tells a fault to those who wait, and goes on", () =>
     Effect.gen(function* () {
       const stored = yield* Journal

@@ -1,12 +1,51 @@
-/** Requests that come at times of their own, whether or not earlier ones are answered: so waiting is counted. */
-import { Agent, request } from "node:http"
+/** Requests to an instruction server: leases of one unit each, and rewards some time later, one to a request. */
 import { setTimeout as wait } from "node:timers/promises"
 import { RandomStream } from "@inspo/domain"
 import { Random } from "effect"
+import type { Client } from "./Client.ts"
+
+export interface Traffic {
+  readonly client: Client
+  readonly population: string
+  /** Leases that are given between a lease and its reward. */
+  readonly between: number
+}
+
+/** One after the other, a lease and a reward by turns; a lease where there is nothing to reward yet. */
+export interface Requests {
+  readonly lease: () => Promise<void>
+  readonly reward: () => Promise<void>
+}
+
+export const requests = ({ between, client, population }: Traffic): Requests => {
+  const path = `/v1/populations/${population}`
+  const mark = performance.timeOrigin
+  const given: Array<string> = []
+  let asked = 0
+  const lease = async () => {
+    const answer = await client.post(`${path}/leases`, JSON.stringify({ requests: [{ key: `${mark}-${asked++}` }] }))
+    given.push(JSON.parse(answer).leases[0].lease)
+  }
+  const reward = async () => {
+    const one = given.length > between ? given.shift() : undefined
+    if (one === undefined) return lease()
+    const value = one.charCodeAt(one.length - 1) % 2
+    await client.post(`${path}/rewards`, JSON.stringify({ rewards: [{ lease: one, value }] }))
+  }
+  return { lease, reward }
+}
+
+/** So many requests, of which so many are asked at a time. */
+export const take = async ({ lease, reward }: Requests, count: number, atOnce: number): Promise<void> => {
+  let begun = 0
+  const ask = async () => {
+    while (begun < count) await (begun++ % 2 === 0 ? lease() : reward())
+  }
+  await Promise.all(Array.from({ length: atOnce }, ask))
+}
 
 export interface Load {
-  readonly address: string
-  readonly population: string
+  readonly requests: Requests
   /** Leases, and rewards, per second. */
   readonly rate: number
   /** How long requests come, in seconds, after those that warm up. */
@@ -20,44 +59,31 @@ export interface Load {
 export interface Latencies {
   readonly leases: ReadonlyArray<number>
   readonly rewards: ReadonlyArray<number>
+  /** Milliseconds by which requests were asked later than they were due: what is the fault of this process. */
+  readonly late: ReadonlyArray<number>
   /** Why requests were not answered, one line each. */
   readonly failures: ReadonlyArray<string>
 }
 
-/** Asks for leases of one unit each, and rewards each some time later, one to a request. */
-export const load = async ({ address, onSecond, population, rate, seconds, warmUp }: Load): Promise<Latencies> => {
-  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
-  const url = `${address}/v1/populations/${population}`
-  const given: Array<string> = []
+/** Requests come at times of their own, whether or not earlier ones are answered: so waiting is counted. */
+export const load = async ({ onSecond, rate, requests, seconds, warmUp }: Load): Promise<Latencies> => {
   const leases: Array<number> = []
   const rewards: Array<number> = []
+  const late: Array<number> = []
   const failures: Array<string> = []
   const flying = new Set<Promise<void>>()
   const begin = performance.now()
   const measured = begin + 1000 * warmUp
   const end = measured + 1000 * seconds
 
-  const fly = (request: Promise<void>) => {
-    flying.add(request)
-    void request.finally(() => flying.delete(request))
-  }
-  const ask = async (due: number, path: string, body: string, into: Array<number>, read: (answer: string) => void) => {
+  const ask = async (due: number, request: () => Promise<void>, into: Array<number>) => {
     try {
-      read(await post(agent, `${url}${path}`, body))
+      if (due >= measured) late.push(performance.now() - due)
+      await request()
       if (due >= measured) into.push(performance.now() - due)
     } catch (error) {
       failures.push(error instanceof Error ? error.message : String(error))
     }
-  }
-  const lease = (due: number, key: string) =>
-    ask(due, "/leases", JSON.stringify({ requests: [{ key }] }), leases, (answer) => {
-      given.push(JSON.parse(answer).leases[0].lease)
-    })
-  const reward = (due: number) => {
-    const lease = given.length > rate ? given.shift() : undefined
-    if (lease === undefined) return
-    const items = [{ lease, value: lease.charCodeAt(lease.length - 1) % 2 }]
-    fly(ask(due, "/rewards", JSON.stringify({ rewards: items }), rewards, () => {}))
   }
 
   const gaps = arrivals(2 * rate)
@@ -66,8 +92,9 @@ export const load = async ({ address, onSecond, population, rate, seconds, warmU
   for (let due = begin; due < end; due += gaps()) {
     const ahead = due - performance.now()
     if (ahead > 1) await wait(ahead)
-    if (asked % 2 === 0) fly(lease(due, `${begin}-${asked}`))
-    else reward(due)
+    const flight = asked % 2 === 0 ? ask(due, requests.lease, leases) : ask(due, requests.reward, rewards)
+    flying.add(flight)
+    void flight.finally(() => flying.delete(flight))
     asked += 1
     if (due - begin > 1000 * elapsed) {
       elapsed += 1
@@ -75,8 +102,7 @@ export const load = async ({ address, onSecond, population, rate, seconds, warmU
     }
   }
   await Promise.all(flying)
-  agent.destroy()
-  return { leases, rewards, failures }
+  return { leases, rewards, late, failures }
 }
 
 /** Times between arrivals that know nothing of each other, in milliseconds. */
@@ -85,17 +111,3 @@ const arrivals = (rate: number): (() => number) => {
   let next = 0
   return () => (-1000 / rate) * Math.log(1 - ((draws[next++ % 4096] ?? 0) + 0.5) / 4096)
 }
-
-const post = (agent: Agent, url: string, body: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) }
-    const asked = request(url, { agent, method: "POST", headers }, (response) => {
-      let text = ""
-      response.setEncoding("utf8")
-      response.on("data", (chunk: string) => (text += chunk))
-      response.on("error", reject)
-      response.on("end", () => (response.statusCode === 200 ? resolve(text) : reject(new Error(text))))
-    })
-    asked.on("error", reject)
-    asked.end(body)
-  })

@@ -1,10 +1,10 @@
 /** What becomes of a reward. */
-import { HashMap, Option, Result } from "effect"
+import { Result } from "effect"
 import type { Archive } from "../Archive.ts"
 import { Refused, type RewardCommand, type RewardItem, type RewardOutcome } from "../Command.ts"
 import type { EventOf, PopulationEvent } from "../Event.ts"
 import type { Settings } from "../Settings.ts"
-import { ancestry, type Cohort, type Lease, type RewardValue, type State } from "../State.ts"
+import { ancestry, type Cohort, type Lease, openLease, type RewardValue, type State } from "../State.ts"
 
 /** Events and outcomes, item by item; a reward out of range refuses all. The first reward of a sample counts. */
 export const reward = (
@@ -58,20 +58,19 @@ interface Found extends Pick<Lease, "instruction" | "key" | "n" | "stratum"> {
 }
 
 const find = (state: State, archive: Archive, id: string): Found | undefined => {
-  const parts = id.split("/").map(decode)
-  const [branch, name = "", key = ""] = parts
-  const cohort = branch === String(state.branch) ? state.cohorts.find((one) => one.name === name) : undefined
-  const open = cohort === undefined ? undefined : Option.getOrUndefined(HashMap.get(cohort.leases, key))
-  if (cohort !== undefined && open !== undefined && open.lease === id)
+  const open = openLease(state, id)
+  if (open !== undefined) {
+    const { cohort, lease } = open
     return {
-      ...open,
+      ...lease,
       cohort,
       isSuperseded: false,
       // What came after a cohort was settled is no evidence, and not in the state.
       isKnown: (sample) =>
-        open.samples[sample] !== null ||
+        lease.samples[sample] !== null ||
         (cohort.status === "settled" && archive.lease(id)?.rewarded.includes(sample) === true)
     }
+  }
   const archived = archive.lease(id)
   if (archived === undefined) return undefined
   const stands = ancestry(state).some(
@@ -84,14 +83,6 @@ const find = (state: State, archive: Archive, id: string): Found | undefined => 
     cohort: null,
     isSuperseded: !stands,
     isKnown: (sample) => archived.rewarded.includes(sample)
-  }
-}
-
-const decode = (part: string): string => {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return ""
   }
 }
 

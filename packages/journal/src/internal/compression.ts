@@ -8,9 +8,12 @@ const threshold = 4096
 /** The first bytes of every zstd frame; no JSON text begins with them. */
 const magic = [0x28, 0xb5, 0x2f, 0xfd]
 
+/** Whether a text is stored compressed. */
+export const isLong = (text: Uint8Array): boolean => text.length >= threshold
+
 /** A JSON text in UTF-8 as it is stored: compressed with zstd, on another thread, when it is long. */
 export const compress = (text: Uint8Array): Effect.Effect<Uint8Array> =>
-  text.length < threshold ? Effect.succeed(text) : Effect.promise(() => zstd(text, options))
+  isLong(text) ? Effect.promise(() => zstd(text, options)) : Effect.succeed(text)
 
 /** The bytes that one text may have, so that none that was planted fills the memory. */
 export const largest = 2 ** 28

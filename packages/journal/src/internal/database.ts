@@ -11,6 +11,19 @@ export interface DatabaseOptions {
   readonly guard: Effect.Effect<void, SqlError.SqlError | JournalError>
   /** Runs after records were deleted: leaves nothing of them where the database would. */
   readonly erase: Effect.Effect<unknown, SqlError.SqlError>
+  /** Stores up to {@link mostPerStatement} records by one guarded statement; null where the database has none for that. */
+  readonly putRecords:
+    | null
+    | ((rows: ReadonlyArray<RecordRow>) => Effect.Effect<void, SqlError.SqlError | JournalError>)
+}
+
+/** A record as it lies in the table `records`. */
+export interface RecordRow {
+  readonly kind: string
+  readonly key: string
+  readonly step: number
+  readonly value: Uint8Array
+  readonly hash: string
 }
 
 type Statement<A, R = never> = Effect.Effect<A, SqlError.SqlError | JournalError, R>
@@ -29,15 +42,17 @@ export interface Database {
   /** Writes all of it, or nothing. */
   readonly commit: <A>(effect: Statement<A>) => Statement<A>
   readonly erase: DatabaseOptions["erase"]
+  readonly putRecords: DatabaseOptions["putRecords"]
   readonly insertAll: (
     table: "events" | "ledger",
     rows: ReadonlyArray<Record<string, unknown>>
   ) => Effect.Effect<void, SqlError.SqlError>
 }
 
-export const make = ({ erase, guard, meta, onSqlError, sql }: DatabaseOptions): Database => ({
+export const make = ({ erase, guard, meta, onSqlError, putRecords, sql }: DatabaseOptions): Database => ({
   sql,
   erase,
+  putRecords,
   error: (reason, detail, sequence = null, cause) =>
     new JournalError({ reason, file: meta.file, sequence, detail, ...(cause === undefined ? {} : { cause }) }),
   storage: (effect) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(onSqlError(error))),
@@ -46,5 +61,7 @@ export const make = ({ erase, guard, meta, onSqlError, sql }: DatabaseOptions): 
     Effect.forEach(perStatement(rows), (some) => sql`INSERT INTO ${sql(table)} ${sql.insert(some)}`, { discard: true })
 })
 
-/** What one statement takes of rows or keys: SQLite takes at most 32,766 parameters in one. */
-export const perStatement = Array.chunksOf(500)
+/** How many rows or keys one statement takes: SQLite takes at most 32,766 parameters in one. */
+export const mostPerStatement = 500
+
+export const perStatement = Array.chunksOf(mostPerStatement)

@@ -1,38 +1,46 @@
 import { Effect, Option, Schema } from "effect"
-import type { Journal, NewEvent } from "../Journal.ts"
-import { emptyHead, Head, link, verify } from "./chain.ts"
+import type { Journal, JournalError, NewEvent } from "../Journal.ts"
+import { emptyHead, type EventRow, Head, link, verify } from "./chain.ts"
 import type { Database } from "./database.ts"
 import { checkName, checkStep, encode } from "./input.ts"
 
 /** The events of a journal, in the tables `events` and `head`. */
-export const make = (database: Database): Pick<Journal.Interface, "append" | "read" | "readFrom" | "readIntact"> => {
+export const make = (database: Database): Pick<Journal.Interface, "read" | "readFrom" | "readIntact"> => {
   const readBehind = reading(database)
   const readFrom: Journal.Interface["readFrom"] = (sequence, limit) =>
     Effect.flatMap(readBehind(sequence, limit), ({ damage, events }) =>
       damage === null ? Effect.succeed(events) : Effect.fail(damage)
     )
-  return { append: appending(database), read: readFrom(0), readFrom, readIntact: readBehind(0) }
+  return { read: readFrom(0), readFrom, readIntact: readBehind(0) }
 }
 
-const appending = (database: Database): Journal.Interface["append"] => {
-  const { commit, insertAll, sql, storage } = database
-  const toRow = Effect.fnUntraced(function* ({ payload, state, step, type }: NewEvent) {
-    yield* checkName(database, "event type", type)
-    yield* checkStep(database, step)
-    if (state !== undefined) yield* checkName(database, "event state", state)
-    const text = yield* encode(database, `the payload of ${type} at step ${step}`, payload)
-    return { type, step, payload: text, state: state ?? null }
-  })
-  return Effect.fn("Journal.append")(function* (events) {
-    if (events.length === 0) return
-    const rows = yield* Effect.forEach(events, toRow)
-    yield* Effect.gen(function* () {
-      const linked = link(yield* readHead(database), rows)
-      yield* insertAll("events", linked.rows)
-      yield* sql`UPDATE head SET events = ${linked.head.events}, hash = ${linked.head.hash}`
-    }).pipe(commit)
-  }, storage)
-}
+/** An event whose place in the chain is not known yet. */
+type Unlinked = Pick<EventRow, "type" | "step" | "payload" | "state">
+
+/** Events as they lie in their table, but for their places; refuses what cannot lie there. */
+export const rowsOf = (
+  database: Database,
+  events: ReadonlyArray<NewEvent>
+): Effect.Effect<ReadonlyArray<Unlinked>, JournalError> =>
+  Effect.forEach(
+    events,
+    Effect.fnUntraced(function* ({ payload, state, step, type }): Effect.fn.Return<Unlinked, JournalError> {
+      yield* checkName(database, "event type", type)
+      yield* checkStep(database, step)
+      if (state !== undefined) yield* checkName(database, "event state", state)
+      const text = yield* encode(database, `the payload of ${type} at step ${step}`, payload)
+      return { type, step, payload: text, state: state ?? null }
+    })
+  )
+
+/** Puts events behind the last one. */
+export const insert = Effect.fnUntraced(function* (database: Database, rows: ReadonlyArray<Unlinked>) {
+  const { insertAll, sql } = database
+  if (rows.length === 0) return
+  const linked = link(yield* readHead(database), rows)
+  yield* insertAll("events", linked.rows)
+  yield* sql`UPDATE head SET events = ${linked.head.events}, hash = ${linked.head.hash}`
+})
 
 /** The events from a sequence number on, up to the first that is damaged, and at most `limit`. */
 const reading = (database: Database) => {

@@ -1,8 +1,9 @@
 import { Effect, Option, Result, Schema } from "effect"
-import type { Journal, NewRecord, StoredRecord } from "../Journal.ts"
+import type { SqlError } from "effect/sql"
+import type { Journal, JournalError, RecordGroup, StoredRecord } from "../Journal.ts"
 import { decodeJson, recordHash } from "./chain.ts"
-import { compress, decompress, largest } from "./compression.ts"
-import { type Database, perStatement } from "./database.ts"
+import { compress, decompress, isLong, largest } from "./compression.ts"
+import { type Database, perStatement, type RecordRow } from "./database.ts"
 import { checkName, checkStep, encode } from "./input.ts"
 
 /** The records of a journal, in the table `records`. */
@@ -10,11 +11,10 @@ export const make = (
   database: Database
 ): Pick<
   Journal.Interface,
-  "putRecords" | "getRecord" | "getRecords" | "listRecords" | "recordKinds" | "listKeys" | "deleteRecords"
+  "getRecord" | "getRecords" | "listRecords" | "recordKinds" | "listKeys" | "deleteRecords"
 > => {
   const getRecords = getting(database)
   return {
-    putRecords: putting(database),
     getRecord: (kind, key) =>
       Effect.map(getRecords(kind, [key]), (records) => Option.fromUndefinedOr(records.get(key))),
     getRecords,
@@ -26,28 +26,44 @@ export const make = (
 /** Records that are compressed at the same time: as many threads as Node has for it, and some that wait. */
 const compressions = 16
 
-const putting = (database: Database): Journal.Interface["putRecords"] => {
-  const { commit, error, sql, storage } = database
-  const toRow = Effect.fnUntraced(function* (kind: string, step: number, { key, value }: NewRecord) {
-    yield* checkName(database, "record key", key)
-    const text = utf8.encode(yield* encode(database, `the record ${kind} ${key}`, value))
-    if (text.length > largest)
-      return yield* error("invalid", `the record ${kind} ${key} has ${text.length} bytes; expected at most ${largest}`)
-    const compressed = yield* compress(text)
-    return { kind, key, step, value: compressed, hash: recordHash(kind, key, step, text) }
-  })
-  return Effect.fn("Journal.putRecords")(function* (kind, step, records) {
-    if (records.length === 0) return
+/** Records as they lie in their table; refuses what cannot lie there. */
+export const rowsOf = Effect.fnUntraced(function* (
+  database: Database,
+  groups: ReadonlyArray<RecordGroup>
+): Effect.fn.Return<ReadonlyArray<RecordRow>, JournalError> {
+  const rows: Array<RecordRow> = []
+  for (const { kind, rows: records, step } of groups) {
+    if (records.length === 0) continue
     yield* checkName(database, "record kind", kind)
     yield* checkStep(database, step)
-    const rows = yield* Effect.forEach(records, (record) => toRow(kind, step, record), { concurrency: compressions })
-    yield* Effect.forEach(
-      perStatement(rows),
-      (some) => sql`INSERT INTO records ${sql.insert(some)} ON CONFLICT DO NOTHING`,
-      { discard: true }
-    ).pipe(commit)
-  }, storage)
-}
+    for (const { key, value } of records) {
+      yield* checkName(database, "record key", key)
+      const text = utf8.encode(yield* encode(database, `the record ${kind} ${key}`, value))
+      if (text.length > largest)
+        return yield* database.error(
+          "invalid",
+          `the record ${kind} ${key} has ${text.length} bytes; expected at most ${largest}`
+        )
+      rows.push({ kind, key, step, value: text, hash: recordHash(kind, key, step, text) })
+    }
+  }
+  return rows.some(({ value }) => isLong(value))
+    ? yield* Effect.forEach(rows, (row) => Effect.map(compress(row.value), (value) => ({ ...row, value })), {
+        concurrency: compressions
+      })
+    : rows
+})
+
+/** Stores rows; one whose key is there already is left out. */
+export const insert = (
+  { sql }: Pick<Database, "sql">,
+  rows: ReadonlyArray<RecordRow>
+): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.forEach(
+    perStatement(rows.map((row) => ({ ...row }))),
+    (some) => sql`INSERT INTO records ${sql.insert(some)} ON CONFLICT DO NOTHING`,
+    { discard: true }
+  )
 
 const getting = (database: Database): Journal.Interface["getRecords"] => {
   const { sql, storage } = database

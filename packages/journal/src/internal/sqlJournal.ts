@@ -8,18 +8,25 @@ import * as Records from "./records.ts"
 /** The journal in the tables `events`, `head`, `records` and `ledger` of a database that holds them already. */
 export const make = (options: Database.DatabaseOptions): Journal["Service"] => {
   const database = Database.make(options)
-  const events = Events.make(database)
-  const records = Records.make(database)
+  const commit = committing(database)
   return Journal.of({
     meta: options.meta,
-    ...events,
-    ...records,
+    ...Events.make(database),
+    ...Records.make(database),
     ...Ledger.make(database),
-    commit: (newEvents, groups) =>
-      Effect.forEach(groups, ({ kind, rows, step }) => records.putRecords(kind, step, rows), { discard: true }).pipe(
-        Effect.andThen(events.append(newEvents)),
-        database.commit,
-        database.storage
-      )
+    append: (events) => commit(events, []),
+    putRecords: (kind, step, rows) => commit([], [{ kind, step, rows }]),
+    commit
   })
 }
+
+/** All values are checked and written as JSON before the database is asked for anything. */
+const committing = (database: Database.Database): Journal.Interface["commit"] =>
+  Effect.fn("Journal.commit")(function* (newEvents, groups) {
+    const events = yield* Events.rowsOf(database, newEvents)
+    const records = yield* Records.rowsOf(database, groups)
+    if (events.length === 0 && records.length === 0) return
+    yield* database.putRecords !== null && events.length === 0 && records.length <= Database.mostPerStatement
+      ? database.putRecords(records)
+      : database.commit(Effect.andThen(Events.insert(database, events), Records.insert(database, records)))
+  }, database.storage)

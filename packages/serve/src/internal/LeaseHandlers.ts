@@ -1,6 +1,5 @@
 /** What agents and trainers ask: leases, rewards, the incumbent, rewinding. */
 import { type Answer, content, type LeaseAnswer, Learning, type State } from "@inspo/cohorts"
-import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import { QuestionId } from "@inspo/domain/Question"
 import { Effect, Result, Struct } from "effect"
@@ -15,7 +14,7 @@ import type { Close, CohortState, Reward, RewardResult, RewardResults, Rewards }
 import type * as Told from "../Told.ts"
 import * as History from "./History.ts"
 import * as Metrics from "./Metrics.ts"
-import { ofFailure, ofJournal, type Problem, refusal, type Unavailable } from "./Refusals.ts"
+import { ofFailure, ofJournal, type Problem, refusal } from "./Refusals.ts"
 import * as View from "./View.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -33,10 +32,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-const lease = Effect.fn("Server.lease")(function* (
-  served: Served,
-  asked: LeaseRequests
-): Effect.fn.Return<Leases, Problem> {
+const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests): Effect.fn.Return<Leases, Problem> {
   const { cohort = null, phase = "train", requests, whole = false } = asked
   yield* fitting(served, cohort, whole)
   const { leases } = yield* submit(
@@ -60,8 +56,9 @@ const lease = Effect.fn("Server.lease")(function* (
   )
   yield* Metrics.leased(served, leases.length)
   const state = yield* served.live.state
-  const history = yield* Effect.cached(Effect.mapError(History.load(served.journal), ofJournal))
-  const given = yield* Effect.forEach(leases, (one) => leaseOf(served.mark, state, history, one))
+  const isKnown = leases.every(({ instruction }) => content(state, instruction) !== null)
+  const history = isKnown ? null : yield* Effect.mapError(History.load(served.journal), ofJournal)
+  const given = leases.map((one) => leaseOf(served.mark, state, history, one))
   const byKey = new Map(given.map((one) => [one.key, one]))
   const own = requests.flatMap(({ key }) => byKey.get(key) ?? [])
   const keys = new Set(requests.map(({ key }) => key))
@@ -103,13 +100,15 @@ const fitting = (
 /** The stratum of work that names none. */
 const unnamedStratum = "all"
 
-const leaseOf = Effect.fnUntraced(function* (
+/** The history is asked for what an instruction said that has left, for a lease that is asked for again. */
+const leaseOf = (
   mark: string,
   state: State.State,
-  history: Effect.Effect<History.History, Unavailable>,
+  history: History.History | null,
   { closesAt, instruction, key, lease, n, probability }: LeaseAnswer
-): Effect.fn.Return<Lease, Problem> {
-  const text = content(state, instruction) ?? past(yield* history, state, lease, instruction)
+): Lease => {
+  const past = history === null ? undefined : History.find(history, state, Number.parseInt(lease, 10), instruction)
+  const text = Invariant.present(content(state, instruction) ?? past?.content, `the text of ${instruction}`)
   return {
     lease: `${mark}${lease}`,
     key,
@@ -118,16 +117,9 @@ const leaseOf = Effect.fnUntraced(function* (
     probability,
     closesAt: View.time(closesAt)
   }
-})
-
-/** What an instruction said that has left, for a lease that is asked for again. */
-const past = (history: History.History, state: State.State, lease: string, instruction: InstructionId) => {
-  const known = History.find(history, state, Number.parseInt(lease, 10), instruction)
-  if (known === undefined) throw new Invariant.InvariantBroken({ missing: `the text of ${instruction}` })
-  return known.content
 }
 
-const reward = Effect.fn("Server.reward")(function* (
+const reward = Effect.fnUntraced(function* (
   served: Served,
   { close, rewards }: Rewards
 ): Effect.fn.Return<RewardResults, Problem> {

@@ -19,31 +19,29 @@ export interface Recalled extends Archive.Archive {
   readonly learn: (written: Written) => void
 }
 
-/** Recalls what these commands name and what stands in the journal. */
-export const recall = Effect.fnUntraced(function* (
-  journal: Journal.Interface,
-  state: State.State,
-  commands: ReadonlyArray<Command>
-): Effect.fn.Return<Recalled, JournalError> {
-  const names = commands.map((command) => named(state, command))
-  const fetch = { concurrency: "unbounded" } as const
-  const stored = Records.make(journal, kinds.lease, StoredLease)
-  const [leases, rewards, cohorts] = yield* Effect.all(
-    [
-      stored.get(unique(names.flatMap(({ leases }) => leases))),
-      Records.make(journal, kinds.reward, StoredReward).get(unique(names.flatMap(({ rewards }) => rewards))),
-      Records.make(journal, kinds.cohort, StoredCohort).get(unique(names.flatMap(({ cohorts }) => cohorts)))
-    ],
-    fetch
-  )
-  const arms = Array.from(leases.values(), ({ arms, branch, cohort }) =>
-    arms.map((key) => State.leaseId(branch, cohort, key))
-  )
-  for (const [key, lease] of yield* stored.get(unique(arms.flat()))) leases.set(key, lease)
-  return recalled(leases, rewards.values(), new Map(Array.from(cohorts, ([key, { index }]) => [key, index])))
-})
+/** Recalls what commands name and what stands in the journal. */
+export const make = (journal: Journal.Interface) => {
+  const storedLeases = Records.make(journal, kinds.lease, StoredLease)
+  const storedRewards = Records.make(journal, kinds.reward, StoredReward)
+  const storedCohorts = Records.make(journal, kinds.cohort, StoredCohort)
+  return Effect.fnUntraced(function* (
+    state: State.State,
+    commands: ReadonlyArray<Command>
+  ): Effect.fn.Return<Recalled, JournalError> {
+    const names = commands.map((command) => named(state, command))
+    const leases = yield* storedLeases.get(unique(names.flatMap(({ leases }) => leases)))
+    const rewards = yield* storedRewards.get(unique(names.flatMap(({ rewards }) => rewards)))
+    const cohorts = yield* storedCohorts.get(unique(names.flatMap(({ cohorts }) => cohorts)))
+    const arms = Array.from(leases.values(), ({ arms, branch, cohort }) =>
+      arms.map((key) => State.leaseId(branch, cohort, key))
+    )
+    for (const [key, lease] of yield* storedLeases.get(unique(arms.flat()))) leases.set(key, lease)
+    return recalled(state, leases, rewards.values(), new Map(Array.from(cohorts, ([key, { index }]) => [key, index])))
+  })
+}
 
 const recalled = (
+  state: State.State,
   leases: Map<string, StoredLease>,
   rewards: Iterable<StoredReward>,
   cohorts: Map<string, number>
@@ -53,18 +51,21 @@ const recalled = (
     samples.set(lease, [...(samples.get(lease) ?? []), sample])
   }
   for (const reward of rewards) remember(reward)
+  const rewardedOf = (lease: string) => [...(heldLease(state, lease)?.rewarded ?? []), ...(samples.get(lease) ?? [])]
   const archived = (key: string): Archive.ArchivedLease | undefined => {
     const stored = leases.get(key)
     if (stored === undefined) return undefined
     const { given, ...place } = stored
-    return { ...given, ...place, rewarded: samples.get(given.lease) ?? [] }
+    return { ...given, ...place, rewarded: rewardedOf(given.lease) }
   }
   return {
     lease: (id) => {
       const own = archived(id)
       if (own !== undefined) return own
       const unnamed = archived(unnamedOf(id))
-      return unnamed?.lease === id ? unnamed : undefined
+      if (unnamed?.lease === id) return unnamed
+      const held = heldLease(state, id)
+      return held === undefined ? undefined : { ...held, rewarded: rewardedOf(id) }
     },
     key: (branch, key) => archived(unnamedKey(branch, key)),
     cohort: (branch, name) => cohorts.get(cohortKey(branch, name)),
@@ -73,6 +74,25 @@ const recalled = (
       for (const [, , reward] of written.rewards) remember(reward)
       for (const [key, index] of written.cohorts) cohorts.set(key, index)
     }
+  }
+}
+
+/**
+ * A lease of a cohort that takes evidence, as the state knows it with all its rewards: a reward for it needs nothing of the
+ * journal, not even where a command before it closes the cohort.
+ */
+const heldLease = (state: State.State, id: string): Archive.ArchivedLease | undefined => {
+  const open = State.openLease(state, id)
+  if (open === undefined || open.cohort.status === "settled") return undefined
+  const { cohort, lease } = open
+  return {
+    ...lease,
+    branch: state.branch,
+    cohort: cohort.name,
+    index: cohort.index,
+    isTrain: cohort.phase === "train",
+    arms: [],
+    rewarded: lease.samples.flatMap((sample, at) => (sample === null ? [] : [at]))
   }
 }
 
@@ -96,12 +116,14 @@ const named = (state: State.State, command: Command): Names => {
             cohorts: branches.map((branch) => cohortKey(branch, cohort))
           }
     }
-    case "Reward":
+    case "Reward": {
+      const rewards = command.rewards.filter(({ lease }) => heldLease(state, lease) === undefined)
       return {
         ...none,
-        leases: command.rewards.flatMap(({ lease }) => [lease, unnamedOf(lease)]),
-        rewards: command.rewards.map(({ lease, sample }) => rewardKey(lease, sample ?? 0))
+        leases: rewards.flatMap(({ lease }) => [lease, unnamedOf(lease)]),
+        rewards: rewards.map(({ lease, sample }) => rewardKey(lease, sample ?? 0))
       }
+    }
     case "Close":
     case "Seal":
       return { ...none, cohorts: branches.map((branch) => cohortKey(branch, command.cohort)) }

@@ -105,7 +105,9 @@ interface Open {
 
 /** What to write for the events that follow a state at a time. */
 export const written = (before: State.State, events: ReadonlyArray<PopulationEvent>, now: number): Written => {
-  const open = new Map(before.cohorts.map((cohort) => [cohort.name, ofCohort(cohort)]))
+  const open = new Map<string, Open>()
+  const openOf = (name: string): Open =>
+    open.get(name) ?? ofCohort(Invariant.present(State.cohort(before, name), `cohort ${name}`))
   let { branch } = before
   let step = before.learning.folded
   const log: Array<NewEvent> = []
@@ -114,11 +116,14 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
   const cohorts: Array<Written["cohorts"][number]> = []
   for (const event of events) {
     switch (event._tag) {
-      case "Leased":
-        leases.push(...leasesOf(open, branch, event, now))
+      case "Leased": {
+        const known = openOf(event.cohort)
+        leases.push(...leasesOf(known, branch, event, now))
+        open.set(event.cohort, { ...known, leases: known.leases + event.leases.length })
         continue
+      }
       case "Rewarded": {
-        const { since } = Invariant.get(open, event.cohort, "cohort")
+        const { since } = openOf(event.cohort)
         for (const { key, sample, value } of event.rewards) {
           const lease = State.leaseId(branch, event.cohort, key)
           const stored = { lease, sample, value, isLate: false }
@@ -197,15 +202,13 @@ const ofCohort = ({ index, isNamed, leases, openedAt, phase }: State.Cohort): Op
 })
 
 const leasesOf = (
-  open: Map<string, Open>,
+  known: Open,
   branch: number,
   { cohort, leases }: EventOf<"Leased">,
   now: number
 ): ReadonlyArray<Written["leases"][number]> => {
-  const known = Invariant.get(open, cohort, "cohort")
   const { index, isNamed, isTrain, since } = known
   const arms = Archive.armsOf(leases)
-  open.set(cohort, { ...known, leases: known.leases + leases.length })
   return leases.map((given, at) => {
     const place = known.leases + at
     const stored = { given, branch, cohort, index, isTrain, isNamed, place, arms: arms(given.key) }
