@@ -69,17 +69,18 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
           `${expected - own.length} of ${expected} answers of ${task.name} failed: a tool or the reward gave none. The others ` +
           "are kept; see to it and give the command again."
       })
-    results.push(taskResult(task, own, input.seed))
+    results.push(taskResult(task, own, base.seed))
     const result: GateResult = {
       gate: hash,
       command: [
         `${host.program} bench gate --seed ${input.seed}`,
+        ...Option.match(input.tasks, { onNone: () => [], onSome: (names) => [`--arms ${names}`] }),
         ...Option.match(input.preset, { onNone: () => [], onSome: (name) => [`--preset ${name}`] }),
         ...input.set.map((setting) => `--set '${setting}'`)
       ].join(" "),
       code: host.code,
       model: base.engine.model ?? base.engine.tokenizer ?? "the embedded model",
-      seed: input.seed,
+      seed: base.seed,
       tasks: [...results]
     }
     yield* host.write(`${out}/gate.json`, `${JSON.stringify(result, null, 2)}\n`)
