@@ -111,13 +111,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   weight('unseen === "zero" ? () => 0', 'unseen === "zero" ? () => 1', "optimism for the unseen"),
   weight("sumAll(known) / known.length", "sumAll(known)", "the sum of the known weights for their mean"),
   weight('best === "weight" ||', 'best !== "weight" ||', "row 9 is swapped"),
-  weight(
-    "sumAll(rewards) / rewards.length, trajectories",
-    "sumAll(rewards) / groups.length, trajectories",
-    "divides by groups"
-  ),
+  weight("mean: sum / trajectories", "mean: sum / groups.length", "divides by groups"),
   weight("squares: sumAll(means.map((mean) => mean * mean))", "squares: sumAll(means)", "squares are not squared"),
-  weight("lifetime.trajectories + rewards.length", "lifetime.trajectories + groups.length", "counts groups twice"),
+  weight("lifetime.trajectories + trajectories", "lifetime.trajectories + groups.length", "counts groups twice"),
   weight("against.get(rival)?.exponents, own", "undefined, own", "remembers the last step only"),
   weight("if (step <= population.step)", "if (step < population.step)", "rewards of a step count twice"),
   weight("    assertRewards(where, `rewards of ${instructionId}`, rewards)\n", "", "takes any number for a reward"),
