@@ -52,7 +52,7 @@ describe.skipIf(noPython !== null)(`a training loop of two ranks ${noPython ?? "
 
   it("is as the documentation prints it", async () => {
     const printed = codeBlocks(await readFile(World.guide, "utf8"), "python").find((code) =>
-      code.includes("TrainingRun(")
+      code.includes("def sample(")
     )
     await World.make(world.url, "printed")
     const file = join(cwd, "printed.py")

@@ -19,11 +19,11 @@ from inspo_client import AsyncInspo, Inspo, Problem, Reward
 
 
 class Server:
-    """Leases what it is asked for, and keeps the rewards that come."""
+    """Leases what it is asked for, and keeps the rewards that come; its first answers to them may be lost."""
 
-    def __init__(self, before: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, before: Callable[[str], None] = lambda _: None, lose: int = 0) -> None:
         self.rewards: list[dict[str, object]] = []
-        rewards = self.rewards
+        rewards, lost = self.rewards, [None] * lose
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -41,8 +41,15 @@ class Server:
                     ]
                     answer = {"cohort": "c1", "incumbent": "i0", "leases": leases}
                 else:
+                    known = [one in rewards for one in body["rewards"]]
                     rewards.extend(body["rewards"])
-                    answer = {"results": [{"outcome": "accepted"} for _ in body["rewards"]]}
+                    if lost:
+                        lost.pop()
+                        self.close_connection = True
+                        return
+                    answer = {"results": [{"outcome": "duplicate" if one else "accepted"} for one in known]}
+                    if "close" in body:
+                        answer["cohort"] = {"cohort": body["close"]["cohort"], "state": "closed"}
                 text = json.dumps(answer).encode()
                 self.send_response(200)
                 self.send_header("content-length", str(len(text)))

@@ -14,7 +14,7 @@ url, log, *numbers, attempt = sys.argv[1:]
 rank, ranks, first, last = map(int, numbers)
 groups, n = 16, 2
 
-run = TrainingRun([url], "policy", patience=20)
+run = TrainingRun([url], "policy", patience=120)
 rewards = RewardLog(log, rank, attempt)
 if first > 0:
     run.resume(first, attempt)
@@ -34,4 +34,4 @@ for number in range(first, last):
     run.close(number, groups)
     [incumbent] = run.validation(str(number), [LeaseRequest("v0")])
     incumbent.reward(0.5)
-    run.close_validation(str(number))
+    run.close_validation(str(number), groups=1)

@@ -7,6 +7,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { assert } from "vitest"
 import { codeBlocks } from "../../packages/support/Example.ts"
+import { freePort } from "../../cli/FreePort.ts"
 import { python } from "./Foreign.ts"
 import * as World from "./World.ts"
 
@@ -21,9 +22,14 @@ export interface Program {
 }
 
 /** Starts a program in a directory; those of `python/` may be imported. */
-export const start = (file: string, args: ReadonlyArray<string>, cwd: string): Program => {
+export const start = (
+  file: string,
+  args: ReadonlyArray<string>,
+  cwd: string,
+  variables: Readonly<Record<string, string>> = {}
+): Program => {
   const paths = [World.client, World.script("")].join(delimiter)
-  const env = { ...process.env, ...environment, PYTHONPATH: paths }
+  const env = { ...process.env, ...environment, ...variables, PYTHONPATH: paths }
   const child = spawn(python, ["-W", "ignore", file, ...args], { cwd, detached: true, env })
   alive.add(child)
   let output = ""
@@ -43,6 +49,25 @@ export const start = (file: string, args: ReadonlyArray<string>, cwd: string): P
       }
       kill(child)
       await exit
+    }
+  }
+}
+
+/** Starts a program in several processes that know of each other, by torch's variables. */
+export const startRanks = async (
+  ranks: number,
+  file: string,
+  args: ReadonlyArray<string>,
+  cwd: string
+): Promise<Program> => {
+  const shared = { WORLD_SIZE: String(ranks), MASTER_ADDR: "127.0.0.1", MASTER_PORT: String(await freePort()) }
+  const all = Array.from({ length: ranks }, (_, rank) =>
+    start(file, args, cwd, { ...shared, RANK: String(rank), LOCAL_RANK: String(rank) })
+  )
+  return {
+    ended: async () => (await Promise.all(all.map((one) => one.ended()))).join(""),
+    killedAt: async (file, text) => {
+      await Promise.all(all.map((one) => one.killedAt(file, text)))
     }
   }
 }

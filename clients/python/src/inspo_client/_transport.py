@@ -65,6 +65,8 @@ class Transport:
         self._urls = [urlsplit(url.rstrip("/")) for url in urls]
         self._headers = dict(headers)
         self._tls = tls
+        #: requests that were sent twice in one attempt, since their connection broke
+        self.repeated = 0
         self._first = 0
         self._idle: dict[SplitResult, list[http.client.HTTPConnection]] = {url: [] for url in self._urls}
         self._lock = threading.Lock()
@@ -125,6 +127,7 @@ class Transport:
             raise
         except (ConnectionError, http.client.HTTPException):
             # A connection that the server had closed meanwhile breaks when it is used again.
+            self.repeated += 1
             return self._send(self._connect(url, patience), url, request, patience)
 
     def _send(

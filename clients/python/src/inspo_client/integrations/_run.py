@@ -4,9 +4,8 @@ import re
 import ssl
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 
-from .._inspo import Inspo, LeaseRequest, NoInstruction, Problem
+from .._inspo import Counts, Inspo, LeaseRequest, NoInstruction, Problem
 from .._lease import Lease, Reward
 
 #: The most leases in one request, as the server allows.
@@ -47,6 +46,10 @@ class TrainingRun:
         self.run = run
         self._patience = patience
         self._problem = ""
+        #: whether something had to be told again since a cohort was closed the last time, and what was counted then
+        self._again = False
+        self._counted = Counts()
+        self._repeated = 0
         self._train = Inspo(urls, api_key=api_key, tls=tls, on_problem=self._note)
         #: of its own, since what becomes of its rewards is no reason to stop
         self._validate = Inspo(urls, api_key=api_key, tls=tls, on_problem=self._note)
@@ -87,12 +90,13 @@ class TrainingRun:
         cohort = self.cohort(number)
         if self._train.close(self.population, cohort, groups=groups, timeout=self._patience) is None:
             raise self._stopped(f"could not tell the rewards of {cohort}")
-        counts = asdict(self._train.counts)
-        wrong = {
-            name: counts[name]
-            for name in ("duplicate", "late", "superseded", "unknown", "refused", "dropped")
-            if counts[name] > 0
-        }
+        before, counts, repeated = self._counted, self._train.counts, self._train._transport.repeated
+        # A reward whose answer was lost is told again, and then is a duplicate of itself.
+        again = self._again or repeated > self._repeated
+        names = ["late", "superseded", "unknown", "refused", "dropped", *([] if again else ["duplicate"])]
+        self._again, self._counted, self._repeated = False, counts, repeated
+        wrong = {name: getattr(counts, name) - getattr(before, name) for name in names}
+        wrong = {name: count for name, count in wrong.items() if count > 0}
         if wrong:
             told = ", ".join(f"{count} {name}" for name, count in wrong.items())
             raise self._stopped(
@@ -100,10 +104,13 @@ class TrainingRun:
                 "resume from a checkpoint, or begin a run of another name"
             )
 
-    def close_validation(self, name: str) -> None:
-        """Waits until all rewards of validations are told, and closes this one."""
+    def close_validation(self, name: str, groups: int | None = None) -> None:
+        """
+        Waits until all rewards of validations are told, and has this one closed: at once, or as soon as so many groups are
+        reported, by whichever rank.
+        """
         cohort = f"{self.run}/validation/{name}"
-        if self._validate.close(self.population, cohort, timeout=self._patience) is None:
+        if self._validate.close(self.population, cohort, groups=groups, timeout=self._patience) is None:
             raise self._stopped(f"could not tell the rewards of {cohort}")
 
     def cohort(self, number: int) -> str:
@@ -143,6 +150,7 @@ class TrainingRun:
         return leases
 
     def _note(self, problem: Problem) -> None:
+        self._again = self._again or problem.kind == "waiting"
         self._problem = problem.message
 
     def _stopped(self, what: str) -> Stopped:

@@ -1,0 +1,191 @@
+"""
+Instructions in TRL's `GRPOTrainer`: a stream of training rows whose prompts hold a leased instruction, and reward functions that
+tell the server what they return.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import itertools
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from accelerate import PartialState
+from accelerate.utils import broadcast_object_list
+from datasets import IterableDataset
+from transformers import TrainerCallback
+from trl import GRPOConfig
+
+from .._inspo import LeaseRequest
+from .._lease import Lease, Question, Reward
+from ._run import TrainingRun
+from ._texts import instructed, question_text, transcript
+
+Row = Mapping[str, Any]
+
+#: Rows of a validation that are leased at a time.
+_VALIDATED = 256
+
+
+def _instructed(row: Row, lease: Lease) -> Any:
+    return instructed(row["prompt"], lease.text)
+
+
+def _asked(name: str, row: Row) -> Question:
+    return Question(name, question_text(row["prompt"]))
+
+
+def _over_and_over(rows: Iterable[Row]) -> Iterator[Row]:
+    while True:
+        is_empty = True
+        for row in rows:
+            is_empty = False
+            yield row
+        if is_empty:
+            raise ValueError("rows gave none; expected rows that can be gone through again and again, such as a list")
+
+
+class Instructions(TrainerCallback):  # type: ignore[misc]
+    """
+    A population in one `GRPOTrainer`: `train` and `validation` make its datasets, `reward` wraps the reward function that the
+    population learns from, and the object itself is a callback of the trainer. A cohort is a generation batch, a lease a prompt
+    with its generations, and the key of its group the number of its row.
+    """
+
+    def __init__(
+        self,
+        run: TrainingRun,
+        args: GRPOConfig,
+        *,
+        prompt: Callable[[Row, Lease], Any] = _instructed,
+        question: Callable[[str, Row], Question] = _asked,
+    ) -> None:
+        """
+        `args` are those of the trainer. `prompt` makes the prompt of a row; by default the instruction is the system message,
+        or stands before a prompt that is a text. `question` tells what a row asks, for reflection.
+        """
+        if args.shuffle_dataset:
+            raise ValueError("shuffle_dataset is True; expected False: its buffer would lease far ahead. Shuffle the rows")
+        if args.remove_unused_columns:
+            raise ValueError("remove_unused_columns is True; expected False: the column `lease` is needed")
+        self._run = run
+        self._n = args.num_generations
+        self._n_validation = args.num_generations_eval or args.num_generations
+        self._groups = args.generation_batch_size // args.num_generations
+        self._prompt = prompt
+        self._question = question
+        #: where the stream begins to be leased: a row of it, and the number of its cohort
+        self._skipped = 0
+        self._first = 0
+        self._step = 0
+        self._validations = 0
+        #: the rows of the validation that goes on
+        self._validated = 0
+        #: the cohort that was leased last, which was not told yet
+        self._ahead: tuple[int, list[Lease]] | None = None
+
+    def train(self, rows: Iterable[Row]) -> IterableDataset:
+        """The rows, over and over, with a column `lease` and their instruction in `prompt`; `max_steps` ends it."""
+        # Not as `gen_kwargs`: a list there would be split among the processes.
+        return IterableDataset.from_generator(functools.partial(self._stream, rows))
+
+    def validation(self, rows: Iterable[Row]) -> IterableDataset:
+        """The rows once, all under the incumbent."""
+        return IterableDataset.from_generator(functools.partial(self._validating, rows))
+
+    def reward(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The reward function, whose values are told to the server; None says that the environment failed."""
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def awaited(**given: Any) -> Any:
+                values = await function(**given)
+                await asyncio.to_thread(self._tell, values, **given)
+                return values
+
+            return awaited
+
+        @functools.wraps(function)
+        def told(**given: Any) -> Any:
+            values = function(**given)
+            self._tell(values, **given)
+            return values
+
+        return told
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        self._step = state.global_step
+        batches = state.global_step * args.gradient_accumulation_steps
+        self._first = batches // (args.steps_per_generation * args.num_iterations)
+        self._skipped = 0 if args.ignore_data_skip else self._first * self._groups
+        if self._first > 0:
+            [attempt] = broadcast_object_list([uuid.uuid4().hex])
+            self._run.resume(self._first, attempt)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        self._step = state.global_step
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        # What was read ahead is not trained on any more.
+        if self._ahead is not None and PartialState().is_main_process:
+            number, leases = self._ahead
+            for lease in leases:
+                lease.abandon()
+            self._run.close(number, self._groups)
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        if self._validated > 0:
+            self._run.close_validation(self._validation(), self._validated)
+        self._validations += 1
+
+    def _validation(self) -> str:
+        return f"{self._step}.{self._validations}"
+
+    def _stream(self, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
+        numbered = enumerate(_over_and_over(rows))
+        # The trainer runs through what it was trained on before, and throws it away.
+        for _, row in itertools.islice(numbered, self._skipped):
+            yield {**row, "lease": None}
+        for number in itertools.count(self._first):
+            batch = list(itertools.islice(numbered, self._groups))
+            requests = [self._request(record, row, self._n) for record, row in batch]
+            leases = self._run.leases(number, requests, policy_version=str(self._step))
+            self._ahead = (number, leases)
+            for (_, row), lease in zip(batch, leases):
+                yield self._leased(row, lease, {"cohort": number})
+
+    def _validating(self, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
+        name, numbered = self._validation(), enumerate(rows)
+        self._validated = 0
+        while batch := list(itertools.islice(numbered, _VALIDATED)):
+            self._validated += len(batch)
+            requests = [self._request(record, row, self._n_validation) for record, row in batch]
+            for (_, row), lease in zip(batch, self._run.validation(name, requests)):
+                yield self._leased(row, lease, {"validation": name})
+
+    def _request(self, record: int, row: Row, n: int) -> LeaseRequest:
+        return LeaseRequest(str(record), n, question=self._question(str(record), row))
+
+    def _leased(self, row: Row, lease: Lease, where: Mapping[str, Any]) -> dict[str, Any]:
+        told = {"id": lease.id, "instruction": lease.instruction, "key": lease.key, "n": lease.n, **where}
+        return {**row, "prompt": self._prompt(row, lease), "lease": told}
+
+    def _tell(self, values: list[float | None], *, lease: list[dict[str, Any]], completions: Any, **_: Any) -> None:
+        # Processes hold slices of the batch, in their order.
+        before = PartialState().process_index * len(lease)
+        for place, (one, value, completion) in enumerate(zip(lease, values, completions)):
+            reward = Reward(
+                one["id"],
+                None if value is None else float(value),
+                failed=value is None,
+                sample=(before + place) % one["n"],
+                transcript=transcript(completion),
+            )
+            self._run.reward(reward, validation="validation" in one)
+        if "cohort" in lease[0]:
+            self._run.close(lease[0]["cohort"], self._groups)
+            if self._ahead is not None and self._ahead[0] == lease[0]["cohort"]:
+                self._ahead = None

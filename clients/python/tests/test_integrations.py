@@ -1,0 +1,58 @@
+"""What trainers share, where a server's answer is lost, and where it refuses."""
+
+from __future__ import annotations
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from inspo_client import LeaseRequest
+from inspo_client.integrations import Stopped, TrainingRun, instructed, question_text, transcript
+from test_client import Server
+
+
+class Training(unittest.TestCase):
+    def test_answer_lost(self) -> None:
+        """A reward that is told again, since the answer to it was lost, is no second one."""
+        run = TrainingRun([Server(lose=1).url], "policy", patience=20)
+        [lease] = run.leases(0, [LeaseRequest("k")])
+        lease.reward(1)
+        run.close(0, groups=1)
+        lease.reward(1)
+        with self.assertRaisesRegex(Stopped, r"not all accepted \(1 duplicate\)"):
+            run.close(1, groups=1)
+
+    def test_nobody_answers(self) -> None:
+        """Without a server training stops, and is told why."""
+        run = TrainingRun(["http://127.0.0.1:1"], "policy", patience=0.2)
+        with self.assertRaisesRegex(Stopped, "got no leases of train/0 within 0.2 s: .+"):
+            run.leases(0, [LeaseRequest("k")])
+
+    def test_many_groups(self) -> None:
+        """More leases than a request may ask for are asked for in several."""
+        server = Server()
+        asked = TrainingRun([server.url], "policy").leases(0, [LeaseRequest(str(one)) for one in range(1500)])
+        self.assertEqual([lease.key for lease in asked], [str(one) for one in range(1500)])
+
+    def test_keys(self) -> None:
+        run = TrainingRun(["http://127.0.0.1:1"], "policy")
+        with self.assertRaisesRegex(ValueError, "key is None"):
+            run.leases(0, [LeaseRequest()])
+
+    def test_texts(self) -> None:
+        user = {"role": "user", "content": "Who?"}
+        system = {"role": "system", "content": "Be brief."}
+        self.assertEqual(instructed([user], "Be brief."), [system, user])
+        self.assertEqual(instructed([{"role": "system", "content": "Be."}, user], "Be brief."), [system, user])
+        self.assertEqual(instructed("Who?", "Be brief."), "Be brief.\n\nWho?")
+        self.assertEqual(question_text([system, user]), "Who?")
+        self.assertLessEqual(len(question_text("x" * 20_000)), 16_384)
+        self.assertEqual(transcript([{"role": "assistant", "content": "I."}]), [{"role": "assistant", "content": "I."}])
+        self.assertLessEqual(len(str(transcript("x" * 300_000))), 262_144)
+
+
+if __name__ == "__main__":
+    unittest.main()

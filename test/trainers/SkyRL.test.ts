@@ -1,0 +1,61 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { endAll } from "../cli/Inspo.ts"
+import * as Foreign from "./support/Foreign.ts"
+import * as Laws from "./support/Laws.ts"
+import * as Programs from "./support/Programs.ts"
+import * as World from "./support/World.ts"
+
+const cohorts = 32
+
+describe.skipIf(Foreign.problem !== null)(
+  `SkyRL's trainer ${Foreign.problem ?? ""}`,
+  { timeout: Programs.patience },
+  () => {
+    let cwd = ""
+    let world: World.World
+
+    beforeAll(async () => {
+      cwd = await mkdtemp(join(tmpdir(), "inspo-skyrl-trainer-"))
+      world = await World.start(cwd)
+    }, Programs.patience)
+
+    afterAll(async () => {
+      Programs.endAll()
+      await world.stop()
+      endAll()
+      await rm(cwd, { recursive: true, force: true })
+    })
+
+    const log = () => join(cwd, "log-0.jsonl")
+    const start = (attempt: string) =>
+      Programs.start(World.script("skyrl_run.py"), [world.url, cwd, attempt, String(cohorts)], cwd)
+
+    it("samples through a kill -9, and the population finds the best", async () => {
+      await start("one").killedAt(log(), '"cohort": 8,')
+      const first = Number(await readFile(join(cwd, "checkpoint"), "utf8"))
+      assert.isAtLeast(first, 1)
+      await start("two").ended()
+      await Laws.check(await Laws.readLog(log()), {
+        url: world.url,
+        attempts: [
+          { name: "one", first: 0 },
+          { name: "two", first }
+        ],
+        cohorts,
+        groups: 16,
+        n: 2
+      })
+      const validated = await Laws.readLog(join(cwd, "validation-0.jsonl"))
+      assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
+    })
+
+    it("has the entrypoint that the documentation prints", async () => {
+      await (await Programs.startPrinted("BasePPOExp", {}, cwd)).ended()
+      const wrapped = await Programs.start(World.script("skyrl_printed.py"), [], cwd).ended()
+      assert.include(wrapped, "InstructedGenerator around SkyRLGymGenerator")
+    })
+  }
+)
