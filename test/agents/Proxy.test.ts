@@ -6,6 +6,7 @@ import { Limits, Population } from "@inspo/serve"
 import { Effect, Option, Schema } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
 import * as Upstream from "../../apps/cli/src/serve/Upstream.ts"
+import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
 import { freePort } from "../cli/FreePort.ts"
 import { endAll, inspoServer } from "../cli/Inspo.ts"
 import { ModelServer } from "./ModelServer.ts"
@@ -268,6 +269,46 @@ describe("inspo serve --upstream", { timeout: 60_000 }, () => {
     const untold = await fetch(`${open}/v1/chat/completions`, { method: "POST", body: stream, duplex: "half" })
     assert.strictEqual(untold.status, 413)
   })
+
+  it.skipIf(PostgresServer.unavailable !== null)(
+    "passes requests on through a standby, and goes on when the active server is gone",
+    async () => {
+      const database = await PostgresServer.start()
+      try {
+        const start = async () => {
+          const args = [
+            "serve",
+            "serve.json",
+            "--port",
+            "0",
+            "--json",
+            "--database",
+            database.url,
+            "--upstream",
+            modelUrl
+          ]
+          const { child, ready } = await inspoServer(args, { cwd: directory })
+          return { child, url: decodeReady(ready).url }
+        }
+        const [active, standby] = [await start(), await start()]
+        const ask = async () => {
+          const response = await post(`${standby.url}/v1/chat/completions`, {
+            messages: [{ role: "system", content: "{{inspo:support|Be helpful.}}" }]
+          })
+          assert.strictEqual(response.status, 200, await response.text())
+          return response.headers.get("inspo-lease")
+        }
+        await vi.waitFor(async () => assert.isNotNull(await ask()), patience)
+        active.child.kill("SIGKILL")
+        assert.isNull(await ask())
+        await vi.waitFor(async () => assert.isNotNull(await ask()), { timeout: 30_000 })
+        for (const system of model.takeSystems()) assert.include(known, system)
+        standby.child.kill("SIGKILL")
+      } finally {
+        await database.stop()
+      }
+    }
+  )
 
   it("takes no upstream that could hold a key, and no key without one", async () => {
     const refused = (upstream: string | null, upstreamKeyEnv: string | null) =>
