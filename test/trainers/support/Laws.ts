@@ -82,6 +82,12 @@ export const checkLeased = async (url: string, population: string): Promise<void
   assert.deepStrictEqual([leases.open, leases.lost], [0, 0])
 }
 
+/** The rewards that a population learned of, group by group. */
+export const foldedRewards = async (url: string, population: string): Promise<ReadonlyArray<ReadonlyArray<number>>> => {
+  const closed = (await eventsOf(url, population)).filter(({ type }) => type === "Closed")
+  return closed.flatMap(({ data }) => decodeClosed(data).units.map(({ rewards }) => rewards))
+}
+
 /** Checks all laws, once the trainer has ended. */
 export const check = async (rows: ReadonlyArray<Row>, expected: Expected): Promise<void> => {
   const living = rows.filter((row) => isLiving(row, expected.attempts))
@@ -117,10 +123,10 @@ const read = async (url: string, path: string, population = "policy"): Promise<u
 
 type Event = ReturnType<typeof decodeEvents>["events"][number]
 
-const eventsOf = async (url: string): Promise<ReadonlyArray<Event>> => {
+const eventsOf = async (url: string, population = "policy"): Promise<ReadonlyArray<Event>> => {
   const all: Array<Event> = []
   for (let after = -1; ;) {
-    const { events, last } = decodeEvents(await read(url, `/events?after=${after}`))
+    const { events, last } = decodeEvents(await read(url, `/events?after=${after}`, population))
     if (events.length === 0) return all
     all.push(...events)
     after = last

@@ -1,0 +1,75 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { endAll } from "../cli/Inspo.ts"
+import * as Foreign from "./support/Foreign.ts"
+import * as Laws from "./support/Laws.ts"
+import * as Programs from "./support/Programs.ts"
+import * as World from "./support/World.ts"
+
+const cohorts = 32
+
+describe.skipIf(Foreign.problem !== null)(
+  `verl's trainer ${Foreign.problem ?? ""}`,
+  { timeout: Programs.patience },
+  () => {
+    let cwd = ""
+    let world: World.World
+
+    beforeAll(async () => {
+      cwd = await mkdtemp(join(tmpdir(), "inspo-verl-trainer-"))
+      world = await World.start(cwd)
+    }, Programs.patience)
+
+    afterAll(async () => {
+      Programs.endAll()
+      await world.stop()
+      endAll()
+      await rm(cwd, { recursive: true, force: true })
+    })
+
+    const log = () => join(cwd, "log-0.jsonl")
+    const start = (attempt: string) =>
+      Programs.start(World.script("verl_run.py"), [world.url, cwd, attempt, String(cohorts), "policy"], cwd)
+
+    it("samples through a kill -9, and the population finds the best", async () => {
+      await start("one").killedAt(log(), '"cohort": 8,')
+      const first = Number(await readFile(join(cwd, "checkpoints", "latest_checkpointed_iteration.txt"), "utf8"))
+      assert.isAtLeast(first, 1)
+      await start("two").ended()
+      await Laws.check(await Laws.readLog(log()), {
+        url: world.url,
+        attempts: [
+          { name: "one", first: 0 },
+          { name: "two", first }
+        ],
+        cohorts,
+        groups: 16,
+        n: 2
+      })
+      const validated = await Laws.readLog(join(cwd, "validation-0.jsonl"))
+      assert.lengthOf(validated, 20, "five questions twice, at two steps")
+      assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
+    })
+
+    it("is told no reward of a sample that failed, and stops where agent loops score themselves", async () => {
+      await World.make(world.url, "flawed")
+      const folder = await mkdtemp(join(cwd, "flawed-"))
+      const args = [world.url, folder, "one", "4", "flawed", "Flawed"]
+      const told = await Programs.start(World.script("verl_run.py"), args, cwd).ended().then(String, String)
+      assert.include(told, "no sample was scored; expected agent loops that leave it to verl's reward workers")
+      const rows = await Laws.readLog(join(folder, "log-0.jsonl"))
+      assert.lengthOf(rows, 31, "all samples of the first step but one")
+      assert.lengthOf((await Laws.foldedRewards(world.url, "flawed")).flat(), 31)
+    })
+
+    it("has the manager that the documentation prints, and refuses trainers that ask more than once in a step", async () => {
+      await (await Programs.startPrinted("InstructedManager", {}, cwd)).ended()
+      const said = await Programs.start(World.script("verl_printed.py"), [], cwd).ended()
+      assert.include(said, "Instructed policy")
+      assert.include(said, "trainer.v1.trainer_mode is colocate_async; expected sync")
+      assert.include(said, "reward.reward_model.enable_resource_pool is False; expected True")
+    })
+  }
+)
