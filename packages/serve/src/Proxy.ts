@@ -133,9 +133,11 @@ const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): E
   const { admin, lease } = keys
   if (admin === undefined) return Effect.void
   // Where the upstream's key is the caller's, it has the usual header.
-  const given = headers["inspo-key"] ?? (upstreamKey === undefined ? undefined : bearerOf(headers["authorization"]))
-  const isKey = [admin, ...(lease === undefined ? [] : [lease])].some(
-    (key) => given !== undefined && Credentials.isSecret(given, key)
+  const own = headers["inspo-key"]
+  const isKey = [admin, ...(lease === undefined ? [] : [lease])].some((key) =>
+    own === undefined
+      ? upstreamKey !== undefined && Credentials.isBearer(headers["authorization"], key)
+      : Credentials.isSecret(own, key)
   )
   if (isKey) return Effect.void
   const where = upstreamKey === undefined ? "`inspo-key: KEY`" : "`authorization: Bearer KEY`, or `inspo-key: KEY`,"
@@ -143,8 +145,6 @@ const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): E
     new Refused({ status: 401, code: "key", message: `send the header ${where} with a key of this server` })
   )
 }
-
-const bearerOf = (header: string | undefined): string | undefined => /^Bearer\s+(.+)$/iu.exec(header ?? "")?.[1]
 
 /** What the upstream is told of the caller's headers. */
 const onward = (headers: Headers.Headers, { upstreamKey }: Options): Readonly<Record<string, string>> => ({
