@@ -1,7 +1,7 @@
 import { RandomStream } from "@inspo/domain"
 import { Effect, Random } from "effect"
 import jstat from "jstat"
-import { mean, sum } from "simple-statistics"
+import { mean, shuffle, sum } from "simple-statistics"
 import type { Interval } from "./Interval.ts"
 
 /** `permutations` is how many are drawn for the p-value; equal seeds draw the same ones. */
@@ -94,21 +94,9 @@ const permuted = (scores: ReadonlyArray<ReadonlyArray<number>>, permutations: nu
     Effect.map(Random.Random, (random) => {
       let count = 0
       for (let drawn = 0; drawn < permutations; drawn++)
-        if (apart(scores.map((row) => shuffled(row, () => random.nextDoubleUnsafe()))) >= observed) count++
+        if (apart(scores.map((row) => shuffle([...row], () => random.nextDoubleUnsafe()))) >= observed) count++
       return count
     })
   )
   return (asFar + 1) / (permutations + 1)
-}
-
-/** Fisher and Yates's shuffle. */
-const shuffled = (row: ReadonlyArray<number>, draw: () => number): ReadonlyArray<number> => {
-  const dealt = [...row]
-  for (let last = dealt.length - 1; last > 0; last--) {
-    const other = Math.floor(draw() * (last + 1))
-    const held = dealt[last] ?? 0
-    dealt[last] = dealt[other] ?? 0
-    dealt[other] = held
-  }
-  return dealt
 }
