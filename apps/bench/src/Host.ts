@@ -29,12 +29,8 @@ export interface Host<E, R> {
    */
   readonly answer: (
     config: RunConfig,
-    asked: {
-      readonly instruction: string
-      readonly path: RandomStream.StreamPath
-      readonly questions: ReadonlyArray<{ readonly index: number; readonly question: Question.Question }>
-    },
-    kept: { readonly file: string; readonly lines: (finished: ReadonlyArray<Trajectory.Trajectory>) => string }
+    asked: Asked,
+    kept: Kept
   ) => Effect.Effect<ReadonlyArray<Trajectory.Trajectory>, E, R>
   /** A whole file, or null where there is none. */
   readonly read: (file: string) => Effect.Effect<string | null, E, R>
@@ -46,6 +42,19 @@ export interface Host<E, R> {
   readonly code: string
   /** How the user calls the program. */
   readonly program: string
+}
+
+/** What {@link Host.answer} asks. */
+export interface Asked {
+  readonly instruction: string
+  readonly path: RandomStream.StreamPath
+  readonly questions: ReadonlyArray<{ readonly index: number; readonly question: Question.Question }>
+}
+
+/** What {@link Host.answer} keeps of the answers, and where. */
+export interface Kept {
+  readonly file: string
+  readonly lines: (finished: ReadonlyArray<Trajectory.Trajectory>) => string
 }
 
 /** EM on test questions after so many steps of training. */
