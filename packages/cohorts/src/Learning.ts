@@ -108,6 +108,14 @@ export const Evolution = Schema.Struct({
 })
 export interface Evolution extends Schema.Schema.Type<typeof Evolution> {}
 
+/** The id that a candidate has while it is asked its parent's questions; `place` counts the candidates of a round from 0. */
+export const candidateId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
+  InstructionId.make(`candidate-${step}.${round}.${place}`)
+
+/** The id of a candidate while people decide on it. Who is tried is counted anew, so that has another. */
+export const proposalId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
+  InstructionId.make(`proposal-${step}.${round}.${place}`)
+
 /** Which decision comes next; `Rest`: none before the next cohort is folded. */
 export const Phase = Schema.Literals(["Rest", "Score", "Judge", "Refill", "Prune", "ChooseParents", "Conclude"])
 export type Phase = typeof Phase.Type

@@ -1,10 +1,17 @@
 /** How a population stands, as it is shown: estimates and intervals, what is open, and what the next decision waits for. */
-import { InstructionId } from "@inspo/domain/Instruction"
+import type { InstructionId } from "@inspo/domain/Instruction"
 import type { Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
 import * as Difference from "./Difference.ts"
-import { candidateId } from "./internal/Evolving.ts"
-import { type Content, type Dossier, type Evolution, type Incumbent, incumbentOf, type Tally } from "./Learning.ts"
+import {
+  candidateId,
+  type Content,
+  type Dossier,
+  type Incumbent,
+  incumbentOf,
+  proposalId,
+  type Tally
+} from "./Learning.ts"
 import * as MeanInterval from "./MeanInterval.ts"
 import { dossier, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
@@ -63,10 +70,6 @@ export interface Standing {
   readonly silenceForbids: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
   readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
 }
-
-/** The id of a candidate while people decide on it. Who is tried is counted anew, so that has another. */
-export const proposalId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
-  InstructionId.make(`proposal-${step}.${round}.${place}`)
 
 /** Shows a state. Pure. */
 export const standing = (strategies: Strategies, state: State): Standing => {

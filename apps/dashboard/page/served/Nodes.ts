@@ -1,7 +1,7 @@
 /** Every instruction that is or was in a population: what the server knows of it now, and what the log tells. */
 import type { Wording } from "@inspo/serve/Instruction"
 import type { Member } from "@inspo/serve/Member"
-import type { Stories, Story } from "../../src/served/Stories.ts"
+import { type Stories, storiesOf, type Story } from "../../src/served/Stories.ts"
 
 export interface Node {
   readonly id: string
@@ -16,8 +16,9 @@ export interface Node {
 /** Those that the server names, then those that the log alone knows, with how deep they hang below their first ancestor. */
 export const nodesOf = (
   members: ReadonlyArray<Member>,
-  { stories }: Pick<Stories, "stories">
+  told: Stories
 ): ReadonlyArray<Node & { readonly depth: number }> => {
+  const stories = storiesOf(told)
   const present = new Set(members.map(({ id }) => id))
   const nodes: ReadonlyArray<Node> = [
     ...members.map((member) => ({

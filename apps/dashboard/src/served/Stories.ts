@@ -1,19 +1,14 @@
 /** What a population's log tells of each instruction: where it came from, how it was tried, and why it left. */
 import type { EventOf, PopulationEvent } from "@inspo/cohorts"
-import type { Content, Proposed } from "@inspo/cohorts/Learning"
+import * as History from "@inspo/cohorts/History"
 import { percent, plural, quantity } from "../Format.ts"
 import { inWords } from "../Reason.ts"
 
-/** An instruction that is or was a member. `bornAfter` and `left.after` count the cohorts that the evidence rested on by then. */
-export interface Story {
-  readonly id: string
-  readonly content: Content
-  readonly entered: "seed" | "variant" | "added" | "proposed"
-  readonly parent: string | null
-  readonly rationale: string | null
-  readonly bornAfter: number
+/** An instruction that is or was a member, with its trial and its end in words. */
+export interface Story extends Pick<History.Known, "id" | "content" | "parent" | "rationale" | "bornAfter"> {
+  readonly entered: History.Known["origin"]
   readonly trial: string | null
-  readonly left: { readonly after: number; readonly how: "pruned" | "retired" | "rewound"; readonly why: string } | null
+  readonly left: (Pick<History.Departure, "after" | "how"> & { readonly why: string }) | null
 }
 
 /** A thing that happened, in words. */
@@ -23,151 +18,56 @@ export interface Line {
   readonly text: string
 }
 
-/** A log as far as it was told. `proposal` is the newest; `weights` are those by which members were last ranked, best first. */
+/** A log as far as it was told. */
 export interface Stories {
-  readonly stories: ReadonlyMap<string, Story>
+  readonly history: History.History
   readonly lines: ReadonlyArray<Line>
-  readonly folded: number
-  readonly incumbent: string | null
-  readonly weights: ReadonlyArray<readonly [id: string, weight: number]>
-  readonly proposal: Pick<EventOf<"CandidatesProposed">, "candidates" | "parent"> | null
 }
 
-export const none: Stories = {
-  stories: new Map(),
-  lines: [],
-  folded: 0,
-  incumbent: null,
-  weights: [],
-  proposal: null
-}
+export const none: Stories = { history: History.none, lines: [] }
 
 /** The stories after one more event, which happened `at` a time, as ISO 8601. Pure. */
-export const tell = (before: Stories, event: PopulationEvent, at: string): Stories => {
-  const text = lineOf(before, event)
-  const after = change(before, event)
-  return text === null ? after : { ...after, lines: [...before.lines, { at, tone: toneOf(event), text }] }
-}
-
-/** Those that have not left. */
-export const alive = ({ stories }: Pick<Stories, "stories">): ReadonlyArray<Story> =>
-  [...stories.values()].filter(({ left }) => left === null)
-
-const change = (before: Stories, event: PopulationEvent): Stories => {
-  switch (event._tag) {
-    case "Created":
-      return event.members.reduce<Stories>(
-        (after, { content, instruction }, index) =>
-          enter(after, { id: instruction.id, content, entered: index === 0 ? "seed" : "variant", parent: null }),
-        { ...before, incumbent: event.members[0].instruction.id }
-      )
-    case "MemberAdded":
-      return enter(before, {
-        id: event.member.instruction.id,
-        content: event.member.content,
-        entered: "added",
-        parent: event.member.instruction.parent
-      })
-    case "MemberRetired":
-      return leave(before, event.id, "retired", "retired by hand")
-    case "CohortOpened":
-      return event.phase === "train" ? { ...before, weights: ranked(event.weights) } : before
-    case "Closed":
-      return { ...before, folded: event.index }
-    case "CandidatesProposed":
-      return { ...before, proposal: event }
-    case "TrialBegun":
-      return event.entering.reduce(
-        (after, { content, instruction }) =>
-          enter(after, { id: instruction.id, content, entered: "proposed", parent: instruction.parent }),
-        before
-      )
-    case "Pruned":
-      return depart(before, event.pruned, event.kept)
-    case "Refilled":
-      return event.accepted.reduce(
-        (after, { content, instruction: { id, parent }, mean, questions, verdict }) =>
-          note(
-            after.stories.has(id) ? after : enter(after, { id, content, entered: "proposed", parent }),
-            id,
-            `${inWords(verdict)}: ${percent(mean)} over ${plural(questions, "unit")}`
-          ),
-        depart(before, event.replaced, [])
-      )
-    case "Concluded":
-      return { ...before, incumbent: event.incumbent.id }
-    case "Rewound":
-      return rewound(before, event)
-    default:
-      return before
+export const tell = ({ history, lines }: Stories, event: PopulationEvent, at: string): Stories => {
+  const text = lineOf(history, event)
+  return {
+    history: History.after(history, event),
+    lines: text === null ? lines : [...lines, { at, tone: toneOf(event), text }]
   }
 }
 
-const enter = (before: Stories, story: Pick<Story, "id" | "content" | "entered" | "parent">): Stories => ({
-  ...before,
-  stories: new Map(before.stories).set(story.id, {
-    ...story,
-    rationale: rationaleOf(before.proposal?.candidates ?? [], story.content),
-    bornAfter: before.folded,
-    trial: null,
-    left: null
-  })
+/** Those of all that were members, by id. */
+export const storiesOf = ({ history }: Stories): ReadonlyMap<string, Story> =>
+  new Map([...history.known].flatMap(([id, known]) => (known.stage === "alive" ? [[id, storyOf(known)]] : [])))
+
+const storyOf = ({ bornAfter, content, id, left, origin, parent, rationale, trial }: History.Known): Story => ({
+  id,
+  content,
+  entered: origin,
+  parent,
+  rationale,
+  bornAfter,
+  trial:
+    trial === null ? null : `${inWords(trial.verdict)}: ${percent(trial.mean)} over ${plural(trial.questions, "unit")}`,
+  left: left === null ? null : { after: left.after, how: left.how, why: whyOf(left) }
 })
 
-const rationaleOf = (candidates: ReadonlyArray<Proposed>, content: Content): string | null => {
-  const said = JSON.stringify(content)
-  return candidates.find((one) => JSON.stringify(one.content) === said)?.rationale ?? null
-}
-
-const note = (before: Stories, id: string, trial: string): Stories => {
-  const story = before.stories.get(id)
-  return story === undefined ? before : { ...before, stories: new Map(before.stories).set(id, { ...story, trial }) }
-}
-
-const leave = (before: Stories, id: string, how: NonNullable<Story["left"]>["how"], why: string): Stories => {
-  const story = before.stories.get(id)
-  if (story === undefined) return before
-  return {
-    ...before,
-    stories: new Map(before.stories).set(id, { ...story, left: { after: before.folded, how, why } })
+const whyOf = (left: History.Departure): string => {
+  switch (left.how) {
+    case "pruned":
+      return inFigures(left)
+    case "retired":
+      return "retired by hand"
+    case "rewound":
+      return `given up when the log went back to ${left.to}`
   }
 }
 
-type Leaving = EventOf<"Pruned">["pruned"][number]
-
-const depart = (before: Stories, leaving: ReadonlyArray<Leaving>, kept: ReadonlyArray<string>): Stories =>
-  leaving.reduce((after, one) => leave(after, one.id, "pruned", evidence(before, one, kept)), before)
-
 /** Why one left, with the figures that were there: how certain it was, and its value beside that of the best who stayed. */
-const evidence = (
-  { weights }: Stories,
-  { certainty, id, reason, weight }: Leaving,
-  kept: ReadonlyArray<string>
-): string => {
-  const best = weights.find((one) => one[0] !== id && (kept.length === 0 || kept.includes(one[0])))
-  return [
+const inFigures = ({ best, leaving: { certainty, reason, weight } }: History.Evidence): string =>
+  [
     certainty === undefined ? inWords(reason) : `${inWords(reason)}, with certainty ${percent(certainty)}`,
-    `value ${quantity(weight)}${best === undefined ? "" : `, against ${quantity(best[1])} of ${best[0]}`}`
+    `value ${quantity(weight)}${best === null ? "" : `, against ${quantity(best.weight)} of ${best.id}`}`
   ].join("; ")
-}
-
-/** Whoever lives on the branch that goes on is back, and everyone else gone. */
-const rewound = (before: Stories, { learning, to }: EventOf<"Rewound">): Stories => {
-  const living = new Set<string>(learning.population.members.map(({ instruction }) => instruction.id))
-  const back = { ...before, folded: learning.folded, incumbent: learning.incumbent.id, proposal: null }
-  const stories = new Map(before.stories)
-  for (const [id, story] of before.stories)
-    if (living.has(id)) stories.set(id, { ...story, left: null })
-    else if (story.left === null)
-      stories.set(id, {
-        ...story,
-        left: { after: learning.folded, how: "rewound", why: `given up when the log went back to ${to}` }
-      })
-  return { ...back, stories }
-}
-
-const ranked = (weights: EventOf<"CohortOpened">["weights"]): Stories["weights"] =>
-  weights.map(({ id, weight }) => [id, weight] as const).sort((a, b) => b[1] - a[1])
 
 const toneOf = ({ _tag }: PopulationEvent): Line["tone"] =>
   _tag === "Pruned" || _tag === "MemberRetired" ? "prune" : evolving.has(_tag) ? "evolve" : "plain"
@@ -184,7 +84,7 @@ const evolving: ReadonlySet<PopulationEvent["_tag"]> = new Set([
 const list = (names: ReadonlyArray<string>): string => names.join(", ")
 
 /** What an event says to people; null where it is no news, as a cohort that opens, or a decision that changed nothing. */
-const lineOf = (before: Stories, event: PopulationEvent): string | null => {
+const lineOf = (before: History.History, event: PopulationEvent): string | null => {
   switch (event._tag) {
     case "Created":
       return `Made with ${plural(event.members.length, "instruction")}, as ${event.settings.profile}`
@@ -203,7 +103,9 @@ const lineOf = (before: Stories, event: PopulationEvent): string | null => {
     case "Pruned":
       return event.pruned.length === 0
         ? null
-        : event.pruned.map((one) => `${one.id} was pruned: ${evidence(before, one, event.kept)}`).join(". ")
+        : event.pruned
+            .map((one) => `${one.id} was pruned: ${inFigures(History.evidence(before, one, event.kept))}`)
+            .join(". ")
     case "ParentsChosen":
       return `An evolution begins, from ${list(event.parents)}`
     case "CandidatesProposed":
@@ -234,10 +136,10 @@ const lineOf = (before: Stories, event: PopulationEvent): string | null => {
 const verdictOf = ({ mean, parentMean, questions, reason }: EventOf<"CandidatesJudged">["verdicts"][number]): string =>
   `${inWords(reason)}, ${percent(mean)}${parentMean === null ? "" : ` against ${percent(parentMean)}`} over ${plural(questions, "unit")}`
 
-const refilled = (before: Stories, { accepted, replaced }: EventOf<"Refilled">): string | null => {
+const refilled = (before: History.History, { accepted, replaced }: EventOf<"Refilled">): string | null => {
   const parts = [
     ...(accepted.length === 0 ? [] : [`${list(accepted.map(({ instruction }) => instruction.id))} entered`]),
-    ...replaced.map((one) => `${one.id} left: ${evidence(before, one, [])}`)
+    ...replaced.map((one) => `${one.id} left: ${inFigures(History.evidence(before, one, []))}`)
   ]
   return parts.length === 0 ? null : parts.join(". ")
 }

@@ -7,6 +7,7 @@ import { Array as Arr, Option } from "effect"
 import * as Difference from "../Difference.ts"
 import type { EventOf, PopulationEvent } from "../Event.ts"
 import {
+  candidateId,
   type Evolution,
   type Incumbent,
   type Learning,
@@ -66,10 +67,6 @@ export const design = ({ trial }: Settings): Round.Design => ({
   interim: trial.lookEvery,
   inSteps: true
 })
-
-/** The id that a candidate has while it is asked its parent's questions; `place` counts the candidates of a round from 0. */
-export const candidateId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
-  InstructionId.make(`candidate-${step}.${round}.${place}`)
 
 /** Once a person has decided on all candidates, or nobody has to, those who may are tried. */
 const beginTrial = ({ learning, settings }: State, evolution: Evolution): EventOf<"TrialBegun"> | null => {

@@ -7,7 +7,7 @@ import { Array as Arr, HashMap, Option, Result } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
-import { incumbentOf } from "../Learning.ts"
+import { candidateId, incumbentOf } from "../Learning.ts"
 import { shares } from "../Shares.ts"
 import {
   ancestry,
@@ -21,7 +21,7 @@ import {
   type Sticky
 } from "../State.ts"
 import type { Strategies } from "../Strategies.ts"
-import { candidateId, design } from "./Evolving.ts"
+import { design } from "./Evolving.ts"
 
 /** What follows from a request for leases; the answer is read from the state after the events. */
 export const lease = (

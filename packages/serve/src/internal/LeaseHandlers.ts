@@ -1,5 +1,5 @@
 /** What agents and trainers ask: leases, rewards, the incumbent, rewinding. */
-import { type Answer, content, type LeaseAnswer, Learning, type State } from "@inspo/cohorts"
+import { type Answer, content, History, type LeaseAnswer, Learning, type State } from "@inspo/cohorts"
 import * as Invariant from "@inspo/domain/Invariant"
 import { QuestionId } from "@inspo/domain/Question"
 import { Effect, Result, Struct } from "effect"
@@ -12,7 +12,7 @@ import { Populations, type Served } from "../Populations.ts"
 import type { Incumbent, Rewind, Rewound } from "../Population.ts"
 import type { Close, CohortState, Reward, RewardResult, RewardResults, Rewards } from "../Reward.ts"
 import type * as Told from "../Told.ts"
-import * as History from "./History.ts"
+import * as Loading from "./Loading.ts"
 import * as Metrics from "./Metrics.ts"
 import { ofFailure, ofJournal, type Problem, refusal } from "./Refusals.ts"
 import * as View from "./View.ts"
@@ -57,7 +57,7 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
   yield* Metrics.leased(served, leases.length)
   const state = yield* served.live.state
   const isKnown = leases.every(({ instruction }) => content(state, instruction) !== null)
-  const history = isKnown ? null : yield* Effect.mapError(History.load(served.journal), ofJournal)
+  const history = isKnown ? null : yield* Effect.mapError(Loading.history(served.journal), ofJournal)
   const given = leases.map((one) => leaseOf(served.mark, state, history, one))
   const byKey = new Map(given.map((one) => [one.key, one]))
   const own = requests.flatMap(({ key }) => byKey.get(key) ?? [])
@@ -107,7 +107,7 @@ const leaseOf = (
   history: History.History | null,
   { closesAt, instruction, key, lease, n, probability }: LeaseAnswer
 ): Lease => {
-  const past = history === null ? undefined : History.find(history, state, Number.parseInt(lease, 10), instruction)
+  const past = history === null ? undefined : History.find(history, Number.parseInt(lease, 10), instruction)
   const text = Invariant.present(content(state, instruction) ?? past?.content, `the text of ${instruction}`)
   return {
     lease: `${mark}${lease}`,

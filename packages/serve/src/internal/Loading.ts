@@ -1,5 +1,5 @@
 /** Reads a population from its journal. */
-import { apply, fold, type State } from "@inspo/cohorts"
+import { apply, fold, History, type State } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records, type StoredEvent as StoredInJournal } from "@inspo/journal"
 import { Array as Arr, Effect, Order, Schema } from "effect"
 import { kinds, minute, StoredEvent, StoredLease, StoredReward } from "./Stored.ts"
@@ -22,6 +22,10 @@ const decoded =
     Effect.mapError(decodeEvent(payload), (cause) =>
       Records.corrupt(meta, `the event ${type} cannot be read: ${cause.message}`, { sequence, cause })
     )
+
+/** What the log tells of every instruction there was. */
+export const history = (journal: Journal.Interface): Effect.Effect<History.History, JournalError> =>
+  Effect.map(events(journal), (log) => log.reduce((known, { event }) => History.after(known, event), History.none))
 
 /** The state that its log and the records of its open cohorts come to. */
 export const state = Effect.fnUntraced(function* (

@@ -1,12 +1,12 @@
 /** What an admin does with the instructions of a population. Whatever is asked twice is done once. */
-import type { State } from "@inspo/cohorts"
+import { History, type State } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Effect, Equal } from "effect"
 import { Conflict, NotFound } from "../Errors.ts"
 import type { Member, MemberAction } from "../Member.ts"
 import type { Served } from "../Populations.ts"
-import * as History from "./History.ts"
 import { submit } from "./LeaseHandlers.ts"
+import * as Loading from "./Loading.ts"
 import { ofJournal, type Problem } from "./Refusals.ts"
 import * as View from "./View.ts"
 
@@ -73,12 +73,13 @@ const retire = Effect.fnUntraced(function* (served: Served, id: InstructionId): 
   const before = View.memberOf(yield* live.state, id)
   if (before === undefined) {
     const known = yield* gone(served, id)
-    if (known.fate === "retired") return departed(id, known, "retired")
+    const fate = History.fate(known)
+    if (fate === "retired") return departed(known, fate)
     return yield* new NotFound({
       what: "instruction",
       name: id,
       remedy: "Look at the members",
-      detail: `${id} is ${known.fate}, and no member.`
+      detail: `${id} is ${fate}, and no member.`
     })
   }
   yield* submit(live, "Done", (now) => ({ _tag: "Retire", now, id }))
@@ -100,23 +101,22 @@ const review = Effect.fnUntraced(function* (
     return { ...View.candidate(state, { ...candidate, stage: decided }) }
   }
   const known = yield* gone(served, id)
-  if (known.fate === decided) return departed(id, known, isApproved ? "trial" : "rejected")
+  const fate = History.fate(known)
+  if (fate === decided) return departed(known, isApproved ? "trial" : "rejected")
   return yield* new Conflict({
-    differences: [{ field: "standing", stands: known.fate, given: decided }],
+    differences: [{ field: "standing", stands: fate, given: decided }],
     remedy: "Retire a member that should go; add a text that should be tried after all",
-    detail: `${id} is ${known.fate}: it was decided on before.`
+    detail: `${id} is ${fate}: it was decided on before.`
   })
 })
 
 const gone = Effect.fnUntraced(function* (
-  { journal, live, name }: Served,
+  { journal, name }: Served,
   id: InstructionId
 ): Effect.fn.Return<History.Known, Problem> {
-  const history = yield* Effect.mapError(History.load(journal), ofJournal)
-  const state = yield* live.state
-  const known = History.find(history, state, state.branch, id)
+  const { known } = yield* Effect.mapError(Loading.history(journal), ofJournal)
   return (
-    known ??
+    known.get(id) ??
     (yield* new NotFound({
       what: "instruction",
       name: id,
@@ -126,12 +126,15 @@ const gone = Effect.fnUntraced(function* (
   )
 })
 
-const departed = (id: InstructionId, known: History.Known, standing: Member["standing"]): Member => ({
+const departed = (
+  { content, generation, id, origin, parent }: History.Known,
+  standing: Member["standing"]
+): Member => ({
   id,
-  wording: known.content,
-  origin: known.origin,
-  parent: known.parent,
-  generation: known.generation,
+  wording: content,
+  origin,
+  parent,
+  generation,
   standing,
   pinned: false,
   probability: 0,

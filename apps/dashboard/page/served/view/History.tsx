@@ -17,7 +17,7 @@ export const History = ({
   if (data === null) return problem === null ? <Loading /> : <Problem>{problem}</Problem>
   const lines = data.lines.slice(-shown).toReversed()
   return (
-    <Card title={`What happened, over ${count(data.folded)} cohorts`}>
+    <Card title={`What happened, over ${count(data.history.folded)} cohorts`}>
       {lines.length === 0 ? (
         <Empty title="Nothing yet" />
       ) : (

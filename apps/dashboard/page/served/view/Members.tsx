@@ -103,8 +103,7 @@ const Newcomer = ({
   const { act, busy, problem } = useActing()
   const { data } = useStories(population.name, version)
   const parent = population.members.find(({ id }) => id === member.parent)
-  const said = JSON.stringify(member.wording)
-  const rationale = data?.proposal?.candidates.find(({ content }) => JSON.stringify(content) === said)?.rationale
+  const rationale = data?.history.known.get(member.id)?.rationale
   const decide = (action: "approve" | "reject") => act(onMember(population.name, { action, id: member.id }))
   return (
     <Card

@@ -1,0 +1,203 @@
+/** What a population's log tells of each instruction: where it came from, how it was tried, and how it left. */
+import type { InstructionId, InstructionOrigin } from "@inspo/domain/Instruction"
+import type { Weight } from "@inspo/population/Population"
+import type { EventOf, PopulationEvent } from "./Event.ts"
+import { candidateId, type Content, type Newcomer, type Proposed, proposalId } from "./Learning.ts"
+
+/**
+ * An instruction as it was. Candidates have the ids they have while people decide on them, and while they are tried.
+ * `bornAfter` and `left.after` count the cohorts that the evidence rested on by then.
+ */
+export interface Known {
+  readonly id: InstructionId
+  readonly content: Content
+  readonly origin: InstructionOrigin | "added"
+  readonly parent: InstructionId | null
+  readonly generation: number
+  readonly rationale: string | null
+  readonly bornAfter: number
+  readonly trial: EventOf<"Refilled">["accepted"][number] | null
+  readonly stage: "alive" | "waiting" | "approved" | "rejected"
+  readonly left: Departure | null
+}
+
+/** How a member left. */
+export type Departure = { readonly after: number } & (
+  | ({ readonly how: "pruned" } & Evidence)
+  | { readonly how: "retired" }
+  | { readonly how: "rewound"; readonly to: string }
+)
+
+/** Why a rule dropped a member: its own figures, and the best of those who stayed where one was ranked. */
+export interface Evidence {
+  readonly leaving: EventOf<"Pruned">["pruned"][number]
+  readonly best: Weight | null
+}
+
+/**
+ * A log as far as it was read. `known` holds the instructions of the present branch and of those it began on, `past` those of
+ * each branch that was given up, by then: ids repeat. `weights` are those by which members were last ranked, best first.
+ */
+export interface History {
+  readonly branch: number
+  readonly known: ReadonlyMap<string, Known>
+  readonly past: ReadonlyMap<number, ReadonlyMap<string, Known>>
+  readonly folded: number
+  readonly incumbent: InstructionId | null
+  readonly weights: ReadonlyArray<Weight>
+  readonly proposal: Proposal | null
+}
+
+type Proposal = Pick<EventOf<"CandidatesProposed">, "step" | "round" | "parent" | "candidates">
+
+/** Nothing was read. */
+export const none: History = {
+  branch: 0,
+  known: new Map(),
+  past: new Map(),
+  folded: 0,
+  incumbent: null,
+  weights: [],
+  proposal: null
+}
+
+/** What is known of an instruction on a branch. */
+export const find = ({ branch, known, past }: History, on: number, id: InstructionId): Known | undefined =>
+  (on === branch ? known : past.get(on))?.get(id)
+
+/** What became of an instruction, in a word. */
+export const fate = ({ left, stage }: Known): Known["stage"] | Departure["how"] => left?.how ?? stage
+
+/** With which evidence one left, where `kept` stayed; none of them where that was not said. */
+export const evidence = (
+  { weights }: History,
+  leaving: Evidence["leaving"],
+  kept: ReadonlyArray<InstructionId>
+): Evidence => ({
+  leaving,
+  best: weights.find(({ id }) => id !== leaving.id && (kept.length === 0 || kept.includes(id))) ?? null
+})
+
+/** The history after one more event. Pure. */
+export const after = (before: History, event: PopulationEvent): History => {
+  switch (event._tag) {
+    case "Created":
+      return event.members.reduce(enter, { ...before, incumbent: event.members[0].instruction.id })
+    case "MemberAdded": {
+      const { content, instruction } = event.member
+      return learn(before, { ...instruction, content, origin: "added", stage: "alive" })
+    }
+    case "MemberRetired":
+      return change(before, event.id, { left: { how: "retired", after: before.folded } })
+    case "CohortOpened":
+      return event.phase === "train"
+        ? { ...before, weights: event.weights.toSorted((a, b) => b.weight - a.weight) }
+        : before
+    case "Closed":
+      return { ...before, folded: event.index }
+    case "CandidatesProposed":
+      return propose({ ...before, proposal: event }, event.candidates, proposalId, "waiting")
+    case "CandidateReviewed":
+      return before.proposal === null
+        ? before
+        : change(before, proposalId(before.proposal, event.place), {
+            stage: event.isApproved ? "approved" : "rejected"
+          })
+    case "TrialBegun":
+      return propose(event.entering.reduce(enter, before), event.candidates, candidateId, "approved")
+    case "Pruned":
+      return depart(before, event.pruned, event.kept)
+    case "Refilled":
+      return event.accepted.reduce(
+        (after, trial) =>
+          change(after.known.has(trial.instruction.id) ? after : enter(after, trial), trial.instruction.id, { trial }),
+        depart(before, event.replaced, [])
+      )
+    case "Concluded":
+      return { ...before, incumbent: event.incumbent.id }
+    case "Rewound":
+      return rewound(before, event)
+    default:
+      return before
+  }
+}
+
+const learn = (
+  before: History,
+  { content, generation, id, origin, parent, stage }: Omit<Known, "rationale" | "bornAfter" | "trial" | "left">
+): History => ({
+  ...before,
+  known: new Map(before.known).set(id, {
+    id,
+    content,
+    origin,
+    parent,
+    generation,
+    rationale: rationaleOf(before.proposal?.candidates ?? [], content),
+    bornAfter: before.folded,
+    trial: null,
+    stage,
+    left: null
+  })
+})
+
+const rationaleOf = (candidates: ReadonlyArray<Proposed>, content: Content): string | null => {
+  const said = JSON.stringify(content)
+  return candidates.find((one) => JSON.stringify(one.content) === said)?.rationale ?? null
+}
+
+const enter = (before: History, { content, instruction }: Newcomer): History =>
+  learn(before, { ...instruction, content, stage: "alive" })
+
+const propose = (
+  before: History,
+  candidates: ReadonlyArray<Proposed>,
+  named: typeof candidateId,
+  stage: "waiting" | "approved"
+): History => {
+  const { known, proposal } = before
+  if (proposal === null) return before
+  const { parent } = proposal
+  const generation = (known.get(parent)?.generation ?? 0) + 1
+  return candidates.reduce(
+    (after, { content }, place) =>
+      learn(after, { id: named(proposal, place), content, origin: "proposed", parent, generation, stage }),
+    before
+  )
+}
+
+const change = (before: History, id: InstructionId, by: Partial<Known>): History => {
+  const one = before.known.get(id)
+  return one === undefined ? before : { ...before, known: new Map(before.known).set(id, { ...one, ...by }) }
+}
+
+const depart = (
+  before: History,
+  leaving: ReadonlyArray<Evidence["leaving"]>,
+  kept: ReadonlyArray<InstructionId>
+): History =>
+  leaving.reduce(
+    (after, one) =>
+      change(after, one.id, { left: { how: "pruned", after: before.folded, ...evidence(before, one, kept) } }),
+    before
+  )
+
+/** Whoever lives on the branch that goes on is back, and every other member gone. */
+const rewound = (before: History, { branch, learning, to }: EventOf<"Rewound">): History => {
+  const { evolution, folded, incumbent, population } = learning
+  const living = new Set<string>(population.members.map(({ instruction }) => instruction.id))
+  const gone: Departure = { how: "rewound", after: folded, to }
+  const left = (one: Known) => (living.has(one.id) ? null : one.stage === "alive" ? (one.left ?? gone) : one.left)
+  return {
+    ...before,
+    branch,
+    known: new Map([...before.known].map(([id, one]) => [id, { ...one, left: left(one) }])),
+    past: new Map(before.past).set(before.branch, before.known),
+    folded,
+    incumbent: incumbent.id,
+    proposal:
+      evolution === null || evolution.stage._tag === "Proposing"
+        ? null
+        : { ...evolution.stage, step: evolution.step, round: evolution.round }
+  }
+}
