@@ -31,6 +31,23 @@ const serve = async (...args: ReadonlyArray<string>) => {
 
 const read = async (url: string, path: string): Promise<unknown> => (await fetch(`${url}/v1/populations${path}`)).json()
 
+/** What the population `support` of a server is told to propose, and how it stands then. */
+const proposed = async (config: string): Promise<string> => {
+  const { child, url } = await serve(config, "--out", `out-${config}`)
+  const client = new Inspo({ urls: [url], timeout: 10_000 })
+  const lease = await client.lease("support", { key: "k" })
+  await lease.reward(0, { feedback: "rude" })
+  await client.flush()
+  await fetch(`${url}/v1/populations/support/evolve`, { method: "POST" })
+  let shown = ""
+  for (let turns = 0; turns < 100 && !shown.includes("approval of"); turns++) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    shown = JSON.stringify(await read(url, "/support"))
+  }
+  child.kill("SIGINT")
+  return shown
+}
+
 describe("inspo serve", { timeout: patience }, () => {
   it("has the model that its config names write what an admin is then asked to approve", async () => {
     const text = "<ins_1>Be brief and kind.</ins_1>"
@@ -50,20 +67,25 @@ describe("inspo serve", { timeout: patience }, () => {
       `optimizer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1" }\n` +
         "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
     )
-    const { child, url } = await serve("evolving.yaml", "--out", "evolving")
-    const client = new Inspo({ urls: [url], timeout: 10_000 })
-    const lease = await client.lease("support", { key: "k" })
-    await lease.reward(0, { feedback: "rude" })
-    await client.flush()
-    await fetch(`${url}/v1/populations/support/evolve`, { method: "POST" })
-    let shown = ""
-    for (let turns = 0; turns < 100 && !shown.includes("approval of"); turns++) {
-      await new Promise((resolve) => setTimeout(resolve, 100))
-      shown = JSON.stringify(await read(url, "/support"))
-    }
-    assert.include(shown, "Be brief and kind.")
+    assert.include(await proposed("evolving.yaml"), "Be brief and kind.")
     model.close()
-    child.kill("SIGINT")
+  })
+
+  it("writes with the sentences that its config names instead of a model, and with no others", async () => {
+    const population = "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
+    const file = "sentences.yaml"
+    await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: [Say hello.] }\n${population}`)
+    assert.include(await proposed(file), '"Be brief. Say hello."')
+    for (const [clauses, expected] of [
+      ["[]", '["optimizer"]["clauses"]'],
+      ["[Say hello., Please. Say hello.]", 'none is within another, as "Say hello." is'],
+      ["[Say hello.], model: m", '["optimizer"]["model"]']
+    ] as const) {
+      await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: ${clauses} }\n${population}`)
+      const { code, stderr } = await inspo(["serve", file], { cwd })
+      assert.strictEqual(code, 2)
+      assert.include(stderr, expected)
+    }
   })
 
   it("serves what its config and its command line name, and knows after kill -9 what it acknowledged", async () => {

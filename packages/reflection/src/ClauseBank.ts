@@ -22,11 +22,22 @@ export const Clauses = Schema.Array(Clause).check(
   Schema.makeFilter((bank) => {
     const id = bank.find((clause, index) => bank.findIndex((other) => other.id === clause.id) < index)?.id
     if (id !== undefined) return `clauses with ids of their own, but ${JSON.stringify(id)} stands there twice`
-    const texts = bank.flatMap((clause) => clause.texts)
-    const text = texts.find((one, index) => texts.some((other, place) => place !== index && other.includes(one)))
-    return text === undefined ? undefined : `wordings of which none is within another, as ${JSON.stringify(text)} is`
+    return nested(bank.flatMap((clause) => clause.texts))
   })
 )
+
+/** Sentences of which none is within another, for a bank whose clauses have one wording each and concern no behaviour. */
+export const Sentences = Schema.Array(Schema.NonEmptyString).check(Schema.isMinLength(1), Schema.makeFilter(nested))
+
+/** The bank of {@link Sentences}: rewards alone tell its clauses apart. */
+export const ofSentences = (sentences: ReadonlyArray<string>): ReadonlyArray<Clause> =>
+  sentences.map((text) => ({ id: text, behaviour: null, direction: 0, texts: [text] }))
+
+/** What is wrong with wordings of which one is within another. */
+function nested(texts: ReadonlyArray<string>): string | undefined {
+  const text = texts.find((one, index) => texts.some((other, place) => place !== index && other.includes(one)))
+  return text === undefined ? undefined : `wordings of which none is within another, as ${JSON.stringify(text)} is`
+}
 
 /**
  * What the offline optimizers write. Half of the texts are useful in a world of multi-hop questions, half are

@@ -1,15 +1,16 @@
-/** Who writes new instructions for served populations: a language model that the config file names. */
+/** Who writes new instructions for served populations: a language model, or a bank of sentences, that the config file names. */
 import { local } from "@inspo/config/Environment"
-import { Proposer } from "@inspo/reflection"
+import { ClauseBank, layerRandom, Proposer } from "@inspo/reflection"
 import { defaultConfig, ModelPrice, OptimizerConfig, OptimizerProvider } from "@inspo/reflection/OptimizerConfig"
 import type * as Evolving from "@inspo/serve/Evolving"
 import { Context, Effect, Layer, Schema } from "effect"
 
+/** Candidates give their parent one or two of the sentences, drawn at random, or withdraw some. */
+const Offline = Schema.Struct({ provider: Schema.Literal("offline"), clauses: ClauseBank.Sentences })
+
 /** `keyEnv` names the variable with the model's key, its provider's usual one by default; `budgetUsd` is for each population. */
-export const Config = Schema.Struct({
-  provider: Schema.Literals(OptimizerProvider.literals).check(
-    Schema.makeFilter((provider) => provider !== "offline" || "a provider of language models")
-  ),
+const Model = Schema.Struct({
+  provider: OptimizerProvider.pick(["openai-compatible", "openai", "anthropic", "google"]),
   model: Schema.NonEmptyString,
   url: Schema.optionalKey(OptimizerConfig.fields.url),
   keyEnv: Schema.optionalKey(Schema.NonEmptyString),
@@ -18,13 +19,19 @@ export const Config = Schema.Struct({
   prices: Schema.optionalKey(Schema.Array(ModelPrice)),
   budgetUsd: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)))
 })
-export interface Config extends Schema.Schema.Type<typeof Config> {}
+
+export const Config = Schema.Union([Offline, Model])
+export type Config = typeof Config.Type
 
 /** The optimizer of a config; null where none is named. */
 export const make = Effect.fnUntraced(function* (config: Config | null) {
   if (config === null) return null
+  if (config.provider === "offline") {
+    const bank = Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(config.clauses))
+    const context = yield* Layer.build(Layer.provide(layerRandom, bank))
+    return { proposer: Context.get(context, Proposer), budgetUsd: null } satisfies Evolving.Optimizer
+  }
   const { budgetUsd = null, keyEnv = null, prices = [], provider, ...others } = config
-  if (provider === "offline") return null
   const { layer } = yield* Effect.promise(() => import("../optimizer/ModelProposer.ts"))
   const { budget, keys, requests } = local
   const context = yield* Layer.build(
