@@ -12,13 +12,26 @@ import {
   Strategies
 } from "@inspo/cohorts"
 import type { Journal, JournalError } from "@inspo/journal"
-import { Array as Arr, Clock, Deferred, Effect, PubSub, Queue, Result, Schedule, type Scope, Stream } from "effect"
+import {
+  Array as Arr,
+  Clock,
+  Deferred,
+  Effect,
+  identity,
+  PubSub,
+  Queue,
+  Result,
+  Schedule,
+  type Scope,
+  Stream
+} from "effect"
 import { besides } from "./internal/Beside.ts"
 import * as Keeping from "./internal/Keeping.ts"
 import * as Loading from "./internal/Loading.ts"
 import * as Recalled from "./internal/Recalled.ts"
 import { type Row, toJournal, type Written, written } from "./internal/Stored.ts"
 import * as Redaction from "./Redaction.ts"
+import * as Redactor from "./Redactor.ts"
 import type { Told } from "./Told.ts"
 
 /** A population that takes commands. */
@@ -46,9 +59,13 @@ export interface LivePopulation {
 /** A command once the time is known. */
 export type At = (now: number) => Command
 
-/** `redact` gives a text of a user as it may be stored, before the population's own patterns do; `decides`, who decides. */
+/**
+ * `redact` gives a text of a user as it may be stored, before the population's own patterns do by a `redactor`, which has one
+ * thread for all who share it; `decides`, who decides.
+ */
 export interface Options {
   readonly redact?: Redaction.Redact
+  readonly redactor?: Redactor.Redactor
   readonly decides?: (settings: Settings.Settings) => Strategies.Strategies
 }
 
@@ -102,10 +119,10 @@ export const open = Effect.fnUntraced(function* (
   )
   yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.takeAll(waiting), answering(commit))))
 
-  const redact = Redaction.memoized((text) => options.redact?.(text) ?? text)
+  const { redact = identity, redactor = yield* Redactor.make } = options
   const submit: LivePopulation["submit"] = Effect.fnUntraced(function* (at, told = {}) {
     const answer = yield* Deferred.make<Answer, Refused | JournalError>()
-    const redacted = yield* Redaction.told(redact(state.settings.redact), told)
+    const redacted = yield* Redaction.told((texts) => redactor(state.settings.redact, texts.map(redact)), told)
     yield* Queue.offer(waiting, { at, told: redacted, answer })
     return yield* Deferred.await(answer)
   })

@@ -13,6 +13,7 @@ import * as Evolving from "./Evolving.ts"
 import * as LivePopulation from "./LivePopulation.ts"
 import type { NewPopulation, SettingsChange } from "./Population.ts"
 import { PopulationStore } from "./PopulationStore.ts"
+import * as Redactor from "./Redactor.ts"
 
 /** Makes, finds and removes populations. */
 export class Populations extends Context.Service<Populations, Populations.Interface>()("@inspo/serve/Populations") {}
@@ -66,7 +67,8 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     const running = new Map<string, Running>()
     const changing = yield* Semaphore.make(1)
 
-    const { make, takeUp } = opening(store, own, running, yield* Evolving.CurrentOptimizer, yield* CurrentStrategies)
+    const options = { redactor: yield* Redactor.make, decides: yield* CurrentStrategies }
+    const { make, takeUp } = opening(store, own, running, yield* Evolving.CurrentOptimizer, options)
 
     const find = (name: string): Effect.Effect<Running, NotFound> => {
       const one = running.get(name)
@@ -146,11 +148,11 @@ const opening = (
   own: Scope.Scope,
   running: Map<string, Running>,
   optimizer: Evolving.Optimizer | null,
-  decides: (settings: Settings.Settings) => Strategies.Strategies
+  options: LivePopulation.Options
 ) => {
   const begin = Effect.fnUntraced(function* (name: string, journal: Journal.Interface, scope: Scope.Closeable) {
     const { at, created } = yield* originOf(journal)
-    const live = yield* Scope.provide(LivePopulation.open(journal, { decides }), scope)
+    const live = yield* Scope.provide(LivePopulation.open(journal, options), scope)
     const news = yield* Latch.make()
     yield* Effect.forkIn(Clock.run(live, news), scope)
     const evolving = yield* Evolving.make(live, optimizer)

@@ -1,7 +1,9 @@
 /** What is blackened in texts of users before they are stored. */
 import { Refused } from "@inspo/cohorts"
+import * as Invariant from "@inspo/domain/Invariant"
 import { Effect, Result } from "effect"
 import { RE2JS } from "re2js"
+import { blacken } from "./internal/blacken.ts"
 import type { OfLease, OfReward, Told } from "./Told.ts"
 
 /** Gives a text as it may be stored. */
@@ -48,43 +50,38 @@ export const make = (patterns: ReadonlyArray<string>): Result.Result<Redact, Ref
       )
     compiled.push(parsed.success)
   }
-  return Result.succeed((text) => compiled.reduce((left, one) => one.matcher(left).replaceAll("█"), text))
-}
-
-/** {@link make} of patterns that are known to be good, after `first`; made anew when they change. */
-export const memoized = (first: Redact): ((patterns: ReadonlyArray<string>) => Redact) => {
-  let last: readonly [patterns: ReadonlyArray<string>, redact: Redact] = [[], first]
-  return (patterns) => {
-    if (patterns !== last[0]) {
-      const redact = Result.getOrThrow(make(patterns))
-      last = [patterns, (text) => redact(first(text))]
-    }
-    return last[1]
-  }
+  return Result.succeed(blacken(compiled))
 }
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/**
- * What was told, with each text as it may be stored. Other requests are served between what is told of one sample and of the
- * next: the longest transcript takes some 0.1 s with three patterns, and up to 2 s with the largest that are allowed.
- */
-export const told = Effect.fnUntraced(function* (redact: Redact, { leases, rewards }: Told): Effect.fn.Return<Told> {
+/** What was told, with each text as it may be stored. Other requests are served between one sample and the next. */
+export const told = Effect.fnUntraced(function* (
+  redact: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>,
+  { leases, rewards }: Told
+): Effect.fn.Return<Told> {
   return {
     ...(leases === undefined ? {} : { leases: yield* Effect.forEach(leases, apart(redact, ofLease)) }),
     ...(rewards === undefined ? {} : { rewards: yield* Effect.forEach(rewards, apart(redact, ofReward)) })
   }
 })
 
+/** All texts of one sample are redacted together, in the order in which it holds them. */
 const apart =
-  <A extends object>(redact: Redact, of: (redact: Redact, one: A) => A) =>
+  <A extends object>(redact: Parameters<typeof told>[0], of: (redact: Redact, one: A) => A) =>
   (one: A): Effect.Effect<A> =>
-    Object.keys(one).length === 0
-      ? Effect.succeed(one)
-      : Effect.andThen(
-          Effect.yieldNow,
-          Effect.sync(() => of(redact, one))
-        )
+    Effect.suspend(() => {
+      const texts: Array<string> = []
+      of((text) => {
+        texts.push(text)
+        return text
+      }, one)
+      if (texts.length === 0) return Effect.succeed(one)
+      return Effect.map(Effect.andThen(Effect.yieldNow, redact(texts)), (redacted) => {
+        let place = 0
+        return of(() => Invariant.at(redacted, place++, "text"), one)
+      })
+    })
 
 const ofLease = (redact: Redact, { question, ...others }: OfLease): OfLease => ({
   ...others,

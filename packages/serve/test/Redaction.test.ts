@@ -3,7 +3,9 @@ import { Refused, Settings } from "@inspo/cohorts"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "@inspo/serve/LivePopulation"
+import * as Limits from "@inspo/serve/Limits"
 import * as Redaction from "@inspo/serve/Redaction"
+import * as Redactor from "@inspo/serve/Redactor"
 import { Effect, Result, Schema } from "effect"
 
 const email = String.raw`[\w.+-]+@[\w.-]+`
@@ -12,6 +14,21 @@ const card = String.raw`\b(?:\d{4}[ -]?){4}\b`
 const Text = Schema.Array(
   Schema.Literals(["ada@example.org", "4111 1111 1111 1111", "a secret of ", "\n", "nothing", "@", "🂡", " "])
 )
+
+/** Watches the loop: the longest that it was held at a stretch so far, in milliseconds of this thread's processor time. */
+const longestHold = Effect.gen(function* () {
+  let longest = 0
+  let last = process.threadCpuUsage()
+  const look = () => {
+    const { system, user } = process.threadCpuUsage(last)
+    longest = Math.max(longest, (user + system) / 1000)
+    last = process.threadCpuUsage()
+    next = setTimeout(look, 1)
+  }
+  let next = setTimeout(look, 1)
+  yield* Effect.addFinalizer(() => Effect.sync(() => clearTimeout(next)))
+  return Effect.sync(() => longest)
+})
 
 const made = (...patterns: ReadonlyArray<string>): Redaction.Redact => Result.getOrThrow(Redaction.make(patterns))
 
@@ -37,6 +54,38 @@ describe("redaction", () => {
       assert.isBelow(performance.now() - began, 5000, pattern)
     }
   })
+
+  it.effect(
+    "keeps nobody waiting by the longest text and the slowest patterns: the loop is held for 50 ms at most",
+    () =>
+      Effect.gen(function* () {
+        const slow = String.raw`(?:\w*a\w{100}|\w*b\w{100})\d`
+        const journal = yield* Journal
+        yield* LivePopulation.begin(journal, { ...Settings.online(1), redact: [slow] }, ["the seed"])
+        const live = yield* LivePopulation.open(journal)
+        const held = yield* longestHold
+        const transcript = "a".repeat(Limits.transcriptLength)
+        const items = [{ lease: "none", sample: 0, value: 1 }]
+        const all = process.cpuUsage()
+        const before = yield* held
+        yield* live.submit((now) => ({ _tag: "Reward", now, rewards: items }), { rewards: [{ transcript }] })
+        const { user } = process.cpuUsage(all)
+        assert.isBelow(Math.max(before, yield* held), 50)
+        assert.isAbove(user / 1000, 250)
+      }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+  )
+
+  it.live("is by the thread what it is by the patterns, in their order, and fails over what ends the thread", () =>
+    Effect.gen(function* () {
+      const redact = yield* Redactor.make
+      const texts = ["ada@example.org", "", "4111 1111 1111 1111 of ada@example.org", "nothing"]
+      const redacted = texts.map(made(email, card))
+      assert.deepStrictEqual(yield* redact([email, card], texts), redacted)
+      const died = yield* Effect.exit(redact(["("], texts))
+      assert.include(String(died), "none was stored")
+      assert.deepStrictEqual(yield* redact([email, card], texts), redacted)
+    }).pipe(Effect.scoped)
+  )
 
   it.effect("keeps others waiting for what is told of one sample at most", () =>
     Effect.gen(function* () {
