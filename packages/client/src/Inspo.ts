@@ -96,12 +96,7 @@ export class NoInstruction extends Error {
 export class Inspo {
   readonly #ask: Transport.Ask
   readonly #options: Required<Omit<Options, "urls" | "apiKey" | "fetch">>
-  readonly #known = new Map<string, Wire.Instruction>()
-  readonly #outboxes = new Map<string, Outbox.Outbox>()
-  /** When a population may be asked again, where the server said so. */
-  readonly #notBefore = new Map<string, number>()
-  /** Incumbents that are being fetched. */
-  readonly #fetching = new Map<string, Promise<void>>()
+  readonly #populations = new Map<string, Population>()
   readonly #counts = { leased: 0, unleased: 0, ...zeros }
 
   /** Throws where an address is none, a key cannot be sent, or a number is not above 0. */
@@ -150,7 +145,7 @@ export class Inspo {
     requests: ReadonlyArray<LeaseRequest>,
     { cohort, fallback, phase, policyVersion, timeout = this.#options.timeout, whole }: LeaseOptions = {}
   ): Promise<ReadonlyArray<Lease>> {
-    const path = pathOf(population)
+    const own = this.#of(population)
     check(requests.length > 0 && requests.length <= 1024, "requests", requests.length, "1 to 1,024")
     const keyed = requests.map(({ key = crypto.randomUUID(), n = 1, question, sticky, stratum }) => ({
       key,
@@ -159,27 +154,22 @@ export class Inspo {
       sticky,
       question
     }))
-    for (const { n } of keyed) check(Number.isInteger(n) && n > 0, "n", n, "a whole number above 0")
+    for (const { n } of keyed) checkWhole("n", n)
 
     const leased = ({ cohort, leases }: Wire.LeasesAnswer) =>
-      leases.map(({ instruction: { id, wording }, lease, ...given }) =>
-        this.#lease({ ...given, population, cohort, id: lease, instruction: id, wording })
-      )
+      leases.map((given) => this.#lease({ ...given, population, cohort }))
     /** For answers that come too late or cannot be used. */
     const giveBack = (answer: Wire.LeasesAnswer) => {
-      this.#learn(population, path, answer)
+      this.#learn(own, answer)
       for (const lease of leased(answer)) void lease.abandon()
     }
 
-    const isUsable = (result: Transport.Result<Wire.LeasesAnswer>) =>
-      "value" in result && result.value.leases.every(({ instruction }) => fits(instruction, fallback))
+    const isUsable = ({ value }: Transport.Result<Wire.LeasesAnswer>) =>
+      value?.leases.every((lease) => fits(lease, fallback))
     const asking = this.#call(
-      population,
-      {
-        method: "POST",
-        path: `${path}/leases`,
-        body: JSON.stringify({ cohort, phase, policyVersion, whole, requests: keyed })
-      },
+      own,
+      "leases",
+      JSON.stringify({ cohort, phase, policyVersion, whole, requests: keyed }),
       // Trials take the places of some.
       Wire.leases(whole ? [] : keyed.map(({ key }) => key)),
       timeout,
@@ -187,13 +177,15 @@ export class Inspo {
       async (answer) => isUsable(await asking) || giveBack(answer)
     )
     const result = await asking
-    if ("value" in result && isUsable(result)) {
-      this.#learn(population, path, result.value)
-      const given = leased(result.value)
-      this.#counts.leased += given.length
-      return given
+    if (result.value !== undefined) {
+      if (isUsable(result)) {
+        this.#learn(own, result.value)
+        const given = leased(result.value)
+        this.#counts.leased += given.length
+        return given
+      }
+      giveBack(result.value)
     }
-    if ("value" in result) giveBack(result.value)
     const { id: instruction, wording } = this.#instead(population, fallback, result)
     this.#counts.unleased += keyed.length
     return keyed.map(({ key, n }) =>
@@ -216,25 +208,29 @@ export class Inspo {
     population: string,
     { fallback, timeout = this.#options.timeout }: CallOptions = {}
   ): Promise<Incumbent> {
-    const path = `${pathOf(population)}/incumbent`
-    const result = await this.#call(population, { method: "GET", path }, Wire.incumbent, timeout)
-    if ("value" in result) this.#known.set(population, result.value)
-    return "value" in result && fits(result.value, fallback)
+    const result = await this.#fetch(this.#of(population), timeout)
+    return result.value !== undefined && fits(result.value, fallback)
       ? { ...result.value, fresh: true }
       : { ...this.#instead(population, fallback, result), fresh: false }
   }
 
   /** Queues a reward by the id of its lease, as another process does that was told it; resolves at once. */
   reward(population: string, reward: Reward): Promise<void> {
-    const encoded = encode(reward)
-    if ("fault" in encoded) this.#became(population, "a reward", "refused", encoded.fault)
-    else
-      this.#outbox(population).push({
+    const { outbox } = this.#of(population)
+    const became = (outcome: string, detail: unknown) => this.#became(population, "a reward", outcome, detail)
+    try {
+      outbox.push({
         kind: "reward",
-        json: encoded.json,
-        told: ({ outcome, refusal }) => this.#became(population, "a reward", outcome, refusal),
-        dropped: (why) => this.#became(population, "a reward", "dropped", why)
+        json: encode(reward),
+        read: (answer) => {
+          const { outcome, refusal } = Wire.fields(answer)
+          return Wire.isText(outcome) ? () => became(outcome, refusal) : undefined
+        },
+        dropped: (why) => became("dropped", why)
       })
+    } catch (error) {
+      became("refused", Transport.messageOf(error))
+    }
     return Promise.resolve()
   }
 
@@ -247,13 +243,8 @@ export class Inspo {
     cohort: string,
     { groups, timeout }: { readonly groups?: number; readonly timeout?: number } = {}
   ): Promise<Wire.CohortState | null> {
-    check(groups === undefined || (Number.isInteger(groups) && groups > 0), "groups", groups, "a whole number above 0")
-    return this.#control(population, timeout, (told, dropped) => ({
-      kind: "close",
-      json: JSON.stringify({ cohort, groups }),
-      told,
-      dropped
-    }))
+    if (groups !== undefined) checkWhole("groups", groups)
+    return this.#control(population, timeout, "close", { cohort, groups }, Wire.isCohort)
   }
 
   /**
@@ -264,19 +255,15 @@ export class Inspo {
     population: string,
     { requestId, timeout, to }: { readonly to: string; readonly requestId: string; readonly timeout?: number }
   ): Promise<Wire.Rewound | null> {
-    return this.#control(population, timeout, (told, dropped) => ({
-      kind: "rewind",
-      json: JSON.stringify({ to, requestId }),
-      told,
-      dropped
-    }))
+    return this.#control(population, timeout, "rewind", { to, requestId }, Wire.isRewound)
   }
 
   /** Waits until everything queued is told, or the time is over (30 s by default); resolves to how much is not told yet. */
   async flush({ timeout = patience }: { readonly timeout?: number } = {}): Promise<number> {
-    const outboxes = [...this.#outboxes.values()]
-    for (const outbox of outboxes) outbox.wake()
-    const all = [...outboxes.map((outbox) => outbox.empty()), ...this.#fetching.values()]
+    const all = [...this.#populations.values()].flatMap(({ fetching, outbox }) => {
+      outbox.wake()
+      return [outbox.empty(), fetching ?? Promise.resolve()]
+    })
     await Transport.within(timeout, Promise.all(all))
     return this.#pending()
   }
@@ -286,19 +273,20 @@ export class Inspo {
   }
 
   /** Asks, unless the server said not to before some time; `late` is told what comes when the time is over. */
-  async #call<A>(
-    population: string,
-    request: Transport.Request,
-    read: (body: unknown) => A | undefined,
+  async #call<A extends object>(
+    population: Population,
+    route: string,
+    body: string | undefined,
+    read: (answer: unknown) => A | undefined,
     timeout: number,
     late?: (value: A) => void
   ): Promise<Transport.Result<A>> {
     check(timeout > 0, "timeout", timeout, "a number above 0")
-    const wait = (this.#notBefore.get(population) ?? 0) - performance.now()
+    const wait = population.notBefore - performance.now()
     if (wait > 0) return Transport.failure(`asked for patience, ${Math.ceil(wait)} ms`)
-    const result = await this.#ask(request, read, timeout, late)
-    if ("reason" in result && result.retryAfter > 0)
-      this.#notBefore.set(population, performance.now() + result.retryAfter)
+    const result = await this.#ask(`${population.path}/${route}`, body, read, timeout, late)
+    if (result.value === undefined && result.retryAfter > 0)
+      population.notBefore = performance.now() + result.retryAfter
     return result
   }
 
@@ -310,8 +298,8 @@ export class Inspo {
 
   /** What to go on with where there is no answer of use. */
   #instead(population: string, fallback: Wire.Wording | undefined, result: Transport.Result<unknown>): Instead {
-    const why = "reason" in result ? result.reason : "the instruction has other texts than the fallback"
-    const known = this.#known.get(population)
+    const why = result.value === undefined ? result.reason : "the instruction has other texts than the fallback"
+    const { known } = this.#of(population)
     this.#tell("unleased", population, why)
     if (known !== undefined && fits(known, fallback)) return known
     if (fallback !== undefined) return { id: null, wording: fallback }
@@ -319,43 +307,50 @@ export class Inspo {
   }
 
   /** Keeps the incumbent; fetches it where it is another one. */
-  #learn(population: string, path: string, { incumbent, leases }: Wire.LeasesAnswer): void {
-    const own = leases.find(({ instruction }) => instruction.id === incumbent)
-    if (own !== undefined) this.#known.set(population, own.instruction)
-    if (incumbent === null || this.#known.get(population)?.id === incumbent || this.#fetching.has(population)) return
-    const fetch = async () => {
-      const result = await this.#ask({ method: "GET", path: `${path}/incumbent` }, Wire.incumbent, 10_000)
-      if ("value" in result) this.#known.set(population, result.value)
-      this.#fetching.delete(population)
-    }
-    this.#fetching.set(population, fetch())
+  #learn(population: Population, { incumbent, leases }: Wire.LeasesAnswer): void {
+    const own = leases.find(({ instruction }) => instruction === incumbent)
+    if (own !== undefined) population.known = { id: own.instruction, wording: own.wording }
+    if (incumbent === null || population.known?.id === incumbent) return
+    population.fetching ??= this.#fetch(population, 10_000).finally(() => {
+      population.fetching = undefined
+    })
   }
 
-  #outbox(population: string): Outbox.Outbox {
-    const made = this.#outboxes.get(population)
+  async #fetch(population: Population, timeout: number): Promise<Transport.Result<Wire.Instruction>> {
+    const result = await this.#call(population, "incumbent", undefined, Wire.instruction, timeout)
+    population.known = result.value ?? population.known
+    return result
+  }
+
+  #of(name: string): Population {
+    const made = this.#populations.get(name)
     if (made !== undefined) return made
-    const outbox = Outbox.make({
-      ...this.#options,
-      ask: this.#ask,
-      path: pathOf(population),
-      onFailure: ({ reason }) => this.#tell("waiting", population, reason)
-    })
-    this.#outboxes.set(population, outbox)
-    return outbox
+    check(/^[A-Za-z0-9][\w.-]{0,199}$/u.test(name), "population", name, "letters, digits, `.`, `_` and `-`")
+    const path = `/v1/populations/${name}`
+    const onFailure = ({ reason }: Transport.Failure) => this.#tell("waiting", name, reason)
+    const outbox = Outbox.make({ ...this.#options, ask: this.#ask, path, onFailure })
+    const population = { path, outbox, known: undefined, notBefore: 0, fetching: undefined }
+    this.#populations.set(name, population)
+    return population
   }
 
   async #control<A>(
     population: string,
     timeout: number = patience,
-    item: (told: (value: A) => void, dropped: (why: string) => void) => Outbox.Item
+    kind: "close" | "rewind",
+    body: object,
+    is: (answer: unknown) => answer is A
   ): Promise<A | null> {
     const done = new Promise<A | null>((resolve) =>
-      this.#outbox(population).push(
-        item(resolve, (why) => {
+      this.#of(population).outbox.push({
+        kind,
+        json: JSON.stringify(body),
+        read: (answer) => (is(answer) ? () => resolve(answer) : undefined),
+        dropped: (why) => {
           this.#became(population, "closing or rewinding", "dropped", why)
           resolve(null)
-        })
-      )
+        }
+      })
     )
     return (await Transport.within(timeout, done)) ?? null
   }
@@ -376,8 +371,20 @@ export class Inspo {
   }
 
   #pending(): number {
-    return [...this.#outboxes.values()].reduce((sum, outbox) => sum + outbox.pending(), 0)
+    return [...this.#populations.values()].reduce((sum, { outbox }) => sum + outbox.pending(), 0)
   }
+}
+
+/** What is known of a population, and what waits to be told of it. */
+interface Population {
+  readonly path: string
+  readonly outbox: Outbox.Outbox
+  /** The last incumbent that a server told. */
+  known: Wire.Instruction | undefined
+  /** When it may be asked again, where the server said so. */
+  notBefore: number
+  /** While the incumbent is fetched. */
+  fetching: Promise<unknown> | undefined
 }
 
 interface Instead {
@@ -396,36 +403,29 @@ const check = (holds: boolean, field: string, value: unknown, expected: string):
   if (!holds) throw new TypeError(`${field} is ${textOf(value)}; expected ${expected}`)
 }
 
+const checkWhole = (field: string, value: number): void =>
+  check(Number.isInteger(value) && value > 0, field, value, "a whole number above 0")
+
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing")
 
 const isAddress = (url: string): boolean => URL.canParse(url) && /^https?:[^@]+$/u.test(url)
 
-const pathOf = (population: string): string => {
-  check(/^[A-Za-z0-9][\w.-]{0,199}$/u.test(population), "population", population, "letters, digits, `.`, `_` and `-`")
-  return `/v1/populations/${population}`
-}
-
 /** Whether an instruction has the texts that the fallback has. */
-const fits = ({ wording }: Wire.Instruction, fallback: Wire.Wording | undefined): boolean =>
+const fits = ({ wording }: Pick<Wire.Instruction, "wording">, fallback: Wire.Wording | undefined): boolean =>
   fallback === undefined ||
   (typeof wording === "string" || typeof fallback === "string"
     ? typeof wording === typeof fallback
     : Object.keys(fallback).every((name) => name in wording))
 
-/** A reward as JSON, which knows no NaN, or what is wrong with it. */
-const encode = (reward: Reward): { readonly json: string } | { readonly fault: string } => {
+/** A reward as JSON, which knows no NaN. Throws what is wrong with it. */
+const encode = (reward: Reward): string => {
   const { abandoned, failed, tokens, usd, value } = reward
   if ([value, failed, abandoned].filter((one) => one !== undefined).length !== 1)
-    return { fault: "expected exactly one of value, failed and abandoned" }
+    throw new TypeError("expected exactly one of value, failed and abandoned")
   for (const [name, number] of Object.entries({ value, tokens, usd }))
-    if (number !== undefined && !Number.isFinite(number))
-      return { fault: `${name} is ${number}; expected a finite number` }
-  try {
-    return { json: JSON.stringify(reward) }
-  } catch (error) {
-    return { fault: Transport.messageOf(error) }
-  }
+    check(number === undefined || Number.isFinite(number), name, number, "a finite number")
+  return JSON.stringify(reward)
 }
 
 /** Writes each kind of problem of a population once a minute. */

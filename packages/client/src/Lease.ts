@@ -9,7 +9,7 @@ export interface Message {
 /** What may be told beside a reward. */
 export interface Details {
   /** Which sample of the lease, from 0; required where it covers several. */
-  readonly sample?: number
+  readonly sample?: number | undefined
   /** What was good or bad, in words: what new instructions are written from. */
   readonly feedback?: string
   readonly transcript?: string | ReadonlyArray<Message>
@@ -101,9 +101,8 @@ export class Lease {
 
   /** Queues that the instruction was not used, for all samples or one of them. */
   abandon({ sample }: Pick<Details, "sample"> = {}): Promise<void> {
-    const samples =
-      sample !== undefined || this.n === 1 ? [sample] : Array.from({ length: this.n }, (_, index) => index)
-    for (const one of samples) void this.#report({ ...(one === undefined ? {} : { sample: one }), abandoned: true })
+    if (sample !== undefined || this.n === 1) return this.#report({ sample, abandoned: true })
+    for (let one = 0; one < this.n; one++) void this.#report({ sample: one, abandoned: true })
     return Promise.resolve()
   }
 

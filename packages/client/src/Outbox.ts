@@ -1,15 +1,13 @@
 /** What is to be told to a server about one population, in order, until it is acknowledged. */
-import type { Ask, Failure } from "./Transport.ts"
+import type { Ask, Failure, Result } from "./Transport.ts"
 import * as Wire from "./Wire.ts"
 
 /** A reward, or a control that has its place among them. */
-export type Item = Sent<"reward", Wire.RewardResult> | Sent<"close", Wire.CohortState> | Sent<"rewind", Wire.Rewound>
-
-interface Sent<Kind extends string, A> {
-  readonly kind: Kind
+export interface Item {
+  readonly kind: "reward" | "close" | "rewind"
   readonly json: string
-  /** Told what the server said. */
-  readonly told: (answer: A) => void
+  /** What is to be done once all answers of a request were read; undefined where what the server said is no answer to it. */
+  readonly read: (answer: unknown) => (() => void) | undefined
   /** Told why it will not be sent any more. */
   readonly dropped: (why: string) => void
 }
@@ -46,7 +44,7 @@ const mostRefusals = 8
 export const make = (options: Options): Outbox => {
   const { ask, onFailure, path, retryDelay } = options
   const { add, batch, queue, remove } = bounded(options)
-  const { pause, wake } = pausing()
+  let wake = () => {}
   let sending = 0
   let size = mostRewards
   let failures = 0
@@ -59,11 +57,11 @@ export const make = (options: Options): Outbox => {
       const sent = batch(size)
       sending = sent.length
       const answer = await send(ask, path, sent)
-      if (typeof answer === "function") {
+      if (answer.value !== undefined) {
         remove(0, sending)
         sending = failures = refusals = 0
         size = Math.min(2 * size, mostRewards)
-        answer()
+        for (const tell of answer.value) tell()
         continue
       }
       sending = 0
@@ -85,6 +83,19 @@ export const make = (options: Options): Outbox => {
     // At once, so that nothing is queued meanwhile that nobody would send.
     running = undefined
   }
+
+  /** As long as the server asked for; else it can be cut short. */
+  const pause = (own: number, asked: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.max(own, asked))
+      // Waiting keeps no program from ending. Timers are numbers outside of Node.
+      if (typeof timer === "object") timer.unref()
+      wake = () => {
+        if (asked > 0) return
+        clearTimeout(timer)
+        resolve()
+      }
+    })
 
   return {
     push: (item) => {
@@ -133,50 +144,24 @@ const bounded = ({ maxQueued, maxQueuedCharacters }: Options) => {
   }
 }
 
-/** Why there is no answer, or a function that tells the answer to who queued the items. */
-const send = async (ask: Ask, path: string, sent: ReadonlyArray<Item>): Promise<Failure | (() => void)> => {
-  const post = <A>(route: string, body: string, read: (answer: unknown) => A | undefined) =>
-    ask({ method: "POST", path: `${path}/${route}`, body }, read, patience)
-
-  const last = sent.at(-1)
-  if (last?.kind === "rewind") {
-    const result = await post("rewind", last.json, Wire.rewound)
-    return "reason" in result ? result : () => last.told(result.value)
-  }
-  const close = last?.kind === "close" ? last : undefined
+/** Sends items; the answer is what is to be done with what the server said of each. */
+const send = (ask: Ask, path: string, sent: ReadonlyArray<Item>): Promise<Result<ReadonlyArray<() => void>>> => {
+  const [first] = sent
+  const read = (answers: ReadonlyArray<unknown>) => Wire.all(sent, (item, index) => item.read(answers[index]))
+  if (first?.kind === "rewind") return ask(`${path}/rewind`, first.json, (answer) => read([answer]), patience)
   const rewards = sent.filter((item) => item.kind === "reward")
+  const close = sent[rewards.length]
   const body = `{"rewards":[${rewards.map(({ json }) => json).join()}]${close === undefined ? "" : `,"close":${close.json}`}}`
-  const result = await post("rewards", body, Wire.rewards(rewards.length, close !== undefined))
-  if ("reason" in result) return result
-  const { cohort, results } = result.value
-  return () => {
-    for (const [index, one] of results.entries()) rewards[index]?.told(one)
-    if (cohort !== null) close?.told(cohort)
+  const readAll = (answer: unknown) => {
+    const { cohort, results } = Wire.fields(answer)
+    return Array.isArray(results) && results.length === rewards.length ? read([...results, cohort]) : undefined
   }
+  return ask(`${path}/rewards`, body, readAll, patience)
 }
 
 /** Whether the same request would be refused again, by its content. */
 const isFinal = ({ refused, status }: Failure): boolean =>
   status >= 400 && status < 500 && !(refused ? [401, 403, 429] : [408, 425, 429]).includes(status)
-
-const pausing = () => {
-  let wake = () => {}
-  return {
-    wake: () => wake(),
-    /** As long as the server asked for; else it can be cut short. */
-    pause: (own: number, asked: number): Promise<void> =>
-      new Promise((resolve) => {
-        const timer = setTimeout(resolve, Math.max(own, asked))
-        // Waiting keeps no program from ending. Timers are numbers outside of Node.
-        if (typeof timer === "object") timer.unref()
-        wake = () => {
-          if (asked > 0) return
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-  }
-}
 
 /** Doubled up to 30 s, and shortened by up to a half, so that clients do not come all at once. */
 const backoff = (first: number, failures: number): number => {

@@ -1,12 +1,6 @@
 /** Asks the servers in turn, and never for longer than it was told to. */
 import * as Wire from "./Wire.ts"
 
-export interface Request {
-  readonly method: "GET" | "POST"
-  readonly path: string
-  readonly body?: string
-}
-
 /** Why there is no answer. */
 export interface Failure {
   readonly reason: string
@@ -18,9 +12,18 @@ export interface Failure {
   readonly retryAfter: number
 }
 
-export const failure = (reason: string): Failure => ({ reason, status: 0, refused: false, retryAfter: 0 })
+/** An answer, or why there is none. */
+export interface Result<A> extends Failure {
+  readonly value: A | undefined
+}
 
-export type Result<A> = { readonly value: A } | Failure
+export const failure = (reason: string): Result<never> => ({
+  value: undefined,
+  reason,
+  status: 0,
+  refused: false,
+  retryAfter: 0
+})
 
 export interface Options {
   readonly urls: ReadonlyArray<string>
@@ -28,9 +31,11 @@ export interface Options {
   readonly fetch: typeof fetch
 }
 
-export type Ask = <A>(
-  request: Request,
-  read: (body: unknown) => A | undefined,
+export type Ask = <A extends object>(
+  path: string,
+  /** What is posted; without it the path is got. */
+  body: string | undefined,
+  read: (answer: unknown) => A | undefined,
   timeout: number,
   /** Told of an answer that comes when nobody waits for it any more. */
   late?: (value: A) => void
@@ -49,36 +54,33 @@ export const make = ({ fetch, headers, urls }: Options): Ask => {
   let first = 0
   let late = 0
 
-  const attempt = async <A>(
+  const attempt = async <A extends object>(
     url: string,
-    request: Request,
-    read: (body: unknown) => A | undefined,
+    body: string | undefined,
+    read: (answer: unknown) => A | undefined,
     signal: AbortSignal,
     again: boolean
   ): Promise<Result<A>> => {
-    const { body = null, method, path } = request
     try {
-      const response = await fetch(url + path, {
-        method,
+      const response = await fetch(url, {
         headers,
         signal,
         redirect: "manual",
-        body
+        ...(body === undefined ? {} : { method: "POST", body })
       })
       const { status } = response
       const answer = parse(await textOf(response))
-      const value = status >= 200 && status < 300 ? read(answer) : undefined
-      if (value !== undefined) return { value }
-      const refused = status >= 400 && Wire.isProblem(answer)
+      const problem = Wire.problem(answer)
       return {
-        reason: `status ${status}, ${refused ? String(answer.detail ?? answer.title) : "not an answer of inspo"}`,
+        value: response.ok ? read(answer) : undefined,
+        reason: `status ${status}, ${problem ?? "not an answer of inspo"}`,
         status,
-        refused,
+        refused: problem !== undefined,
         retryAfter: Math.min(Math.max(Number(response.headers.get("retry-after")) || 0, 0), 60) * 1000
       }
     } catch (error) {
       // A connection that the server had closed meanwhile breaks when it is used again.
-      if (again && error instanceof TypeError) return attempt(url, request, read, signal, false)
+      if (again && error instanceof TypeError) return attempt(url, body, read, signal, false)
       return failure(messageOf(error))
     }
   }
@@ -93,45 +95,41 @@ export const make = ({ fetch, headers, urls }: Options): Ask => {
     late++
     const result = await within(patience, trying)
     late--
-    if (result === undefined) controller.abort()
-    else if ("value" in result) whenLate(result.value)
+    if (result?.value !== undefined) whenLate(result.value)
+    controller.abort()
   }
 
-  return async (request, read, timeout, whenLate) => {
+  return async (path, body, read, timeout, whenLate) => {
     const end = performance.now() + timeout
-    let last = failure("no address")
+    let last: Failure = failure("no address")
     for (let turn = 0; turn < urls.length; turn++) {
       const index = (first + turn) % urls.length
       const slot = Math.max(end - performance.now(), 0) / (urls.length - turn)
       const controller = new AbortController()
-      const trying = attempt(urls[index] ?? "", request, read, controller.signal, true)
+      const trying = attempt(`${urls[index]}${path}`, body, read, controller.signal, true)
       const result = await within(slot, trying)
       if (result === undefined) {
         last = failure(`no answer within ${Math.round(slot)} ms`)
         if (whenLate === undefined || late >= mostLate) controller.abort()
         else void listen(trying, 10 * timeout, controller, whenLate)
-      } else if ("value" in result) {
+      } else if (result.value !== undefined) {
         first = index
         return result
       } else {
         last = result
         // Another server would say the same.
-        if (result.status === 429 || (result.refused && result.status < 500)) return last
+        if (result.status === 429 || (result.refused && result.status < 500)) break
       }
     }
-    return last
+    return { ...last, value: undefined }
   }
 }
 
 /** What comes of a promise that is never rejected, or undefined when the time is over, in milliseconds. */
-export const within = async <A>(timeout: number, promise: Promise<A>): Promise<A | undefined> => {
+export const within = <A>(timeout: number, promise: Promise<A>): Promise<A | undefined> => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, timeout, undefined)))
-  try {
-    return await Promise.race([promise, over])
-  } finally {
-    clearTimeout(timer)
-  }
+  return Promise.race([promise, over]).finally(() => clearTimeout(timer))
 }
 
 export const messageOf = (error: unknown): string => {

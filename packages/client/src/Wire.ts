@@ -9,10 +9,11 @@ export interface Instruction {
 }
 
 export interface LeaseAnswer {
-  readonly lease: string
+  readonly id: string
   readonly key: string
   readonly n: number
-  readonly instruction: Instruction
+  readonly instruction: string
+  readonly wording: Wording
   readonly probability: number | null
   readonly closesAt: string | null
 }
@@ -38,83 +39,78 @@ export interface Rewound {
   readonly rewound: boolean
 }
 
-export interface RewardResult {
-  readonly outcome: string
-  readonly refusal: unknown
-}
-
-export interface RewardsAnswer {
-  readonly results: ReadonlyArray<RewardResult>
-  readonly cohort: CohortState | null
-}
-
 /** Leases that begin with these keys, in their order; after them come those of candidates that are tried. */
 export const leases =
   (keys: ReadonlyArray<string>) =>
   (body: unknown): LeasesAnswer | undefined => {
-    if (!isRecord(body) || !isText(body.cohort) || !Array.isArray(body.leases)) return undefined
-    const { cohort, incumbent, trials } = body
-    const given: ReadonlyArray<unknown> = body.leases.concat(trials ?? [])
-    const leases = given.flatMap(lease)
-    return leases.length === given.length && keys.every((key, index) => key === leases[index]?.key)
-      ? { cohort, incumbent: isText(incumbent) ? incumbent : null, leases }
+    const { cohort, incumbent, leases, trials } = fields(body)
+    if (!isText(cohort) || !Array.isArray(leases)) return undefined
+    const given = all(leases.concat(trials ?? []), lease)
+    return given !== undefined && keys.every((key, index) => key === given[index]?.key)
+      ? { cohort, incumbent: isText(incumbent) ? incumbent : null, leases: given }
       : undefined
   }
 
-const lease = (one: unknown): ReadonlyArray<LeaseAnswer> => {
-  if (!isRecord(one) || !isText(one.lease) || !isText(one.key)) return []
-  const { closesAt, key, lease, n, probability } = one
-  if (typeof n !== "number" || (typeof probability !== "number" && probability !== null)) return []
-  const given = instruction(one.instruction)
-  return given === undefined
-    ? []
-    : [{ lease, key, n, probability, instruction: given, closesAt: isText(closesAt) ? closesAt : null }]
+const lease = (one: unknown): LeaseAnswer | undefined => {
+  const { closesAt, key, lease: id, n, probability } = fields(one)
+  const given = instruction(one)
+  return given !== undefined &&
+    isText(id) &&
+    isText(key) &&
+    isNumber(n) &&
+    (isNumber(probability) || probability === null)
+    ? {
+        id,
+        key,
+        n,
+        probability,
+        instruction: given.id,
+        wording: given.wording,
+        closesAt: isText(closesAt) ? closesAt : null
+      }
+    : undefined
 }
 
-export const incumbent = (body: unknown): Instruction | undefined =>
-  isRecord(body) ? instruction(body.instruction) : undefined
-
-/** Results of so many rewards, with the state of the cohort where one was to be closed. */
-export const rewards =
-  (count: number, closes: boolean) =>
-  (body: unknown): RewardsAnswer | undefined => {
-    if (!isRecord(body) || !Array.isArray(body.results) || body.results.length !== count) return undefined
-    const results = body.results.flatMap((one: unknown) =>
-      isRecord(one) && isText(one.outcome) ? [{ outcome: one.outcome, refusal: one.refusal }] : []
-    )
-    const cohort = isCohort(body.cohort) ? body.cohort : null
-    return results.length === count && (cohort !== null || !closes) ? { results, cohort } : undefined
-  }
-
-export const rewound = (body: unknown): Rewound | undefined => (isRewound(body) ? body : undefined)
-
-/** Whether an answer is a refusal of the server itself, and not of something before it. */
-export const isProblem = (body: unknown): body is Problem =>
-  isRecord(body) && isText(body.type) && body.type.startsWith("urn:inspo:")
-
-export interface Problem {
-  readonly type: string
-  readonly detail?: unknown
-  readonly title?: unknown
+/** That of a lease, or the incumbent. */
+export const instruction = (body: unknown): Instruction | undefined => {
+  const { id, text, texts } = fields(fields(body).instruction)
+  const wording = isText(text) ? text : isTexts(texts) ? texts : undefined
+  return isText(id) && wording !== undefined ? { id, wording } : undefined
 }
 
-const instruction = (given: unknown): Instruction | undefined => {
-  if (!isRecord(given) || !isText(given.id)) return undefined
-  const { id, text, texts } = given
-  if (isText(text)) return { id, wording: text }
-  return isTexts(texts) ? { id, wording: texts } : undefined
+export const isRewound = (value: unknown): value is Rewound => {
+  const { branch, rewound } = fields(value)
+  return isNumber(branch) && typeof rewound === "boolean"
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+export const isCohort = (value: unknown): value is CohortState => {
+  const { cohort, state } = fields(value)
+  return isText(cohort) && isText(state)
+}
 
-const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
+/** What a refusal of the server itself says, undefined for one of something before it. */
+export const problem = (body: unknown): string | undefined => {
+  const { detail, title, type } = fields(body)
+  return isText(type) && type.startsWith("urn:inspo:") ? String(detail ?? title) : undefined
+}
+
+/** What each of some is read as, undefined where one cannot be. */
+export const all = <A, B>(
+  some: ReadonlyArray<A>,
+  read: (one: A, index: number) => B | undefined
+): ReadonlyArray<B> | undefined => {
+  const done = some.flatMap((one, index) => read(one, index) ?? [])
+  return done.length === some.length ? done : undefined
+}
+
+/** The fields of a value, none where it is no object. */
+export const fields = (value: unknown): Readonly<Record<string, unknown>> => Object(value)
+
+export const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+const isNumber = (value: unknown): value is number => typeof value === "number"
 
 const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
-  isRecord(value) && Object.keys(value).length > 0 && Object.values(value).every(isText)
+  typeof value === "object" && !Array.isArray(value) && isSome(Object.values(value ?? {}))
 
-const isCohort = (value: unknown): value is CohortState =>
-  isRecord(value) && isText(value.cohort) && isText(value.state)
-
-const isRewound = (value: unknown): value is Rewound =>
-  isRecord(value) && typeof value.branch === "number" && typeof value.rewound === "boolean"
+const isSome = (texts: ReadonlyArray<unknown>): boolean => texts.length > 0 && texts.every(isText)
