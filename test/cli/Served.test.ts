@@ -79,6 +79,9 @@ describe("a served population, from its directory", { timeout: patience }, () =>
       prunes.map(({ logged, replayed }: any) => [logged, replayed]),
       [[["i2"], []]]
     )
+    const { stdout } = await inspo(["replay", shop, "--set", "risk=1e-9"], { cwd })
+    assert.include(stdout, "Settings: risk=1e-9")
+    assert.match(stdout, /^\d+ +prune +i2 +none *$/mu)
     const exported = await json("export", shop, "--out", "deploy")
     assert.strictEqual(await readFile(join(cwd, "deploy/instruction.txt"), "utf8"), `${better}\n`)
     assert.strictEqual(exported.instruction.id, "i1")

@@ -1,4 +1,4 @@
-import type { Answer, Decision, TooFewGroups } from "@inspo/coevolution/WhatIf"
+import type { Answer, TooFewGroups } from "@inspo/coevolution/WhatIf"
 import { Equal, Result } from "effect"
 import { clip, paragraph, share, table } from "../terminal/Text.ts"
 
@@ -13,36 +13,51 @@ export const answerLines = (
   settings: Asked["settings"],
   { best, decisions, reward }: Answer,
   columns: number
+): ReadonlyArray<string> => [
+  ...decisionLines({ decisions, settings, fixed: fixedPath }, columns, {
+    step: ({ step }) => String(step),
+    ...shown,
+    groups: ({ effectiveGroups }) => (effectiveGroups === null ? "-" : effectiveGroups.toFixed(0))
+  }),
+  "",
+  ...paragraph(
+    `Best instruction: ${best.logged} logged, ${best.replayed} what if. Mean training reward: ` +
+      `${share(reward.logged)} logged, ${share(reward.replayed)} what if.`,
+    "",
+    columns
+  )
+]
+
+/** The decisions that differ, with what was held `fixed`, as a table: what is shown of one, by the names of columns. */
+export const decisionLines = <D extends Compared>(
+  {
+    decisions,
+    fixed,
+    settings
+  }: Pick<Asked, "settings"> & {
+    readonly decisions: ReadonlyArray<D>
+    readonly fixed: string
+  },
+  columns: number,
+  cells: Readonly<Record<string, (one: D) => string>>
 ): ReadonlyArray<string> => {
   const changed = decisions.filter(differs)
   return [
-    ...paragraph(fixedPath, "", columns),
+    ...paragraph(fixed, "", columns),
     "",
     ...paragraph(`Settings: ${words(settings)}`, "", columns),
     ...paragraph(`${changed.length} of ${decisions.length} decisions differ.`, "", columns),
     ...(changed.length === 0
       ? []
-      : [
-          "",
-          ...table([
-            ["step", "decision", "logged", "what if", "groups"],
-            ...changed.map(({ effectiveGroups, kind, logged, step, replayed }) => [
-              String(step),
-              kind,
-              ids(logged),
-              ids(replayed),
-              effectiveGroups === null ? "-" : effectiveGroups.toFixed(0)
-            ])
-          ])
-        ]),
-    "",
-    ...paragraph(
-      `Best instruction: ${best.logged} logged, ${best.replayed} what if. Mean training reward: ` +
-        `${share(reward.logged)} logged, ${share(reward.replayed)} what if.`,
-      "",
-      columns
-    )
+      : ["", ...table([Object.keys(cells), ...changed.map((one) => Object.values(cells).map((cell) => cell(one)))])])
   ]
+}
+
+/** What is shown of every decision. */
+export const shown = {
+  decision: ({ kind }: Compared) => kind,
+  logged: ({ logged }: Compared) => ids(logged),
+  "what if": ({ replayed }: Compared) => ids(replayed)
 }
 
 /** One line for each point of a grid, and the reasons of those that the log does not answer. */
@@ -72,7 +87,14 @@ const fixedPath =
   "The policy path is held fixed: policy, rollouts and proposed candidates stay those of the log, and only who is " +
   "pruned, becomes a parent, enters and wins is decided again."
 
-const differs = ({ logged, replayed }: Decision): boolean => !Equal.equals(logged, replayed)
+/** A decision as logged, and as other settings make it; null where it is not due. */
+interface Compared {
+  readonly kind: string
+  readonly logged: ReadonlyArray<string> | null
+  readonly replayed: ReadonlyArray<string> | null
+}
+
+const differs = ({ logged, replayed }: Compared): boolean => !Equal.equals(logged, replayed)
 
 const words = (settings: Asked["settings"]): string => {
   const changed = Object.entries(settings).map(([name, value]) => `${name}=${String(value)}`)

@@ -2,8 +2,9 @@
 import { Replay, type Settings } from "@inspo/cohorts"
 import { Console, Effect, Schema } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
+import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { clip, paragraph, table } from "../terminal/Text.ts"
+import { clip, paragraph } from "../terminal/Text.ts"
 import { type Place, read } from "./Stored.ts"
 
 export interface ReplayInput {
@@ -53,43 +54,17 @@ const whatIf = Effect.fn("Served.whatIf")(function* (
   set: ReadonlyArray<string>,
   json: boolean
 ) {
-  const settings = yield* Effect.forEach(set, settingOf)
-  const decisions = Replay.whatIf(log, (before) => settings.reduce((after, { change }) => change(after), before))
-  const changed = decisions.filter(({ logged, replayed }) => logged.join() !== replayed.join())
-  if (json)
-    return yield* Console.log(
-      JSON.stringify({
-        directory,
-        settings: Object.fromEntries(settings.map(({ name, text }) => [name, text])),
-        decisions
-      })
-    )
+  const changes = yield* Effect.forEach(set, settingOf)
+  const decisions = Replay.whatIf(log, (before) => changes.reduce((after, { change }) => change(after), before))
+  const settings = Object.fromEntries(changes.map(({ name, text }) => [name, text]))
+  if (json) return yield* Console.log(JSON.stringify({ directory, settings, decisions }))
   const reporter = yield* Reporter.make("normal")
-  yield* reporter.lines([
-    ...paragraph(
-      "Leases and rewards stay those of the log, and each decision is answered by itself, as if all before had come out as logged.",
-      "",
-      reporter.columns
-    ),
-    "",
-    ...paragraph(
-      `${changed.length} of ${decisions.length} decisions differ under ${set.join(" ")}.`,
-      "",
-      reporter.columns
-    ),
-    ...(changed.length === 0
-      ? []
-      : [
-          "",
-          ...table([
-            ["cohorts", "decision", "logged", "what if"],
-            ...changed.map(({ after, kind, logged, replayed }) => [String(after), kind, ids(logged), ids(replayed)])
-          ])
-        ])
-  ])
+  const cells = { cohorts: ({ after }: Replay.Decision) => String(after), ...shown }
+  yield* reporter.lines(decisionLines({ decisions, settings, fixed }, reporter.columns, cells))
 })
 
-const ids = (names: ReadonlyArray<string>): string => (names.length === 0 ? "none" : clip(names.join(" "), 24))
+const fixed =
+  "Leases and rewards stay those of the log, and each decision is answered by itself, as if all before had come out as logged."
 
 interface Setting {
   readonly name: string
