@@ -90,7 +90,7 @@ describe("engine serve", { timeout: patience }, () => {
     assert.include(refused.stderr, "train.clipRatio is 0.3, but was 0.2 when the run began")
     const finished = await goOn(
       elsewhere,
-      "engine.workers=1",
+      "engine.concurrency=1",
       "requests.timeoutSeconds=9",
       "requests.retries=1",
       "budget.rollouts=null"

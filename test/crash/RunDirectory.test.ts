@@ -126,10 +126,10 @@ describe("a resumed run", { timeout: 120_000 }, () => {
       resume({ ...quietly, directory: at("moved"), baseline: Option.none(), set })
     const refused = await run(Effect.flip(goOn("train.clipRatio=0.3")))
     assert.include(refused.message, "train.clipRatio is 0.3, but was 0.2 when the run began")
-    assert.include(refused.message, "engine.workers")
-    await run(goOn("engine.workers=1", "requests.timeoutSeconds=9"))
+    assert.include(refused.message, "engine.concurrency")
+    await run(goOn("engine.concurrency=1", "requests.timeoutSeconds=9"))
     const { config } = await run(readRun(at("moved")))
-    assert.deepStrictEqual([config.engine.workers, config.requests.timeoutSeconds], [1, 9])
+    assert.deepStrictEqual([config.engine.concurrency, config.requests.timeoutSeconds], [1, 9])
     const moved = await outcomeOf(at("moved"))
     assert.deepStrictEqual({ ...moved, events: [], traces: "" }, { ...whole, events: [], traces: "" })
     // The run was started with --no-baseline.

@@ -93,7 +93,7 @@ describe("what is read from an answer", () => {
     for (const [measure, golden] of [
       ["words", "the Ostrel Bay"],
       ["parts", "Brown, Peter, 1931, Rome"],
-      ["number", "-372"]
+      ["calculated", "-372"]
     ] as const)
       for (const written of [`${golden}<|im_end|>`, `So. <answer>${golden}</answer><|im_end|>`]) {
         const answer = /<answer>(.*)<\/answer>/u.exec(written)?.[1] ?? null
@@ -105,11 +105,28 @@ describe("what is read from an answer", () => {
     assert.strictEqual(measures.parts("Peter, Brown, 1931, Rome", ["Brown, Peter, 1931, Rome"]), 0.5)
     assert.strictEqual(measures.parts("Brown, Peter, 1931, Rome, Italy", ["Brown, Peter, 1931, Rome"]), 0.8)
     assert.strictEqual(measures.parts("Brown\nPeter, 1931, Rome", ["Brown, Peter, 1931, Rome"]), 0.25)
-    assert.strictEqual(measures.number("345 + 27 = 51.", ["372"]), 0)
-    assert.strictEqual(measures.number("It is 1,372 in all", ["1372"]), 1)
+    assert.strictEqual(measures.calculated("It is 1,372 in all, not 51", ["1372"]), 0)
+    assert.strictEqual(measures.calculated("It is 1,372 in all", ["1372"]), 1)
     const response = "<calculate>345 + 27</calculate><information>372</information>I cannot say."
-    assert.strictEqual(measures.number(answered(response, null), ["372"]), 0)
-    assert.strictEqual(measures.number(answered("<calculate>300 + 72</calculate>", null), ["72"]), 0)
+    assert.strictEqual(measures.calculated(answered(response, null), ["372"]), 0)
+    assert.strictEqual(measures.calculated(answered("<calculate>300 + 72</calculate>", null), ["72"]), 0)
+  })
+})
+
+describe("a calculation within an answer", () => {
+  const whole = fc.integer({ min: 1, max: 999 })
+
+  it("counts as what the calculator makes of it, whatever the policy makes of it", () => {
+    fc.assert(
+      fc.property(whole, whole, fc.constantFrom("+", "-", "*", "×", "x", "−"), whole, (left, right, sign, wrong) => {
+        const value = sign === "+" ? left + right : /[-−]/u.test(sign) ? left - right : left * right
+        const written = `So it is ${left} ${sign} ${right} = ${wrong} in all.`
+        assert.strictEqual(measures.calculated(written, [`${value}`]), 1)
+        assert.strictEqual(measures.calculated(written, [`${value + 1}`]), value + 1 === wrong ? 1 : 0)
+      })
+    )
+    assert.strictEqual(measures.calculated("7 / 0 = 3", ["3"]), 1)
+    assert.strictEqual(measures.calculated("2 + 2 = 4, then 4 * 3 = 11", ["12"]), 0)
   })
 })
 
@@ -139,12 +156,13 @@ describe.each(tasks)("$name", ({ configure, instructions, name, questions }) => 
     if (name !== "passages") assert.notDeepEqual(questions(data, 30, 2), asked)
     assert.strictEqual(new Set(asked.map(({ id }) => id)).size, asked.length)
     for (const { goldenAnswers, question } of asked) {
-      if (name === "passages") assert.match(question, /^Lumen: Ada founded Lumen\.\n\nQuestion: Who founded Lumen\?$/u)
+      if (name === "passages")
+        assert.match(question, /^Lumen: Ada founded Lumen\.\n\nQuestion: Who founded Lumen\?\nAnswer:$/u)
       else if (name === "format") for (const part of goldenAnswers[0].split(", ")) assert.include(question, part)
       else {
-        const [, left, operator = "", right] = /^What is (\d+) ([-+*]) (\d+)\?$/u.exec(question) ?? []
-        const [a, b] = [Number(left), Number(right)]
-        assert.strictEqual(goldenAnswers[0], `${{ "+": a + b, "-": a - b, "*": a * b }[operator]}`)
+        const [a = NaN, b = NaN] = (question.match(/\d+/gu) ?? []).map(Number)
+        const expected = question.includes("boxes") ? a * b : question.includes("gives away") ? a - b : a + b
+        assert.strictEqual(goldenAnswers[0], `${expected}`)
       }
     }
     assert.lengthOf(asked, name === "passages" ? 2 : 30)

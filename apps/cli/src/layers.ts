@@ -129,9 +129,13 @@ export const layerEngine = ({ engine, keys }: RunConfig, checkpoints: string, no
     )
   )
 
-const embedded = async ({ model, workers }: RunConfig["engine"], checkpoints: string) => {
+const embedded = async ({ concurrency, model }: RunConfig["engine"], checkpoints: string) => {
   const { layer } = await import("@inspo/engine-local/LocalEngine")
-  return layer({ checkpoints, ...(model === null ? {} : { model }), ...(workers === null ? {} : { workers }) })
+  return layer({
+    checkpoints,
+    ...(model === null ? {} : { model }),
+    ...(concurrency === null ? {} : { workers: concurrency })
+  })
 }
 
 const remote = async (engine: RemoteConfig, notes: ModelNotes.ModelNotes | undefined) => {

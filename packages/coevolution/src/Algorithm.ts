@@ -160,14 +160,7 @@ export const VerificationConfig = Schema.Struct({
 
 export const RolloutConfig = Schema.Struct({
   groupSize: upTo(10_000).annotate({ description: "G: trajectories per (instruction, question)" }),
-  ...Struct.omit(EpisodeConfig.fields, [
-    "maxStartTokens",
-    "temperature",
-    "toolAttempts",
-    "toolTimeoutSeconds",
-    "topK",
-    "topP"
-  ])
+  ...Struct.omit(EpisodeConfig.fields, ["maxStartTokens", "toolAttempts", "toolTimeoutSeconds", "topK", "topP"])
 })
 
 export const RetrievalConfig = Schema.Struct({

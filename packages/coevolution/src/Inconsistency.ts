@@ -52,6 +52,17 @@ const trainingIsWithinSteps: Rule = ({ schedule, train }) => {
       })
 }
 
+/** The likelihood ratios of Eq. 2 are those of the policy as it is, at temperature 1. */
+const sampledAsTrained: Rule = ({ rollout, train }) =>
+  rollout.temperature === 1 || train.fromStep === null
+    ? null
+    : new ConfigError({
+        field: "rollout.temperature",
+        value: String(rollout.temperature),
+        expected: `1, which the policy update assumes, because train.fromStep is ${train.fromStep}`,
+        remedy: "Set it to 1, or train.fromStep to null to evolve instructions under the policy as it is."
+      })
+
 const verificationHasParent: Rule = ({ verification }) => {
   if (verification.baseline === "rerun") return null
   if (verification.stop !== null)
@@ -140,6 +151,7 @@ const rules: ReadonlyArray<Rule> = [
   parentsHavePlaces,
   seedsHavePlaces,
   trainingIsWithinSteps,
+  sampledAsTrained,
   verificationHasParent,
   candidatesHaveGroups,
   selectionIsValidated,

@@ -35,7 +35,8 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["control", "clauses"], value: null },
   { path: ["schedule", "policyFirst"], value: null },
   { path: ["data", "mix"], value: null },
-  { path: ["rollout", "texts", "role"], value: "user" }
+  { path: ["rollout", "texts", "role"], value: "user" },
+  { path: ["rollout", "temperature"], value: 1 }
 ]
 
 export interface LaterKey {
@@ -249,7 +250,6 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
     values: [2048],
     now: "the agent search-r1-exact trains on the last 2048 tokens of a prompt"
   },
-  { path: "rollout.temperature", values: [1], now: "it is 1, which the policy update assumes" },
   {
     path: "rollout.topP",
     values: [1],
@@ -290,6 +290,7 @@ export const removedKeys: ReadonlyArray<RemovedKey> = [
         : "response"),
     now: "answers are looked for in the response, or as Search-R1 does with rollout.agent search-r1-exact"
   },
+  { path: "engine.workers", now: "engine.concurrency says it where engine.url is null; results do not depend on it" },
   { path: "engine.encoding", now: "samples and gradients travel as protobuf where the server takes it" }
 ]
 

@@ -57,6 +57,7 @@ export const robust: Algorithm = {
     maxPromptTokens: 4096,
     maxResponseTokens: 500,
     maxObservationTokens: 500,
+    temperature: 1,
     texts: episode.texts,
     scoredTurns: "valid"
   },

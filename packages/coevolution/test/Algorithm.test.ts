@@ -21,6 +21,19 @@ describe("Algorithm", () => {
     }
   )
 
+  it.prop(
+    "samples at another temperature than 1 only a policy that stays as it is",
+    [Schema.Literals([0, 0.3, 1, 2]), Schema.NullOr(Schema.Literals([1, 3]))],
+    ([temperature, fromStep]) => {
+      const found = inconsistency({
+        ...quick,
+        rollout: { ...quick.rollout, temperature },
+        train: { ...quick.train, fromStep }
+      })
+      assert.strictEqual(found?.field ?? null, temperature === 1 || fromStep === null ? null : "rollout.temperature")
+    }
+  )
+
   it("names the field, its value and the remedy of a rule between fields", () => {
     const broken: ReadonlyArray<readonly [string, Algorithm]> = [
       ["rollout.tools", { ...quick, rollout: { ...quick.rollout, agent: "search-r1-exact", tools: [] } }],

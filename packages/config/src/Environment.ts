@@ -102,9 +102,6 @@ export const Environment = Schema.Struct({
         "Folder of an embedded model, or null for the one that ships; with `engine.url` the name of the base model on that " +
         "server, or null for its first"
     }),
-    workers: Schema.NullOr(PositiveInt).annotate({
-      description: "Worker threads, or null for one per core, at most four. Results do not depend on it"
-    }),
     url: Schema.NullOr(Schema.NonEmptyString).annotate({
       description: "Base URL of a server, or null for the embedded engine"
     }),
@@ -118,7 +115,9 @@ export const Environment = Schema.Struct({
         "Folder with `tokenizer.json` of that model, or its GGUF file; null is enough for `inspo engine serve`"
     }),
     concurrency: Schema.NullOr(PositiveInt).annotate({
-      description: "Sequences in flight at once, or null for what the server says"
+      description:
+        "With `engine.url` the sequences in flight at once, or null for what the server says; else worker threads, or null " +
+        "for one per core, at most four. Results do not depend on it"
     })
   }),
   journal: JournalConfig.annotate({ description: "Where the journal is kept" }),
@@ -142,7 +141,7 @@ export const local: Environment = {
   judge: { url: null },
   requests: { timeoutSeconds: null, retries: 4 },
   evaluation: { baseline: true },
-  engine: { model: null, workers: null, url: null, profile: "auto", tokenizer: null, concurrency: null },
+  engine: { model: null, url: null, profile: "auto", tokenizer: null, concurrency: null },
   journal: { url: null },
   keys: { engine: null, optimizer: null, judge: null, retrieval: null, journal: null },
   budget: { usd: null, rollouts: null, tokens: null, minutes: null, prices: [] }

@@ -38,7 +38,7 @@ const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Typ
   judge: { url },
   requests: { timeoutSeconds: null, retries },
   evaluation: { baseline },
-  engine: { ...local.engine, url, workers: 2 },
+  engine: { ...local.engine, url, concurrency: 2 },
   journal: { ...local.journal, url },
   keys: { ...local.keys, engine: key },
   budget: { ...local.budget, tokens }

@@ -74,7 +74,9 @@ export const RolloutConfig = Schema.Struct({
   }),
   topK: Positive.annotate({ description: "Passages per search" }),
   temperature: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
-    description: "Sampling temperature; 0 is greedy"
+    description:
+      "Temperature at which the policy is sampled; 0 is greedy. The policy update assumes 1, so another needs a policy that " +
+      "stays as it is"
   }),
   topP: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(1)).annotate({
     description: "Probability mass that is sampled from"

@@ -36,7 +36,7 @@ const Varied = Schema.Struct({
   maxObservationTokens: between(2, 80),
   maxPromptTokens: between(45, 70),
   topK: between(1, 2),
-  temperature: Schema.Literal(1),
+  temperature: Schema.Literals([0, 0.3, 1]),
   passage: Schema.Literals(["{title}: {text}", "{rank} {text}"]),
   separator: Schema.Literals([" ", "\n"]),
   role: Schema.Literals(["user", "system"]),

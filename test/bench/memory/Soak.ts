@@ -70,7 +70,7 @@ export const soak = Effect.fnUntraced(function* (steps: number, engine: EngineNa
 const sets = (folder: string, steps: number): ReadonlyArray<string> => [
   ...tinyRun.filter((word) => word !== "--set"),
   `engine.model=${folder}/model`,
-  "engine.workers=1",
+  "engine.concurrency=1",
   `schedule.steps=${2 * steps}`,
   `schedule.evolveUntil=${2 * steps}`,
   "schedule.pruneEvery=10",

@@ -23,7 +23,12 @@ export interface GateInput {
 export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, input: GateInput) {
   const chosen = yield* choose(input.tasks)
   const preset = Option.getOrElse(input.preset, () => "quick")
-  const base = yield* host.config(preset, [`seed=${input.seed}`, "evaluation.questions=200", ...input.set])
+  const base = yield* host.config(preset, [
+    `seed=${input.seed}`,
+    "evaluation.questions=200",
+    "train.fromStep=null",
+    ...input.set
+  ])
   const data = yield* host.data(base)
   const out = Option.getOrElse(input.out, () => "runs/bench-gate")
   const asked = yield* Effect.forEach(chosen, (task) => plan(task, base, data))
@@ -133,7 +138,7 @@ const fingerprint = (
     .update(
       JSON.stringify([
         seed,
-        { ...engine, url: null, concurrency: null, workers: null },
+        { ...engine, url: null, concurrency: null },
         asked.map(({ config: { reward, rollout }, questions, task: { instructions, name } }) => [
           name,
           instructions,

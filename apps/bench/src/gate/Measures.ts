@@ -1,4 +1,6 @@
 import { AnswerExtraction, ExactMatch } from "@inspo/reward"
+import * as Calculator from "@inspo/rollout/tools/Calculator"
+import { Result } from "effect"
 
 /** What is read from a text without tags, beside the golden answers; in [0, 1]. */
 export type Measure = keyof typeof measures
@@ -11,15 +13,26 @@ export const measures = {
     const written = partsOf(text.trim().split("\n")[0] ?? "")
     return Math.max(0, ...goldenAnswers.map((golden) => inPlace(written, partsOf(golden))))
   },
-  /** Whether the last number is a golden answer. */
-  number: (text: string, goldenAnswers: ReadonlyArray<string>): number => {
-    const last = text
-      .replaceAll(",", "")
-      .match(/-?\d+(?:\.\d+)?/gu)
-      ?.at(-1)
-    return last !== undefined && goldenAnswers.some((golden) => Number(golden) === Number(last)) ? 1 : 0
+  /** Whether the first calculation of two numbers, as the calculator works it out, or else the last number is a golden answer. */
+  calculated: (text: string, goldenAnswers: ReadonlyArray<string>): number => {
+    const plain = text.replaceAll(",", "")
+    const [, left, sign = "", right] = /(\d+(?:\.\d+)?) ?([-+*/×x÷−]) ?(\d+(?:\.\d+)?)/u.exec(plain) ?? []
+    const worked = left === undefined ? [] : [Calculator.evaluate(`${left} ${signs.get(sign) ?? sign} ${right}`)]
+    const found = [
+      ...worked.flatMap((result) => (Result.isSuccess(result) ? [result.success] : [])),
+      ...(plain.match(/-?\d+(?:\.\d+)?/gu) ?? []).slice(-1)
+    ]
+    return found.some((one) => goldenAnswers.some((golden) => Number(golden) === Number(one))) ? 1 : 0
   }
 }
+
+/** Signs of operators that the calculator writes otherwise. */
+const signs = new Map([
+  ["×", "*"],
+  ["x", "*"],
+  ["÷", "/"],
+  ["−", "-"]
+])
 
 /**
  * What a policy answered: between its answer tags, or else all that it wrote outside observations, without the markers of a

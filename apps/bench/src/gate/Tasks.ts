@@ -8,7 +8,7 @@ import type { Measure } from "./Measures.ts"
 export interface Task {
   readonly name: "passages" | "format" | "arithmetic"
   readonly asks: string
-  /** Written by hand before any was tried; the first is plain, each other adds one piece of advice. */
+  /** Written by hand; the first is plain, each other adds one piece of advice. */
   readonly instructions: readonly [string, string, string, string, string]
   /** The agent and the reward of the task, over settings that say the rest. */
   readonly configure: (config: RunConfig) => RunConfig
@@ -23,12 +23,12 @@ export interface GateData {
 }
 
 /** One turn, of which the reward is what `measure` says of its text: small models seldom write tags. */
-const alone = (config: RunConfig, measure: Measure): RunConfig => ({
+const alone = (config: RunConfig, measure: Measure, maxResponseTokens: number): RunConfig => ({
   ...config,
   rollout: {
     ...config.rollout,
     agent: "direct",
-    maxResponseTokens: 64,
+    maxResponseTokens,
     maxPromptTokens: Math.max(config.rollout.maxPromptTokens, longestPrompt),
     texts: { ...config.rollout.texts, prompt: "{instruction}\n\n{question}" },
     scoredTurns: "all"
@@ -48,7 +48,7 @@ const withPassages = ({ questions, passages }: GateData, count: number): Readonl
     .flatMap((question) => {
       const found = (question.supportIds ?? []).flatMap((id) => texts.get(id) ?? [])
       return found.length > 0 && found.length === question.supportIds?.length
-        ? [{ ...question, question: `${found.join("\n")}\n\nQuestion: ${question.question}` }]
+        ? [{ ...question, question: `${found.join("\n")}\n\nQuestion: ${question.question}\nAnswer:` }]
         : []
     })
     .slice(0, count)
@@ -59,12 +59,12 @@ const passages: Task = {
   asks: "short answers from the passages that hold them, by F1",
   instructions: [
     "Answer the question from the passages.",
-    "Answer the question from the passages. Write nothing but the name, date or number.",
-    "Answer the question from the passages. For example: Paris",
+    "Answer the question from the passages in one or two words.",
+    "Do not write a sentence. Write only the name, date or number that answers the question.",
     "Answer the question from the passages. First quote the sentence that holds the answer.",
     "You are an expert. Take a deep breath and answer the question from the passages."
   ],
-  configure: (config) => alone(config, "words"),
+  configure: (config) => alone(config, "words", 24),
   questions: withPassages
 }
 
@@ -104,46 +104,59 @@ const towns = ["London", "Paris", "Berlin", "Madrid", "Rome", "Vienna", "Oslo", 
 
 const format: Task = {
   name: "format",
-  asks: "four parts in the order that is asked for, by the share in its place",
+  asks: "three parts in the order that is asked for, by the share in its place",
   instructions: [
-    "Write the person as last name, first name, year, town.",
-    "Write the person as last name, first name, year, town. Write nothing else.",
-    "Write the person as last name, first name, year, town. For example: Jones, Mary, 1970, Athens",
-    "Write the person as last name, first name, year, town. First say what each part is.",
-    "You are an expert. Take a deep breath and write the person as last name, first name, year, town."
+    "Write the person as name, town, year.",
+    "List the name, the town and the year.",
+    "Write the person as name, town, year. For example: Mary Jones, Athens, 1970",
+    "Give only the name, the town and the year, on one line with commas between them.",
+    "You are an expert. Take a deep breath and write the person as name, town, year."
   ],
-  configure: (config) => alone(config, "parts"),
+  configure: (config) => alone(config, "parts", 24),
   questions: generated("format", (pick, upTo) => {
     const [first, last, town] = [pick(firstNames), pick(lastNames), pick(towns)]
     const year = upTo(1900, 1999)
     return {
       question: `${first} ${last} was born in ${town} in ${year}.`,
-      answer: `${last}, ${first}, ${year}, ${town}`
+      answer: `${first} ${last}, ${town}, ${year}`
     }
   })
 }
 
-const tags = "Work it out between <calculate> and </calculate>. Put the final answer between <answer> and </answer>."
+const things = ["apples", "books", "coins", "cards", "eggs", "stamps"] as const
 
 const arithmetic: Task = {
   name: "arithmetic",
-  asks: "arithmetic with the calculator, by the last number",
+  asks: "word problems of one step, by the first calculation that is written, which the calculator works out, or the last number",
   instructions: [
-    `Answer the question. ${tags}`,
-    `Answer the question. ${tags} Write nothing but the number in the answer.`,
-    `Answer the question. ${tags} For example: <calculate>12 * 3</calculate>, then <answer>36</answer>`,
-    `Answer the question. ${tags} Think step by step before you calculate.`,
-    `You are an expert. Take a deep breath and answer the question. ${tags}`
+    "Answer the question.",
+    "Answer the question with a number.",
+    "Answer the question with a calculation, such as 12 * 3 = 36.",
+    "Answer the question. Think step by step.",
+    "You are an expert. Take a deep breath and answer the question."
   ],
-  configure: (config) => {
-    const made = alone(config, "number")
-    return { ...made, rollout: { ...made.rollout, agent: "search-r1", tools: ["calculate"], maxTurns: 1 } }
-  },
+  configure: (config) => alone(config, "calculated", 32),
   questions: generated("arithmetic", (pick, upTo) => {
-    const operator = pick(["+", "-", "*"])
-    const [left, right] = operator === "*" ? [upTo(12, 99), upTo(3, 19)] : [upTo(100, 999), upTo(11, 99)]
-    const answer = operator === "+" ? left + right : operator === "-" ? left - right : left * right
-    return { question: `What is ${left} ${operator} ${right}?`, answer: `${answer}` }
+    const [name, thing, kind] = [pick(firstNames), pick(things), upTo(0, 2)]
+    if (kind === 0) {
+      const [had, got] = [upTo(11, 99), upTo(11, 99)]
+      return {
+        question: `${name} has ${had} ${thing} and gets ${got} more. How many ${thing} does ${name} have now?`,
+        answer: `${had + got}`
+      }
+    }
+    if (kind === 1) {
+      const [had, gave] = [upTo(51, 99), upTo(11, 49)]
+      return {
+        question: `${name} has ${had} ${thing} and gives away ${gave} of them. How many ${thing} does ${name} have left?`,
+        answer: `${had - gave}`
+      }
+    }
+    const [boxes, each] = [upTo(3, 12), upTo(11, 29)]
+    return {
+      question: `${name} has ${boxes} boxes with ${each} ${thing} in each. How many ${thing} does ${name} have?`,
+      answer: `${boxes * each}`
+    }
   })
 }
 

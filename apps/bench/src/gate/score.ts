@@ -1,9 +1,9 @@
-/** The program of a reward (`reward.command`): `score.ts words`, `parts` or `number`, after `Measures.ts`. */
+/** The program of a reward (`reward.command`): `score.ts words`, `parts` or `calculated`, after `Measures.ts`. */
 import { createInterface } from "node:readline"
 import { Schema } from "effect"
 import { answered, measures } from "./Measures.ts"
 
-const decodeMeasure = Schema.decodeUnknownSync(Schema.Literals(["words", "parts", "number"]))
+const decodeMeasure = Schema.decodeUnknownSync(Schema.Literals(["words", "parts", "calculated"]))
 const decodeLine = Schema.decodeUnknownSync(
   Schema.fromJsonString(
     Schema.Struct({

@@ -38,7 +38,7 @@ export interface RemoteOptions {
 }
 
 /** Where an engine is served, and what its server cannot tell. */
-export type RemoteConfig = Omit<RunConfig["engine"], "url" | "workers"> & {
+export type RemoteConfig = Omit<RunConfig["engine"], "url"> & {
   readonly url: string
   /** The environment variable with the server's key. */
   readonly key: string | null

@@ -11,7 +11,7 @@ describe("cacheKey", () => {
 
   it("does not depend on worker counts and checkpoint intervals", () => {
     const { checkpoint, engine } = config
-    assert.strictEqual(cacheKey({ ...config, engine: { ...engine, workers: 3 } }, identity), key)
+    assert.strictEqual(cacheKey({ ...config, engine: { ...engine, concurrency: 3 } }, identity), key)
     assert.strictEqual(cacheKey({ ...config, checkpoint: { ...checkpoint, keep: 7 } }, identity), key)
   })
 
