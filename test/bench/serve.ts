@@ -1,7 +1,8 @@
 /**
- * How long the instruction server takes to answer: 1,000 leases and 1,000 rewards a second, one to a request, from this
- * process, which waits for no answer before it asks the next one. SQLite, then PostgreSQL where it is installed, both with
- * their syncs. Exits with 1 where one of a hundred answers takes longer than 10 ms, or memory grows.
+ * How long the instruction server takes to answer: 1,000 leases a second, one to a request, and 1,000 rewards a second, first
+ * as the published client sends them and then one to a request, from this process, which waits for no answer before it asks
+ * the next one. SQLite, then PostgreSQL where it is installed, both with their syncs. Exits with 1 where one of a hundred
+ * answers takes longer than 10 ms with rewards as the client sends them, or memory grows.
  *
  * Before that, 20,000 requests, eight at a time: what one costs the server of processor time and memory, which a busy machine
  * hardly changes. With 0 seconds that is all.
@@ -16,12 +17,13 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
 import * as Client from "./serve/Client.ts"
-import { type Latencies, load, requests, take } from "./serve/Load.ts"
+import { alone, type Latencies, load, published, requests, type Tell, take } from "./serve/Load.ts"
 import type { Reading } from "./serve/Meter.ts"
 
 const [length = "20", perSecond = "1000", only = ""] = process.argv.slice(2)
 const [seconds, rate, warmUp] = [Number(length), Number(perSecond), 5]
-const counted = { requests: 20_000, warmUp: 6000, atOnce: 8 } as const
+const counted = { count: 20_000, atOnce: 8 } as const
+const before = { count: 6000, atOnce: 8 } as const
 /** Milliseconds, and bytes that a lease may leave in the memory of the process once it is warm. */
 const limits = { p99: 10, resident: 64 } as const
 
@@ -99,49 +101,49 @@ const measure = async (database: string, options: ReadonlyArray<string>) => {
   const { url: address } = JSON.parse(String(ready))
   const client = Client.make(address, 256)
   const asking = requests({ client, population: "default", between: 1000 })
-  await take(asking, counted.warmUp, counted.atOnce)
+  const one = alone(client, "default")
+  await take(asking, one, before)
   await read(child)
-  const generator = await own(() => take(asking, counted.requests, counted.atOnce), counted.requests)
-  const perRequest = { ...costs(await read(child), counted.requests), generator }
+  const generator = await own(() => take(asking, one, counted), counted.count)
+  const perRequest = { ...costs(await read(child), counted.count), generator }
 
-  const samples: Array<readonly [leases: number, bytes: number]> = []
-  const onSecond = (leases: number) => {
-    samples.push([leases, resident(child.pid ?? 0)])
-    if (samples.length === warmUp) void read(child)
+  const under = async (tell: Tell) => {
+    const samples: Array<readonly [leases: number, bytes: number]> = []
+    const onSecond = (leases: number) => {
+      samples.push([leases, resident(child.pid ?? 0)])
+      if (samples.length === warmUp) void read(child)
+    }
+    const answered = judge(samples, await load({ requests: asking, tell, rate, seconds, warmUp, onSecond }))
+    const { delay, main, pauses } = await read(child)
+    return { ...answered, busy: rounded(main / seconds / 1000), delay, pauses }
   }
-  const answered =
-    seconds === 0 ? null : await load({ requests: asking, rate, seconds, warmUp, onSecond }).then(judge(samples))
-  const stalls = seconds === 0 ? null : await read(child)
+  const asClient = seconds === 0 ? null : await under(published(client, "default"))
+  const apart = seconds === 0 ? null : await under(one)
   client.close()
   child.kill("SIGTERM")
   await once(child, "exit")
+  return { database, met: asClient?.met ?? true, perRequest, asClient, apart }
+}
+
+const judge = (
+  samples: ReadonlyArray<readonly [leases: number, bytes: number]>,
+  { failures, late, leases, rewards }: Latencies
+) => {
+  const told = { leases: summary(leases), rewards: summary(rewards), late: summary(late) }
+  const bytesPerLease = slope(samples)
+  const grown = (bytesPerLease - limits.resident) * seconds * rate
   return {
-    database,
-    met: answered?.met ?? true,
-    perRequest,
-    ...(answered === null || stalls === null
-      ? {}
-      : { answered, stalls: { delay: stalls.delay, pauses: stalls.pauses } })
+    // A process takes memory by the megabyte.
+    met: failures.length === 0 && told.leases.p99 <= limits.p99 && told.rewards.p99 <= limits.p99 && grown <= 2 ** 25,
+    failures,
+    ...told,
+    residentMegabytes: Math.round((samples.at(-1)?.[1] ?? 0) / 2 ** 20),
+    bytesPerLease: Math.round(bytesPerLease)
   }
 }
 
-const judge =
-  (samples: ReadonlyArray<readonly [leases: number, bytes: number]>) =>
-  ({ failures, late, leases, rewards }: Latencies) => {
-    const told = { leases: summary(leases), rewards: summary(rewards), late: summary(late) }
-    const bytesPerLease = slope(samples)
-    const grown = (bytesPerLease - limits.resident) * seconds * rate
-    return {
-      // A process takes memory by the megabyte.
-      met: failures.length === 0 && told.leases.p99 <= limits.p99 && told.rewards.p99 <= limits.p99 && grown <= 2 ** 25,
-      failures,
-      ...told,
-      residentMegabytes: Math.round((samples.at(-1)?.[1] ?? 0) / 2 ** 20),
-      bytesPerLease: Math.round(bytesPerLease)
-    }
-  }
-
-const results: Array<Awaited<ReturnType<typeof measure>>> = []
+type Measured = Awaited<ReturnType<typeof measure>>
+const results: Array<Measured> = []
 try {
   if (only !== "postgres") results.push(await measure("SQLite", ["--out", join(folder, "served")]))
   if (only !== "sqlite" && PostgresServer.unavailable === null) {
@@ -159,23 +161,28 @@ try {
 const line = (what: string, { answers, most, p50, p90, p99 }: ReturnType<typeof summary>) =>
   `${what.padEnd(20)} ${String(answers).padStart(7)} answers  p50 ${p50} ms  p90 ${p90} ms  p99 ${p99} ms  most ${most} ms`
 
-const lines = ({ answered, database, perRequest, stalls }: (typeof results)[number]): ReadonlyArray<string> => {
+const under = (
+  rewards: string,
+  { bytesPerLease, busy, delay, failures, pauses, residentMegabytes, ...told }: NonNullable<Measured["asClient"]>
+): ReadonlyArray<string> => [
+  `rewards ${rewards}:`,
+  line("  leases", told.leases),
+  line("  rewards", told.rewards),
+  line("  asked late by", told.late),
+  `  the server's thread worked ${Math.round(100 * busy)} % of the time, and was late by p50 ${rounded(delay.p50)} ms, p99 ${rounded(delay.p99)} ms, at most ${rounded(delay.most)} ms`,
+  ...Object.entries(pauses).map(
+    ([kind, { count, most, sum }]) =>
+      `    ${kind}: ${count} times, ${rounded(sum)} ms in all, at most ${rounded(most)} ms`
+  ),
+  `  ${failures.length} failures${failures.length === 0 ? "" : ` (${failures[0]})`}, ${residentMegabytes} MB resident, ${bytesPerLease} bytes more per lease`
+]
+
+const lines = ({ apart, asClient, database, perRequest }: Measured): ReadonlyArray<string> => {
   const { collecting, generator, kilobytes, main, processor } = perRequest
-  const cost = `${database}: ${processor} ms of a processor per request, ${main} of the main thread, ${collecting} ms collecting garbage, ${kilobytes} kB made; ${generator} ms in this process`
-  if (answered === undefined || stalls === undefined) return [cost]
-  const { bytesPerLease, failures, late, leases, residentMegabytes, rewards } = answered
-  const { most, p50, p99 } = stalls.delay
   return [
-    cost,
-    line(`${database}, leases`, leases),
-    line(`${database}, rewards`, rewards),
-    line("asked late by", late),
-    `the server's thread was late by p50 ${rounded(p50)} ms, p99 ${rounded(p99)} ms, at most ${rounded(most)} ms`,
-    ...Object.entries(stalls.pauses).map(
-      ([kind, { count, most, sum }]) =>
-        `  ${kind}: ${count} times, ${rounded(sum)} ms in all, at most ${rounded(most)} ms`
-    ),
-    `${failures.length} failures${failures.length === 0 ? "" : ` (${failures[0]})`}, ${residentMegabytes} MB resident, ${bytesPerLease} bytes more per lease`
+    `${database}: ${processor} ms of a processor per request, ${main} of the main thread, ${collecting} ms collecting garbage, ${kilobytes} kB made; ${generator} ms in this process`,
+    ...(asClient === null ? [] : under("as the client sends them", asClient)),
+    ...(apart === null ? [] : under("one to a request", apart))
   ]
 }
 const met = results.every((result) => result.met)

@@ -53,6 +53,7 @@ const references = inFile("packages/coevolution/src/ReferenceStore.ts")
 const bookkeeping = inFile("packages/coevolution/src/Bookkeeping.ts")
 const journalEvents = inFile("packages/journal/src/internal/events.ts")
 const journalRecords = inFile("packages/journal/src/internal/records.ts")
+const journalSqlite = inFile("packages/journal/src/sqlite.ts")
 const journalLedger = inFile("packages/journal/src/internal/ledger.ts")
 const toolCalls = inFile("packages/rollout/src/internal/ToolCalls.ts")
 const lanes = inFile("packages/rollout/src/internal/Lanes.ts")
@@ -479,7 +480,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "logprobs[at] === undefined",
     "a response without all its log-probabilities is trained on"
   ),
-  journalRecords(
+  journalSqlite(
     "ON CONFLICT DO NOTHING",
     "ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, hash = excluded.hash",
     "a later answer takes the place of the first"

@@ -34,17 +34,15 @@ export interface Refusal {
  * two at a time and the others left to wait unread, so that many of them do not fill the memory.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
-  const { answer: answered = plain, isSlow = () => false, maxBodyBytes = 4 * 2 ** 20 } = options
+  const { answer: answered = plain, isSlow = () => false, maxBodyBytes = 4 * 2 ** 20, names } = options
   const large = Semaphore.makeUnsafe(2)
   const largeAndSlow = Semaphore.makeUnsafe(16)
   return HttpRouter.middleware(
     (answer) =>
-      Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const refused = refusal(request, { ...options, maxBodyBytes })
-        if (refused !== null) return answered(refused)
-        if (!isLarge(request)) return yield* answer
-        return yield* (isSlow(request.url) ? largeAndSlow : large).withPermit(answer)
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const refused = refusal(request, { names, maxBodyBytes })
+        if (refused !== null) return Effect.succeed(answered(refused))
+        return isLarge(request) ? (isSlow(request.url) ? largeAndSlow : large).withPermit(answer) : answer
       }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes))),
     { global: true }
   )

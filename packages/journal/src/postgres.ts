@@ -2,7 +2,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { Duration, Effect, Layer, type Redacted, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { type SqlClient, SqlError } from "effect/sql"
-import type { RecordRow } from "./internal/database.ts"
+import type { RecordRow, RecordStatements } from "./internal/database.ts"
 import { tables } from "./internal/postgresLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
 import { transaction } from "./internal/transaction.ts"
@@ -75,7 +75,7 @@ const open = Effect.fnUntraced(function* (options: Options, place: Place) {
     onSqlError: onSqlError(place.error),
     guard: held?.renew ?? Effect.void,
     erase: Effect.void,
-    putRecords: held?.putRecords ?? null
+    records: recordStatements(sql, held)
   })
 })
 
@@ -168,7 +168,8 @@ const hold = Effect.fnUntraced(function* (
   const lease = Math.ceil(Duration.toMillis(options.lease))
   // A writer that freezes within a commit would keep its rows locked, and so the next writer out.
   yield* sql`SELECT set_config('idle_in_transaction_session_timeout', ${String(lease)}, false)`
-  const expires = sql.literal(`clock_timestamp() + interval '${lease} milliseconds'`)
+  const later = `clock_timestamp() + interval '${lease} milliseconds'`
+  const expires = sql.literal(later)
   // Each writer holds the lock of its token. The database drops it when the connection ends: a dead writer need not be
   // waited for.
   const own = yield* Effect.gen(function* () {
@@ -184,24 +185,15 @@ const hold = Effect.fnUntraced(function* (
     return { token }
   }).pipe((taking) => transaction(sql, taking))
 
-  const renewal = sql`UPDATE identity SET expires = ${expires} WHERE token = ${own.token} RETURNING token`
-  const held = Effect.flatMap((rows: ReadonlyArray<unknown>) =>
+  const renewal = `UPDATE identity SET expires = ${later} WHERE token = ${own.token} RETURNING token`
+  const check = Effect.flatMap((rows: ReadonlyArray<unknown>) =>
     rows.length > 0
       ? Effect.void
       : Effect.fail(
           error("fenced", "another run took over while this one was silent; this one stops and changes nothing more")
         )
   )
-  const renew = held(renewal)
-  // One way to the database and back: the statement is the transaction, and stores nothing where the lease was lost.
-  const putRecords = (rows: ReadonlyArray<RecordRow>) =>
-    held(sql`
-      WITH held AS (${renewal}), stored AS (
-        INSERT INTO records (kind, key, step, value, hash)
-        SELECT given.* FROM held, (VALUES ${sql.csv(rows.map((row) => valuesOf(sql, row)))}) AS given
-        ON CONFLICT DO NOTHING
-      )
-      SELECT token FROM held`)
+  const renew = check(sql.unsafe(renewal))
   const { onLost } = options
   const keep = Schedule.spaced(Duration.millis(lease / 3))
   yield* Effect.forkScoped(
@@ -215,12 +207,43 @@ const hold = Effect.fnUntraced(function* (
   yield* Effect.addFinalizer(() =>
     Effect.ignore(sql`UPDATE identity SET expires = '-infinity' WHERE token = ${own.token}`)
   )
-  return { renew, putRecords }
+  return { renew, renewal, check }
 })
 
-/** The values of a record, typed: the database cannot tell what is to become of them. */
-const valuesOf = (sql: SqlClient.SqlClient, { hash, key, kind, step, value }: RecordRow) =>
-  sql`(${kind}::text, ${key}::text, ${step}::double precision, ${value}::bytea, ${hash}::text)`
+/** A lease that is held: `renewal` is the statement that renews it, and `check` tells of its rows whether it was. */
+type Held = Effect.Success<ReturnType<typeof hold>>
+
+/** Each of them one text for however many rows, so that the database plans it once. */
+const recordStatements = (sql: SqlClient.SqlClient, held: Held | null): RecordStatements => {
+  const columns = (rows: ReadonlyArray<RecordRow>) => [
+    rows.map(({ kind }) => kind),
+    rows.map(({ key }) => key),
+    rows.map(({ step }) => String(step)),
+    rows.map(({ value }) => value),
+    rows.map(({ hash }) => hash)
+  ]
+  const insertion = (from: string) => `
+    INSERT INTO records (kind, key, step, value, hash)
+    SELECT given.* FROM ${from} unnest($1::text[], $2::text[], $3::text[]::float8[], $4::bytea[], $5::text[]) AS given
+    ON CONFLICT DO NOTHING`
+  const insert: RecordStatements["insert"] = (rows) => sql.unsafe(insertion(""), columns(rows))
+  return {
+    insert,
+    // One way to the database and back: the statement is the transaction, and stores nothing where the lease was lost.
+    put:
+      held === null
+        ? insert
+        : (rows) =>
+            held.check(
+              sql.unsafe(
+                `WITH held AS (${held.renewal}), stored AS (${insertion("held,")}) SELECT token FROM held`,
+                columns(rows)
+              )
+            ),
+    select: (kind, keys) =>
+      sql.unsafe("SELECT key, step, value, hash FROM records WHERE kind = $1 AND key = ANY($2::text[])", [kind, keys])
+  }
+}
 
 const decodeVersion = Schema.decodeUnknownEffect(Schema.Tuple([Schema.Struct({ version: Schema.Int })]))
 const decodeHeld = Schema.decodeUnknownEffect(

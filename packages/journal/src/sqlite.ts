@@ -2,6 +2,7 @@ import { Effect, Layer, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
+import type { RecordRow, RecordStatements } from "./internal/database.ts"
 import * as NodeSqlite from "./internal/nodeSqlite.ts"
 import { earlier, tables } from "./internal/sqliteLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
@@ -66,7 +67,8 @@ const create = Effect.fnUntraced(
     const partial = `${file}.partial`
     yield* attempt(file, () => rmSync(partial, { force: true }))
     const database = yield* NodeSqlite.open(partial, { readOnly: false })
-    yield* run(yield* NodeSqlite.makeClient(database, { readOnly: false }), [...tables, ...identify])
+    const { sql } = yield* NodeSqlite.makeClient(database, { readOnly: false })
+    yield* run(sql, [...tables, ...identify])
   },
   Effect.scoped,
   (effect, file) =>
@@ -93,7 +95,8 @@ const open = (file: string, mode: Mode | "memory") =>
     const immutable = readOnly && (yield* sizeOf(`${file}-wal`)) <= 0
     const database = yield* NodeSqlite.open(file, { readOnly, immutable })
     const isKept = !readOnly && mode !== "memory"
-    const sql = yield* NodeSqlite.makeClient(database, { readOnly })
+    const plain = yield* NodeSqlite.makeClient(database, { readOnly })
+    const { sql } = plain
     if (mode === "memory") yield* run(sql, [...tables, ...identify])
     const version = yield* checkIdentity(file, sql)
     const since = earlier.filter((layout) => layout.version >= version)
@@ -105,17 +108,33 @@ const open = (file: string, mode: Mode | "memory") =>
     else if (since.length > 0) yield* run(sql, [...since.flatMap(({ migrate }) => migrate), ...identify])
     const client = isKept
       ? yield* NodeSqlite.makeClient(database, { readOnly, sync: yield* NodeSqlite.syncing(database, file) })
-      : sql
+      : plain
     return SqlJournal.make({
-      sql: client,
+      sql: client.sql,
       meta: { file, journalVersion: readOnly ? version : journalVersion },
       onSqlError: onSqlError(file),
       // The lock beside the file keeps other writers away.
       guard: Effect.void,
-      erase: client`PRAGMA wal_checkpoint(TRUNCATE)`,
-      putRecords: null
+      erase: client.sql`PRAGMA wal_checkpoint(TRUNCATE)`,
+      records: recordStatements(client)
     })
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(onSqlError(file)(error))))
+
+const recordStatements = ({ sql, write }: NodeSqlite.Client): RecordStatements => {
+  const insertion = (count: number) =>
+    `INSERT INTO records (kind, key, step, value, hash) VALUES ${Array(count).fill("(?,?,?,?,?)").join()} ON CONFLICT DO NOTHING`
+  const values = (rows: ReadonlyArray<RecordRow>) =>
+    rows.flatMap(({ hash, key, kind, step, value }) => [kind, key, step, value, hash])
+  return {
+    insert: (rows) => sql.unsafe(insertion(rows.length), values(rows)),
+    put: (rows) => write(insertion(rows.length), values(rows)),
+    select: (kind, keys) =>
+      sql.unsafe(
+        "SELECT key, step, value, hash FROM records WHERE kind = ? AND key IN (SELECT value FROM json_each(?))",
+        [kind, JSON.stringify(keys)]
+      )
+  }
+}
 
 const checkIdentity = Effect.fnUntraced(function* (file: string, sql: SqlClient.SqlClient) {
   const rows = yield* sql`

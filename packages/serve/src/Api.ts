@@ -23,6 +23,8 @@ import { AdminScope, Admission, LeaseScope } from "./Security.ts"
 
 const params = { name: PopulationName }
 const text = Schema.String.pipe(HttpApiSchema.asText())
+/** A field that nobody knows is refused: it would be ignored in silence. Answers hold those of their schemas. */
+const strict = { onExcessProperty: "error", reportInput: true } as const
 const says = (summary: string, description?: string) =>
   OpenApi.annotations({ summary, ...(description === undefined ? {} : { description }) })
 
@@ -155,8 +157,9 @@ const server = HttpApiGroup.make("server")
 /** The whole of it. */
 export class Api extends HttpApi.make("inspo")
   .add(leases, populations, server)
-  // A field that nobody knows is refused: it would be ignored in silence.
-  .annotate(HttpApi.ParseOptions, { onExcessProperty: "error", reportInput: true })
+  .annotate(HttpApi.ParseOptions, { reportInput: true })
+  .annotate(HttpApi.PayloadParseOptions, strict)
+  .annotate(HttpApi.QueryParseOptions, strict)
   .annotateMerge(
     OpenApi.annotations({
       title: "inspo instruction server",

@@ -117,7 +117,9 @@ export const open = Effect.fnUntraced(function* (
       Effect.forEach(({ answer }) => Deferred.interrupt(answer), { discard: true })
     )
   )
-  yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.takeAll(waiting), answering(commit))))
+  yield* Effect.forkScoped(
+    Effect.forever(Effect.andThen(gathered(waiting), Effect.flatMap(Queue.takeAll(waiting), answering(commit))))
+  )
 
   const { redact = identity, redactor = yield* Redactor.make } = options
   const submit: LivePopulation["submit"] = Effect.fnUntraced(function* (at, told = {}) {
@@ -152,6 +154,19 @@ export const open = Effect.fnUntraced(function* (
   }
 })
 
+/**
+ * Waits for commands, and then as long as each turn of the event loop brings more: a thread that has nothing else to do
+ * commits at once, and one that reads requests commits those together that have come.
+ */
+const gathered = Effect.fnUntraced(function* (waiting: Queue.Dequeue<Waiting>) {
+  yield* Queue.peek(waiting)
+  let known = 0
+  for (let turn = 0; turn < mostTurns && Queue.sizeUnsafe(waiting) > known; turn++) {
+    known = Queue.sizeUnsafe(waiting)
+    yield* Effect.yieldNow
+  }
+})
+
 /** Commits commands together, and answers each of them: with what it came to, or why nothing could be written. */
 const answering =
   (
@@ -165,11 +180,10 @@ const answering =
         onFailure: (cause) =>
           Effect.forEach(batch, ({ answer }) => Deferred.failCause(answer, cause), { discard: true }),
         onSuccess: (answers) =>
-          Effect.forEach(
-            Arr.zip(batch, answers),
-            ([{ answer }, told]) => Deferred.complete(answer, Effect.fromResult(told)),
-            { discard: true }
-          )
+          Effect.sync(() => {
+            for (const [{ answer }, told] of Arr.zip(batch, answers))
+              Deferred.doneUnsafe(answer, Effect.fromResult(told))
+          })
       }),
       Effect.uninterruptible
     )
@@ -213,6 +227,9 @@ interface Waiting {
 
 /** Commands that wait for a commit; more wait before they are taken. */
 const mostWaiting = 4096
+
+/** Turns of the event loop for which a commit waits for more of them. */
+const mostTurns = 4
 
 /** How often what is old is dropped. */
 const retainEvery = "10 minutes"

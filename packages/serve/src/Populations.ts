@@ -5,6 +5,7 @@ import { Array as Arr, Context, Effect, Exit, Latch, Layer, Order, Schema, Scope
 import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts"
 import * as Clock from "./internal/Clock.ts"
 import * as Differences from "./internal/Differences.ts"
+import * as Metrics from "./internal/Metrics.ts"
 import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "./internal/Refusals.ts"
 import { StoredEvent } from "./internal/Stored.ts"
 import * as WireSettings from "./internal/WireSettings.ts"
@@ -26,6 +27,7 @@ export interface Served {
   readonly evolving: Evolving.Evolving
   /** What it was made of. */
   readonly created: EventOf<"Created">
+  readonly counters: Metrics.Counters
   /** Begins the ids of its leases on the wire, so that those of another population, or of one before it, are told apart. */
   readonly mark: string
   /** Held by whoever must know that nobody else rewinds or changes members. */
@@ -164,6 +166,7 @@ const opening = (
       journal,
       evolving,
       created,
+      counters: Metrics.counters(name),
       changing: yield* Semaphore.make(1)
     }
     running.set(name, { served, scope, news })

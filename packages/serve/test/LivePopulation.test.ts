@@ -17,7 +17,7 @@ import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "@inspo/serve/LivePopulation"
 import * as Loading from "../src/internal/Loading.ts"
-import { Clock, Effect, Exit, Fiber, HashMap, Result, Schema, Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, HashMap, Result, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 const Cohort = Schema.Literals(["a", "b", "c"])
@@ -368,12 +368,41 @@ describe("LivePopulation", () => {
     }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
   )
 
+  it.effect("commits together what comes turn after turn of the event loop, and alone what comes alone", () =>
+    Effect.gen(function* () {
+      const stored = yield* Journal
+      let commits = 0
+      const journal: Journal.Interface = {
+        ...stored,
+        commit: (events, records) =>
+          Effect.andThen(
+            Effect.sync(() => void commits++),
+            stored.commit(events, records)
+          )
+      }
+      yield* LivePopulation.begin(journal, settings("online"), texts)
+      const live = yield* LivePopulation.open(journal)
+      const freeze = (isFrozen: boolean) => live.submit((now) => ({ _tag: "Freeze", now, isFrozen }))
+      yield* freeze(true)
+      assert.strictEqual(commits, 1)
+      const together: Array<Fiber.Fiber<unknown, unknown>> = []
+      for (const isFrozen of [false, true, false]) {
+        together.push(yield* Effect.forkChild(freeze(isFrozen), { startImmediately: true }))
+        yield* Effect.yieldNow
+      }
+      yield* Fiber.joinAll(together)
+      assert.strictEqual(commits, 2)
+    }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+  )
+
   it.effect("keeps nobody waiting once it is closed", () =>
     Effect.gen(function* () {
       const stored = yield* Journal
+      const begun = yield* Deferred.make<void>()
       const journal: Journal.Interface = {
         ...stored,
-        commit: (events, records) => Effect.delay(stored.commit(events, records), "1 second")
+        commit: (events, records) =>
+          Effect.andThen(Deferred.succeed(begun, undefined), Effect.delay(stored.commit(events, records), "1 second"))
       }
       yield* LivePopulation.begin(journal, settings("online"), texts)
       const scope = yield* Scope.make()
@@ -383,7 +412,7 @@ describe("LivePopulation", () => {
           startImmediately: true
         })
       const committed = yield* submit(true)
-      yield* Effect.yieldNow
+      yield* Deferred.await(begun)
       const late = yield* submit(false)
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
       yield* TestClock.adjust("1 second")

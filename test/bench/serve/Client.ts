@@ -5,6 +5,7 @@
 import { connect, type Socket } from "node:net"
 
 export interface Client {
+  readonly address: string
   /** The body of the answer; fails where its status is not 200. */
   readonly post: (path: string, body: string) => Promise<string>
   readonly close: () => void
@@ -30,6 +31,7 @@ export const make = (address: string, most: number): Client => {
     else next(connection)
   }
   return {
+    address,
     post: async (path, body) => {
       const connection = await take()
       const head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`

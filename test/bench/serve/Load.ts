@@ -1,5 +1,6 @@
-/** Requests to an instruction server: leases of one unit each, and rewards some time later, one to a request. */
+/** What an instruction server is asked: leases of one unit each, one to a request, and rewards some time later. */
 import { setTimeout as wait } from "node:timers/promises"
+import { Inspo } from "@inspo/client"
 import { RandomStream } from "@inspo/domain"
 import { Random } from "effect"
 import type { Client } from "./Client.ts"
@@ -11,10 +12,42 @@ export interface Traffic {
   readonly between: number
 }
 
+/** Tells a reward of a lease; done when the server has said that it is durable. */
+export type Tell = (lease: string, value: number) => Promise<void>
+
+/** Each in a request of its own. */
+export const alone =
+  (client: Client, population: string): Tell =>
+  async (lease, value) => {
+    await client.post(`/v1/populations/${population}/rewards`, JSON.stringify({ rewards: [{ lease, value }] }))
+  }
+
+/** By the published client, over the connections of `client`: what comes while a request is under way goes with the next. */
+export const published = (client: Client, population: string): Tell => {
+  const waiting = new Map<string, () => void>()
+  const inspo = new Inspo({
+    urls: [client.address],
+    fetch: async (url, init) => {
+      const body = await new Response(init?.body).text()
+      const answer = await client.post(new URL(url instanceof Request ? url.url : url).pathname, body)
+      for (const { lease } of JSON.parse(body).rewards) waiting.get(lease)?.()
+      return new Response(answer)
+    }
+  })
+  return (lease, value) =>
+    new Promise((resolve) => {
+      waiting.set(lease, () => {
+        waiting.delete(lease)
+        resolve()
+      })
+      void inspo.reward(population, { lease, value })
+    })
+}
+
 /** One after the other, a lease and a reward by turns; a lease where there is nothing to reward yet. */
 export interface Requests {
   readonly lease: () => Promise<void>
-  readonly reward: () => Promise<void>
+  readonly reward: (tell: Tell) => Promise<void>
 }
 
 export const requests = ({ between, client, population }: Traffic): Requests => {
@@ -26,26 +59,30 @@ export const requests = ({ between, client, population }: Traffic): Requests => 
     const answer = await client.post(`${path}/leases`, JSON.stringify({ requests: [{ key: `${mark}-${asked++}` }] }))
     given.push(JSON.parse(answer).leases[0].lease)
   }
-  const reward = async () => {
+  const reward = async (tell: Tell) => {
     const one = given.length > between ? given.shift() : undefined
     if (one === undefined) return lease()
-    const value = one.charCodeAt(one.length - 1) % 2
-    await client.post(`${path}/rewards`, JSON.stringify({ rewards: [{ lease: one, value }] }))
+    await tell(one, one.charCodeAt(one.length - 1) % 2)
   }
   return { lease, reward }
 }
 
 /** So many requests, of which so many are asked at a time. */
-export const take = async ({ lease, reward }: Requests, count: number, atOnce: number): Promise<void> => {
+export const take = async (
+  { lease, reward }: Requests,
+  tell: Tell,
+  { atOnce, count }: { readonly count: number; readonly atOnce: number }
+): Promise<void> => {
   let begun = 0
   const ask = async () => {
-    while (begun < count) await (begun++ % 2 === 0 ? lease() : reward())
+    while (begun < count) await (begun++ % 2 === 0 ? lease() : reward(tell))
   }
   await Promise.all(Array.from({ length: atOnce }, ask))
 }
 
 export interface Load {
   readonly requests: Requests
+  readonly tell: Tell
   /** Leases, and rewards, per second. */
   readonly rate: number
   /** How long requests come, in seconds, after those that warm up. */
@@ -66,7 +103,7 @@ export interface Latencies {
 }
 
 /** Requests come at times of their own, whether or not earlier ones are answered: so waiting is counted. */
-export const load = async ({ onSecond, rate, requests, seconds, warmUp }: Load): Promise<Latencies> => {
+export const load = async ({ onSecond, rate, requests, seconds, tell, warmUp }: Load): Promise<Latencies> => {
   const leases: Array<number> = []
   const rewards: Array<number> = []
   const late: Array<number> = []
@@ -92,7 +129,7 @@ export const load = async ({ onSecond, rate, requests, seconds, warmUp }: Load):
   for (let due = begin; due < end; due += gaps()) {
     const ahead = due - performance.now()
     if (ahead > 1) await wait(ahead)
-    const flight = asked % 2 === 0 ? ask(due, requests.lease, leases) : ask(due, requests.reward, rewards)
+    const flight = asked % 2 === 0 ? ask(due, requests.lease, leases) : ask(due, () => requests.reward(tell), rewards)
     flying.add(flight)
     void flight.finally(() => flying.delete(flight))
     asked += 1

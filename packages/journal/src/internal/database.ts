@@ -11,10 +11,17 @@ export interface DatabaseOptions {
   readonly guard: Effect.Effect<void, SqlError.SqlError | JournalError>
   /** Runs after records were deleted: leaves nothing of them where the database would. */
   readonly erase: Effect.Effect<unknown, SqlError.SqlError>
-  /** Stores up to {@link mostPerStatement} records by one guarded statement; null where the database has none for that. */
-  readonly putRecords:
-    | null
-    | ((rows: ReadonlyArray<RecordRow>) => Effect.Effect<void, SqlError.SqlError | JournalError>)
+  readonly records: RecordStatements
+}
+
+/** What is said about records to a database, in few words: each commit of a server says it. */
+export interface RecordStatements {
+  /** Stores up to {@link mostPerStatement} of them; one whose key is there already is left out. */
+  readonly insert: (rows: ReadonlyArray<RecordRow>) => Statement<unknown>
+  /** The same by one guarded statement, which is a transaction of its own. */
+  readonly put: (rows: ReadonlyArray<RecordRow>) => Statement<unknown>
+  /** Key, step, value and hash of those under some keys. */
+  readonly select: (kind: string, keys: ReadonlyArray<string>) => Statement<ReadonlyArray<unknown>>
 }
 
 /** A record as it lies in the table `records`. */
@@ -42,17 +49,17 @@ export interface Database {
   /** Writes all of it, or nothing. */
   readonly commit: <A>(effect: Statement<A>) => Statement<A>
   readonly erase: DatabaseOptions["erase"]
-  readonly putRecords: DatabaseOptions["putRecords"]
+  readonly records: RecordStatements
   readonly insertAll: (
     table: "events" | "ledger",
     rows: ReadonlyArray<Record<string, unknown>>
   ) => Effect.Effect<void, SqlError.SqlError>
 }
 
-export const make = ({ erase, guard, meta, onSqlError, putRecords, sql }: DatabaseOptions): Database => ({
+export const make = ({ erase, guard, meta, onSqlError, records, sql }: DatabaseOptions): Database => ({
   sql,
   erase,
-  putRecords,
+  records,
   error: (reason, detail, sequence = null, cause) =>
     new JournalError({ reason, file: meta.file, sequence, detail, ...(cause === undefined ? {} : { cause }) }),
   storage: (effect) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(onSqlError(error))),
@@ -61,7 +68,7 @@ export const make = ({ erase, guard, meta, onSqlError, putRecords, sql }: Databa
     Effect.forEach(perStatement(rows), (some) => sql`INSERT INTO ${sql(table)} ${sql.insert(some)}`, { discard: true })
 })
 
-/** How many rows or keys one statement takes: SQLite takes at most 32,766 parameters in one. */
+/** How many rows one statement takes: SQLite takes at most 32,766 parameters in one. */
 export const mostPerStatement = 500
 
 export const perStatement = Array.chunksOf(mostPerStatement)

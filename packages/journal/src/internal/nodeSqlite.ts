@@ -38,6 +38,12 @@ const immutableUrl = (file: string): URL => {
 export const exec = (database: DatabaseSync, sql: string): Effect.Effect<void, SqlError.SqlError> =>
   attempt("exec", () => database.exec(sql))
 
+export interface Client {
+  readonly sql: SqlClient.SqlClient
+  /** Runs one statement as a transaction: in less time than it takes to begin and end one. */
+  readonly write: (statement: string, params: ReadonlyArray<unknown>) => Effect.Effect<void, SqlError.SqlError>
+}
+
 /**
  * `effect/sql` over one connection of Node's built-in SQLite. Statements and transactions of all fibers take turns. A
  * transaction ends with `sync`; where that fails nothing is known of what the disk holds, and all that follows fails.
@@ -45,36 +51,38 @@ export const exec = (database: DatabaseSync, sql: string): Effect.Effect<void, S
 export const makeClient = (
   database: DatabaseSync,
   options: { readonly readOnly: boolean; readonly sync?: Effect.Effect<void, SqlError.SqlError> }
-): Effect.Effect<SqlClient.SqlClient> =>
+): Effect.Effect<Client> =>
   Effect.gen(function* () {
     let broken: Effect.Effect<void, SqlError.SqlError> = Effect.void
     const connection = makeConnection(
       database,
       Effect.suspend(() => broken)
     )
-    const { sync = Effect.void } = options
-    return yield* SqlClient.make({
-      ...SqlClient.makeSqliteAcquirers<Connection>({
-        connection: Effect.succeed(connection),
-        semaphore: Semaphore.makeUnsafe(1),
-        isTransaction: (connection) => connection.isTransaction()
-      }),
+    const sync = Effect.tapError(options.sync ?? Effect.void, (failure) =>
+      Effect.sync(() => {
+        broken = Effect.fail(failure)
+      })
+    )
+    const acquirers = SqlClient.makeSqliteAcquirers<Connection>({
+      connection: Effect.succeed(connection),
+      semaphore: Semaphore.makeUnsafe(1),
+      isTransaction: (connection) => connection.isTransaction()
+    })
+    const sql = yield* SqlClient.make({
+      ...acquirers,
       compiler: Statement.makeCompilerSqlite(),
       driver: "node-sqlite",
-      commit: (transaction) =>
-        Effect.andThen(
-          transaction.executeUnprepared("COMMIT", [], undefined),
-          Effect.tapError(sync, (failure) =>
-            Effect.sync(() => {
-              broken = Effect.fail(failure)
-            })
-          )
-        ),
+      commit: (transaction) => Effect.andThen(transaction.executeUnprepared("COMMIT", [], undefined), sync),
       // A writer takes its lock at once, so that a transaction never fails half-way because someone else wrote first.
       beginTransaction: options.readOnly ? "BEGIN" : "BEGIN IMMEDIATE",
       releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
       spanAttributes: [["db.system.name", "sqlite"]]
     })
+    const write: Client["write"] = (statement, params) =>
+      acquirers
+        .borrower((one) => Effect.andThen(one.execute(statement, params, undefined), sync))
+        .pipe(Effect.uninterruptible)
+    return { sql, write }
   }).pipe(Effect.provide(Reactivity.layer))
 
 /** The result codes of SQLite that mean something to a journal. */

@@ -1,5 +1,4 @@
 import { Effect, Option, Result, Schema } from "effect"
-import type { SqlError } from "effect/sql"
 import type { Journal, JournalError, RecordGroup, StoredRecord } from "../Journal.ts"
 import { decodeJson, recordHash } from "./chain.ts"
 import { compress, decompress, isLong, largest } from "./compression.ts"
@@ -55,27 +54,15 @@ export const rowsOf = Effect.fnUntraced(function* (
 })
 
 /** Stores rows; one whose key is there already is left out. */
-export const insert = (
-  { sql }: Pick<Database, "sql">,
-  rows: ReadonlyArray<RecordRow>
-): Effect.Effect<void, SqlError.SqlError> =>
-  Effect.forEach(
-    perStatement(rows.map((row) => ({ ...row }))),
-    (some) => sql`INSERT INTO records ${sql.insert(some)} ON CONFLICT DO NOTHING`,
-    { discard: true }
-  )
+export const insert = ({ records }: Pick<Database, "records">, rows: ReadonlyArray<RecordRow>) =>
+  Effect.forEach(perStatement(rows), records.insert, { discard: true })
 
 const getting = (database: Database): Journal.Interface["getRecords"] => {
-  const { sql, storage } = database
   return Effect.fn("Journal.getRecords")(function* (kind, keys) {
     const records = new Map<string, StoredRecord>()
-    for (const some of perStatement(keys)) {
-      const rows =
-        yield* sql`SELECT key, step, value, hash FROM records WHERE kind = ${kind} AND ${sql.in("key", some)}`
-      for (const row of rows) {
-        const record = yield* toRecord(database, kind, row)
-        records.set(record.key, record)
-      }
+    for (const row of yield* database.records.select(kind, keys)) {
+      const record = yield* toRecord(database, kind, row)
+      records.set(record.key, record)
     }
     const found = new Map<string, Schema.Json>()
     for (const key of keys) {
@@ -83,7 +70,7 @@ const getting = (database: Database): Journal.Interface["getRecords"] => {
       if (record !== undefined) found.set(key, record.value)
     }
     return found
-  }, storage)
+  }, database.storage)
 }
 
 const listing = (database: Database): Pick<Journal.Interface, "listRecords" | "recordKinds" | "listKeys"> => {

@@ -26,7 +26,7 @@ const committing = (database: Database.Database): Journal.Interface["commit"] =>
     const events = yield* Events.rowsOf(database, newEvents)
     const records = yield* Records.rowsOf(database, groups)
     if (events.length === 0 && records.length === 0) return
-    yield* database.putRecords !== null && events.length === 0 && records.length <= Database.mostPerStatement
-      ? database.putRecords(records)
+    yield* events.length === 0 && records.length <= Database.mostPerStatement
+      ? database.records.put(records)
       : database.commit(Effect.andThen(Events.insert(database, events), Records.insert(database, records)))
   }, database.storage)

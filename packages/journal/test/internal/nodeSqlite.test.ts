@@ -9,24 +9,30 @@ const failure = new SqlError.SqlError({
   reason: new SqlError.UnknownError({ cause: new Error("EIO"), message: "EIO", operation: "sync" })
 })
 
-describe("a transaction", () => {
+/** The ways to write. */
+const ways: ReadonlyArray<readonly [string, (client: NodeSqlite.Client) => Effect.Effect<unknown, SqlError.SqlError>]> =
+  [
+    ["a transaction", ({ sql }) => transaction(sql, sql`INSERT INTO one VALUES (1)`)],
+    ["a statement that is one", ({ write }) => write("INSERT INTO one VALUES (?)", [1])]
+  ]
+
+describe.each(ways)("%s", (_, write) => {
   it.effect("is over once the disk has it, and nothing goes on where that is not known", () =>
     Effect.gen(function* () {
       const disk = yield* Deferred.make<void, SqlError.SqlError>()
-      const sql = yield* NodeSqlite.makeClient(new DatabaseSync(":memory:"), {
+      const client = yield* NodeSqlite.makeClient(new DatabaseSync(":memory:"), {
         readOnly: false,
         sync: Deferred.await(disk)
       })
+      const { sql } = client
       yield* sql`CREATE TABLE one (value INTEGER)`
-      const write = yield* Effect.forkChild(transaction(sql, sql`INSERT INTO one VALUES (1)`), {
-        startImmediately: true
-      })
+      const writing = yield* Effect.forkChild(write(client), { startImmediately: true })
       yield* Effect.yieldNow
-      assert.isUndefined(write.pollUnsafe())
+      assert.isUndefined(writing.pollUnsafe())
       yield* Deferred.fail(disk, failure)
-      assert.strictEqual(yield* Effect.flip(Fiber.join(write)), failure)
+      assert.strictEqual(yield* Effect.flip(Fiber.join(writing)), failure)
       assert.strictEqual(yield* Effect.flip(sql`SELECT * FROM one`), failure)
-      assert.strictEqual(yield* Effect.flip(transaction(sql, sql`INSERT INTO one VALUES (2)`)), failure)
+      assert.strictEqual(yield* Effect.flip(write(client)), failure)
     })
   )
 })

@@ -54,7 +54,7 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
     }),
     { leases: requests.map((one) => toldOfLease(asked, one)) }
   )
-  yield* Metrics.leased(served, leases.length)
+  yield* served.counters.leased(leases.length)
   const state = yield* served.live.state
   const isKnown = leases.every(({ instruction }) => content(state, instruction) !== null)
   const history = isKnown ? null : yield* Effect.mapError(Loading.history(served.journal), ofJournal)
@@ -130,10 +130,7 @@ const reward = Effect.fnUntraced(function* (
       detail: `${served.name} is online: whoever chose when a cohort ends would choose what it says.`
     })
   const results = rewards.length === 0 ? [] : yield* rewarded(served, rewards)
-  yield* Metrics.rewarded(
-    served,
-    results.map(({ outcome }) => outcome)
-  )
+  yield* served.counters.rewarded(results.map(({ outcome }) => outcome))
   return { results, ...(close === undefined ? {} : { cohort: yield* closed(served, close) }) }
 })
 

@@ -1,21 +1,35 @@
 /** What a server measures of its populations, for Prometheus. */
 import { Clock, Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import type { Served } from "../Populations.ts"
-import type { Outcome } from "../Reward.ts"
+import type { Evolving } from "../Evolving.ts"
+import type { LivePopulation } from "../LivePopulation.ts"
+import { Outcome } from "../Reward.ts"
 import * as View from "./View.ts"
 
-/** Counts leases that were given out, or given again. */
-export const leased = ({ name }: Named, count: number): Effect.Effect<void> =>
-  Metric.update(Metric.withAttributes(leases, { population: name }), count)
+/** What is counted of a population. */
+export interface Counters {
+  /** Counts leases that were given out, or given again. */
+  readonly leased: (count: number) => Effect.Effect<void>
+  /** Counts what became of rewards. */
+  readonly rewarded: (outcomes: ReadonlyArray<Outcome>) => Effect.Effect<void>
+}
 
-/** Counts what became of rewards. */
-export const rewarded = ({ name }: Named, outcomes: ReadonlyArray<Outcome>): Effect.Effect<void> =>
-  Effect.forEach(
-    outcomes,
-    (outcome) => Metric.update(Metric.withAttributes(rewards, { population: name, outcome }), 1),
-    { discard: true }
+/** Made once for a population: a series is found by its name at each update, which takes long to write. */
+export const counters = (population: string): Counters => {
+  const leased = Metric.withAttributes(leases, { population })
+  const rewarded = new Map(
+    Outcome.literals.map((outcome) => [outcome, Metric.withAttributes(rewards, { population, outcome })])
   )
+  return {
+    leased: (count) => Metric.update(leased, count),
+    rewarded: Effect.fnUntraced(function* (outcomes) {
+      for (const [outcome, series] of rewarded) {
+        const count = outcomes.filter((one) => one === outcome).length
+        if (count > 0) yield* Metric.update(series, count)
+      }
+    })
+  }
+}
 
 /** A population that is gone is measured no more. */
 export const forget = ({ name }: Named): Effect.Effect<void> =>
@@ -34,7 +48,7 @@ export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =
   })
 
 /** All of them as Prometheus reads them. */
-export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Served>) {
+export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Measured>) {
   for (const { evolving, live, name } of populations) {
     const state = yield* live.state
     const { cohorts, members } = View.standingOf(state)
@@ -51,7 +65,14 @@ export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Se
   return yield* PrometheusMetrics.format()
 })
 
-type Named = Pick<Served, "name">
+interface Named {
+  readonly name: string
+}
+
+interface Measured extends Named {
+  readonly live: LivePopulation
+  readonly evolving: Evolving
+}
 
 /** The names of all metrics begin so. */
 const prefix = "inspo_"

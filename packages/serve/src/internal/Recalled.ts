@@ -28,7 +28,8 @@ export const make = (journal: Journal.Interface) => {
     state: State.State,
     commands: ReadonlyArray<Command>
   ): Effect.fn.Return<Recalled, JournalError> {
-    const names = commands.map((command) => named(state, command))
+    const branches = State.ancestry(state).map(({ branch }) => branch)
+    const names = commands.map((command) => named(state, branches, command))
     const leases = yield* storedLeases.get(unique(names.flatMap(({ leases }) => leases)))
     const rewards = yield* storedRewards.get(unique(names.flatMap(({ rewards }) => rewards)))
     const cohorts = yield* storedCohorts.get(unique(names.flatMap(({ cohorts }) => cohorts)))
@@ -103,8 +104,7 @@ interface Names {
 }
 
 /** The records that a command may ask for. */
-const named = (state: State.State, command: Command): Names => {
-  const branches = State.ancestry(state).map(({ branch }) => branch)
+const named = (state: State.State, branches: ReadonlyArray<number>, command: Command): Names => {
   switch (command._tag) {
     case "Lease": {
       const { cohort, requests } = command
