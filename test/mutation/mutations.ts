@@ -84,6 +84,7 @@ const serverLeases = inFile("packages/serve/src/internal/LeaseHandlers.ts")
 const serverMembers = inFile("packages/serve/src/internal/Members.ts")
 const standby = inFile("packages/serve/src/Standby.ts")
 const register = inFile("packages/serve/src/internal/Register.ts")
+const livePopulation = inFile("packages/serve/src/LivePopulation.ts")
 const nodeSqlite = inFile("packages/journal/src/internal/nodeSqlite.ts")
 const evolvingOf = inFile("packages/serve/src/Evolving.ts")
 const evidenceOf = inFile("packages/reflection/src/Evidence.ts")
@@ -644,6 +645,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "broken = Effect.fail(failure)",
     "broken = Effect.void",
     "goes on when the disk may not hold what was written"
+  ),
+  livePopulation(
+    "sizeUnsafe(waiting) > known",
+    "sizeUnsafe(waiting) < known",
+    "the first of a crowd is committed alone"
   ),
   inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off")
 ]
