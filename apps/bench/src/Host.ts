@@ -15,13 +15,7 @@ export interface Host<E, R> {
    */
   readonly test: (directory: string, questions: number) => Effect.Effect<ReadonlyArray<TestPoint>, E, R>
   /** The questions of a config, of all splits, with its passages. */
-  readonly data: (
-    config: RunConfig
-  ) => Effect.Effect<
-    { readonly questions: ReadonlyArray<Question.Question>; readonly passages: ReadonlyArray<Question.Passage> },
-    E,
-    R
-  >
+  readonly data: (config: RunConfig) => Effect.Effect<QuestionData, E, R>
   /**
    * Lets the policy of a config, as it is, answer questions under an instruction, without passages to search. A question
    * draws from the stream of the path and its index. What `lines` makes of trajectories is put at the end of `file`, which
@@ -42,6 +36,12 @@ export interface Host<E, R> {
   readonly code: string
   /** How the user calls the program. */
   readonly program: string
+}
+
+/** The questions of a config, with its passages. */
+export interface QuestionData {
+  readonly questions: ReadonlyArray<Question.Question>
+  readonly passages: ReadonlyArray<Question.Passage>
 }
 
 /** What {@link Host.answer} asks. */

@@ -1,6 +1,7 @@
 import { cpus, totalmem } from "node:os"
 import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
+import { Question } from "@inspo/domain"
 import { Array as Arr, Clock, Effect, Option } from "effect"
 import { duration } from "@inspo/dashboard/Format"
 import type { Arm } from "./Arm.ts"
@@ -38,13 +39,14 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   const furtherSeeds = new Set(yield* seedsOf("--further-seeds", input.furtherSeeds))
   const preset = Option.getOrElse(input.preset, () => (input.scale === "full" ? "paper" : "quick"))
   const chosen = yield* chooseArms(study, preset, input.arms)
-  const base = yield* host.config(preset, [...(input.scale === "smoke" ? smoke : []), ...input.set])
-  if (base.evaluation.questions === 0)
+  const configured = yield* host.config(preset, [...(input.scale === "smoke" ? smoke : []), ...input.set])
+  if (configured.evaluation.questions === 0)
     return yield* new InvalidStudy({
       problem: "evaluation.questions is 0, expected test questions to compare the arms on."
     })
-  yield* assertTests(study, base, input.testQuestions)
+  yield* assertTests(study, configured, input.testQuestions)
   const out = Option.getOrElse(input.out, () => `runs/bench-${preset}${input.scale === "smoke" ? "-smoke" : ""}`)
+  const base = yield* withQuestions(host, study, configured, out)
   const command = commandLine(host.program, study, input)
 
   const found = new Map<string, Array<SeedResult>>(chosen.map(({ name }) => [name, []]))
@@ -104,6 +106,45 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   yield* host.tell(["", markdown(study, result), `Everything lies in ${out}`])
   return result
 })
+
+/** A config that asks the questions of a study, from files of its own where they are not those of the config. */
+const withQuestions = Effect.fnUntraced(function* <E, R>(
+  host: Host<E, R>,
+  { name, questions: make }: Study,
+  config: RunConfig,
+  out: string
+) {
+  if (make === undefined) return config
+  const data = yield* host.data(config)
+  const questions = make(data, heldOutOf * config.evaluation.questions)
+  if (questions.length < heldOutOf)
+    return yield* new InvalidStudy({
+      problem:
+        `${name} has ${questions.length} questions, expected at least ${heldOutOf}: rows whose metadata.supporting_doc_ids are ` +
+        "in data.corpus, or data.questions null for the generated world."
+    })
+  const files = { questions: `${out}/${name}.questions.jsonl`, corpus: `${out}/${name}.corpus.jsonl` }
+  const lines = (rows: ReadonlyArray<object>) => rows.map((row) => `${JSON.stringify(row)}\n`).join("")
+  yield* host.write(
+    files.questions,
+    lines(
+      questions.map(({ dataSource, goldenAnswers, id, question }) => ({
+        id,
+        question,
+        golden_answers: goldenAnswers,
+        data_source: dataSource
+      }))
+    )
+  )
+  yield* host.write(
+    files.corpus,
+    lines(data.passages.map((passage) => ({ id: passage.id, contents: Question.contentsOf(passage) })))
+  )
+  return { ...config, data: { ...config.data, ...files } }
+})
+
+/** Where rows name no splits, one question in so many is a test question. */
+const heldOutOf = 5
 
 /** The command that makes the study again. */
 const commandLine = (program: string, study: Study, input: StudyInput): string =>

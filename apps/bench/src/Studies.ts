@@ -1,6 +1,7 @@
 import { ablations } from "./studies/Ablation.ts"
 import { clauseBanks } from "./studies/ClauseBanks.ts"
 import { curves } from "./studies/Curves.ts"
+import { frozenStudies } from "./studies/Frozen.ts"
 import { proposers } from "./studies/Proposers.ts"
 import { sensitivity } from "./studies/Sensitivity.ts"
 import { staticVsEvolved } from "./studies/StaticVsEvolved.ts"
@@ -19,5 +20,6 @@ export const studies: ReadonlyArray<Study> = [
   curves,
   whenItPays,
   clauseBanks,
-  tuning
+  tuning,
+  ...frozenStudies
 ]

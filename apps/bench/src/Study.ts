@@ -1,5 +1,7 @@
+import type { Question } from "@inspo/domain"
 import type { Arm } from "./Arm.ts"
 import type { Drawing } from "./Curves.ts"
+import type { QuestionData } from "./Host.ts"
 
 /** A controlled comparison: arms that differ in one thing, on the same seeds. */
 export interface Study {
@@ -18,6 +20,8 @@ export interface Study {
   readonly notes: ReadonlyArray<string>
   /** Figures of the course of training that belong to the result. */
   readonly draws?: ReadonlyArray<Drawing>
+  /** At most `count` questions that it asks in the place of those of the config, made from them or drawn; one in five is held out. */
+  readonly questions?: (data: QuestionData, count: number) => ReadonlyArray<Question.Question>
   /** Whether test questions can be asked along training. */
   readonly tests?: true
 }

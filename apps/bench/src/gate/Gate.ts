@@ -2,10 +2,10 @@ import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
 import { Trajectory } from "@inspo/domain"
 import { Effect, Option } from "effect"
-import { type Host, InvalidStudy, StudyFailure } from "../Host.ts"
+import { type Host, InvalidStudy, type QuestionData, StudyFailure } from "../Host.ts"
 import { type GateResult, markdown, taskResult } from "./GateResult.ts"
 import * as Records from "./Records.ts"
-import { type GateData, type Task, tasks } from "./Tasks.ts"
+import { type Task, tasks } from "./Tasks.ts"
 
 export interface GateInput {
   /** Names of tasks, separated by commas; all when none. */
@@ -102,7 +102,7 @@ const isUnasked = (trajectory: Trajectory.Trajectory): boolean =>
   !Trajectory.isFailed(trajectory) && trajectory.transcript.length === 0
 
 /** The questions of a task, and the settings under which they are asked. */
-const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: GateData) {
+const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: QuestionData) {
   const questions = task.questions(data, base.evaluation.questions, base.seed)
   if (questions.length < 2)
     return yield* new InvalidStudy({

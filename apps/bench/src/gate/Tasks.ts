@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url"
 import type { RunConfig } from "@inspo/config"
 import { Question, RandomStream } from "@inspo/domain"
 import { Effect, Random } from "effect"
+import type { QuestionData } from "../Host.ts"
 import type { Measure } from "./Measures.ts"
 
 /** What a small model can do at all, and five ways to ask for it. */
@@ -10,16 +11,12 @@ export interface Task {
   readonly asks: string
   /** Written by hand; the first is plain, each other adds one piece of advice. */
   readonly instructions: readonly [string, string, string, string, string]
+  /** What is written with where instructions of the task evolve: of use, of none, and harmful. */
+  readonly sentences: ReadonlyArray<string>
   /** The agent and the reward of the task, over settings that say the rest. */
   readonly configure: (config: RunConfig) => RunConfig
   /** At most `count` questions of `seed`; `data` are those that the settings name. */
-  readonly questions: (data: GateData, count: number, seed: number) => ReadonlyArray<Question.Question>
-}
-
-/** Questions that know which passages support them, and the passages. */
-export interface GateData {
-  readonly questions: ReadonlyArray<Question.Question>
-  readonly passages: ReadonlyArray<Question.Passage>
+  readonly questions: (data: QuestionData, count: number, seed: number) => ReadonlyArray<Question.Question>
 }
 
 /** One turn, of which the reward is what `measure` says of its text: small models seldom write tags. */
@@ -42,7 +39,7 @@ const longestPrompt = 2400
 const program = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "score.ts" : "score.js", import.meta.url))
 
 /** The passages that support a question, then the question; null where it does not say which these are. */
-const withPassages = ({ questions, passages }: GateData, count: number): ReadonlyArray<Question.Question> => {
+const withPassages = ({ questions, passages }: QuestionData, count: number): ReadonlyArray<Question.Question> => {
   const texts = new Map(passages.map(({ id, text, title }) => [id, `${title}: ${text}`]))
   return questions
     .flatMap((question) => {
@@ -54,6 +51,16 @@ const withPassages = ({ questions, passages }: GateData, count: number): Readonl
     .slice(0, count)
 }
 
+/** Advice that concerns no task, or is no good. */
+const idle = [
+  "You are an expert.",
+  "Take a deep breath.",
+  "Think step by step.",
+  "Explain your answer.",
+  "Be polite.",
+  "Begin with a greeting."
+]
+
 const passages: Task = {
   name: "passages",
   asks: "short answers from the passages that hold them, by F1",
@@ -63,6 +70,15 @@ const passages: Task = {
     "Do not write a sentence. Write only the name, date or number that answers the question.",
     "Answer the question from the passages. First quote the sentence that holds the answer.",
     "You are an expert. Take a deep breath and answer the question from the passages."
+  ],
+  sentences: [
+    ...idle,
+    "Answer in one or two words.",
+    "Write only a name, a date or a number.",
+    "Do not write a sentence.",
+    "Copy the answer from the passages.",
+    "Quote the passage first.",
+    "Repeat the question first."
   ],
   configure: (config) => alone(config, "words", 24),
   questions: withPassages
@@ -112,6 +128,15 @@ const format: Task = {
     "Give only the name, the town and the year, on one line with commas between them.",
     "You are an expert. Take a deep breath and write the person as name, town, year."
   ],
+  sentences: [
+    ...idle,
+    "Put commas between the parts.",
+    "Write one line.",
+    "Give only the name, the town and the year.",
+    "Do not write a sentence.",
+    "For example: Mary Jones, Athens, 1970",
+    "Tell a story about the person."
+  ],
   configure: (config) => alone(config, "parts", 24),
   questions: generated("format", (pick, upTo) => {
     const [first, last, town] = [pick(firstNames), pick(lastNames), pick(towns)]
@@ -134,6 +159,15 @@ const arithmetic: Task = {
     "Answer the question with a calculation, such as 12 * 3 = 36.",
     "Answer the question. Think step by step.",
     "You are an expert. Take a deep breath and answer the question."
+  ],
+  sentences: [
+    ...idle,
+    "Answer with a number.",
+    "Write the calculation.",
+    "Use the two numbers of the question.",
+    "For example: 12 + 3 = 15",
+    "Do not write numbers.",
+    "Answer in one word."
   ],
   configure: (config) => alone(config, "calculated", 32),
   questions: generated("arithmetic", (pick, upTo) => {

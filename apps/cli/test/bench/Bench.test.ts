@@ -1,6 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { catalogue } from "@inspo/bench/Catalogue"
+import { tasks } from "@inspo/bench/gate/Tasks"
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import { bench, type BenchInput } from "../../src/bench/Bench.ts"
 
@@ -121,6 +122,34 @@ describe("bench", () => {
         )
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     60_000
+  )
+
+  it.effect(
+    "compares instructions of a policy that stays as it is, by hand and evolved, on questions of the study",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const out = yield* fs.makeTempDirectoryScoped()
+        const frozen = {
+          ...nothing,
+          study: some("frozen-arithmetic"),
+          preset: some("tiny"),
+          seeds: some("1"),
+          arms: some("arithmetic-hand-written"),
+          set: ["schedule.steps=2", "schedule.evolveUntil=2"],
+          out: some(out),
+          json: false
+        }
+        yield* bench(frozen)
+        const rows = (yield* fs.readFileString(`${out}/frozen-arithmetic.questions.jsonl`)).trimEnd().split("\n")
+        assert.lengthOf(rows, 5 * 4)
+        const candidates = (arm: string) => fs.readFileString(`${out}/arithmetic-${arm}/seed-1/candidates.json`)
+        for (const text of tasks[2]?.instructions ?? []) assert.include(yield* candidates("hand-written"), text)
+        const made = [yield* candidates("evolved"), yield* candidates("hand-written")]
+        yield* bench(frozen)
+        assert.deepStrictEqual([yield* candidates("evolved"), yield* candidates("hand-written")], made)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
+    120_000
   )
 
   it.effect(

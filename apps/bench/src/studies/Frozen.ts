@@ -1,0 +1,64 @@
+import * as Ablations from "@inspo/coevolution/Ablations"
+import { algorithmOf, type RunConfig, withAlgorithm } from "@inspo/config/RunConfig"
+import { staticConfig } from "@inspo/config/StaticArm"
+import { ofSentences } from "@inspo/reflection/ClauseBank"
+import { type Arm, single, withBudgetOf } from "../Arm.ts"
+import { type Task, tasks } from "../gate/Tasks.ts"
+import type { Study } from "../Study.ts"
+
+/** Do instructions that evolve help a policy that stays as it is, on a task of the gate? */
+const frozen = (task: Task): Study => {
+  const name = (arm: string) => `${task.name}-${arm}`
+  const onTask = (config: RunConfig, left: ReadonlyArray<Ablations.Part> = []): RunConfig => {
+    const configured = task.configure(config)
+    return withAlgorithm(
+      configured,
+      Ablations.without(
+        {
+          ...algorithmOf(configured),
+          instruction: { seed: task.instructions[0], seeds: [] },
+          control: { ...config.control, clauses: ofSentences(task.sentences) }
+        },
+        ["training", ...left]
+      )
+    )
+  }
+  const arms: ReadonlyArray<Arm> = [
+    single(name("evolved"), "instructions evolve from the plain one", (config) => onTask(config)),
+    withBudgetOf(name("evolved"), name("seed"), "the plain instruction alone", (config, rollouts) =>
+      staticConfig(onTask(config), rollouts)
+    ),
+    single(name("random"), "random clauses of the same bank", (config) => onTask(config, ["reflection"])),
+    single(name("paraphrase"), "candidates from the parent alone", (config) => onTask(config, ["failures"])),
+    withBudgetOf(name("evolved"), name("hand-written"), "the best of five instructions by hand", (config, rollouts) =>
+      handWritten(task, onTask(config), rollouts)
+    )
+  ]
+  return {
+    name: `frozen-${task.name}`,
+    title: `Instructions of a policy that stays as it is: ${task.name}`,
+    arms,
+    main: arms.map((arm) => arm.name),
+    comparisons: ["seed", "random", "paraphrase", "hand-written"].map((other) => [name("evolved"), name(other)]),
+    notes: [
+      `Scores are rewards: ${task.asks}. \`seed\` and \`hand-written\` get the rollouts that \`evolved\` took; ` +
+        "`hand-written` is pruned as the others are and writes nothing."
+    ],
+    // Of another seed than the gate's, so that the gate asked none of those that are drawn.
+    questions: (data, count) => task.questions(data, count, 2)
+  }
+}
+
+/** Pruning alone, from the instructions that were written by hand to one. */
+const handWritten = ({ instructions: [seed, ...seeds] }: Task, config: RunConfig, rollouts: number): RunConfig => {
+  const fixed = staticConfig(config, rollouts)
+  return {
+    ...fixed,
+    instruction: { seed, seeds },
+    population: { ...fixed.population, size: 1 + seeds.length },
+    schedule: { ...fixed.schedule, pruneEvery: config.schedule.pruneEvery }
+  }
+}
+
+/** One study for each task of the gate. */
+export const frozenStudies: ReadonlyArray<Study> = tasks.map(frozen)
