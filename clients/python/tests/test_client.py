@@ -19,11 +19,12 @@ from inspo_client import AsyncInspo, Inspo, Problem, Reward
 
 
 class Server:
-    """Leases what it is asked for, and keeps the rewards that come; its first answers to them may be lost."""
+    """Leases what it is asked for, and keeps the rewards and rewinds that come; its first answers to rewards may be lost."""
 
     def __init__(self, before: Callable[[str], None] = lambda _: None, lose: int = 0) -> None:
         self.rewards: list[dict[str, object]] = []
-        rewards, lost = self.rewards, [None] * lose
+        self.rewinds: list[str] = []
+        rewards, rewinds, lost = self.rewards, self.rewinds, [None] * lose
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -40,6 +41,9 @@ class Server:
                         for one in body["requests"]
                     ]
                     answer = {"cohort": "c1", "incumbent": "i0", "leases": leases}
+                elif self.path.endswith("/rewind"):
+                    rewinds.append(body["to"])
+                    answer = {"branch": len(rewinds), "rewound": True}
                 else:
                     known = [one in rewards for one in body["rewards"]]
                     rewards.extend(body["rewards"])

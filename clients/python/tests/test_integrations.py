@@ -37,6 +37,29 @@ class Training(unittest.TestCase):
         asked = TrainingRun([server.url], "policy").leases(0, [LeaseRequest(str(one)) for one in range(1500)])
         self.assertEqual([lease.key for lease in asked], [str(one) for one in range(1500)])
 
+    def test_steps(self) -> None:
+        """Each step is one cohort; a trainer that begins with a later one takes the population back, once."""
+        server = Server()
+        begun, resumed, validating = (TrainingRun([server.url], "policy") for _ in range(3))
+        self.assertEqual([begun.step(1), begun.step(2)], [0, 1])
+        with self.assertRaisesRegex(ValueError, "step is 2 after 2"):
+            begun.step(2)
+        self.assertEqual(server.rewinds, [])
+        self.assertEqual([resumed.step(4), resumed.step(5)], [3, 4])
+        validating.go_on(7)
+        self.assertEqual(validating.step(8), 7)
+        self.assertEqual(server.rewinds, ["train/2", "train/6"])
+
+    def test_validations(self) -> None:
+        """Validations after one step have each a name, from its leases to its end."""
+        run = TrainingRun([Server().url], "policy")
+        names = []
+        for _ in range(2):
+            run.validation(run.validation_name(12), [LeaseRequest("v")])
+            names.append(run.validation_name(12))
+            run.close_validation(names[-1])
+        self.assertEqual(names, ["12.0", "12.1"])
+
     def test_keys(self) -> None:
         run = TrainingRun(["http://127.0.0.1:1"], "policy")
         with self.assertRaisesRegex(ValueError, "key is None"):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import ssl
 import time
+import uuid
 from collections.abc import Sequence
 
 from .._inspo import Counts, Inspo, LeaseRequest, NoInstruction, Problem
@@ -46,6 +47,10 @@ class TrainingRun:
         self.run = run
         self._patience = patience
         self._problem = ""
+        #: whether the first cohort of this trainer is known, its last step, and the validations that were closed
+        self._begun = False
+        self._step = 0
+        self._validations = 0
         #: whether something had to be told again since a cohort was closed the last time, and what was counted then
         self._again = False
         self._counted = Counts()
@@ -64,6 +69,30 @@ class TrainingRun:
         rewound = self._train.rewind(self.population, to=to, request_id=attempt, timeout=self._patience)
         if rewound is None:
             raise self._stopped(f"could not go back to {to}")
+
+    def go_on(self, steps: int) -> None:
+        """
+        Before the first lease of a trainer of one process that has done so many steps, each with a cohort of its own: resumes
+        where there are any. What comes later changes nothing.
+        """
+        if not self._begun and steps > 0:
+            self.resume(steps, uuid.uuid4().hex)
+        self._begun = True
+
+    def step(self, step: int) -> int:
+        """
+        The number of the cohort of a global step, which count from 1 and come once each. A trainer of one process, whose first
+        step is not 1, goes on from a checkpoint.
+        """
+        if step <= self._step:
+            raise ValueError(f"the global step is {step} after {self._step}; expected one batch for each step")
+        self.go_on(step - 1)
+        self._step = step
+        return step - 1
+
+    def validation_name(self, steps: int) -> str:
+        """A name for the validation after so many steps, another once that was closed."""
+        return f"{steps}.{self._validations}"
 
     def leases(
         self, number: int, requests: Sequence[LeaseRequest], *, policy_version: str | None = None
@@ -112,6 +141,7 @@ class TrainingRun:
         cohort = f"{self.run}/validation/{name}"
         if self._validate.close(self.population, cohort, groups=groups, timeout=self._patience) is None:
             raise self._stopped(f"could not tell the rewards of {cohort}")
+        self._validations += 1
 
     def cohort(self, number: int) -> str:
         """The name of a cohort, from 0."""

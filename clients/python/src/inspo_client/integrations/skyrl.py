@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -42,8 +41,6 @@ class InstructedGenerator(GeneratorInterface):  # type: ignore[misc]
         self._tokenizer = tokenizer or generator.tokenizer
         self._run = run
         self._prompt = prompt
-        self._step = 0
-        self._validations = 0
 
     async def generate(self, input_batch: GeneratorInput, **others: Any) -> GeneratorOutput:
         metadata, trajectories = input_batch["batch_metadata"], input_batch["trajectory_ids"]
@@ -57,13 +54,12 @@ class InstructedGenerator(GeneratorInterface):  # type: ignore[misc]
         ]
         is_training = metadata.training_phase == "train"
         if is_training:
-            number = await self._begin(metadata.global_step)
+            number = await asyncio.to_thread(self._run.step, metadata.global_step)
             given = await asyncio.to_thread(
                 self._run.leases, number, requests, policy_version=str(metadata.global_step)
             )
         else:
-            self._validations += 1
-            name = f"{metadata.global_step}.{self._validations}"
+            name = self._run.validation_name(metadata.global_step)
             given = await asyncio.to_thread(self._run.validation, name, requests)
         leases = {lease.key: lease for lease in given}
         asked = [self._prompt(prompt, leases[key]) for key, prompt in zip(keys, input_batch["prompts"])]
@@ -81,15 +77,6 @@ class InstructedGenerator(GeneratorInterface):  # type: ignore[misc]
         else:
             await asyncio.to_thread(self._run.close_validation, name, len(leases))
         return output
-
-    async def _begin(self, step: int) -> int:
-        """The number of the cohort of a step, which count from 1."""
-        if step <= self._step:
-            raise ValueError(f"global_step is {step} after {self._step}; expected one batch for each step")
-        if self._step == 0 and step > 1:
-            await asyncio.to_thread(self._run.resume, step - 1, uuid.uuid4().hex)
-        self._step = step
-        return step - 1
 
 
 def _of_trajectories(output: GeneratorOutput, values: list[Any], count: int) -> list[Any]:

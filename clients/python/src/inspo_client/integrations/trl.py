@@ -81,7 +81,6 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
         self._skipped = 0
         self._first = 0
         self._step = 0
-        self._validations = 0
         #: the rows of the validation that goes on
         self._validated = 0
         #: the cohort that was leased last, which was not told yet
@@ -138,11 +137,7 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         if self._validated > 0:
-            self._run.close_validation(self._validation(), self._validated)
-        self._validations += 1
-
-    def _validation(self) -> str:
-        return f"{self._step}.{self._validations}"
+            self._run.close_validation(self._run.validation_name(self._step), self._validated)
 
     def _stream(self, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
         numbered = enumerate(_over_and_over(rows))
@@ -158,7 +153,7 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
                 yield self._leased(row, lease, {"cohort": number})
 
     def _validating(self, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
-        name, numbered = self._validation(), enumerate(rows)
+        name, numbered = self._run.validation_name(self._step), enumerate(rows)
         self._validated = 0
         while batch := list(itertools.islice(numbered, _VALIDATED)):
             self._validated += len(batch)

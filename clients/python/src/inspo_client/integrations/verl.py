@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -51,7 +50,6 @@ class InstructedManager(AgentLoopManagerTQ):  # type: ignore[misc]
             )
         rollout = config.actor_rollout_ref.rollout
         self._samples = {False: rollout.n, True: rollout.val_kwargs.n}
-        self._step = 0
         # One process asks and tells, so that it knows what became of each: it stands before the workers that score.
         self._instructions = ray.remote(_Instructions).remote(
             self.training_run, self.prompt, config.actor_rollout_ref.model, reward_loop_worker_handles
@@ -61,10 +59,6 @@ class InstructedManager(AgentLoopManagerTQ):  # type: ignore[misc]
     def generate_sequences(self, prompts: Any) -> None:
         step, keys = int(prompts["global_steps"]), [str(uid) for uid in prompts["uid"]]
         is_validation = "validate" in prompts and bool(prompts["validate"])
-        if not is_validation and step <= self._step:
-            raise ValueError(f"global_steps is {step} after {self._step}; expected one batch for each step")
-        if not is_validation:
-            self._step = step
         counts = (
             [int(n) for n in prompts["__rollout_n__"]]
             if "__rollout_n__" in prompts
@@ -106,33 +100,27 @@ class _Instructions:
         self._tokenizer = omega_conf_to_dataclass(model).tokenizer
         self._scorers = scorers
         self._batch: _Batch | None = None
-        self._begun = False
-        self._validations = 0
         self._problem: Exception | None = None
 
     async def begin(
         self, step: int, is_validation: bool, keys: list[str], counts: list[int], prompts: list[Prompt]
     ) -> list[Any]:
         """The prompts of a batch with their instructions. What was sampled before is over then."""
+        number = None if is_validation else await asyncio.to_thread(self._run.step, step)
         await self._end()
         if self._problem is not None:
             raise self._problem
-        first = step if is_validation else step - 1
-        if not self._begun and first > 0:
-            await asyncio.to_thread(self._run.resume, first, uuid.uuid4().hex)
-        self._begun = True
         requests = [
             LeaseRequest(key, count, question=Question(key, question_text(prompt)))
             for key, count, prompt in zip(keys, counts, prompts)
         ]
-        if is_validation:
-            self._validations += 1
-            name = f"{step}.{self._validations}"
+        name = self._run.validation_name(step)
+        if number is None:
+            await asyncio.to_thread(self._run.go_on, step)
             leases = await asyncio.to_thread(self._run.validation, name, requests)
-            self._batch = _Batch(None, name, dict(zip(keys, leases)))
         else:
-            leases = await asyncio.to_thread(self._run.leases, first, requests, policy_version=str(step))
-            self._batch = _Batch(first, "", dict(zip(keys, leases)))
+            leases = await asyncio.to_thread(self._run.leases, number, requests, policy_version=str(step))
+        self._batch = _Batch(number, name, dict(zip(keys, leases)))
         return [self._prompt(prompt, lease) for prompt, lease in zip(prompts, leases)]
 
     async def compute_score(self, data: Any) -> dict[str, Any]:
