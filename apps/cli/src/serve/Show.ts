@@ -1,7 +1,7 @@
 /** What stands of served populations, told in a terminal. */
 import { plural } from "@inspo/dashboard/Format"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
-import { none, type Stories, storiesOf, type Story, tell } from "@inspo/dashboard/served/Stories"
+import { none, storiesOf, type Story, tell } from "@inspo/dashboard/served/Stories"
 import type { Population } from "@inspo/serve"
 import * as Reading from "@inspo/serve/Reading"
 import { Console, Effect } from "effect"
@@ -66,32 +66,31 @@ const figure = (value: number | null): string => (value === null ? "-" : value.t
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
   const told = log.reduce((stories, { at, event }) => tell(stories, event, Reading.isoTime(at)), none)
+  const stories = storiesOf(told)
   if (json)
     return yield* Console.log(
-      JSON.stringify({ directory: place.directory, name: place.name, instructions: [...storiesOf(told).values()] })
+      JSON.stringify({ directory: place.directory, name: place.name, instructions: [...stories.values()] })
     )
   const reporter = yield* Reporter.make("normal")
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  yield* reporter.lines(lineageLines(told, { columns: reporter.columns, canColor }))
+  yield* reporter.lines(lineageLines(stories, told.history.incumbent, { columns: reporter.columns, canColor }))
 })
 
-const lineageLines = (told: Stories, style: Style): ReadonlyArray<string> => {
-  const stories = storiesOf(told)
-  return [...stories.values()].flatMap((story, index) => {
+const lineageLines = (
+  stories: ReadonlyMap<string, Story>,
+  incumbent: string | null,
+  style: Style
+): ReadonlyArray<string> =>
+  [...stories.values()].flatMap((story, index) => {
     const parent = story.parent === null ? undefined : stories.get(story.parent)
     return [
       ...(index === 0 ? [] : [""]),
-      ...paragraph(
-        `${story.id}${story.id === told.history.incumbent ? ", the incumbent" : ""}: ${fate(story)}`,
-        "",
-        style.columns
-      ),
+      ...paragraph(`${story.id}${story.id === incumbent ? ", the incumbent" : ""}: ${fate(story)}`, "", style.columns),
       ...(parent === undefined
         ? paragraph(said(story), "    ", style.columns)
         : changeLines(wordDiff(said(parent), said(story)), style, "    "))
     ]
   })
-}
 
 const fate = ({ bornAfter, entered, left, parent, trial }: Story): string =>
   [

@@ -52,14 +52,8 @@ const storyOf = ({ bornAfter, content, id, left, origin, parent, rationale, tria
 })
 
 const whyOf = (left: History.Departure): string => {
-  switch (left.how) {
-    case "pruned":
-      return inFigures(left)
-    case "retired":
-      return "retired by hand"
-    case "rewound":
-      return `given up when the log went back to ${left.to}`
-  }
+  if (left.how === "pruned") return inFigures(left)
+  return left.how === "retired" ? "retired by hand" : `given up when the log went back to ${left.to}`
 }
 
 /** Why one left, with the figures that were there: how certain it was, and its value beside that of the best who stayed. */

@@ -126,15 +126,12 @@ const gone = Effect.fnUntraced(function* (
   )
 })
 
-const departed = (
-  { content, generation, id, origin, parent }: History.Known,
-  standing: Member["standing"]
-): Member => ({
-  id,
-  wording: content,
-  origin,
-  parent,
-  generation,
+const departed = (known: History.Known, standing: Member["standing"]): Member => ({
+  id: known.id,
+  wording: known.content,
+  origin: known.origin,
+  parent: known.parent,
+  generation: known.generation,
   standing,
   pinned: false,
   probability: 0,
