@@ -39,7 +39,11 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   const furtherSeeds = new Set(yield* seedsOf("--further-seeds", input.furtherSeeds))
   const preset = Option.getOrElse(input.preset, () => (input.scale === "full" ? "paper" : "quick"))
   const chosen = yield* chooseArms(study, preset, input.arms)
-  const configured = yield* host.config(preset, [...(input.scale === "smoke" ? smoke : []), ...input.set])
+  const configured = yield* host.config(preset, [
+    ...(input.scale === "smoke" ? smoke : []),
+    ...(study.frozen === true ? ["train.fromStep=null"] : []),
+    ...input.set
+  ])
   if (configured.evaluation.questions === 0)
     return yield* new InvalidStudy({
       problem: "evaluation.questions is 0, expected test questions to compare the arms on."

@@ -20,6 +20,8 @@ export interface Study {
   readonly notes: ReadonlyArray<string>
   /** Figures of the course of training that belong to the result. */
   readonly draws?: ReadonlyArray<Drawing>
+  /** Whether no arm trains the policy. */
+  readonly frozen?: true
   /** At most `count` questions that it asks in the place of those of the config, made from them or drawn; one in five is held out. */
   readonly questions?: (data: QuestionData, count: number) => ReadonlyArray<Question.Question>
   /** Whether test questions can be asked along training. */

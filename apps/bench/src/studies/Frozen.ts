@@ -38,6 +38,7 @@ const frozen = (task: Task): Study => {
     name: `frozen-${task.name}`,
     title: `Instructions of a policy that stays as it is: ${task.name}`,
     arms,
+    frozen: true,
     main: arms.map((arm) => arm.name),
     comparisons: ["seed", "random", "paraphrase", "hand-written"].map((other) => [name("evolved"), name(other)]),
     notes: [

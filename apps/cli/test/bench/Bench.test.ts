@@ -136,7 +136,7 @@ describe("bench", () => {
           preset: some("tiny"),
           seeds: some("1"),
           arms: some("arithmetic-hand-written"),
-          set: ["schedule.steps=2", "schedule.evolveUntil=2"],
+          set: ["schedule.steps=2", "schedule.evolveUntil=2", "rollout.temperature=0.3"],
           out: some(out),
           json: false
         }
