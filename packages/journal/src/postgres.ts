@@ -168,6 +168,8 @@ const hold = Effect.fnUntraced(function* (
   const lease = Math.ceil(Duration.toMillis(options.lease))
   // A writer that freezes within a commit would keep its rows locked, and so the next writer out.
   yield* sql`SELECT set_config('idle_in_transaction_session_timeout', ${String(lease)}, false)`
+  // A plan made while the tables were empty would read them whole ever after.
+  yield* sql`SELECT set_config('plan_cache_mode', 'force_custom_plan', false)`
   const later = `clock_timestamp() + interval '${lease} milliseconds'`
   const expires = sql.literal(later)
   // Each writer holds the lock of its token. The database drops it when the connection ends: a dead writer need not be

@@ -186,6 +186,33 @@ describe.skipIf(unavailable !== null)(`PostgreSQL${unavailable === null ? "" : `
       { arbitrary: { runs: 5 } }
     )
 
+    it.effect("finds records by their keys, however few there were when it first asked", () =>
+      Effect.gen(function* () {
+        const run = newRun()
+        const { close, journal } = yield* held({ run, mode: "create" })
+        const rowsRead = Effect.gen(function* () {
+          const sql = yield* database
+          yield* wait(1200) // The database tells its counts once a second.
+          const [row] = yield* sql`SELECT (seq_tup_read + idx_tup_fetch)::int AS read FROM pg_stat_user_tables
+            WHERE schemaname = ${`inspo_${run}`} AND relname = 'records'`
+          return Number(row?.["read"])
+        }).pipe(Effect.scoped)
+        const put = (from: number, count: number) =>
+          journal.putRecords(
+            "x",
+            0,
+            Array.from({ length: count }, (_, index) => ({ key: `${from + index}`, value: null }))
+          )
+        yield* put(0, 5)
+        for (let time = 0; time < 10; time++) yield* journal.getRecords("x", ["absent"])
+        for (let from = 5; from < 10_000; from += 500) yield* put(from, 500)
+        const before = yield* rowsRead
+        for (let time = 0; time < 10; time++) yield* journal.getRecords("x", [`${time}`, "absent"])
+        assert.isBelow((yield* rowsRead) - before, 1000)
+        yield* close
+      })
+    )
+
     it.effect("that was fenced off is told so within a third of its lease", () =>
       Effect.gen(function* () {
         const run = newRun()
