@@ -20,6 +20,8 @@ export const figures = Effect.gen(function* () {
     name: "attribution and pruning",
     items: "questions",
     sizes: [512, 16_384],
+    // The rewards of the large size do not fit into the processor's caches.
+    bound: 3,
     make: (questions) =>
       Effect.sync(() => {
         const { attribution, pruning } = stepParts("spare-unseen", questions)
