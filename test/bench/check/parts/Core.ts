@@ -21,7 +21,7 @@ export const figures = Effect.gen(function* () {
     items: "questions",
     sizes: [512, 16_384],
     // The rewards of the large size do not fit into the processor's caches.
-    bound: 3,
+    bound: 5,
     make: (questions) =>
       Effect.sync(() => {
         const { attribution, pruning } = stepParts("spare-unseen", questions)
