@@ -46,7 +46,7 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   runs("tuning", "at which learning rate does each arm do best?", "100-109", "100-102"),
   { name: "gate", by: "answers", asks: "do instructions differ at all for a policy? Three tasks" },
   ...["passages", "format", "arithmetic"].map((task) =>
-    runs(`frozen-${task}`, `do instructions that evolve help a policy that stays as it is? ${task} of the gate`, "1-3")
+    runs(`frozen-${task}`, `does evolution help a frozen policy? The gate's ${task}`, "1-3")
   ),
   simulation("pruning", "how often does each pruning rule lose the best?"),
   simulation("verification", "what does verification take, how often is it wrong?")
