@@ -59,22 +59,22 @@ const copyRepository = (to: string): void => {
       symlinkSync(join(root, "node_modules", entry), join(to, "node_modules", entry))
 }
 
-/** Whether tests pass in the copy, within a time limit if there is one. */
-const passes = (copy: string, tests: string, timeout?: number): boolean => {
+/** What tests say that fail in the copy, or do not end within a time limit; null where they pass. */
+const failure = (copy: string, tests: string, timeout?: number): string | null => {
   const vitest = join(copy, "node_modules/vitest/vitest.mjs")
-  const { status } = spawnSync(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", tests], {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", tests], {
     cwd: copy,
     timeout,
     killSignal: "SIGKILL",
-    stdio: "ignore"
+    encoding: "utf8"
   })
-  return status === 0
+  return status === 0 ? null : `${stdout}${stderr}`
 }
 
-/** How long tests may take in the copy before they count as failed; null if they fail without any mutation. */
-const limitOf = (copy: string, tests: string): number | null => {
+/** How long tests may take in the copy before they count as failed, or what they say where they fail without any mutation. */
+const limitOf = (copy: string, tests: string): number | string => {
   const start = performance.now()
-  return passes(copy, tests) ? Math.ceil(Math.max(leastMilliseconds, patience * (performance.now() - start))) : null
+  return failure(copy, tests) ?? Math.ceil(Math.max(leastMilliseconds, patience * (performance.now() - start)))
 }
 
 /** Plants a mutation, looks whether the tests notice, and takes it out again. */
@@ -90,7 +90,7 @@ const survives = (
     source.replace(text, () => replacement)
   )
   try {
-    return testsOf(file).every((tests) => passes(copy, tests, limits.get(tests)))
+    return testsOf(file).every((tests) => failure(copy, tests, limits.get(tests)) === null)
   } finally {
     writeFileSync(path, source)
   }
@@ -111,7 +111,7 @@ const main = (): void => {
     const limits = new Map<string, number>()
     for (const tests of new Set(chosen.flatMap(({ file }) => testsOf(file)))) {
       const limit = limitOf(copy, tests)
-      if (limit === null) return fail([`${tests} fails without any mutation`])
+      if (typeof limit === "string") return fail([`${tests} fails without any mutation:`, limit])
       limits.set(tests, limit)
     }
     report(
