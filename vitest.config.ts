@@ -4,6 +4,9 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["{packages,apps}/*/test/**/*.test.ts", "{examples,test}/**/*.test.ts"],
+    tags: [
+      { name: "runs", description: "makes whole runs, for ten seconds and more: a stage of CI, left out of pnpm test" }
+    ],
     setupFiles: ["./vitest.setup.ts"],
     // Properties repeat whole runs, and two cores may be busy.
     testTimeout: 60_000,

@@ -40,7 +40,7 @@ const small = [
   ...sets("train.kl=advantages", "train.klCoefficient=0.01", "schedule.steps=2", "train.miniBatchSize=2")
 ]
 
-describe("engine serve", { timeout: patience }, () => {
+describe("engine serve", { timeout: patience, tags: "runs" }, () => {
   it("leaves a repository as clean as it was, and tells clients a tokenizer that is there", async () => {
     await promisify(execFile)("git", ["init", "--quiet", cwd])
     const { stdout: before } = await promisify(execFile)("git", ["status", "--short"], { cwd })

@@ -57,7 +57,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("replay", { timeout: 120_000 }, () => {
+describe("replay", { timeout: 120_000, tags: "runs" }, () => {
   it("gives every event and state of a run again with all sockets blocked", async () => {
     const blocked = new URL("support/noSockets.ts", import.meta.url)
     const finished = await inspo(["replay", "whole", "--json"], cwd, undefined, blocked)
@@ -70,7 +70,7 @@ describe("replay", { timeout: 120_000 }, () => {
   })
 })
 
-describe("a branch", { timeout: 120_000 }, () => {
+describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
   it("under the settings of its run is that run again, also where checkpoints are gone", async () => {
     await branch("same", 1)
     const same = await outcomeOf(at("same"))
@@ -119,7 +119,7 @@ describe("a branch", { timeout: 120_000 }, () => {
   })
 })
 
-describe("a resumed run", { timeout: 120_000 }, () => {
+describe("a resumed run", { timeout: 120_000, tags: "runs" }, () => {
   it("keeps what was asked for at its start, and takes other settings that decide no results", async () => {
     await run(fork({ directory: at("whole"), at: 2, set: [], out: at("moved") }))
     const goOn = (...set: ReadonlyArray<string>) =>
@@ -137,7 +137,7 @@ describe("a resumed run", { timeout: 120_000 }, () => {
   })
 })
 
-describe("an export", { timeout: 120_000 }, () => {
+describe("an export", { timeout: 120_000, tags: "runs" }, () => {
   it("holds the trained policy as a model and the best instruction", async () => {
     await run(exportRun({ directory: at("whole"), out: at("deployed"), json: true }))
     const model = await run(ModelFolder.read(join(at("deployed"), "model")))
@@ -155,7 +155,7 @@ describe("an export", { timeout: 120_000 }, () => {
   })
 })
 
-describe("a run directory of an earlier version", { timeout: 120_000 }, () => {
+describe("a run directory of an earlier version", { timeout: 120_000, tags: "runs" }, () => {
   it("is refused with the remedy where its events do not say all that was decided", async () => {
     const old = at("old")
     await mkdir(old)
@@ -175,7 +175,7 @@ describe("a run directory of an earlier version", { timeout: 120_000 }, () => {
   })
 })
 
-describe("a damaged journal", { timeout: 120_000 }, () => {
+describe("a damaged journal", { timeout: 120_000, tags: "runs" }, () => {
   it("is told with its place, and can be branched before it", async () => {
     const damaged = at("damaged")
     await cp(at("whole"), damaged, { recursive: true })
@@ -191,7 +191,7 @@ describe("a damaged journal", { timeout: 120_000 }, () => {
   })
 })
 
-describe("a journal whose end is lost", { timeout: 120_000 }, () => {
+describe("a journal whose end is lost", { timeout: 120_000, tags: "runs" }, () => {
   const ledger = async (name: string) => {
     const { config } = await run(readRun(at(name)))
     return Ledger.summarize(await run(withJournal(at(name), config, (journal) => journal.ledger))).total
@@ -241,7 +241,7 @@ describe("a journal whose end is lost", { timeout: 120_000 }, () => {
   })
 })
 
-describe("a stop file", { timeout: 120_000 }, () => {
+describe("a stop file", { timeout: 120_000, tags: "runs" }, () => {
   it("stops a run that nobody else may write to, with exit code 130", async () => {
     const running = inspo(start("stopped"), cwd)
     const begun = Effect.filterOrFail(readRun(at("stopped")), ({ events }) => events.length > 0)

@@ -6,7 +6,7 @@ import { patience } from "../../cli/Inspo.ts"
 /** Code that is compiled meanwhile would count in the heap of so short a run. */
 const interpreted = ["--no-opt", "--no-maglev", "--no-sparkplug", "--no-flush-bytecode"]
 
-describe("a run", () => {
+describe("a run", { tags: "runs" }, () => {
   it("takes no more memory the longer it is, and when it is resumed", { timeout: patience }, async () => {
     const bench = join(import.meta.dirname, "..", "memory.ts")
     const { code, stdout } = await new Promise<{ readonly code: unknown; readonly stdout: string }>((resolve) => {

@@ -121,7 +121,7 @@ describe("bench", () => {
           ]
         )
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    { timeout: 120_000, tags: "runs" }
   )
 
   it.effect(
@@ -149,7 +149,7 @@ describe("bench", () => {
         yield* bench(frozen)
         assert.deepStrictEqual([yield* candidates("evolved"), yield* candidates("hand-written")], made)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    120_000
+    { timeout: 120_000, tags: "runs" }
   )
 
   it.effect(
@@ -176,7 +176,7 @@ describe("bench", () => {
         assert.include(other.message, "answers to other questions, instructions or settings. Choose another --out")
         assert.strictEqual(yield* fs.readFileString(file), resumed)
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    120_000
+    { timeout: 120_000, tags: "runs" }
   )
 
   it.effect(
@@ -209,6 +209,6 @@ describe("bench", () => {
         assert.match(error.message, /The prompt of long\d+ has \d+ tokens, for which there is no room\. Raise rollout/u)
         assert.notInclude(yield* fs.readFileString(`${out}/gate/answers.jsonl`), '"long"')
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-    60_000
+    { timeout: 120_000, tags: "runs" }
   )
 })
