@@ -111,7 +111,7 @@ describe("events as they were written", () => {
 
   it.effect("are gone on from as if they were of today", () =>
     Effect.gen(function* () {
-      const log = former.filter(isRead).at(-1)?.logs[1]
+      const log = former.findLast(isRead)?.logs[1]
       const settings = EventsOfAllTypes.played[1] ?? algorithm
       const journal = yield* Journal
       for (const event of log?.events.slice(0, 2) ?? [])

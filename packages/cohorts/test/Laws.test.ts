@@ -240,6 +240,17 @@ describe("cohorts", () => {
     assert.deepEqual(order, ["train/1", "train/2"])
   })
 
+  it("that wait for an earlier one to close show a late reward once", () => {
+    const server = new Server(named, contents)
+    const [first, second] = ["train/1", "train/2"].map((cohort) => server.lease(0, keys, cohort))
+    server.do(close("train/2"))
+    const late = { lease: second?.[0]?.lease ?? "", value: 1 }
+    assert.deepEqual(server.reward(1, [late]), ["late"])
+    assert.deepEqual(server.reward(2, [late]), ["duplicate"])
+    assert.strictEqual(server.state.learning.folded, 0)
+    assert.deepEqual(server.reward(3, [{ lease: first?.[0]?.lease ?? "", value: 1 }]), ["accepted"])
+  })
+
   it("close when so many groups have reported, from whichever rank", () => {
     const server = new Server(named, contents)
     const leases = server.lease(0, keys, "train/1")
