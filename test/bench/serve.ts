@@ -2,7 +2,8 @@
  * How long the instruction server takes to answer: 1,000 leases a second, one to a request, and 1,000 rewards a second, first
  * as the published client sends them and then one to a request, from this process, which waits for no answer before it asks
  * the next one. SQLite, then PostgreSQL where it is installed, both with their syncs. Exits with 1 where one of a hundred
- * answers takes longer than 10 ms with rewards as the client sends them, or memory grows.
+ * leases takes longer than 10 ms with rewards as the client sends them, or memory grows; the time of a reward, for which no agent
+ * waits, holds the 10 ms that the client gathers for.
  *
  * Before that, 20,000 requests, eight at a time: what one costs the server of processor time and memory, which a busy machine
  * hardly changes. With 0 seconds that is all.
@@ -134,7 +135,7 @@ const judge = (
   const grown = (bytesPerLease - limits.resident) * seconds * rate
   return {
     // A process takes memory by the megabyte.
-    met: failures.length === 0 && told.leases.p99 <= limits.p99 && told.rewards.p99 <= limits.p99 && grown <= 2 ** 25,
+    met: failures.length === 0 && told.leases.p99 <= limits.p99 && grown <= 2 ** 25,
     failures,
     ...told,
     residentMegabytes: Math.round((samples.at(-1)?.[1] ?? 0) / 2 ** 20),

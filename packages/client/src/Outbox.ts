@@ -36,6 +36,8 @@ export interface Outbox {
 /** The most rewards in one request, as the server allows, and the characters after which no further one is put in. */
 const mostRewards = 1024
 const manyCharacters = 2 ** 20
+/** How long rewards are gathered that come faster than they are answered, in milliseconds. */
+const gathering = 10
 /** How long one request may take, in milliseconds. */
 const patience = 10_000
 /** After so many refusals by something before the server a reward is dropped, so that it keeps up no others. */
@@ -62,6 +64,8 @@ export const make = (options: Options): Outbox => {
         sending = failures = refusals = 0
         size = Math.min(2 * size, mostRewards)
         for (const tell of answer.value) tell()
+        // Where more came meanwhile, yet more will: a request costs as much as many rewards.
+        if (queue.at(-1)?.kind === "reward" && queue.length < size) await pause(gathering, 0)
         continue
       }
       sending = 0
@@ -88,8 +92,8 @@ export const make = (options: Options): Outbox => {
   const pause = (own: number, asked: number): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, Math.max(own, asked))
-      // Waiting keeps no program from ending. Timers are numbers outside of Node.
-      if (typeof timer === "object") timer.unref()
+      // Waiting for a server that fails keeps no program from ending. Timers are numbers outside of Node.
+      if (failures > 0 && typeof timer === "object") timer.unref()
       wake = () => {
         if (asked > 0) return
         clearTimeout(timer)

@@ -14,6 +14,8 @@ from ._transport import Answered, Failure, Request, Result, Transport, in_thread
 #: The most rewards in one request, as the server allows, and the characters after which no further one is put in.
 _MOST_REWARDS = 1024
 _MANY_CHARACTERS = 2**20
+#: How long rewards are gathered that come faster than they are answered, in seconds.
+_GATHERING = 0.01
 #: How long one request may take, in seconds.
 _PATIENCE = 10.0
 #: After so many refusals by something before the server a reward is dropped, so that it keeps up no others.
@@ -112,6 +114,10 @@ class Outbox:
             if failure is None:
                 self._failures = self._refusals = 0
                 self._size = min(2 * self._size, _MOST_REWARDS)
+                # Where more came meanwhile, yet more will: a request costs as much as many rewards.
+                with self._changed:
+                    if self._queue and isinstance(self._queue[-1], RewardItem) and len(self._queue) < self._size:
+                        self._pause(_GATHERING)
                 continue
             self._on_failure(failure)
             gives_way = self._gives_way(failure, len(sent))
@@ -122,10 +128,12 @@ class Outbox:
             # Doubled up to 30 s, and shortened by up to a half, so that clients do not come all at once.
             backoff = min(self._retry_delay * 2.0 ** min(self._failures - 1, 16), 30.0)
             with self._changed:
-                self._woken = False
-                pause = max(backoff * (1 - random.random() / 2), asked := failure.retry_after)
-                # As long as the server asked for; else it can be cut short.
-                self._changed.wait_for(lambda: self._woken and asked == 0, pause)
+                self._pause(backoff * (1 - random.random() / 2), failure.retry_after)
+
+    def _pause(self, own: float, asked: float = 0.0) -> None:
+        """As long as the server asked for; else it can be cut short."""
+        self._woken = False
+        self._changed.wait_for(lambda: self._woken and asked == 0, max(own, asked))
 
     def _batch(self) -> list[Item]:
         """The first rewards, with what closes their cohort if that comes next; or a rewind."""
