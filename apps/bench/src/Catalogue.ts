@@ -41,7 +41,7 @@ export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntr
   runs("proposers", "does it pay to reflect on failures?"),
   runs("sensitivity", "how much do parents and temperature matter?"),
   runs("curves", "how does training go, step by step? Four figures"),
-  runs("when-it-pays", "how does the gain depend on base rate and budget?", "1-10", "1-3"),
+  runs("when-it-pays", "how does the gain depend on base rate and budget?"),
   runs("clause-banks", "what if the policy was not pre-trained on the clauses?"),
   runs("tuning", "at which learning rate does each arm do best?", "100-109", "100-102"),
   { name: "gate", by: "answers", asks: "do instructions differ at all for a policy? Three tasks" },

@@ -154,22 +154,28 @@ const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
   ])
 ]
 
+/** What its scores are: a frozen policy is that of the settings, whose task says what is rewarded. */
+export const measureOf = ({ frozen }: Study): string => (frozen === true ? "Reward" : "EM")
+
+const testBench =
+  "A test bench: its model was pre-trained to react to exactly the clauses that the optimizer writes, unless an arm says " +
+  "otherwise. The numbers show that the loop finds the useful ones; they do not say what large models gain."
+
 /** The result as a Markdown page. */
 export const markdown = (study: Study, result: StudyResult): string => {
   const sources = [...new Set(result.arms.flatMap(({ bySource }) => Object.keys(bySource)))].toSorted()
   const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const measured = measureOf(study)
   return [
     `# ${study.title}`,
     "",
-    "A test bench: its model was pre-trained to react to exactly the clauses that the optimizer writes, unless an arm says " +
-      "otherwise. The numbers show that the loop finds the useful ones; they do not say what large models gain.",
-    "",
-    `EM on ${count(result.questions)} held-out questions per seed; intervals are 95 % t-intervals over seeds.` +
+    ...(study.frozen === true ? [] : [testBench, ""]),
+    `${measured} on ${count(result.questions)} held-out questions per seed; intervals are 95 % t-intervals over seeds.` +
       (result.scale === "smoke" ? " Smoke scale: too short to mean anything." : ""),
     ...study.notes.flatMap((note) => ["", note]),
     "",
     ...markdownTable([
-      ["arm", "seeds", "EM", "95 % interval", "tool calls", "rollouts", "tokens", "steps"],
+      ["arm", "seeds", measured, "95 % interval", "tool calls", "rollouts", "tokens", "steps"],
       ...result.arms.map(({ arm, em, seeds }) => [
         arm,
         String(em.n),
@@ -185,7 +191,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
     "## Differences, paired by seed",
     "",
     ...markdownTable([
-      ["difference", "seeds", "EM points", "95 % interval"],
+      ["difference", "seeds", `${measured} points`, "95 % interval"],
       ...result.comparisons.map(({ difference, left, right }) => [
         `${left} − ${right}`,
         String(difference.n),
@@ -195,7 +201,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
     ]),
     "",
     ...(result.paper.length === 0 ? [] : ["## What the paper finds", "", ...claimTable(result.paper), ""]),
-    "## EM by kind of question",
+    `## ${measured} by kind of question`,
     "",
     ...markdownTable([
       ["arm", ...sources],

@@ -7,7 +7,7 @@ import { duration } from "@inspo/dashboard/Format"
 import type { Arm } from "./Arm.ts"
 import * as Curves from "./Curves.ts"
 import { type Host, InvalidStudy, StudyFailure } from "./Host.ts"
-import { markdown, type Scale, seedResult, type SeedResult, studyResult } from "./Result.ts"
+import { markdown, measureOf, type Scale, seedResult, type SeedResult, studyResult } from "./Result.ts"
 import { parseSeeds } from "./Seeds.ts"
 import { studies } from "./Studies.ts"
 import type { Study } from "./Study.ts"
@@ -90,7 +90,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
       finished.set(arm.name, state)
       found.get(arm.name)?.push(result)
       const elapsed = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
-      yield* host.tell([`  EM ${result.em.toFixed(3)} after ${result.rollouts} rollouts; ${duration(elapsed)} so far`])
+      yield* host.tell([told(study, result, elapsed)])
       // Written after every run, so that a long bench can be looked at while it goes on.
       const partial = yield* resultSoFar
       yield* host.write(`${out}/${study.name}.json`, `${JSON.stringify(partial, null, 2)}\n`)
@@ -110,6 +110,10 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   yield* host.tell(["", markdown(study, result), `Everything lies in ${out}`])
   return result
 })
+
+/** What is said of a run that ended. */
+const told = (study: Study, { em, rollouts }: SeedResult, elapsed: number): string =>
+  `  ${measureOf(study)} ${em.toFixed(3)} after ${rollouts} rollouts; ${duration(elapsed)} so far`
 
 /** A config that asks the questions of a study, from files of its own where they are not those of the config. */
 const withQuestions = Effect.fnUntraced(function* <E, R>(

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { markdown, type SeedResult, studyResult } from "../src/Result.ts"
 import { ablations } from "../src/studies/Ablation.ts"
+import { frozenStudies } from "../src/studies/Frozen.ts"
 import { tuning } from "../src/studies/Tuning.ts"
 
 const provenance = {
@@ -47,6 +48,13 @@ describe("studyResult", () => {
     for (const { name } of tuning.arms)
       for (const mention of [`\n| ${name} |`, `**${name}**`])
         assert.strictEqual(page.includes(mention), ran.includes(name), mention)
+  })
+
+  it("does not speak of the test bench, or of EM, where the policy is a frozen one of the settings", () => {
+    for (const study of frozenStudies) {
+      const results = study.arms.map((arm) => ({ arm, seeds: [1, 2].map((seed) => result(seed, 0.5)) }))
+      assert.notMatch(markdown(study, studyResult(study, provenance, results)), /pre-trained|\bEM\b/u)
+    }
   })
 
   it("judges what the paper finds by the arms that were run, and by no other", () => {

@@ -30,8 +30,11 @@ const alone = (config: RunConfig, measure: Measure, maxResponseTokens: number): 
     texts: { ...config.rollout.texts, prompt: "{instruction}\n\n{question}" },
     scoredTurns: "all"
   },
-  reward: { ...config.reward, kind: "command", command: [process.execPath, program, measure] }
+  reward: { ...config.reward, kind: "command", command: scoring(measure) }
 })
+
+/** The program that rewards answers. */
+export const scoring = (measure: Measure): ReadonlyArray<string> => [process.execPath, program, measure]
 
 /** Three long passages and a question. */
 const longestPrompt = 2400
@@ -118,7 +121,7 @@ const firstNames = ["Anna", "Peter", "Maria", "David", "Laura", "James", "Emma",
 const lastNames = ["Smith", "Brown", "Miller", "Davis", "Wilson", "Moore", "Taylor", "Clark", "Lewis", "Young"] as const
 const towns = ["London", "Paris", "Berlin", "Madrid", "Rome", "Vienna", "Oslo", "Dublin", "Lisbon", "Prague"] as const
 
-const format: Task = {
+export const format: Task = {
   name: "format",
   asks: "three parts in the order that is asked for, by the share in its place",
   instructions: [

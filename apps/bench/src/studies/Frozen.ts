@@ -42,7 +42,7 @@ const frozen = (task: Task): Study => {
     main: arms.map((arm) => arm.name),
     comparisons: ["seed", "random", "paraphrase", "hand-written"].map((other) => [name("evolved"), name(other)]),
     notes: [
-      `Scores are rewards: ${task.asks}. \`seed\` and \`hand-written\` get the rollouts that \`evolved\` took; ` +
+      `The task: ${task.asks}. \`seed\` and \`hand-written\` get the rollouts that \`evolved\` took; ` +
         "`hand-written` is pruned as the others are and writes nothing."
     ],
     // Of another seed than the gate's, so that the gate asked none of those that are drawn.

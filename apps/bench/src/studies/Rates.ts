@@ -18,7 +18,14 @@ export const withRate = (
 })
 
 /** The learning rate at which each arm did best in the study `tuning`, whose record is `docs/evidence/tuning.json`. */
-export const best: Readonly<Record<string, number>> = { evolved: 3e-4, static: 3e-4 }
+export const best: Readonly<Record<string, number>> = {
+  evolved: 3e-4,
+  static: 3e-4,
+  sft: 3e-4,
+  grpo: 3e-4,
+  "sft-tool": 1e-3,
+  "rejection-sampling": 3e-4
+}
 
 const usual = Presets.quick.train.learningRate
 
