@@ -1,4 +1,4 @@
-/** Programs in Python that play trainers, or are trainers. */
+/** Programs that play trainers, or are trainers, most of them in Python. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFile, writeFile } from "node:fs/promises"
@@ -29,8 +29,18 @@ export const start = (
   variables: Readonly<Record<string, string>> = {}
 ): Program => {
   const paths = [World.client, World.script("")].join(delimiter)
-  const env = { ...process.env, ...environment, ...variables, PYTHONPATH: paths }
-  const child = spawn(python, ["-W", "ignore", file, ...args], { cwd, detached: true, env })
+  return launch(python, ["-W", "ignore", file, ...args], cwd, { ...variables, PYTHONPATH: paths })
+}
+
+/** Starts any program in a directory. */
+export const launch = (
+  program: string,
+  args: ReadonlyArray<string>,
+  cwd: string,
+  variables: Readonly<Record<string, string>> = {}
+): Program => {
+  const env = { ...process.env, ...environment, ...variables }
+  const child = spawn(program, args, { cwd, detached: true, env })
   alive.add(child)
   let output = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()))
