@@ -45,11 +45,16 @@ export const make = async (url: string, name: string, made: object): Promise<voi
   if (!response.ok) throw new Error(await response.text())
 }
 
+let conversed = 0
+
 /** Conversations one after the other, each rewarded by what its instruction says; every so many keep silent. */
 export const converse = async (url: string, name: string, conversations: number, silence = Infinity): Promise<void> => {
   await using inspo = new Inspo({ urls: [url], timeout: 10_000 })
   for (let from = 0; from < conversations; from += 50) {
-    const requests = Array.from({ length: Math.min(50, conversations - from) }, () => ({}))
+    const requests = Array.from({ length: Math.min(50, conversations - from) }, () => ({
+      // Which instruction one gets is drawn by its key.
+      key: String(++conversed)
+    }))
     const leases = await inspo.leases(name, requests)
     for (const [index, lease] of leases.entries()) {
       if (index % silence === silence - 1) continue

@@ -56,10 +56,15 @@ const whyOf = (left: History.Departure): string => {
   return left.how === "retired" ? "retired by hand" : `given up when the log went back to ${left.to}`
 }
 
-/** Why one left, with the figures that were there: how certain it was, and its value beside that of the best who stayed. */
+/**
+ * Why one left, with the figures that were there: how certain it was, no more than it was, and its value beside that of the
+ * best who stayed.
+ */
 const inFigures = ({ best, leaving: { certainty, reason, weight } }: History.Evidence): string =>
   [
-    certainty === undefined ? inWords(reason) : `${inWords(reason)}, with certainty ${percent(certainty)}`,
+    certainty === undefined
+      ? inWords(reason)
+      : `${inWords(reason)}, with certainty ${percent(Math.floor(1000 * certainty) / 1000)}`,
     `value ${quantity(weight)}${best === null ? "" : `, against ${quantity(best.weight)} of ${best.id}`}`
   ].join("; ")
 

@@ -41,4 +41,21 @@ describe("stories", () => {
       )
     }
   })
+
+  it("never say more certainty than there was", () => {
+    const life = new Life(eventful("trainer"))
+    for (let round = 1; round <= 40; round++) life.train(30, 1, round)
+    fc.assert(
+      fc.property(fc.double({ min: 0.9, max: 1 - 2 ** -53, noNaN: true }), (certainty) => {
+        const log = life.log.map((event) =>
+          event._tag === "Pruned" ? { ...event, pruned: event.pruned.map((one) => ({ ...one, certainty })) } : event
+        )
+        const said = [...storiesOf(told(log)).values()].flatMap(({ left }) =>
+          left?.how === "pruned" ? [Number(/certainty (\d+\.\d) %/u.exec(left.why)?.[1])] : []
+        )
+        assert.isNotEmpty(said)
+        for (const percent of said) assert.isAtMost(percent / 100, certainty)
+      })
+    )
+  })
 })
