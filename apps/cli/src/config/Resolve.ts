@@ -142,7 +142,7 @@ const unknownKey = (unknown: Arr.NonEmptyReadonlyArray<string>, known: ReadonlyA
 const invalidValue = (error: Schema.SchemaError, merged: unknown): ConfigError => {
   const issue = SchemaIssue.makeFormatterStandardSchemaV1()(error.issue).issues[0]
   const path = (issue?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key))
-  const value = path.reduce<unknown>((node, key) => (isRecord(node) ? node[key] : undefined), merged)
+  const value = path.reduce<unknown>((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), merged)
   const field = path.join(".")
   return new ConfigError({
     field,

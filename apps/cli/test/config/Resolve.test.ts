@@ -83,6 +83,7 @@ describe("resolve", () => {
     ["schedule.steps=many", 'config: schedule.steps is "many", expected'],
     ["sampler.assignment=papr", 'config: sampler.assignment is "papr", expected "independent" or "stratified".'],
     ["train=3", "config: train is 3, expected"],
+    ['control.clauses=["Be brief."]', 'config: control.clauses.0 is "Be brief.", expected object'],
     ["data.questions=/some/file.jsonl", "config: data.corpus is null, expected a path"]
   ])("refuses %s with field, value and expectation", (set, message) => {
     const text = fault([Result.getOrThrow(parseSet(set))])
