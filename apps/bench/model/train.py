@@ -10,7 +10,6 @@ lines of JSON and writes a reward for each. What is held out is answered under t
 
 import argparse
 import json
-import os
 import random
 import subprocess
 import urllib.request
@@ -22,6 +21,7 @@ from inspo_client.integrations.trl import Instructions
 from peft import LoraConfig
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
+from weights import written
 
 GROUPS, GROUP_SIZE, MOST_TOKENS = 4, 4, 24
 
@@ -112,15 +112,7 @@ def most_drawn(url: str) -> str:
 def load(model: Path, out: Path):
     """From a directory of transformers, or from a GGUF file, of which such a directory is made once for all runs."""
     if not model.is_dir():
-        gguf, model = model, out.parent.parent / "weights"
-        if not model.is_dir():
-            made = model.with_name(f"weights-{os.getpid()}")
-            tokens = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
-            # The file names the beginning of a turn as its end.
-            tokens.eos_token = tokens.pad_token = "<|im_end|>"
-            tokens.save_pretrained(made)
-            AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(made)
-            made.rename(model)
+        model = written(model, out.parent.parent / "weights")
     tokens = AutoTokenizer.from_pretrained(model, padding_side="left")
     return AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32), tokens
 

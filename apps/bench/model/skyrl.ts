@@ -1,0 +1,93 @@
+/**
+ * A real language model under `inspo run`, in a trainer that others wrote: SkyRL's Tinker server (JAX on the processor) trains it on the
+ * gate's questions of `format`, by word F1, while its instructions evolve. It goes on where it was stopped, however it was.
+ *
+ *     bash apps/bench/model/serve --fetch && bash test/compatibility/install
+ *     npx pnpm@12 exec node apps/bench/model/skyrl.ts
+ *
+ * Writes the weights, what the server knows, and the run in `run`.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { ofSentences } from "@inspo/reflection/ClauseBank"
+import { Effect, FileSystem, Path } from "effect"
+import { Command, Flag } from "effect/cli"
+import { ChildProcess } from "effect/process"
+import { fileURLToPath } from "node:url"
+import { freePort } from "../../../test/cli/FreePort.ts"
+import * as Foreign from "../../../test/compatibility/support/Foreign.ts"
+import * as SkyRL from "../../../test/compatibility/support/SkyRL.ts"
+import { format, scoring } from "../src/gate/Tasks.ts"
+
+const inspo = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
+const weights = fileURLToPath(new URL("weights.py", import.meta.url))
+
+const rows = format
+  .questions({ questions: [], passages: [] }, 600, 2)
+  .map(({ goldenAnswers, question }) => JSON.stringify({ question, golden_answers: goldenAnswers }))
+
+/** Sixteen rollouts a step, of which the server trains on eight at a time. */
+const config = (steps: number) => ({
+  engine: { profile: "skyrl-jax", tokenizer: "weights", contextLength: 512, loraRank: 8 },
+  // The agent searches nothing.
+  data: { questions: "questions.jsonl", corpus: "corpus.jsonl" },
+  instruction: { seed: format.instructions[3] },
+  control: { clauses: ofSentences(format.sentences) },
+  rollout: {
+    agent: "direct",
+    groupSize: 4,
+    maxResponseTokens: 24,
+    maxPromptTokens: 256,
+    scoredTurns: "all",
+    texts: { prompt: "{instruction}\n\n{question}" }
+  },
+  // Sampled at 1, as a policy that trains is, the parts come too seldom in their places to learn from them in so few steps.
+  reward: { kind: "command", command: scoring("words") },
+  population: { size: 4 },
+  train: { batchSize: 4, miniBatchSize: 4, learningRate: 2e-4, kl: "advantages", klCoefficient: 0 },
+  schedule: { steps, pruneEvery: 5, evolveEvery: 10, evolveUntil: steps - 10 },
+  evaluation: { questions: 32 },
+  checkpoint: { every: 5 }
+})
+
+const run = Effect.fn("SkyRL.run")(function* (out: string, model: string, steps: number) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.makeDirectory(out, { recursive: true })
+  const inherit = { cwd: out, stdin: "inherit", stdout: "inherit", stderr: "inherit" } as const
+  yield* ended(ChildProcess.make(Foreign.python, [weights, model, `${out}/weights`], inherit))
+  yield* fs.writeFileString(`${out}/questions.jsonl`, rows.join("\n"))
+  yield* fs.writeFileString(`${out}/corpus.jsonl`, JSON.stringify({ id: "none", contents: '"None"\nNothing.' }))
+  yield* fs.writeFileString(`${out}/config.json`, JSON.stringify(config(steps), null, 2))
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(async () => SkyRL.start(out, `${out}/weights`, await freePort())),
+    ({ kill }) => Effect.promise(kill)
+  )
+  const isBegun = yield* fs.exists(`${out}/run/journal.sqlite`)
+  const args = isBegun ? ["resume", "run"] : ["run", "config.json", "--out", "run"]
+  yield* ended(
+    ChildProcess.make(process.execPath, [inspo, ...args, "--no-baseline", "--set", `engine.url=${server.url}`], inherit)
+  )
+}, Effect.scoped)
+
+const ended = Effect.fnUntraced(function* (program: ChildProcess.Command) {
+  const code = yield* (yield* program).exitCode
+  if (code !== 0) return yield* Effect.fail(`It ended with ${code}, for the reason above. The same command goes on.`)
+})
+
+Command.make(
+  "skyrl",
+  {
+    steps: Flag.Int("steps").pipe(Flag.withDefault(20)),
+    model: Flag.String("model").pipe(Flag.withDefault(".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf")),
+    out: Flag.String("out").pipe(Flag.withDefault("runs/skyrl"))
+  },
+  Effect.fnUntraced(function* ({ model, out, steps }) {
+    const path = yield* Path.Path
+    yield* run(path.resolve(out), path.resolve(model), steps)
+  })
+).pipe(
+  Command.withDescription("Train a real language model in SkyRL's server under `inspo run`"),
+  Command.run({ version: "0.0.0" }),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain
+)

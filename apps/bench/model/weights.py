@@ -1,0 +1,23 @@
+"""Writes the weights of a GGUF file, without quantization, as a directory of transformers, unless it is there: weights.py GGUF DIR."""
+
+import os
+import sys
+from pathlib import Path
+
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+
+def written(gguf: Path, directory: Path) -> Path:
+    if not directory.is_dir():
+        made = directory.with_name(f"{directory.name}-{os.getpid()}")
+        tokens = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+        # The file names the beginning of a turn as its end.
+        tokens.eos_token = tokens.pad_token = "<|im_end|>"
+        tokens.save_pretrained(made)
+        AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(made)
+        made.rename(directory)
+    return directory
+
+
+if __name__ == "__main__":
+    written(*map(Path, sys.argv[1:]))
