@@ -71,7 +71,7 @@ describe("a server that is not there", { timeout: patience }, () => {
   )
 })
 
-describe("an optimizer", { timeout: patience }, () => {
+describe("an optimizer", { timeout: patience, tags: "runs" }, () => {
   it("that fails in passing leaves the run degraded, which everything says that tells of it", async () => {
     status = 500
     const finished = await inspo(["run", "--no-baseline", "--json", "--out", "worse", ...tinyRun, ...optimizer()], {

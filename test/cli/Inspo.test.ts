@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("a run", { timeout: patience }, () => {
+describe("a run", { timeout: patience, tags: "runs" }, () => {
   it("ends with one JSON line and its files, and goes on from Ctrl-C to the same result", async () => {
     const whole = await inspo(["run", "--json", "--out", "runs/whole", ...tinyRun], { cwd })
     assert.strictEqual(whole.code, 0, whole.stderr)

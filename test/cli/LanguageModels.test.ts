@@ -65,7 +65,7 @@ const url = () => {
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/v1`
 }
 
-describe("an optimizer", { timeout: patience }, () => {
+describe("an optimizer", { timeout: patience, tags: "runs" }, () => {
   it("writes the candidates of a run, and its key is nowhere", async () => {
     process.env["INSPO_TEST_KEY"] = key
     asked.length = 0
