@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Result, Schedule, Schema, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Result, Schedule, Schema, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { TestClock } from "effect/testing"
 import { spawn } from "node:child_process"
@@ -92,6 +92,24 @@ describe.skipIf(unavailable !== null)(`PostgreSQL${unavailable === null ? "" : `
           })
         )
         assert.lengthOf(yield* use({ run, mode: "open" }, (journal) => journal.read), 2)
+      })
+    )
+
+    it.live("is read at any moment as it then is", () =>
+      Effect.gen(function* () {
+        const run = newRun()
+        const { close, journal } = yield* held({ run, mode: "create" })
+        let step = 0
+        const writing = yield* Effect.forkChild(Effect.forever(Effect.suspend(() => journal.append([event(step++)]))))
+        const read = yield* use({ run, mode: "read-only" }, ({ read }) => Effect.replicateEffect(read, 200))
+        yield* Fiber.interrupt(writing)
+        yield* close
+        const counts = read.map((events) => events.length)
+        assert.deepStrictEqual(
+          counts,
+          counts.toSorted((a, b) => a - b)
+        )
+        assert.isAbove(new Set(counts).size, 10)
       })
     )
 
