@@ -9,6 +9,7 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Presets from "@inspo/config/Presets"
 import { ofSentences } from "@inspo/reflection/ClauseBank"
 import { Effect, FileSystem, Path } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -26,6 +27,8 @@ const rows = format
   .questions({ questions: [], passages: [] }, 600, 2)
   .map(({ goldenAnswers, question }) => JSON.stringify({ question, golden_answers: goldenAnswers }))
 
+const task = format.configure(Presets.quick)
+
 /** Sixteen rollouts a step, of which the server trains on eight at a time. */
 const config = (steps: number) => ({
   engine: { profile: "skyrl-jax", tokenizer: "weights", contextLength: 512, loraRank: 8 },
@@ -33,16 +36,9 @@ const config = (steps: number) => ({
   data: { questions: "questions.jsonl", corpus: "corpus.jsonl" },
   instruction: { seed: format.instructions[3] },
   control: { clauses: ofSentences(format.sentences) },
-  rollout: {
-    agent: "direct",
-    groupSize: 4,
-    maxResponseTokens: 24,
-    maxPromptTokens: 256,
-    scoredTurns: "all",
-    texts: { prompt: "{instruction}\n\n{question}" }
-  },
+  rollout: { ...task.rollout, groupSize: 4, maxPromptTokens: 256 },
   // Sampled at 1, as a policy that trains is, the parts come too seldom in their places to learn from them in so few steps.
-  reward: { kind: "command", command: scoring("words") },
+  reward: { ...task.reward, command: scoring("words") },
   population: { size: 4 },
   train: { batchSize: 4, miniBatchSize: 4, learningRate: 2e-4, kl: "advantages", klCoefficient: 0 },
   schedule: { steps, pruneEvery: 5, evolveEvery: 10, evolveUntil: steps - 10 },

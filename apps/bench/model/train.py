@@ -21,7 +21,7 @@ from inspo_client.integrations.trl import Instructions
 from peft import LoraConfig
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
-from weights import written
+from weights import dequantized
 
 GROUPS, GROUP_SIZE, MOST_TOKENS = 4, 4, 24
 
@@ -112,7 +112,7 @@ def most_drawn(url: str) -> str:
 def load(model: Path, out: Path):
     """From a directory of transformers, or from a GGUF file, of which such a directory is made once for all runs."""
     if not model.is_dir():
-        model = written(model, out.parent.parent / "weights")
+        model = dequantized(model, out.parent.parent / "weights")
     tokens = AutoTokenizer.from_pretrained(model, padding_side="left")
     return AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32), tokens
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 
-def written(gguf: Path, directory: Path) -> Path:
+def dequantized(gguf: Path, directory: Path) -> Path:
     if not directory.is_dir():
         made = directory.with_name(f"{directory.name}-{os.getpid()}")
         tokens = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
@@ -20,4 +20,4 @@ def written(gguf: Path, directory: Path) -> Path:
 
 
 if __name__ == "__main__":
-    written(*map(Path, sys.argv[1:]))
+    dequantized(*map(Path, sys.argv[1:]))

@@ -67,11 +67,9 @@ const open = Effect.fnUntraced(function* (options: Options, place: Place) {
   yield* sql`SELECT set_config('search_path', ${schemaOf(options.run)}, false)`
   if (options.mode === "create") yield* create(sql, options, place)
   yield* checkVersion(sql, place)
-  if (options.mode === "read-only") {
-    yield* sql`SET default_transaction_read_only = on`
-    // The statements of a transaction see one state of the database, whatever is written meanwhile.
-    yield* sql`SET default_transaction_isolation = 'repeatable read'`
-  }
+  // The statements of a transaction see one state of the database, whatever is written meanwhile.
+  if (options.mode === "read-only")
+    yield* sql`SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
   const held = options.mode === "read-only" ? null : yield* hold(sql, options, place)
   return SqlJournal.make({
     sql,

@@ -7,6 +7,13 @@ import { none, type Stories, storiesOf, tell } from "../../src/served/Stories.ts
 const told = (log: ReadonlyArray<PopulationEvent>): Stories =>
   log.reduce((stories, event) => tell(stories, event, "2026-01-01T00:00:00.000Z"), none)
 
+/** So long that it prunes. */
+const longLife = (): Life => {
+  const life = new Life(eventful("trainer"))
+  for (let round = 1; round <= 40; round++) life.train(30, 1, round)
+  return life
+}
+
 describe("stories", () => {
   it("give a reason for each member that left, and tell nothing of candidates that never entered", () => {
     fc.assert(
@@ -30,8 +37,7 @@ describe("stories", () => {
   })
 
   it("say with which figures one was pruned", () => {
-    const life = new Life(eventful("trainer"))
-    for (let round = 1; round <= 40; round++) life.train(30, 1, round)
+    const life = longLife()
     const pruned = [...storiesOf(told(life.log)).values()].filter(({ left }) => left?.how === "pruned")
     assert.isNotEmpty(pruned)
     for (const { left } of pruned) {
@@ -43,8 +49,7 @@ describe("stories", () => {
   })
 
   it("never say more certainty than there was", () => {
-    const life = new Life(eventful("trainer"))
-    for (let round = 1; round <= 40; round++) life.train(30, 1, round)
+    const life = longLife()
     fc.assert(
       fc.property(fc.double({ min: 0.9, max: 1 - 2 ** -53, noNaN: true }), (certainty) => {
         const log = life.log.map((event) =>
