@@ -1,21 +1,12 @@
 /** The program of a reward (`reward.command`): `score.ts words`, `parts` or `calculated`, after `Measures.ts`. */
 import { createInterface } from "node:readline"
-import { Schema } from "effect"
+import type { Line } from "@inspo/reward/CommandReward"
 import { answered, measures } from "./Measures.ts"
 
-const decodeMeasure = Schema.decodeUnknownSync(Schema.Literals(["words", "parts", "calculated"]))
-const decodeLine = Schema.decodeUnknownSync(
-  Schema.fromJsonString(
-    Schema.Struct({
-      golden_answers: Schema.Array(Schema.String),
-      response: Schema.String,
-      answer: Schema.NullOr(Schema.String)
-    })
-  )
-)
-
-const measure = measures[decodeMeasure(process.argv[2])]
-for await (const line of createInterface({ input: process.stdin })) {
-  const { answer, golden_answers, response } = decodeLine(line)
+const [, , name = ""] = process.argv
+const measure = Object.entries(measures).find(([one]) => one === name)?.[1]
+if (measure === undefined) throw new Error(`the measure is ${name}, expected ${Object.keys(measures).join(", ")}`)
+for await (const text of createInterface({ input: process.stdin })) {
+  const { answer, golden_answers, response }: Line = JSON.parse(text)
   process.stdout.write(`${measure(answered(response, answer), golden_answers)}\n`)
 }
