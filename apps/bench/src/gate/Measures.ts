@@ -1,6 +1,8 @@
 /** Imports little, since `score.ts` is started for every few answers beside the server that writes them. */
 import * as AnswerExtraction from "@inspo/reward/AnswerExtraction"
 import * as ExactMatch from "@inspo/reward/ExactMatch"
+import * as Arithmetic from "@inspo/rollout/tools/Arithmetic"
+import * as Result from "effect/Result"
 
 /** What is read from a text without tags, beside the golden answers; in [0, 1]. */
 export type Measure = keyof typeof measures
@@ -13,33 +15,26 @@ export const measures = {
     const written = partsOf(text.trim().split("\n")[0] ?? "")
     return Math.max(0, ...goldenAnswers.map((golden) => inPlace(written, partsOf(golden))))
   },
-  /** Whether the first calculation of two numbers, worked out, or else the last number is a golden answer. */
+  /** Whether the first calculation of two numbers, as the calculator works it out, or else the last number is a golden answer. */
   calculated: (text: string, goldenAnswers: ReadonlyArray<string>): number => {
     const plain = text.replaceAll(",", "")
     const [, left, sign = "", right] = /(\d+(?:\.\d+)?) ?([-+*/×x÷−]) ?(\d+(?:\.\d+)?)/u.exec(plain) ?? []
-    const worked = operators[sign]?.(Number(left), Number(right))
-    const [last] = (plain.match(/-?\d+(?:\.\d+)?/gu) ?? []).slice(-1)
-    const found = [worked, last].filter((one) => one !== undefined).map(Number)
-    return found.some((one) => goldenAnswers.some((golden) => Number(golden) === one)) ? 1 : 0
+    const worked = left === undefined ? [] : [Arithmetic.evaluate(`${left} ${signs.get(sign) ?? sign} ${right}`)]
+    const found = [
+      ...worked.flatMap((result) => (Result.isSuccess(result) ? [result.success] : [])),
+      ...(plain.match(/-?\d+(?:\.\d+)?/gu) ?? []).slice(-1)
+    ]
+    return found.some((one) => goldenAnswers.some((golden) => Number(golden) === Number(one))) ? 1 : 0
   }
 }
 
-const plus = (left: number, right: number): number => left + right
-const minus = (left: number, right: number): number => left - right
-const times = (left: number, right: number): number => left * right
-const over = (left: number, right: number): number => left / right
-
-/** By the signs that models write for them. */
-const operators: Readonly<Record<string, (left: number, right: number) => number>> = {
-  "+": plus,
-  "-": minus,
-  "−": minus,
-  "*": times,
-  "×": times,
-  x: times,
-  "/": over,
-  "÷": over
-}
+/** Signs of operators that the calculator writes otherwise. */
+const signs = new Map([
+  ["×", "*"],
+  ["x", "*"],
+  ["÷", "/"],
+  ["−", "-"]
+])
 
 /**
  * What a policy answered: between its answer tags, or else all that it wrote outside observations, without the markers of a
