@@ -7,7 +7,11 @@ export interface Answer {
   readonly status: number | null
   readonly head: string
   readonly body: string
-  /** Until the last byte of the answer, or the first of one that does not end. */
+  /**
+   * Until the last byte of the answer, or the first of one that does not end, without the time in which this process was
+   * busy itself; a server that has not read a body leaves its connection open after the answer for a moment. All of it where
+   * the connection was never closed.
+   */
   readonly milliseconds: number
 }
 
@@ -25,20 +29,25 @@ export const exchange = (
   wait: number = longestWait
 ): Promise<Answer> =>
   new Promise((resolve) => {
-    const began = performance.now()
+    const waited = stopwatch()
+    let milliseconds = 0
     const parts: Array<Buffer> = []
     const socket = connect({ port, host: "127.0.0.1", noDelay: true })
     const end = () => {
       clearTimeout(timer)
       socket.destroy()
-      resolve(answerOf(Buffer.concat(parts), performance.now() - began))
+      resolve(answerOf(Buffer.concat(parts), milliseconds))
     }
-    const timer = setTimeout(end, wait)
+    const timer = setTimeout(() => {
+      milliseconds = waited()
+      end()
+    }, wait)
     socket.on("error", end)
     socket.on("close", end)
     if (delivery !== "deaf")
       socket.on("data", (part: Buffer) => {
         parts.push(part)
+        milliseconds = waited()
         if (parts.length === 1 && part.includes("content-type: text/event-stream") && !part.includes("content-length"))
           end()
       })
@@ -56,6 +65,13 @@ export const exchange = (
       if (delivery === "cut" || delivery === "deaf") setTimeout(end, 20)
     }
   })
+
+/** Counts the milliseconds from now on in which this process waits. */
+const stopwatch = (): (() => number) => {
+  const began = performance.now()
+  const busy = performance.eventLoopUtilization()
+  return () => performance.now() - began - performance.eventLoopUtilization(busy).active
+}
 
 const answerOf = (bytes: Buffer, milliseconds: number): Answer => {
   const text = bytes.toString("utf8").replace(/^HTTP\/1\.1 100[^]*?\r\n\r\n/u, "")
