@@ -1,3 +1,4 @@
+import { protocolOf } from "@inspo/coevolution/Algorithm"
 import { PlainText, Trajectory } from "@inspo/domain"
 import type { Journal } from "@inspo/journal"
 import * as FailureMode from "@inspo/reflection/FailureMode"
@@ -38,6 +39,7 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
         sequence: record.sequence,
         index: known?.sequence === record.sequence ? known.index : Projection.index(record.batches),
         diagnoses: known?.diagnoses ?? new Map(),
+        protocol: protocolOf(record.config),
         questions
       }
       indexedRuns.set(place.directory, indexed)
@@ -140,6 +142,7 @@ interface IndexedRun {
   readonly index: Projection.TrajectoryIndex
   /** Grows in the background: copying tens of thousands of entries for each few would not stay fast. */
   readonly diagnoses: Map<Trajectory.TrajectoryId, Projection.Diagnosis>
+  readonly protocol: FailureMode.Protocol
   readonly questions: ReadonlyMap<
     string,
     {
@@ -181,17 +184,18 @@ const diagnosisOf = (row: TrajectoryRow, trace: Trace | undefined, indexed: Inde
   responseTokens: trace?.responseTokens ?? 0
 })
 
-const modesOf = (trace: Trace, { questions }: IndexedRun): ReadonlyArray<FailureMode.FailureMode> => {
+const modesOf = (trace: Trace, { protocol, questions }: IndexedRun): ReadonlyArray<FailureMode.FailureMode> => {
   const question = questions.get(trace.questionId)
-  return FailureMode.diagnose({
+  const failure = {
     trajectoryId: trace.id,
     question: question?.question ?? "",
-    goldenAnswers: question?.goldenAnswers ?? [""],
+    goldenAnswers: question?.goldenAnswers ?? ([""] as const),
     transcript: trace.transcript,
     answer: trace.answer,
     finishReason: trace.finishReason,
     reward: trace.reward
-  })
+  }
+  return FailureMode.diagnose(failure, protocol)
 }
 
 /** Longest text of a line. */

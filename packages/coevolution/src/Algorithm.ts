@@ -1,9 +1,11 @@
 import type { EngineProfile } from "@inspo/engine"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
+import type { Protocol } from "@inspo/reflection/FailureMode"
 import { OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
 import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
 import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
+import * as Agents from "@inspo/rollout/agents/Agents"
 import { DateTime, Option, Schema, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
@@ -285,6 +287,13 @@ export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
 /** Where an answer is looked for: as the Search-R1 code does under the agent that does all as it does. */
 export const scopeOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Scope =>
   rollout.agent === "search-r1-exact" && reward.kind !== "command" ? "searchr1" : "response"
+
+/** How the agent acts. Tags are not read where it writes a single turn, all of which a program scores. */
+export const protocolOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Protocol => {
+  const actions = Agents.actions(rollout)
+  const readsTags = actions.length > 1 || reward.kind !== "command" || rollout.scoredTurns === "valid"
+  return { actions, readsTags }
+}
 
 /** How many instructions the run begins with. */
 export const initialSize = ({ population, schedule }: Pick<Algorithm, "population" | "schedule">): number =>

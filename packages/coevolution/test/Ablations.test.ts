@@ -51,6 +51,11 @@ const variants = {
   "the proposer history": withProposer({ kind: "history" }),
   "early stops": withVerification({ stop: 0.05, lookEvery: 4 }),
   reuse: withVerification({ reuse: true }),
+  "an agent that writes one turn, read without tags": {
+    ...base,
+    rollout: { ...base.rollout, agent: "direct", scoredTurns: "all" },
+    reward: { ...base.reward, kind: "command", command: ["true"] }
+  },
   "2 parents": withPopulation({ parents: 2 }),
   "4 parents": withPopulation({ parents: 4 }),
   "the temperature 0.05": withTemperature(0.05),
@@ -139,6 +144,10 @@ const shows: Readonly<Record<keyof typeof variants, (run: Observed) => void>> = 
   },
   "without failures": (run) => {
     for (const critique of critiques(run)) assert.include(critique, "in other words")
+  },
+  "an agent that writes one turn, read without tags": (run) => {
+    assert.isNotEmpty(critiques(run))
+    for (const critique of critiques(run)) assert.notMatch(critique, /search|tags/u)
   },
   "the proposer history": (run) => {
     run.events.forEach((event, index) => {

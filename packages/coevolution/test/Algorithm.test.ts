@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { inconsistency, Presets, Algorithm } from "@inspo/coevolution"
+import { inconsistency, Presets, Algorithm, protocolOf } from "@inspo/coevolution"
 import { Schema } from "effect"
 
 const { quick } = Presets
@@ -33,6 +33,24 @@ describe("Algorithm", () => {
       assert.strictEqual(found?.field ?? null, temperature === 1 || fromStep === null ? null : "rollout.temperature")
     }
   )
+
+  it("knows which tools an agent calls by itself, and whether its tags are read", () => {
+    const acting = (
+      agent: Algorithm["rollout"]["agent"],
+      kind: Algorithm["reward"]["kind"],
+      changes: Partial<Algorithm["rollout"]> = {}
+    ) => {
+      const rollout = { ...quick.rollout, agent, ...changes }
+      const { actions, readsTags } = protocolOf({ rollout, reward: { ...quick.reward, kind } })
+      return [...actions, readsTags]
+    }
+    assert.deepStrictEqual(acting("search-r1", "em"), ["search", "answer", true])
+    assert.deepStrictEqual(acting("search-r1", "command", { tools: ["calculate"] }), ["calculate", "answer", true])
+    assert.deepStrictEqual(acting("ircot", "f1", { tools: ["calculate"] }), ["search", "answer", true])
+    assert.deepStrictEqual(acting("rag", "judge"), ["answer", true])
+    assert.deepStrictEqual(acting("direct", "command", { scoredTurns: "valid" }), ["answer", true])
+    assert.deepStrictEqual(acting("direct", "command"), ["answer", false])
+  })
 
   it("names the field, its value and the remedy of a rule between fields", () => {
     const broken: ReadonlyArray<readonly [string, Algorithm]> = [

@@ -29,22 +29,44 @@ export const description: Readonly<Record<FailureMode, string>> = {
   other: "failed in another way"
 }
 
-/** The modes a failure shows, in the order of the literals; `other` alone when it shows none. */
-export const diagnose = (failure: Failure): Arr.NonEmptyReadonlyArray<FailureMode> => {
-  const modes = Record.keys(signs).filter((mode) => signs[mode](failure))
+/**
+ * How an agent acts: `actions` are what it may do by itself, `answer` and the tools that it calls; `readsTags` is false where
+ * what it writes counts as it stands.
+ */
+export interface Protocol {
+  readonly actions: ReadonlyArray<string>
+  readonly readsTags: boolean
+}
+
+/** The protocol of agents that search. */
+export const searching: Protocol = { actions: ["search", "answer"], readsTags: true }
+
+/**
+ * The modes a failure shows, in the order of the literals; `other` alone when it shows none. Only an agent that may search
+ * fails by not searching, and only where tags are read is it a failure to break them.
+ */
+export const diagnose = (
+  failure: Failure,
+  protocol: Protocol = searching
+): Arr.NonEmptyReadonlyArray<FailureMode> => {
+  const modes = Record.keys(signs).filter((mode) => isPossible(mode, protocol) && signs[mode](failure))
   return Arr.isReadonlyArrayNonEmpty(modes) ? modes : ["other"]
 }
 
 /** How many of the failures show each mode; modes that none shows are absent. The most frequent come first. */
 export const count = (
-  failures: ReadonlyArray<Failure>
+  failures: ReadonlyArray<Failure>,
+  protocol: Protocol = searching
 ): ReadonlyArray<{ readonly mode: FailureMode; readonly failures: number }> => {
-  const shown = failures.flatMap(diagnose)
+  const shown = failures.flatMap((failure) => diagnose(failure, protocol))
   return FailureMode.literals
     .map((mode) => ({ mode, failures: shown.filter((one) => one === mode).length }))
     .filter(({ failures }) => failures > 0)
     .sort((a, b) => b.failures - a.failures)
 }
+
+const isPossible = (mode: FailureMode, { actions, readsTags }: Protocol): boolean =>
+  mode === "no-search" ? actions.includes("search") : mode === "broken-tags" ? readsTags : true
 
 /** The share of a question's words from which a query counts as the whole question. */
 const wholeQuestionShare = 0.75

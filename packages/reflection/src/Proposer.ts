@@ -4,6 +4,7 @@ import type { StreamPath } from "@inspo/domain/RandomStream"
 import { Spent } from "@inspo/domain/Spent"
 import { Context, type Effect, Schema } from "effect"
 import type * as CandidateLint from "./CandidateLint.ts"
+import type { Protocol } from "./FailureMode.ts"
 import type { OptimizerAnswer } from "./OptimizerAnswer.ts"
 import type { WorkRecord } from "./WorkRecord.ts"
 
@@ -36,11 +37,12 @@ export interface InitialRequest<E = never> {
 }
 
 /**
- * `history` are instructions with their scores in [0, 1], in any order. `records` are shown to an optimizer instead of failures
+ * `protocol` is how the agent of the failures acts, by default that of agents that search. `history` are instructions with their scores in [0, 1], in any order. `records` are shown to an optimizer instead of failures
  * where the work was somebody else's; `name` is that of the text to revise, where an instruction has several.
  */
 export interface ProposeRequest<E = never> extends InitialRequest<E> {
   readonly failures: ReadonlyArray<Failure>
+  readonly protocol?: Protocol
   readonly history: ReadonlyArray<{ readonly instruction: Pick<Instruction, "text">; readonly score: number }>
   readonly records?: ReadonlyArray<WorkRecord>
   readonly name?: string

@@ -18,10 +18,10 @@ export const layerRuleBased: Layer.Layer<Proposer> = Layer.effect(
   Effect.map(Bank, (bank) => ({
     initial: (request) => Drawing.initial(bank, request),
     propose: Effect.fn("RuleBased.propose")(function* (request) {
-      const votes = votesOf(request.failures)
+      const votes = votesOf(request.failures, request.protocol)
       const present = new Set(ClauseEdit.read(bank, request.parent.text).advice.map(({ clause }) => clause.id))
       return yield* Drawing.propose(bank, request, {
-        critique: critique(request.failures),
+        critique: critique(request.failures, request.protocol),
         edit: (parent) =>
           ClauseEdit.draw(bank, parent, (clause) => Drawing.smoothing + (present.has(clause.id) ? 0 : votes(clause))),
         reason: (clause) =>
@@ -60,15 +60,18 @@ const remedies: Readonly<Record<FailureMode.FailureMode, Behaviour | null>> = {
 }
 
 /** How many failures ask for a clause. */
-const votesOf = (failures: ReadonlyArray<Failure>): ((clause: Clause) => number) => {
-  const wanted = failures.map((failure) => new Set(FailureMode.diagnose(failure).map((mode) => remedies[mode])))
+const votesOf = (
+  failures: ReadonlyArray<Failure>,
+  protocol?: FailureMode.Protocol
+): ((clause: Clause) => number) => {
+  const wanted = failures.map((failure) => new Set(FailureMode.diagnose(failure, protocol).map((mode) => remedies[mode])))
   return ({ behaviour, direction }) =>
     behaviour !== null && direction === 1 ? wanted.filter((behaviours) => behaviours.has(behaviour)).length : 0
 }
 
-const critique = (failures: ReadonlyArray<Failure>): string =>
+const critique = (failures: ReadonlyArray<Failure>, protocol?: FailureMode.Protocol): string =>
   failures.length === 0
     ? "No failures were shown."
-    : `Of ${failures.length} failures, ${FailureMode.count(failures)
+    : `Of ${failures.length} failures, ${FailureMode.count(failures, protocol)
         .map((counted) => `${counted.failures} ${FailureMode.description[counted.mode]}`)
         .join("; ")}.`

@@ -88,6 +88,21 @@ describe("diagnose", () => {
     assert.strictEqual(modes.includes("broken-tags"), names.includes("invalid"))
   })
 
+  it.prop(
+    "sees no search where there is none, no broken tags where none are read, and all else as ever",
+    [Schema.Array(Turn), Schema.Boolean, Schema.Boolean],
+    ([names, searches, readsTags]) => {
+      const one = failure(names.map((name) => turns[name]))
+      const protocol = { actions: searches ? ["search", "answer"] : ["answer"], readsTags }
+      const impossible = [...(searches ? [] : ["no-search"]), ...(readsTags ? [] : ["broken-tags"])]
+      const possible = FailureMode.diagnose(one).filter((mode) => !impossible.includes(mode))
+      assert.deepStrictEqual<ReadonlyArray<FailureMode.FailureMode>>(
+        FailureMode.diagnose(one, protocol),
+        possible.length > 0 ? possible : ["other"]
+      )
+    }
+  )
+
   it.prop("does not depend on case and punctuation", [Schema.Array(Turn)], ([names]) => {
     const plain = failure(names.map((name) => turns[name]))
     const loud = Struct.evolve(plain, {

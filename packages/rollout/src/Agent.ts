@@ -27,7 +27,7 @@ import type { Setting, Transcription } from "./Transcription.ts"
  */
 export interface Agent {
   /** The tools it may call, by name. */
-  readonly tools: (config: RolloutConfig) => ReadonlyArray<string>
+  readonly tools: (config: Pick<RolloutConfig, "tools">) => ReadonlyArray<string>
   /** The program of one episode, which holds a conversation. */
   readonly make: (environment: Environment) => (conversation: Conversation) => Program
   /** How its conversations become tokens; `Transcription.verbatim` where it does not say. */

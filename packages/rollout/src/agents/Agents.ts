@@ -6,6 +6,10 @@ import * as Reference from "./Reference.ts"
 import * as SearchO1 from "./SearchO1.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
+/** What the policy of a config's agent may do by itself: call one of these tools, or `answer`. */
+export const actions = (config: Pick<RolloutConfig, "agent" | "tools">): ReadonlyArray<string> =>
+  config.agent === "direct" || config.agent === "rag" ? ["answer"] : [...fromConfig(config).tools(config), "answer"]
+
 /** The agent a config asks for. */
 export const fromConfig = ({ agent }: Pick<RolloutConfig, "agent">): Agent => {
   switch (agent) {

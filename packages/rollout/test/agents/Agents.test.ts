@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
+import { actions } from "@inspo/rollout/agents/Agents"
 import * as SearchO1 from "@inspo/rollout/agents/SearchO1"
 import { Effect, Schema } from "effect"
 import { passage, play } from "../support/Play.ts"
@@ -49,6 +50,8 @@ describe("Every agent", () => {
         const { mask, logprobs, prompt, response, toolCalls, transcript } = trajectory
         assert.isTrue(Schema.is(Trajectory.Trajectory)(trajectory))
         assert.deepStrictEqual([mask.length, logprobs.length], [response.length, response.length])
+        const allowed = [...actions({ agent: config.agent, tools: ["search"] }), "invalid"]
+        assert.isTrue(transcript.every(({ action }) => allowed.includes(action.kind)))
         if (transcript.length > 0) assert.isAtMost(prompt.length + response.length, contextLength)
         assert.isAtMost(transcript.length, config.maxTurns + 1)
         const answered = transcript.filter(

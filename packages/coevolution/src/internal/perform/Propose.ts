@@ -11,7 +11,7 @@ import {
 import { Array as Arr, Effect } from "effect"
 import type { Bookkeeping } from "../../Bookkeeping.ts"
 import type * as Command from "../../Command.ts"
-import type { Algorithm } from "../../Algorithm.ts"
+import { type Algorithm, protocolOf } from "../../Algorithm.ts"
 import * as Ledger from "../../Ledger.ts"
 import * as OptimizerCalls from "../../OptimizerCalls.ts"
 import type { RunData } from "../../RunData.ts"
@@ -44,7 +44,7 @@ const makeInitialise = (algorithm: Algorithm, proposer: Proposer["Service"], ask
       bornAt: 0
     }))
     const count = size - seeds.length
-    const rules = { seed: seed.text, actions: actionsOf(algorithm), known: seeds }
+    const rules = { seed: seed.text, actions: protocolOf(algorithm).actions, known: seeds }
     const proposal =
       count <= 0
         ? nothingProposed
@@ -65,9 +65,6 @@ const makeInitialise = (algorithm: Algorithm, proposer: Proposer["Service"], ask
     } as const
   })
 
-/** The tags in which an agent acts. */
-const actionsOf = ({ rollout }: Algorithm) => [...rollout.tools, "answer"]
-
 const makePropose = (
   algorithm: Algorithm,
   data: RunData,
@@ -76,6 +73,7 @@ const makePropose = (
   ask: Ask
 ) => {
   const question = Attempts.lookup(data)
+  const protocol = protocolOf(algorithm)
   return Effect.fn("Perform.propose")(function* (command: Command.Propose) {
     const trajectories = yield* store.read(command.failures)
     const failures = yield* Effect.forEach(trajectories, (trajectory) =>
@@ -91,7 +89,7 @@ const makePropose = (
     )
     const rules = {
       seed: algorithm.instruction.seed,
-      actions: actionsOf(algorithm),
+      actions: protocol.actions,
       known: command.known,
       parent: command.parent.text,
       count: command.count,
@@ -102,6 +100,7 @@ const makePropose = (
         ...request,
         parent: command.parent,
         failures,
+        protocol,
         history: command.history,
         count: command.count,
         seed: algorithm.seed,
