@@ -45,10 +45,7 @@ export const searching: Protocol = { actions: ["search", "answer"], readsTags: t
  * The modes a failure shows, in the order of the literals; `other` alone when it shows none. Only an agent that may search
  * fails by not searching, and only where tags are read is it a failure to break them.
  */
-export const diagnose = (
-  failure: Failure,
-  protocol: Protocol = searching
-): Arr.NonEmptyReadonlyArray<FailureMode> => {
+export const diagnose = (failure: Failure, protocol: Protocol = searching): Arr.NonEmptyReadonlyArray<FailureMode> => {
   const modes = Record.keys(signs).filter((mode) => isPossible(mode, protocol) && signs[mode](failure))
   return Arr.isReadonlyArrayNonEmpty(modes) ? modes : ["other"]
 }

@@ -60,11 +60,10 @@ const remedies: Readonly<Record<FailureMode.FailureMode, Behaviour | null>> = {
 }
 
 /** How many failures ask for a clause. */
-const votesOf = (
-  failures: ReadonlyArray<Failure>,
-  protocol?: FailureMode.Protocol
-): ((clause: Clause) => number) => {
-  const wanted = failures.map((failure) => new Set(FailureMode.diagnose(failure, protocol).map((mode) => remedies[mode])))
+const votesOf = (failures: ReadonlyArray<Failure>, protocol?: FailureMode.Protocol): ((clause: Clause) => number) => {
+  const wanted = failures.map(
+    (failure) => new Set(FailureMode.diagnose(failure, protocol).map((mode) => remedies[mode]))
+  )
   return ({ behaviour, direction }) =>
     behaviour !== null && direction === 1 ? wanted.filter((behaviours) => behaviours.has(behaviour)).length : 0
 }
