@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url"
 import { freePort } from "../../../test/cli/FreePort.ts"
 import * as Foreign from "../../../test/compatibility/support/Foreign.ts"
 import * as SkyRL from "../../../test/compatibility/support/SkyRL.ts"
-import { format, scoring } from "../src/gate/Tasks.ts"
+import { configure, format, scoring } from "../src/gate/Tasks.ts"
 
 const inspo = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url))
 const weights = fileURLToPath(new URL("weights.py", import.meta.url))
@@ -27,7 +27,7 @@ const rows = format
   .questions({ questions: [], passages: [] }, 600, 2)
   .map(({ goldenAnswers, question }) => JSON.stringify({ question, golden_answers: goldenAnswers }))
 
-const task = format.configure(Presets.quick)
+const task = configure(format, Presets.quick)
 
 /** Sixteen rollouts a step, of which the server trains on eight at a time. */
 const config = (steps: number) => ({

@@ -2,10 +2,11 @@
 One run of the trained study: TRL's GRPOTrainer teaches the model a task of the gate, by LoRA, under the instructions that a
 server leases. Started again, it goes on from its checkpoint. Writes DIR/result.json.
 
-    train.py --url URL --model PATH --questions ROWS.jsonl --plain TEXT --seed 1 --steps 40 --out DIR REWARD …
+    train.py --url URL --model PATH --questions ROWS.jsonl --plain TEXT --tokens 24 --seed 1 --steps 40 --out DIR REWARD …
 
 A row has `id`, `prompt`, `golden_answers` and `split`, train or held-out. REWARD is a program that reads what was answered as
-lines of JSON and writes a reward for each. What is held out is answered under the PLAIN instruction and under the leading one.
+lines of JSON and writes a reward for each. What is held out is answered under the PLAIN instruction and under the leading one,
+in at most `tokens` tokens.
 """
 
 import argparse
@@ -23,15 +24,15 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
 from weights import dequantized
 
-GROUPS, GROUP_SIZE, MOST_TOKENS = 4, 4, 24
+GROUPS, GROUP_SIZE = 4, 4
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("url", "model", "questions", "plain", "out"):
         parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--steps", type=int, required=True)
+    for name in ("tokens", "seed", "steps"):
+        parser.add_argument(f"--{name}", type=int, required=True)
     parser.add_argument("reward", nargs="+")
     given = parser.parse_args()
 
@@ -53,7 +54,7 @@ def main() -> None:
         max_steps=given.steps,
         per_device_train_batch_size=GROUPS * GROUP_SIZE,
         num_generations=GROUP_SIZE,
-        max_completion_length=MOST_TOKENS,
+        max_completion_length=given.tokens,
         temperature=0.7,
         learning_rate=2e-4,
         lr_scheduler_type="constant_with_warmup",
@@ -85,7 +86,7 @@ def main() -> None:
     golden = [row["golden_answers"] for row in held_out]
     answers = {}
     for instruction in {given.plain, leading}:
-        texts = answer(trainer.model, tokens, [asked(instruction, row["prompt"]) for row in held_out])
+        texts = answer(trainer.model, tokens, [asked(instruction, row["prompt"]) for row in held_out], given.tokens)
         scores = rewards(given.reward, texts, golden)
         answers[instruction] = [
             {"question": row["id"], "text": text, "reward": score} for row, text, score in zip(held_out, texts, scores)
@@ -134,14 +135,14 @@ def rewards(command: list[str], texts: list[str], golden_answers: list[list[str]
 
 
 @torch.inference_mode()
-def answer(model, tokens, prompts: list[list[dict]]) -> list[str]:
+def answer(model, tokens, prompts: list[list[dict]], most: int) -> list[str]:
     """What the model writes when it does not sample."""
     answers = []
     for start in range(0, len(prompts), 20):
         batch = tokens.apply_chat_template(
             prompts[start : start + 20], add_generation_prompt=True, padding=True, return_tensors="pt", return_dict=True
         )
-        written = model.generate(**batch, max_new_tokens=MOST_TOKENS, do_sample=False)
+        written = model.generate(**batch, max_new_tokens=most, do_sample=False)
         answers += tokens.batch_decode(written[:, batch["input_ids"].shape[1] :], skip_special_tokens=True)
     return answers
 

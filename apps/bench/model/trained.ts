@@ -1,6 +1,6 @@
 /**
- * The trained study: TRL's trainer teaches a real language model the gate's task `format`, under one instruction and under a population that
- * evolves, both through `inspo serve` and at equal rollouts. It goes on where it was stopped, however it was.
+ * The trained study: TRL's trainer teaches a real language model a task of the gate, under one instruction and under a population that evolves,
+ * both through `inspo serve` and at equal rollouts. It goes on where it was stopped, however it was.
  *
  *     bash apps/bench/model/serve --fetch && bash test/compatibility/install
  *     npx pnpm@12 exec node apps/bench/model/trained.ts
@@ -18,16 +18,18 @@ import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 import { figure } from "../src/Curves.ts"
 import { interval, points } from "../src/Format.ts"
-import { format, scoring } from "../src/gate/Tasks.ts"
+import { arithmetic, format, scoring, type Task } from "../src/gate/Tasks.ts"
+import { parseSeeds } from "../src/Seeds.ts"
 
 const arms = ["static", "evolved"] as const
 type Arm = (typeof arms)[number]
 
-const [plain] = format.instructions
+/** Those whose questions are generated. */
+const tasks = { format, arithmetic }
 
 /** Decisions come after as many steps in every run; a population that is static has none to make. */
-const population = (arm: Arm, seed: number, steps: number) => {
-  const variants = RandomStream.drawSync(seed, ["variants"], Random.shuffle(format.sentences))
+const population = ({ instructions: [plain], sentences }: Task, arm: Arm, seed: number, steps: number) => {
+  const variants = RandomStream.drawSync(seed, ["variants"], Random.shuffle(sentences))
     .slice(0, 3)
     .map((sentence) => `${plain} ${sentence}`)
   return {
@@ -55,8 +57,8 @@ const population = (arm: Arm, seed: number, steps: number) => {
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
 /** Questions of another seed than the gate's, a hundred of them held out whatever the seed of a run. */
-const rows = (steps: number): string =>
-  format
+const rows = (task: Task, steps: number): string =>
+  task
     .questions({ questions: [], passages: [] }, 100 + 4 * steps, 2)
     .map(({ goldenAnswers, id, question }, index) =>
       JSON.stringify({ id, prompt: question, golden_answers: goldenAnswers, split: index < 100 ? "held-out" : "train" })
@@ -64,6 +66,7 @@ const rows = (steps: number): string =>
     .join("\n")
 
 interface Options {
+  readonly task: keyof typeof tasks
   readonly model: string
   readonly python: string
   readonly steps: number
@@ -74,19 +77,23 @@ const train = Effect.fn("Trained.train")(function* (
   directory: string,
   arm: Arm,
   seed: number,
-  { model, python, steps }: Options
+  { model, python, steps, task: name }: Options
 ) {
+  const task: Task = tasks[name]
   const fs = yield* FileSystem.FileSystem
+  const questions = `${directory}/questions.jsonl`
+  const asked = rows(task, steps)
+  if ((yield* fs.exists(questions)) && (yield* fs.readFileString(questions)) !== asked)
+    return yield* Effect.fail(`${directory} holds a run of another task or of other steps. Choose another --out.`)
   if (yield* fs.exists(`${directory}/result.json`)) return
   yield* fs.makeDirectory(directory, { recursive: true })
   const config = `${directory}/served.json`
   const served = {
-    optimizer: { provider: "offline", clauses: format.sentences },
-    populations: { policy: population(arm, seed, steps) }
+    optimizer: { provider: "offline", clauses: task.sentences },
+    populations: { policy: population(task, arm, seed, steps) }
   }
   yield* fs.writeFileString(config, JSON.stringify(served, null, 2))
-  const questions = `${directory}/questions.jsonl`
-  yield* fs.writeFileString(questions, rows(steps))
+  yield* fs.writeFileString(questions, asked)
   const server = yield* ChildProcess.make(
     process.execPath,
     [`${root}/apps/cli/src/main.ts`, "serve", config, "--port", "0", "--json", "--out", `${directory}/served`],
@@ -97,7 +104,17 @@ const train = Effect.fn("Trained.train")(function* (
   if (ready === undefined) return yield* Effect.fail("The server ended before it was ready, for the reason above.")
   const { url } = yield* decodeReady(ready)
   yield* Console.log(`${arm}, seed ${seed}: ${steps} steps, watched at ${url}, told in ${directory}/train.log`)
-  const flags = { url, model, questions, plain, seed: `${seed}`, steps: `${steps}`, out: directory }
+  const [plain] = task.instructions
+  const flags = {
+    url,
+    model,
+    questions,
+    plain,
+    tokens: `${task.tokens}`,
+    seed: `${seed}`,
+    steps: `${steps}`,
+    out: directory
+  }
   const trainer = yield* ChildProcess.make(
     "sh",
     [
@@ -108,7 +125,7 @@ const train = Effect.fn("Trained.train")(function* (
       python,
       `${root}/apps/bench/model/train.py`,
       ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]),
-      ...scoring("parts")
+      ...scoring(task.measure)
     ],
     { detached: false, env: { PYTHONPATH: `${root}/clients/python/src`, PYTHONUNBUFFERED: "1" }, extendEnv: true }
   )
@@ -129,7 +146,7 @@ const Result = Schema.Struct({
 })
 
 /** Tables and the figure of the runs that are finished. */
-const summarize = Effect.fn("Trained.summarize")(function* (out: string, seeds: ReadonlyArray<number>) {
+const summarize = Effect.fn("Trained.summarize")(function* (out: string, task: string, seeds: ReadonlyArray<number>) {
   const fs = yield* FileSystem.FileSystem
   const read = Effect.fnUntraced(function* (arm: Arm, seed: number) {
     return yield* decodeResult(yield* fs.readFileString(`${out}/${arm}/seed-${seed}/result.json`))
@@ -150,7 +167,7 @@ const summarize = Effect.fn("Trained.summarize")(function* (out: string, seeds: 
     )
   }))
   const lines = [
-    "# A real language model, trained",
+    `# A real language model, trained: ${task}`,
     "",
     "Rewards in points on 100 held-out questions, answered without sampling; intervals are 95 % over questions. The leading instruction is the one with " +
       "the largest share in the end.",
@@ -209,7 +226,8 @@ const decodeResult = Schema.decodeEffect(Schema.fromJsonString(Result))
 Command.make(
   "trained",
   {
-    seeds: Flag.Int("seeds").pipe(Flag.withDefault(2), Flag.withDescription("Seeds 1 to this one")),
+    task: Flag.Literals("task", ["format", "arithmetic"]).pipe(Flag.withDefault("format" as const)),
+    seeds: Flag.String("seeds").pipe(Flag.withDefault("1-2"), Flag.withDescription("Such as 1-3 or 1,4")),
     steps: Flag.Int("steps").pipe(Flag.withDefault(40)),
     model: Flag.String("model").pipe(
       Flag.withDefault(".cache/model/SmolLM2-135M-Instruct.Q4_1.gguf"),
@@ -220,10 +238,10 @@ Command.make(
   },
   Effect.fnUntraced(function* ({ out, seeds, ...options }) {
     const path = yield* Path.Path
-    const numbers = Array.from({ length: seeds }, (_, index) => index + 1)
+    const numbers = yield* Effect.fromResult(parseSeeds("--seeds", seeds))
     for (const seed of numbers)
       for (const arm of arms) yield* train(path.resolve(out, arm, `seed-${seed}`), arm, seed, options)
-    yield* summarize(path.resolve(out), numbers)
+    yield* summarize(path.resolve(out), options.task, numbers)
   })
 ).pipe(
   Command.withDescription("Train a real language model under one instruction and under a population that evolves"),

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { taskResult } from "../src/gate/GateResult.ts"
 import * as Records from "../src/gate/Records.ts"
 import { answered, measures } from "../src/gate/Measures.ts"
-import { tasks } from "../src/gate/Tasks.ts"
+import { configure, tasks } from "../src/gate/Tasks.ts"
 
 const answers = fc.array(
   fc.record({
@@ -130,7 +130,8 @@ describe("a calculation within an answer", () => {
   })
 })
 
-describe.each(tasks)("$name", ({ configure, instructions, name, questions }) => {
+describe.each(tasks)("$name", (task) => {
+  const { instructions, name, questions } = task
   const passage = { id: "p", title: "Lumen", text: "Ada founded Lumen." }
   const data = {
     passages: [passage],
@@ -145,7 +146,7 @@ describe.each(tasks)("$name", ({ configure, instructions, name, questions }) => 
 
   it("has five instructions that differ, and all name the tags of the tools that its agent has", () => {
     assert.lengthOf(new Set(instructions), 5)
-    const { agent, tools } = configure(Presets.quick).rollout
+    const { agent, tools } = configure(task, Presets.quick).rollout
     for (const tag of agent === "direct" ? [] : ["answer", ...tools])
       for (const text of instructions) assert.include(text, `<${tag}>`)
   })

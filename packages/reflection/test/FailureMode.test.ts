@@ -94,8 +94,8 @@ describe("diagnose", () => {
     ([names, searches, readsTags]) => {
       const one = failure(names.map((name) => turns[name]))
       const protocol = { actions: searches ? ["search", "answer"] : ["answer"], readsTags }
-      const impossible = [...(searches ? [] : ["no-search"]), ...(readsTags ? [] : ["broken-tags"])]
-      const possible = FailureMode.diagnose(one).filter((mode) => !impossible.includes(mode))
+      const impossible = new Set([...(searches ? [] : ["no-search"]), ...(readsTags ? [] : ["broken-tags"])])
+      const possible = FailureMode.diagnose(one).filter((mode) => !impossible.has(mode))
       assert.deepStrictEqual<ReadonlyArray<FailureMode.FailureMode>>(
         FailureMode.diagnose(one, protocol),
         possible.length > 0 ? possible : ["other"]

@@ -5,7 +5,7 @@ import { Effect, Option } from "effect"
 import { type Host, InvalidStudy, type QuestionData, StudyFailure } from "../Host.ts"
 import { type GateResult, markdown, taskResult } from "./GateResult.ts"
 import * as Records from "./Records.ts"
-import { type Task, tasks } from "./Tasks.ts"
+import { configure, type Task, tasks } from "./Tasks.ts"
 
 export interface GateInput {
   /** Names of tasks, separated by commas; all when none. */
@@ -110,7 +110,7 @@ const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: Que
         `${task.name} has ${questions.length} questions, expected at least 2: rows whose metadata.supporting_doc_ids are in ` +
         "data.corpus, or data.questions null for the generated world; and evaluation.questions of 2 or more."
     })
-  return { task, questions, config: task.configure(base) }
+  return { task, questions, config: configure(task, base) }
 })
 
 /** The answers that an earlier start kept. */

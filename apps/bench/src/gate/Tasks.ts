@@ -13,19 +13,21 @@ export interface Task {
   readonly instructions: readonly [string, string, string, string, string]
   /** What is written with where instructions of the task evolve: of use, of none, and harmful. */
   readonly sentences: ReadonlyArray<string>
-  /** The agent and the reward of the task, over settings that say the rest. */
-  readonly configure: (config: RunConfig) => RunConfig
+  /** What is rewarded of an answer. */
+  readonly measure: Measure
+  /** The most that an answer may take. */
+  readonly tokens: number
   /** At most `count` questions of `seed`; `data` are those that the settings name. */
   readonly questions: (data: QuestionData, count: number, seed: number) => ReadonlyArray<Question.Question>
 }
 
-/** One turn, of which the reward is what `measure` says of its text: small models seldom write tags. */
-const alone = (config: RunConfig, measure: Measure, maxResponseTokens: number): RunConfig => ({
+/** The agent and the reward of a task, over settings that say the rest: one turn, measured as it stands, since small models seldom write tags. */
+export const configure = ({ measure, tokens }: Task, config: RunConfig): RunConfig => ({
   ...config,
   rollout: {
     ...config.rollout,
     agent: "direct",
-    maxResponseTokens,
+    maxResponseTokens: tokens,
     maxPromptTokens: Math.max(config.rollout.maxPromptTokens, longestPrompt),
     texts: { ...config.rollout.texts, prompt: "{instruction}\n\n{question}" },
     scoredTurns: "all"
@@ -83,7 +85,8 @@ const passages: Task = {
     "Quote the passage first.",
     "Repeat the question first."
   ],
-  configure: (config) => alone(config, "words", 24),
+  measure: "words",
+  tokens: 24,
   questions: withPassages
 }
 
@@ -140,7 +143,8 @@ export const format: Task = {
     "For example: Mary Jones, Athens, 1970",
     "Tell a story about the person."
   ],
-  configure: (config) => alone(config, "parts", 24),
+  measure: "parts",
+  tokens: 24,
   questions: generated("format", (pick, upTo) => {
     const [first, last, town] = [pick(firstNames), pick(lastNames), pick(towns)]
     const year = upTo(1900, 1999)
@@ -153,7 +157,7 @@ export const format: Task = {
 
 const things = ["apples", "books", "coins", "cards", "eggs", "stamps"] as const
 
-const arithmetic: Task = {
+export const arithmetic: Task = {
   name: "arithmetic",
   asks: "word problems of one step, by the first calculation that is written, which the calculator works out, or the last number",
   instructions: [
@@ -172,7 +176,8 @@ const arithmetic: Task = {
     "Do not write numbers.",
     "Answer in one word."
   ],
-  configure: (config) => alone(config, "calculated", 32),
+  measure: "calculated",
+  tokens: 32,
   questions: generated("arithmetic", (pick, upTo) => {
     const [name, thing, kind] = [pick(firstNames), pick(things), upTo(0, 2)]
     if (kind === 0) {

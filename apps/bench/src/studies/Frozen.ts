@@ -3,14 +3,14 @@ import { algorithmOf, type RunConfig, withAlgorithm } from "@inspo/config/RunCon
 import { staticConfig } from "@inspo/config/StaticArm"
 import { ofSentences } from "@inspo/reflection/ClauseBank"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
-import { type Task, tasks } from "../gate/Tasks.ts"
+import { configure, type Task, tasks } from "../gate/Tasks.ts"
 import type { Study } from "../Study.ts"
 
 /** Do instructions that evolve help a policy that stays as it is, on a task of the gate? */
 const frozen = (task: Task): Study => {
   const name = (arm: string) => `${task.name}-${arm}`
   const onTask = (config: RunConfig, left: ReadonlyArray<Ablations.Part> = []): RunConfig => {
-    const configured = task.configure(config)
+    const configured = configure(task, config)
     return withAlgorithm(
       configured,
       Ablations.without(

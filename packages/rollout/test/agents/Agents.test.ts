@@ -50,8 +50,8 @@ describe("Every agent", () => {
         const { mask, logprobs, prompt, response, toolCalls, transcript } = trajectory
         assert.isTrue(Schema.is(Trajectory.Trajectory)(trajectory))
         assert.deepStrictEqual([mask.length, logprobs.length], [response.length, response.length])
-        const allowed = [...actions({ agent: config.agent, tools: ["search"] }), "invalid"]
-        assert.isTrue(transcript.every(({ action }) => allowed.includes(action.kind)))
+        const allowed = new Set([...actions({ agent: config.agent, tools: ["search"] }), "invalid"])
+        assert.isTrue(transcript.every(({ action }) => allowed.has(action.kind)))
         if (transcript.length > 0) assert.isAtMost(prompt.length + response.length, contextLength)
         assert.isAtMost(transcript.length, config.maxTurns + 1)
         const answered = transcript.filter(
