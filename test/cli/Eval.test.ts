@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Schema } from "effect"
@@ -34,6 +34,29 @@ describe("inspo eval without a run", { timeout: 120_000 }, () => {
     assert.strictEqual(report.instruction, "Answer.")
     assert.strictEqual(report.against?.instruction, "Search.")
     assert.strictEqual(report.against?.comparison?.n, 8)
+  })
+
+  it("takes questions without passages for an agent that searches nothing, and for no other", async () => {
+    const rows = Array.from({ length: 60 }, (_, index) => ({
+      id: `q${index}`,
+      question: `Who is ${index}?`,
+      golden_answers: ["x"]
+    }))
+    await writeFile(join(cwd, "questions.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"))
+    const args = [
+      "eval",
+      ...small,
+      "--set",
+      "data.questions=questions.jsonl",
+      "--set",
+      "rollout.agent=direct",
+      "--json"
+    ]
+    const alone = await inspo(args, { cwd })
+    assert.strictEqual(alone.code, 0, alone.stderr)
+    assert.strictEqual(decode(alone.stdout).n, 8)
+    const compared = await inspo([...args, "--against-agent", "rag"], { cwd })
+    assertToldInOneParagraph(compared, 1, "the agent rag searches, and there are no passages: data.corpus is null")
   })
 
   it.each([

@@ -32,8 +32,7 @@ const task = configure(format, Presets.quick)
 /** Sixteen rollouts a step, of which the server trains on eight at a time. */
 const config = (steps: number) => ({
   engine: { profile: "skyrl-jax", tokenizer: "weights", contextLength: 512, loraRank: 8 },
-  // The agent searches nothing.
-  data: { questions: "questions.jsonl", corpus: "corpus.jsonl" },
+  data: { questions: "questions.jsonl" },
   instruction: { seed: format.instructions[3] },
   control: { clauses: ofSentences(format.sentences) },
   rollout: { ...task.rollout, groupSize: 4, maxPromptTokens: 256 },
@@ -52,7 +51,6 @@ const run = Effect.fn("SkyRL.run")(function* (out: string, model: string, steps:
   const inherit = { cwd: out, stdin: "inherit", stdout: "inherit", stderr: "inherit" } as const
   yield* ended(ChildProcess.make(Foreign.python, [weights, model, `${out}/weights`], inherit))
   yield* fs.writeFileString(`${out}/questions.jsonl`, rows.join("\n"))
-  yield* fs.writeFileString(`${out}/corpus.jsonl`, JSON.stringify({ id: "none", contents: '"None"\nNothing.' }))
   yield* fs.writeFileString(`${out}/config.json`, JSON.stringify(config(steps), null, 2))
   const server = yield* Effect.acquireRelease(
     Effect.promise(async () => SkyRL.start(out, `${out}/weights`, await freePort())),

@@ -1,7 +1,6 @@
 import { cpus, totalmem } from "node:os"
 import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
-import { Question } from "@inspo/domain"
 import { Array as Arr, Clock, Effect, Option } from "effect"
 import { duration } from "@inspo/dashboard/Format"
 import type { Arm } from "./Arm.ts"
@@ -115,7 +114,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
 const told = (study: Study, { em, rollouts }: SeedResult, elapsed: number): string =>
   `  ${measureOf(study)} ${em.toFixed(3)} after ${rollouts} rollouts; ${duration(elapsed)} so far`
 
-/** A config that asks the questions of a study, from files of its own where they are not those of the config. */
+/** A config that asks the questions of a study, from a file of its own where they are not those of the config; nothing is searched for them. */
 const withQuestions = Effect.fnUntraced(function* <E, R>(
   host: Host<E, R>,
   { name, questions: make }: Study,
@@ -131,24 +130,15 @@ const withQuestions = Effect.fnUntraced(function* <E, R>(
         `${name} has ${questions.length} questions, expected at least ${heldOutOf}: rows whose metadata.supporting_doc_ids are ` +
         "in data.corpus, or data.questions null for the generated world."
     })
-  const files = { questions: `${out}/${name}.questions.jsonl`, corpus: `${out}/${name}.corpus.jsonl` }
-  const lines = (rows: ReadonlyArray<object>) => rows.map((row) => `${JSON.stringify(row)}\n`).join("")
-  yield* host.write(
-    files.questions,
-    lines(
-      questions.map(({ dataSource, goldenAnswers, id, question }) => ({
-        id,
-        question,
-        golden_answers: goldenAnswers,
-        data_source: dataSource
-      }))
-    )
-  )
-  yield* host.write(
-    files.corpus,
-    lines(data.passages.map((passage) => ({ id: passage.id, contents: Question.contentsOf(passage) })))
-  )
-  return { ...config, data: { ...config.data, ...files } }
+  const file = `${out}/${name}.questions.jsonl`
+  const rows = questions.map(({ dataSource, goldenAnswers, id, question }) => ({
+    id,
+    question,
+    golden_answers: goldenAnswers,
+    data_source: dataSource
+  }))
+  yield* host.write(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(""))
+  return { ...config, data: { ...config.data, questions: file, corpus: null } }
 })
 
 /** Where rows name no splits, one question in so many is a test question. */

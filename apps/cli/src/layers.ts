@@ -4,13 +4,14 @@ import type { RunConfig } from "@inspo/config"
 import type { Question } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import * as Prices from "@inspo/reflection/Prices"
-import { SearchError } from "@inspo/retrieval"
+import { Search, SearchError } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
 import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
 import { layer as layerReward, Rewards } from "@inspo/reward"
 import { defaultConfig as defaultReward } from "@inspo/reward/RewardConfig"
 import * as CommandReward from "@inspo/reward/CommandReward"
 import * as Rollout from "@inspo/rollout"
+import * as Agents from "@inspo/rollout/agents/Agents"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as Secret from "./config/Secret.ts"
@@ -94,8 +95,13 @@ const tools = (config: RunConfig) =>
         ({ named }) => named(config, config.requests.timeoutSeconds ?? 60)
       )
 
-const search = ({ keys, requests, retrieval }: RunConfig, passages: ReadonlyArray<Question.Passage>) => {
+const nothing = (agent: string) =>
+  `the agent ${agent} searches, and there are no passages: data.corpus is null or empty, expected a corpus, or a server in retrieval.url`
+
+const search = ({ keys, requests, retrieval, rollout }: RunConfig, passages: ReadonlyArray<Question.Passage>) => {
   const { url } = retrieval
+  if (url === null && passages.length === 0 && Agents.searches(rollout))
+    return Layer.effect(Search, Effect.fail(new SearchError({ operation: "open", reason: nothing(rollout.agent) })))
   if (url === null) return layerBm25(passages)
   const authorisation =
     keys.retrieval === null

@@ -70,7 +70,7 @@ export const Environment = Schema.Struct({
     corpus: Schema.NullOr(Schema.NonEmptyString).annotate({
       description:
         "Path of the corpus (JSONL of `{id, contents}`) that goes with `questions`; null where `retrieval.url` " +
-        "searches it"
+        "searches it, or the agent searches nothing"
     })
   }),
   optimizer: Address,

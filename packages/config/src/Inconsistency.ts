@@ -3,6 +3,7 @@ import { ConfigError, unknownPrice } from "@inspo/coevolution/ConfigError"
 import { inconsistency as inAlgorithm } from "@inspo/coevolution/Inconsistency"
 import * as Prices from "@inspo/reflection/Prices"
 import { builtInTools } from "@inspo/rollout"
+import * as Agents from "@inspo/rollout/agents/Agents"
 import type { RunConfig } from "./RunConfig.ts"
 
 /** The first rule between settings that a config breaks, or null. */
@@ -15,8 +16,9 @@ export const inconsistency = (config: RunConfig): ConfigError | null =>
 
 type Rule = (config: RunConfig) => ConfigError | null
 
-const questionsHaveCorpus: Rule = ({ data, retrieval }) =>
-  (data.questions === null) === (data.corpus === null) || (data.questions !== null && retrieval.url !== null)
+const questionsHaveCorpus: Rule = ({ data, retrieval, rollout }) =>
+  (data.questions === null) === (data.corpus === null) ||
+  (data.questions !== null && (retrieval.url !== null || !Agents.searches(rollout)))
     ? null
     : new ConfigError({
         field: data.questions === null ? "data.questions" : "data.corpus",
@@ -24,7 +26,7 @@ const questionsHaveCorpus: Rule = ({ data, retrieval }) =>
         expected: "a path, because its counterpart is one",
         remedy:
           "Set both data.questions and data.corpus, or neither to use the generated world; data.corpus may be missing " +
-          "where retrieval.url is set."
+          "where retrieval.url is set, or where the agent searches nothing."
       })
 
 /** Which tools a server has is known once it is asked. */

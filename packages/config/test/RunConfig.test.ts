@@ -106,6 +106,10 @@ describe("a config", () => {
           retrieval: { ...quick.retrieval, url: "http://127.0.0.1:1" }
         }
       ],
+      [
+        null,
+        { ...quick, data: { ...quick.data, questions: "q.jsonl" }, rollout: { ...quick.rollout, tools: ["calculate"] } }
+      ],
       [null, served],
       ["budget.usd", { ...served, budget: { ...served.budget, usd: 1 } }],
       ["population.parents", { ...quick, population: { ...quick.population, parents: 99 } }]

@@ -10,6 +10,10 @@ import * as ToolLoop from "./ToolLoop.ts"
 export const actions = (config: Pick<RolloutConfig, "agent" | "tools">): ReadonlyArray<string> =>
   config.agent === "direct" || config.agent === "rag" ? ["answer"] : [...fromConfig(config).tools(config), "answer"]
 
+/** Whether a config's agent looks anything up, by itself or as its policy asks for it. */
+export const searches = (config: Pick<RolloutConfig, "agent" | "tools">): boolean =>
+  fromConfig(config).tools(config).includes("search")
+
 /** The agent a config asks for. */
 export const fromConfig = ({ agent }: Pick<RolloutConfig, "agent">): Agent => {
   switch (agent) {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Trajectory } from "@inspo/domain"
 import { tokenizer } from "@inspo/rollout/testing/ByteTokenizer"
-import { actions } from "@inspo/rollout/agents/Agents"
+import { actions, searches } from "@inspo/rollout/agents/Agents"
 import * as SearchO1 from "@inspo/rollout/agents/SearchO1"
 import { Effect, Schema } from "effect"
 import { passage, play } from "../support/Play.ts"
@@ -45,7 +45,10 @@ describe("Every agent", () => {
       Effect.gen(function* () {
         let written = 0
         const script = () => texts[written++ % texts.length] ?? ""
-        const { requests, trajectories } = yield* play(script, { config, contextLength, search: hostile })
+        const search = searches({ agent: config.agent, tools: ["search"] })
+          ? hostile
+          : () => Effect.die("no search was to come")
+        const { requests, trajectories } = yield* play(script, { config, contextLength, search })
         const trajectory = trajectories[0] ?? assert.fail()
         const { mask, logprobs, prompt, response, toolCalls, transcript } = trajectory
         assert.isTrue(Schema.is(Trajectory.Trajectory)(trajectory))
