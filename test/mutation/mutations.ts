@@ -329,6 +329,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   apply("Population.resetWindows(remaining.population)", "remaining.population", "weights survive an evolution"),
   apply("verified: [...before.verified, ", "verified: [", "earlier rounds are forgotten"),
   round("(isLast || round.latest === 0)", "isLast", "a round that has no room to ask goes on"),
+  round("cutShort: open }", "cutShort: [] }", "a trial that the run's end cuts short counts as whole"),
   apply("score === null || state.inSteps", "score !== null || state.inSteps", "a round in steps is never judged"),
   apply("if (questions === 0) return null", "if (questions !== 0) return null", "scores are lost"),
   apply(

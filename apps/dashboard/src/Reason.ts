@@ -14,5 +14,6 @@ const words: ReadonlyMap<string, string> = new Map([
   ["not-worse", "no worse than its parent"],
   ["no-baseline", "there was nothing to compare it with"],
   ["no-questions", "there was no question to try it on"],
+  ["cut-short", "its trial ended before it could be told"],
   ["untried", "taken in without a trial"]
 ])

@@ -123,6 +123,7 @@ const decisive: ReadonlySet<RunEvent["_tag"]> = new Set([
   "Pruned",
   "CandidatesProposed",
   "CandidatesVerified",
+  "CandidatesJudged",
   "PopulationRefilled"
 ])
 

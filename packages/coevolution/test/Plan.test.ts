@@ -188,6 +188,16 @@ describe("warnings", () => {
       50
     ],
     ["at step 20, the last one, brings", { ...sound, schedule: { ...schedule, evolveUntil: 20 } }, 50],
+    [
+      "ends at step 20, before the candidates of the evolution at step 19",
+      {
+        ...sound,
+        schedule: { ...schedule, evolveEvery: 19, evolveUntil: 19 },
+        train: { ...train, batchSize: 20, miniBatchSize: 20 },
+        verification: { ...verification, baseline: "rerun", reuse: true }
+      },
+      50
+    ],
     ["step 8 the parents are chosen from 4 instructions", { ...sound, schedule: { ...schedule, evolveEvery: 8 } }, 50],
     ["batchSize is 4 for 7 instructions", { ...sound, train: { ...train, batchSize: 4 } }, 50],
     ["buffer has only 9 questions to verify with (5 steps", { ...sound, train: { ...train, batchSize: 10 } }, 10]

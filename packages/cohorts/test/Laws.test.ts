@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { apply, type Command, fold, learnedUpTo, Refused, Settings, Shares, standing, State } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
+import { QuestionId } from "@inspo/domain/Question"
 import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
 import { plain } from "./support/Plain.ts"
@@ -442,6 +443,47 @@ describe("without evidence", () => {
     server.do(close("train/1"))
     const { id, why } = server.state.learning.incumbent
     assert.deepEqual([id, why], ["i0", "nothing separates"])
+  })
+})
+
+describe("a trial", () => {
+  it("that a cohort without rewards cuts short lets nobody in, however well they did on what they were asked", () => {
+    const trial = { samples: 9, paired: true, lookEvery: null, rounds: 1 }
+    const server = new Server({ ...Settings.trainer(1), pruneEvery: 0, trial }, contents)
+    server.do({ _tag: "Evolve", now: 0 })
+    server.do({
+      _tag: "Propose",
+      now: 0,
+      parent: server.state.learning.evolution?.parents[0] ?? InstructionId.make("none"),
+      candidates: [{ content: "a candidate", rationale: "" }],
+      reflected: []
+    })
+    const hold = (cohort: string, value: number | "abandoned") => {
+      const { answer } = server.do({
+        _tag: "Lease",
+        now: 1,
+        cohort,
+        phase: "train",
+        isWhole: true,
+        requests: keys.map((key) => ({ ...request(key), question: QuestionId.make(key) }))
+      })
+      const leases = answer._tag === "Leases" ? answer.leases : []
+      server.reward(
+        2,
+        leases.map(({ lease }) => ({ lease, value }))
+      )
+      server.do(close(cohort))
+    }
+    const alive = () => server.state.learning.population.members.map(({ instruction }) => instruction.text)
+    hold("train/1", 1)
+    assert.strictEqual(server.state.learning.evolution?.stage._tag, "Pairing")
+    hold("train/2", "abandoned")
+    const judged = server.log.flatMap((event) => (event._tag === "CandidatesJudged" ? event.verdicts : []))
+    assert.deepEqual(
+      judged.map(({ accepted, mean, questions, reason }) => ({ accepted, mean, questions, reason })),
+      [{ accepted: false, mean: 1, questions: 6, reason: "cut-short" }]
+    )
+    assert.notInclude(alive(), "a candidate")
   })
 })
 

@@ -2,11 +2,11 @@
  * A round of verification as a state machine: some candidates and their parent are asked the same questions, in one batch
  * or in several with an interim analysis after each, by rollouts of its own or in the groups of ordinary steps.
  *
- * `begin` → (`nextQuestions` or `divide` → `record` → `analyse` → `proceed`)* → the rule's `judge`
+ * `begin` → (`nextQuestions` or `divide` → `record` → `analyse` → `proceed`)* → `judge`
  */
 import * as Invariant from "@inspo/domain/Invariant"
 import type { QuestionId } from "@inspo/domain/Question"
-import type { Scores, Strategy } from "./Verification.ts"
+import type { Scores, Strategy, Verdict } from "./Verification.ts"
 
 /**
  * How a round is held: on so many `questions` in all, with an interim analysis after every `interim` of them, null for none.
@@ -89,18 +89,38 @@ const ofParent = (known: Scores["parent"], scores: Scores["parent"]): Scores["pa
 }
 
 /**
- * The analysis after a batch: the candidates that stay for another, none when the round is over. `places` are free for
- * candidates; `isLast` says that no step follows. A step that had no room to ask anything would not be the last of its kind.
+ * The analysis after a batch, where `places` are free for candidates: those that stay for another, or, where none follows,
+ * those that would have. None does when the step was the last, or had no room to ask anything, as the next would not have.
  */
 export const analyse = (
   rule: Pick<Strategy, "remaining">,
   design: Design,
   round: Round,
   { isLast, places }: { readonly places: number; readonly isLast: boolean }
-): ReadonlyArray<number> =>
-  design.inSteps && (isLast || round.latest === 0)
-    ? []
-    : rule.remaining({ candidates: round.candidates, parent: round.parent, left: left(design, round), places })
+): Analysis => {
+  const { candidates, parent } = round
+  const open = rule.remaining({ candidates, parent, left: left(design, round), places })
+  const isCut = design.inSteps && (isLast || round.latest === 0)
+  return isCut ? { remaining: [], cutShort: open } : { remaining: open, cutShort: [] }
+}
+
+/** Candidates by their places: who is asked what comes next, and whose verdict was open when the round ended. */
+export interface Analysis {
+  readonly remaining: ReadonlyArray<number>
+  readonly cutShort: ReadonlyArray<number>
+}
+
+/** The verdicts on a round that is over. None that was cut short passes, however well it did on what it was asked. */
+export const judge = (
+  rule: Pick<Strategy, "judge">,
+  { candidates, parent }: Scores,
+  { cutShort, storedParentMean }: Pick<Analysis, "cutShort"> & { readonly storedParentMean: number | null }
+): ReadonlyArray<Verdict> =>
+  rule
+    .judge({ candidates, parent, storedParentMean })
+    .map((verdict, place) =>
+      cutShort.includes(place) && verdict.accepted ? { ...verdict, accepted: false, reason: "cut-short" } : verdict
+    )
 
 /** The round with those who stay. */
 export const proceed = (round: Round, remaining: ReadonlyArray<number>): Round => ({ ...round, remaining })

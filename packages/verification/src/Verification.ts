@@ -11,9 +11,17 @@ import * as EarlyStop from "./EarlyStop.ts"
  * - `no-baseline`: the parent has no score to compare with
  * - `worse`: its mean is below the parent's
  * - `no-questions`: it was tried on nothing
+ * - `cut-short`: its round ended before it was asked all that could have turned its verdict
  * - `untried`: candidates are let in without verification
  */
-export const VerdictReason = Schema.Literals(["not-worse", "no-baseline", "worse", "no-questions", "untried"])
+export const VerdictReason = Schema.Literals([
+  "not-worse",
+  "no-baseline",
+  "worse",
+  "no-questions",
+  "cut-short",
+  "untried"
+])
 export type VerdictReason = typeof VerdictReason.Type
 
 /**

@@ -45,7 +45,7 @@ const hold = (given: World) => {
     const batch = Round.nextQuestions(design, round, ids)
     asked.push({ remaining: round.remaining, size: batch.length })
     round = Round.record(round, scored(given, round, batch, round.asked))
-    round = Round.proceed(round, Round.analyse(ruleOf(given), design, round, { places, isLast: false }))
+    round = Round.proceed(round, Round.analyse(ruleOf(given), design, round, { places, isLast: false }).remaining)
   }
   return { round, asked }
 }
@@ -165,7 +165,7 @@ describe("a round of verification", () => {
           const ids = asked.map(({ id }) => id)
           round = Round.record(round, scored(given, round, ids, round.asked))
           const context = { places: given.places, isLast: false }
-          round = Round.proceed(round, Round.analyse(ruleOf(given), design, round, context))
+          round = Round.proceed(round, Round.analyse(ruleOf(given), design, round, context).remaining)
         }
         assert.deepStrictEqual(round, hold(given).round)
       })
@@ -191,7 +191,7 @@ describe("a round of verification", () => {
           const ids = Round.divide(design, round, { batch, excluded: [] }).asked.map(({ id }) => id)
           round = Round.record(round, scored(given, round, ids, round.asked))
           const context = { places: given.places, isLast: false }
-          round = Round.proceed(round, Round.analyse(ruleOf(given), design, round, context))
+          round = Round.proceed(round, Round.analyse(ruleOf(given), design, round, context).remaining)
         }
         assert.lengthOf(round.questions, questions)
         for (const scores of round.candidates) assert.lengthOf(scores, questions)
@@ -227,17 +227,41 @@ describe("a round of verification", () => {
     )
   })
 
-  it("in steps ends where no step follows, or where the last one could ask nobody anything", () => {
+  it("in steps ends where no step follows, or where the last one could ask nobody anything, and cuts short who would have stayed", () => {
     const design = { questions: 9, interim: 1, inSteps: true }
     const rule = Verification.rerunParent({ rounds: 1, fill: false, stop: 0.01 })
     const batch = { asked: 1, questions: [question(0)], candidates: [[1]], parent: [0] }
     const context = { places: 1, isLast: false }
     const after = Round.record(Round.begin(1), batch)
-    assert.deepStrictEqual(Round.analyse(rule, design, after, context), [0])
-    assert.deepStrictEqual(Round.analyse(rule, design, after, { ...context, isLast: true }), [])
+    const goesOn = { remaining: [0], cutShort: [] }
+    const ends = { remaining: [], cutShort: [0] }
+    assert.deepStrictEqual(Round.analyse(rule, design, after, context), goesOn)
+    assert.deepStrictEqual(Round.analyse(rule, design, after, { ...context, isLast: true }), ends)
     const empty = Round.record(after, { asked: 1, questions: [], candidates: [[]], parent: [] })
-    assert.deepStrictEqual(Round.analyse(rule, design, empty, context), [])
-    assert.deepStrictEqual(Round.analyse(rule, { ...design, inSteps: false }, empty, context), [0])
+    assert.deepStrictEqual(Round.analyse(rule, design, empty, context), ends)
+    assert.deepStrictEqual(Round.analyse(rule, { ...design, inSteps: false }, empty, context), goesOn)
+  })
+
+  it("passes nobody in a round that was cut, unless the rest of it could not have changed that", () => {
+    fc.assert(
+      fc.property(world, fc.integer({ min: 1, max: 30 }), (some, last) => {
+        const answers = some.answers.map((own) => own.map((score) => score ?? 0))
+        const given = { ...some, answers }
+        const design = { questions: given.questions, interim: null, inSteps: true }
+        const rule = ruleOf(given)
+        const ids = Array.from({ length: Math.min(last, given.questions) }, (_, index) => question(index))
+        const begun = Round.begin(answers.length - 1)
+        const round = Round.record(begun, scored(given, begun, ids, 0))
+        const { cutShort } = Round.analyse(rule, design, round, { places: given.places, isLast: true })
+        const verdicts = Round.judge(rule, round, { cutShort, storedParentMean: null })
+        const whole = rule.judge({ ...round, storedParentMean: null })
+        for (const [place, verdict] of verdicts.entries()) {
+          const isOpen = ids.length < given.questions && (given.stop === null || cutShort.includes(place))
+          if (isOpen) assert.isFalse(verdict.accepted)
+          else assert.deepStrictEqual(verdict, whole[place])
+        }
+      })
+    )
   })
 
   it("takes no batch of other candidates, and no parent that is run again in one batch only", () => {

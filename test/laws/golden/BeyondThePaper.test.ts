@@ -56,4 +56,19 @@ describe("beyond the paper", () => {
     assert.strictEqual(state.spent.rollouts.verification, 0)
     assert.strictEqual(RunState.instruction(state, RunState.instructionId(2)).bornAt, 2)
   })
+
+  it("verification.reuse: a candidate whose trial the run's end cuts short does not enter, however well it did", () => {
+    const { alive, did } = decided({
+      change: {
+        schedule: { steps: 3, evolveEvery: 2, evolveUntil: 2 },
+        verification: { samples: 3, rounds: 1, reuse: true }
+      },
+      rewards: [{ i0: [[0], [1]] }, { i0: [[0], [1]] }, {}],
+      proposals: [["A"]],
+      scores: { A: 1, parent: 0.5 }
+    })
+    // Of four groups two are A's and two are the parent's, so that one of three questions is left.
+    assert.deepStrictEqual(did, [[], ["propose for i0"], ["verify 1 on 2", "enter", "1 short"]])
+    assert.deepStrictEqual(alive, ["i0 i1", "i0 i1", "i0"])
+  })
 })

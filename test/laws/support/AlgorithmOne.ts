@@ -385,6 +385,8 @@ interface Scores {
   readonly questions: ReadonlyArray<string>
   readonly candidates: ReadonlyArray<ReadonlyArray<number>>
   readonly parent: ReadonlyArray<number> | null
+  /** Who would have been asked more, had the run gone on or the last step had room. */
+  readonly cutShort?: ReadonlyArray<number>
 }
 
 /** All questions at once, or some at a time for those whose fate is open. */
@@ -443,7 +445,8 @@ function* verifyInSteps(
   const scores: Array<Array<number>> = candidates.map(() => [])
   const parents: Array<number> = []
   let open = [...candidates.keys()]
-  for (let batch = 0; open.length > 0; batch++) {
+  let isCut = false
+  for (let batch = 0; open.length > 0 && !isCut; batch++) {
     if (batch > 0) same<ReadonlyArray<number>>((yield* receive("VerificationContinued")).event.remaining, open)
     yield* endStep(algorithm, history)
     const arms = [parent, ...open.map((place) => ids[place] ?? "")]
@@ -462,10 +465,10 @@ function* verifyInSteps(
       parents.push(earned(parent, question) ?? NaN)
       for (const place of open) scores[place]?.push(earned(ids[place] ?? "", question) ?? NaN)
     }
-    if (complete.length === 0 || history.step >= algorithm.schedule.steps) break
+    isCut = complete.length === 0 || history.step >= algorithm.schedule.steps
     open = stillOpen(algorithm, open, scores, parents, algorithm.verification.samples - questions.length, places)
   }
-  return { questions, candidates: scores, parent: parents }
+  return { questions, candidates: scores, parent: parents, cutShort: open }
 }
 
 /** Who may still go either way, with `left` questions to come. */
@@ -621,7 +624,9 @@ const verdicts = (
       text,
       parent: proposal.parent,
       baseline,
-      passed: untried || (scores.length > 0 && (baseline === null || own >= baseline)),
+      passed:
+        untried ||
+        (scores.length > 0 && (baseline === null || own >= baseline) && round.cutShort?.includes(index) !== true),
       score: untried || !rerun ? own : own - (baseline ?? 0),
       mean: own,
       questions: scores.length

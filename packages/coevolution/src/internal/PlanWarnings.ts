@@ -18,6 +18,7 @@ export const warnings = (algorithm: Algorithm, { decisions }: Played): ReadonlyA
     tooFewGroups(algorithm),
     evolutionAfterEnd(algorithm),
     evolutionAtEnd(decisions, algorithm),
+    trialCutShort(decisions, algorithm),
     unprunedParents(decisions, algorithm),
     tooFewQuestions(decisions, algorithm),
     longTrials(algorithm)
@@ -64,9 +65,21 @@ const evolutionAfterEnd = ({ population, schedule }: Algorithm): string | null =
 }
 
 const evolutionAtEnd = (moves: ReadonlyArray<Move>, { schedule }: Algorithm): string | null =>
-  moves.some(({ event }) => event._tag === "PopulationRefilled" && event.step === schedule.steps)
+  moves.some(
+    ({ event }) => event._tag === "PopulationRefilled" && event.step === schedule.steps && event.accepted.length > 0
+  )
     ? `The evolution at step ${schedule.steps}, the last one, brings instructions that the policy never meets in training.`
     : null
+
+const trialCutShort = (moves: ReadonlyArray<Move>, { schedule }: Algorithm): string | null => {
+  const [cut] = moves.flatMap(({ event }) =>
+    event._tag === "CandidatesJudged" && event.verdicts.some(({ reason }) => reason === "cut-short") ? [event.step] : []
+  )
+  return cut === undefined
+    ? null
+    : `The run ends at step ${schedule.steps}, before the candidates of the evolution at step ${cut} are tried on all their ` +
+        "questions: those that are not do not enter. Lower schedule.evolveUntil, or raise schedule.steps."
+}
 
 const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: Algorithm): string | null => {
   const pruned = new Set(moves.flatMap(({ event }) => (event._tag === "Pruned" ? [event.step] : [])))

@@ -92,13 +92,13 @@ export const judge = (setting: Setting, state: RunState, verifying: Verifying): 
   const questions = Schedule.reuses(algorithm)
     ? algorithm.verification.samples
     : questionsOf(setting, state, verifying).length
-  const remaining = Round.analyse(strategies.verification, design(algorithm, questions), round, {
+  const { cutShort, remaining } = Round.analyse(strategies.verification, design(algorithm, questions), round, {
     places: places - accepted,
     isLast
   })
   const { round: number, step } = evolution
   if (Arr.isReadonlyArrayNonEmpty(remaining)) return { _tag: "VerificationContinued", step, round: number, remaining }
-  const judged = verdicts(setting, state, verifying)
+  const judged = verdicts(setting, state, verifying, cutShort)
   const verified = [...evolution.verified, ...judged]
   return {
     _tag: "CandidatesJudged",
@@ -113,19 +113,20 @@ export const judge = (setting: Setting, state: RunState, verifying: Verifying): 
 const verdicts = (
   { algorithm, strategies }: Setting,
   { buffer }: RunState,
-  { evolution, parent, round }: Verifying
-): ReadonlyArray<Verification.Verdict> =>
-  strategies.verification.judge({
-    candidates: algorithm.control.permuteCredit
-      ? RandomStream.drawSync(
-          algorithm.seed,
-          ["permuted-verification", evolution.step, evolution.round],
-          Random.shuffle(round.candidates)
-        )
-      : round.candidates,
-    parent: round.parent,
-    storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, round.questions))
-  })
+  { evolution, parent, round }: Verifying,
+  cutShort: ReadonlyArray<number>
+): ReadonlyArray<Verification.Verdict> => {
+  const candidates = algorithm.control.permuteCredit
+    ? RandomStream.drawSync(
+        algorithm.seed,
+        ["permuted-verification", evolution.step, evolution.round],
+        Random.shuffle(round.candidates)
+      )
+    : round.candidates
+  const storedParentMean = Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, round.questions))
+  const scores = { candidates, parent: round.parent }
+  return Round.judge(strategies.verification, scores, { cutShort, storedParentMean })
+}
 
 const design = ({ verification, ...algorithm }: Algorithm, questions: number): Round.Design => ({
   questions,

@@ -157,10 +157,14 @@ const judge = (strategies: Strategies, state: State, evolution: Evolution): Popu
   }
   const { candidates, round } = inTrial(evolution, "Pairing").stage
   const accepted = evolution.verified.filter((verdict) => verdict.accepted).length
-  const remaining = Round.analyse(verification, design(settings), round, { places: places - accepted, isLast: false })
+  const { cutShort, remaining } = Round.analyse(verification, design(settings), round, {
+    places: places - accepted,
+    isLast: false
+  })
   if (remaining.length > 0) return { _tag: "TrialContinued", step, remaining }
   const scores = { candidates: candidates.map((_, place) => round.candidates[place] ?? []), parent: round.parent }
-  return judged(verification, evolution, verification.judge({ ...scores, storedParentMean: null }), places)
+  const verdicts = Round.judge(verification, scores, { cutShort, storedParentMean: null })
+  return judged(verification, evolution, verdicts, places)
 }
 
 const judged = (
