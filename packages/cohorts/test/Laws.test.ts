@@ -25,6 +25,31 @@ const close = (cohort: string, groups: number | null = null): Command => ({ _tag
 
 const request = (key: string) => ({ key, n: 1, stratum: "all", sticky: null, question: null })
 
+/** A whole step, as a trainer asks for it. */
+const whole = (cohort: string, requests: Extract<Command, { readonly _tag: "Lease" }>["requests"]): Command => ({
+  _tag: "Lease",
+  now: 1,
+  cohort,
+  phase: "train",
+  isWhole: true,
+  requests
+})
+
+/** A trainer's server with so many candidates, who are to meet their parent on so many questions. */
+const withTrial = (candidates: number, samples: number): Server => {
+  const trial = { samples, paired: true, lookEvery: null, rounds: 1 }
+  const server = new Server({ ...Settings.trainer(1), pruneEvery: 0, trial }, contents)
+  server.do({ _tag: "Evolve", now: 0 })
+  server.do({
+    _tag: "Propose",
+    now: 0,
+    parent: server.state.learning.evolution?.parents[0] ?? InstructionId.make("none"),
+    candidates: Array.from({ length: candidates }, (_, at) => ({ content: `candidate ${at}`, rationale: "" })),
+    reflected: []
+  })
+  return server
+}
+
 describe("leases", () => {
   it("are the same whatever the order in which ranks ask and report, and so is all that is learned", () => {
     const shuffled = fc.shuffledSubarray(keys, { minLength: keys.length })
@@ -102,32 +127,14 @@ describe("leases", () => {
         (some, candidates, samples) => {
           // A question whose place a candidate takes has no lease; the first always has.
           const asked = ["k0", ...some]
-          const server = new Server(
-            { ...Settings.trainer(1), pruneEvery: 0, trial: { samples, paired: true, lookEvery: null, rounds: 1 } },
-            contents
-          )
-          server.do({ _tag: "Evolve", now: 0 })
-          server.do({
-            _tag: "Propose",
-            now: 0,
-            parent: server.state.learning.evolution?.parents[0] ?? InstructionId.make("none"),
-            candidates: Array.from({ length: candidates }, (_, at) => ({ content: `candidate ${at}`, rationale: "" })),
-            reflected: []
-          })
-          const whole = (some: ReadonlyArray<string>): Command => ({
-            _tag: "Lease",
-            now: 1,
-            cohort: "train/1",
-            phase: "train",
-            isWhole: true,
-            requests: some.map(request)
-          })
+          const server = withTrial(candidates, samples)
+          const step = (some: ReadonlyArray<string>) => whole("train/1", some.map(request))
           const leases = (some: ReadonlyArray<string>) => {
-            const { answer } = server.do(whole(some))
+            const { answer } = server.do(step(some))
             return answer._tag === "Leases" ? answer.leases : []
           }
           const refused = () => {
-            const told = server.try(whole(["new"]))
+            const told = server.try(step(["new"]))
             assert.strictEqual(told instanceof Refused ? told.code : "taken", "closed")
           }
           const first = leases(keys.slice(0, 8))
@@ -448,25 +455,10 @@ describe("without evidence", () => {
 
 describe("a trial", () => {
   it("that a cohort without rewards cuts short lets nobody in, however well they did on what they were asked", () => {
-    const trial = { samples: 9, paired: true, lookEvery: null, rounds: 1 }
-    const server = new Server({ ...Settings.trainer(1), pruneEvery: 0, trial }, contents)
-    server.do({ _tag: "Evolve", now: 0 })
-    server.do({
-      _tag: "Propose",
-      now: 0,
-      parent: server.state.learning.evolution?.parents[0] ?? InstructionId.make("none"),
-      candidates: [{ content: "a candidate", rationale: "" }],
-      reflected: []
-    })
+    const server = withTrial(1, 9)
+    const asked = keys.map((key) => ({ ...request(key), question: QuestionId.make(key) }))
     const hold = (cohort: string, value: number | "abandoned") => {
-      const { answer } = server.do({
-        _tag: "Lease",
-        now: 1,
-        cohort,
-        phase: "train",
-        isWhole: true,
-        requests: keys.map((key) => ({ ...request(key), question: QuestionId.make(key) }))
-      })
+      const { answer } = server.do(whole(cohort, asked))
       const leases = answer._tag === "Leases" ? answer.leases : []
       server.reward(
         2,
@@ -474,7 +466,6 @@ describe("a trial", () => {
       )
       server.do(close(cohort))
     }
-    const alive = () => server.state.learning.population.members.map(({ instruction }) => instruction.text)
     hold("train/1", 1)
     assert.strictEqual(server.state.learning.evolution?.stage._tag, "Pairing")
     hold("train/2", "abandoned")
@@ -483,7 +474,8 @@ describe("a trial", () => {
       judged.map(({ accepted, mean, questions, reason }) => ({ accepted, mean, questions, reason })),
       [{ accepted: false, mean: 1, questions: 6, reason: "cut-short" }]
     )
-    assert.notInclude(alive(), "a candidate")
+    const alive = server.state.learning.population.members.map(({ instruction }) => instruction.text)
+    assert.notInclude(alive, "candidate 0")
   })
 })
 

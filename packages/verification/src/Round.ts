@@ -90,7 +90,7 @@ const ofParent = (known: Scores["parent"], scores: Scores["parent"]): Scores["pa
 
 /**
  * The analysis after a batch, where `places` are free for candidates: those that stay for another, or, where none follows,
- * those that would have. None does when the step was the last, or had no room to ask anything, as the next would not have.
+ * those that would have. In steps none follows the last step (`isLast`), nor one that brought no question with all its scores.
  */
 export const analyse = (
   rule: Pick<Strategy, "remaining">,
