@@ -142,7 +142,10 @@ export const ancestry = ({
 
 /** The name of a lease: unique over branches, cohorts and keys. */
 export const leaseId = (branch: number, cohortName: string, key: string): string =>
-  [String(branch), cohortName, key].map(encodeURIComponent).join("/")
+  [String(branch), cohortName, key].map(encodeName).join("/")
+
+/** A name as a part of an id. Total: commands with lone surrogates are refused before an id is given out. */
+export const encodeName = (name: string): string => encodeURIComponent(name.toWellFormed())
 
 /** The key of a candidate's lease on a question that several instructions are asked. */
 export const armKey = (key: string, arm: InstructionId): string => `${key}#${arm}`

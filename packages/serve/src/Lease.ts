@@ -2,13 +2,13 @@
 import { Schema } from "effect"
 import { Instruction } from "./Instruction.ts"
 import * as Limits from "./Limits.ts"
-import { CohortName, InstructionId, Key, LeaseId, Stratum } from "./Name.ts"
+import { CohortName, InstructionId, Key, LeaseId, PolicyVersion, QuestionId, Stratum } from "./Name.ts"
 
 const Line = Schema.String.check(Schema.isMaxLength(Limits.feedbackLength))
 
 /** What the work is about, as far as the caller wants reflection to know. */
 export const Question = Schema.Struct({
-  id: Schema.NonEmptyString.check(Schema.isMaxLength(Limits.nameLength)),
+  id: QuestionId,
   text: Schema.optionalKey(Line),
   goldenAnswers: Schema.optionalKey(Schema.Array(Line).check(Schema.isMaxLength(Limits.goldenAnswers)))
 }).annotate({ identifier: "Question" })
@@ -50,7 +50,7 @@ export const LeaseRequests = Schema.Struct({
     })
   ),
   policyVersion: Schema.optionalKey(
-    Schema.String.check(Schema.isMaxLength(Limits.nameLength)).annotate({
+    PolicyVersion.annotate({
       description: "The policy that will do the work, recorded with the leases"
     })
   ),

@@ -14,6 +14,7 @@ import {
 import type { Journal, JournalError } from "@inspo/journal"
 import {
   Array as Arr,
+  Cause,
   Clock,
   Deferred,
   Effect,
@@ -118,7 +119,7 @@ export const open = Effect.fnUntraced(function* (
     )
   )
   yield* Effect.forkScoped(
-    Effect.forever(Effect.andThen(gathered(waiting), Effect.flatMap(Queue.takeAll(waiting), answering(commit))))
+    Effect.forever(Effect.andThen(gathered(waiting), Effect.flatMap(Queue.takeAll(waiting), answerAll(commit))))
   )
 
   const { redact = identity, redactor = yield* Redactor.make } = options
@@ -167,26 +168,41 @@ const gathered = Effect.fnUntraced(function* (waiting: Queue.Dequeue<Waiting>) {
   }
 })
 
-/** Commits commands together, and answers each of them: with what it came to, or why nothing could be written. */
-const answering =
-  (
-    commit: (
-      batch: ReadonlyArray<Waiting>
-    ) => Effect.Effect<ReadonlyArray<Result.Result<Answer, Refused>>, JournalError>
-  ) =>
+type Commit = (
+  batch: ReadonlyArray<Waiting>
+) => Effect.Effect<ReadonlyArray<Result.Result<Answer, Refused>>, JournalError>
+
+/**
+ * Commits commands together and answers each of them, with its result or with why nothing was written. A defect wrote
+ * nothing either: halves are committed apart until the command that causes it is alone, so that it fails no other.
+ */
+const answerAll =
+  (commit: Commit) =>
   (batch: ReadonlyArray<Waiting>): Effect.Effect<void> =>
     commit(batch).pipe(
       Effect.matchCauseEffect({
-        onFailure: (cause) =>
-          Effect.forEach(batch, ({ answer }) => Deferred.failCause(answer, cause), { discard: true }),
+        onFailure: (cause) => {
+          if (!Cause.hasDies(cause)) return failAll(batch, cause)
+          if (batch.length > 1) {
+            const middle = Math.ceil(batch.length / 2)
+            return Effect.andThen(answerAll(commit)(batch.slice(0, middle)), answerAll(commit)(batch.slice(middle)))
+          }
+          return Effect.andThen(
+            Effect.logError("A command failed; the commands beside it did not", cause),
+            failAll(batch, cause)
+          )
+        },
         onSuccess: (answers) =>
           Effect.sync(() => {
-            for (const [{ answer }, told] of Arr.zip(batch, answers))
-              Deferred.doneUnsafe(answer, Effect.fromResult(told))
+            for (const [{ answer }, result] of Arr.zip(batch, answers))
+              Deferred.doneUnsafe(answer, Effect.fromResult(result))
           })
       }),
       Effect.uninterruptible
     )
+
+const failAll = (batch: ReadonlyArray<Waiting>, cause: Cause.Cause<JournalError>): Effect.Effect<void> =>
+  Effect.forEach(batch, ({ answer }) => Deferred.failCause(answer, cause), { discard: true })
 
 /** What commands lead to, one after the other: their answers, and what is to be written before these are given. */
 const decide = (

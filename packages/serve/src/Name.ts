@@ -2,7 +2,12 @@
 import { Schema } from "effect"
 import * as Limits from "./Limits.ts"
 
-const Name = Schema.NonEmptyString.check(Schema.isMaxLength(Limits.nameLength))
+/** Text without lone surrogates: a name that has one cannot be a key of the journal or part of a URL. */
+export const isWellFormed = Schema.makeFilter((text: string) => text.isWellFormed(), {
+  expected: "well-formed Unicode text, without lone surrogates"
+})
+
+const Name = Schema.NonEmptyString.check(Schema.isMaxLength(Limits.nameLength), isWellFormed)
 
 /** A population's name, as it stands in a path: letters, digits, `.`, `_` and `-`, beginning with a letter or digit. */
 export const PopulationName = Name.check(Schema.isPattern(/^[A-Za-z0-9][\w.-]*$/u)).annotate({
@@ -13,7 +18,7 @@ export const PopulationName = Name.check(Schema.isPattern(/^[A-Za-z0-9][\w.-]*$/
 export const CohortName = Name.annotate({ description: "A cohort, such as `train/12`" })
 
 /** Identifies a lease among those of all populations. The server gives it, and it means nothing else. */
-export const LeaseId = Schema.NonEmptyString.check(Schema.isMaxLength(Limits.leaseLength)).annotate({
+export const LeaseId = Schema.NonEmptyString.check(Schema.isMaxLength(Limits.leaseLength), isWellFormed).annotate({
   description: "A lease, as the server called it"
 })
 
@@ -24,6 +29,15 @@ export const Key = Name.annotate({
 
 /** A kind of question that is estimated apart, such as a data source. */
 export const Stratum = Name.annotate({ description: "A kind of work that is estimated apart" })
+
+/** A question of the caller's data set. */
+export const QuestionId = Name.annotate({ description: "A question, such as its row in a data set" })
+
+/** A request that is done once, however often it arrives. */
+export const RequestId = Name.annotate({ description: "The same id is done once" })
+
+/** The version of the policy that does the work. */
+export const PolicyVersion = Schema.String.check(Schema.isMaxLength(Limits.nameLength), isWellFormed)
 
 /** An instruction within its population, such as `i0` for the seed. */
 export const InstructionId = Name.annotate({ description: "`i0` is the seed" })

@@ -4,7 +4,7 @@ import { HttpApiSchema } from "effect/http-api"
 import { Instruction, Wording } from "./Instruction.ts"
 import * as Limits from "./Limits.ts"
 import { Estimate, Member } from "./Member.ts"
-import { CohortName, InstructionId, PopulationName } from "./Name.ts"
+import { CohortName, InstructionId, PopulationName, RequestId } from "./Name.ts"
 import { CohortState } from "./Reward.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -196,7 +196,7 @@ export interface Incumbent extends Schema.Schema.Type<typeof Incumbent> {}
 /** Back to the state before a cohort; repeated with one `requestId`, as by many ranks, it happens once. */
 export const Rewind = Schema.Struct({
   to: CohortName.annotate(describe("The cohort that is the last to count")),
-  requestId: Schema.NonEmptyString.check(Schema.isMaxLength(Limits.nameLength))
+  requestId: RequestId
 }).annotate({ identifier: "Rewind" })
 export interface Rewind extends Schema.Schema.Type<typeof Rewind> {}
 

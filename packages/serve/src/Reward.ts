@@ -1,7 +1,7 @@
 /** Telling what came of leases. */
 import { Schema } from "effect"
 import * as Limits from "./Limits.ts"
-import { CohortName, LeaseId } from "./Name.ts"
+import { CohortName, LeaseId, PolicyVersion } from "./Name.ts"
 import { Refusal } from "./Errors.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -56,7 +56,7 @@ export const Reward = Schema.Struct({
       description: "What the sample cost, in US dollars"
     })
   ),
-  policyVersion: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(Limits.nameLength)))
+  policyVersion: Schema.optionalKey(PolicyVersion)
 })
   .check(
     Schema.makeFilter(

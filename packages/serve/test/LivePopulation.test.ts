@@ -17,7 +17,7 @@ import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "@inspo/serve/LivePopulation"
 import * as Loading from "../src/internal/Loading.ts"
-import { Clock, Deferred, Effect, Exit, Fiber, HashMap, Result, Schema, Scope } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Result, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 const Cohort = Schema.Literals(["a", "b", "c"])
@@ -366,6 +366,58 @@ describe("LivePopulation", () => {
       isBroken = false
       assert.deepStrictEqual(yield* freeze, { _tag: "Done" })
     }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+  )
+
+  const Hostile = Schema.Struct({ key: Key, field: Schema.Literals(["none", "key", "cohort", "sticky", "defect"]) })
+  it.effect.prop(
+    "a command with a malformed name, or with a defect, changes nothing for the commands beside it",
+    [Schema.NonEmptyArray(Hostile).check(Schema.isMaxLength(12))],
+    ([asks]) =>
+      Effect.gen(function* () {
+        const lease =
+          ({ field, key }: typeof Hostile.Type): LivePopulation.At =>
+          (now) => {
+            if (field === "defect") throw new Error("planted")
+            const broken = (name: string) => (field === name ? "\ud800" : "")
+            const sticky = field === "sticky" ? "\ud800" : null
+            const request = { key: `${key}${broken("key")}`, n: 1, stratum: "all", sticky, question: null }
+            return {
+              _tag: "Lease",
+              now,
+              cohort: `a${broken("cohort")}`,
+              phase: "train",
+              isWhole: false,
+              requests: [request]
+            }
+          }
+        const answersOf = Effect.fnUntraced(
+          function* (some: ReadonlyArray<typeof Hostile.Type>) {
+            const journal = yield* Journal
+            yield* LivePopulation.begin(journal, settings("trainer"), texts)
+            const live = yield* LivePopulation.open(journal)
+            return yield* Effect.forEach(some, (one) => Effect.exit(live.submit(lease(one))), {
+              concurrency: "unbounded"
+            })
+          },
+          Effect.scoped,
+          Effect.provide(layerMemory, { local: true })
+        )
+        const isGood = ({ field }: typeof Hostile.Type) => field === "none"
+        const together = yield* answersOf(asks)
+        const alone = yield* answersOf(asks.filter(isGood))
+        assert.deepStrictEqual(
+          together.filter((_, at) => isGood(asks[at] ?? asks[0])),
+          alone
+        )
+        assert.isTrue(alone.every(Exit.isSuccess))
+        for (const [at, exit] of together.entries()) {
+          const { field } = asks[at] ?? asks[0]
+          if (field === "none") continue
+          const isRefused = Exit.isFailure(exit) && !Cause.hasDies(exit.cause)
+          assert.strictEqual(isRefused, field !== "defect")
+        }
+      }),
+    { arbitrary: { runs: 30 } }
   )
 
   it.effect("commits together what comes turn after turn of the event loop, and alone what comes alone", () =>

@@ -391,4 +391,29 @@ describe("Server", () => {
     const longest = `${"p".repeat(Limits.nameLength)}~0/0/${encodeURIComponent("€".repeat(Limits.nameLength))}/`
     assert.isBelow(longest.length * 2, Limits.leaseLength)
   })
+
+  it.effect("refuses names with lone surrogates, by field", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, trainer)
+      const bad = "x\ud800"
+      const asks: ReadonlyArray<readonly [route: string, body: unknown, field: string]> = [
+        ["leases", { cohort: "a", requests: [{ key: bad }] }, "requests[0].key"],
+        ["leases", { cohort: bad, requests: [{ key: "k" }] }, "cohort"],
+        ["leases", { cohort: "a", requests: [{ key: "k", sticky: bad }] }, "requests[0].sticky"],
+        ["leases", { cohort: "a", requests: [{ key: "k", stratum: bad }] }, "requests[0].stratum"],
+        ["leases", { cohort: "a", requests: [{ key: "k", question: { id: bad } }] }, "requests[0].question.id"],
+        ["leases", { cohort: "a", policyVersion: bad, requests: [{ key: "k" }] }, "policyVersion"],
+        ["rewards", { rewards: [{ lease: bad, value: 1 }] }, "rewards[0].lease"],
+        ["rewards", { rewards: [], close: { cohort: bad } }, "close.cohort"],
+        ["rewind", { to: bad, requestId: "r" }, "to"],
+        ["rewind", { to: "a", requestId: bad }, "requestId"]
+      ]
+      for (const [route, body, field] of asks) {
+        const told = yield* ask("POST", `${one}/${route}`, body)
+        assert.deepStrictEqual([told.status, fieldOf(told.body, "field")], [400, field])
+        assert.include(String(fieldOf(told.body, "expected")), "well-formed")
+      }
+    }).pipe(Effect.scoped)
+  )
 })

@@ -123,15 +123,15 @@ const invalid = ({ settings }: State, { cohort: name, isWhole, requests }: Lease
   const bad = (field: string, value: string | number, expected: string) =>
     new Refused({ code: "invalid", field, value: String(value), expected })
   const { textLength, unitsPerCohort } = settings.limits
-  if (name !== null && (name === "" || name.startsWith(ownPrefix)))
-    return bad("cohort", name, `a name that does not begin with ${ownPrefix}`)
+  if (name !== null && (name === "" || name.startsWith(ownPrefix) || !name.isWellFormed()))
+    return bad("cohort", name, `a well-formed name that does not begin with ${ownPrefix}`)
   if (isWhole && name === null) return bad("cohort", "absent", "a name where a cohort is assigned as a whole")
   if (requests.length > unitsPerCohort) return bad("requests", requests.length, `at most ${unitsPerCohort} at once`)
   const seen = new Set<string>()
-  for (const { key, n, sticky, stratum } of requests) {
-    for (const [field, text] of Object.entries({ key, stratum, sticky: sticky ?? "-" }))
-      if (text === "" || text.length > Math.min(textLength, 1000))
-        return bad(field, text.slice(0, 80), "a text of 1 to 1000 characters")
+  for (const { key, n, question, sticky, stratum } of requests) {
+    for (const [field, text] of Object.entries({ key, stratum, sticky: sticky ?? "-", question: question ?? "-" }))
+      if (text === "" || text.length > Math.min(textLength, 1000) || !text.isWellFormed())
+        return bad(field, text.slice(0, 80), "well-formed text of 1 to 1000 characters")
     if (!Number.isSafeInteger(n) || n < 1 || n > 10_000) return bad(`n of ${key}`, n, "a whole number from 1 to 10000")
     if (isWhole && baseKey(key) !== key) return bad("key", key, "a key that does not end as those of candidates do")
     if (seen.has(key)) return bad("key", key, "each key once in a request")

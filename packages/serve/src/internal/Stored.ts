@@ -71,7 +71,7 @@ export const minute = (time: number): number => Math.floor(time / 60_000)
 export const leaseKey = ({ branch, given, isNamed }: Pick<StoredLease, "branch" | "given" | "isNamed">): string =>
   isNamed ? given.lease : unnamedKey(branch, given.key)
 
-export const unnamedKey = (branch: number, key: string): string => `key/${branch}/${encodeURIComponent(key)}`
+export const unnamedKey = (branch: number, key: string): string => `key/${branch}/${State.encodeName(key)}`
 
 /** The same of a lease by its id. */
 export const unnamedOf = (lease: string): string => {
@@ -84,7 +84,7 @@ export const ofLeaseKey = (lease: string): string => `${lease}#lease`
 
 export const rewardKey = (lease: string, sample: number): string => `${lease}#${sample}`
 
-export const cohortKey = (branch: number, name: string): string => `${branch}/${encodeURIComponent(name)}`
+export const cohortKey = (branch: number, name: string): string => `${branch}/${State.encodeName(name)}`
 
 /** What some events come to in a journal. `leases`, `rewards` and `cohorts` are what the records hold, by their keys. */
 export interface Written {
