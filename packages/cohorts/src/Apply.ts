@@ -3,11 +3,11 @@ import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import * as Population from "@inspo/population/Population"
 import * as Round from "@inspo/verification/Round"
-import { Array as Arr, HashMap, Option, Schema } from "effect"
+import { HashMap, Option, Schema } from "effect"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import type { Dossier, Entry, Evolution, Incumbent, Learning, Newcomer, Phase, Stage, Unit } from "./Learning.ts"
-import { type Cohort, type Lease, type State } from "./State.ts"
+import { type Cohort, known, type State } from "./State.ts"
 
 /** An event that cannot follow those before it: the log is not of one piece. */
 export class UnexpectedEvent extends Schema.TaggedError<UnexpectedEvent>()("UnexpectedEvent", {
@@ -177,6 +177,7 @@ const opened = (state: State, event: EventOf<"CohortOpened">): State => {
         leases: HashMap.empty(),
         sticky: HashMap.empty(),
         units: 0,
+        samples: 0,
         reported: 0
       }
     ]
@@ -184,21 +185,18 @@ const opened = (state: State, event: EventOf<"CohortOpened">): State => {
 }
 
 const leased = (cohort: Cohort, { leases }: EventOf<"Leased">): Cohort => {
-  let { sticky, units } = cohort
+  let { samples, sticky, units } = cohort
   const known = HashMap.mutate(cohort.leases, (mutable) => {
     for (const { isSticky, ...given } of leases) {
       const joins = isSticky && HashMap.has(sticky, given.unit)
       if (!joins) units++
       if (isSticky && !joins)
         sticky = HashMap.set(sticky, given.unit, { instruction: given.instruction, probability: given.probability })
-      HashMap.set(mutable, given.key, {
-        ...given,
-        place: units,
-        samples: Arr.replicate<Lease["samples"][number]>(null, given.n)
-      })
+      samples += given.n
+      HashMap.set(mutable, given.key, { ...given, place: units, samples: [] })
     }
   })
-  return { ...cohort, leases: known, sticky, units }
+  return { ...cohort, leases: known, samples, sticky, units }
 }
 
 const rewarded = (cohort: Cohort, { rewards }: EventOf<"Rewarded">): Cohort => {
@@ -206,9 +204,12 @@ const rewarded = (cohort: Cohort, { rewards }: EventOf<"Rewarded">): Cohort => {
   for (const { key, sample, value } of rewards) {
     const lease = Option.getOrUndefined(HashMap.get(leases, key))
     if (lease === undefined) throw new UnexpectedEvent({ event: "Rewarded", reason: `${key} was not leased` })
-    const samples = lease.samples.with(sample, value ?? "failed")
-    if (samples.every((one) => one !== null)) reported++
-    leases = HashMap.set(leases, key, { ...lease, samples })
+    const samples = Array.from({ length: Math.max(lease.samples.length, sample + 1) }, (_, at) =>
+      at === sample ? (value ?? "failed") : (lease.samples[at] ?? null)
+    )
+    const next = { ...lease, samples }
+    if (known(next) === lease.n) reported++
+    leases = HashMap.set(leases, key, next)
   }
   return { ...cohort, leases, reported }
 }

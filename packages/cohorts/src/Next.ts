@@ -19,11 +19,11 @@ export const units = ({ isWhole, leases }: Cohort): ReadonlyArray<Unit> => {
   const all = HashMap.toValues(leases).sort(isWhole ? byPlace : byKey)
   return Object.values(Arr.groupBy(all, ({ unit }) => unit)).flatMap((own): ReadonlyArray<Unit> => {
     const [{ instruction, question, stratum }] = own
-    const samples = own.flatMap((lease) => lease.samples).filter((sample) => sample !== "abandoned")
+    const samples = own.flatMap((lease) => lease.samples)
     const rewards = samples.filter((sample) => typeof sample === "number")
-    return samples.length === 0
-      ? []
-      : [{ instruction, rewards, silent: samples.length - rewards.length, stratum, question }]
+    const abandoned = samples.filter((sample) => sample === "abandoned").length
+    const used = own.reduce((sum, { n }) => sum + n, 0) - abandoned
+    return used === 0 ? [] : [{ instruction, rewards, silent: used - rewards.length, stratum, question }]
   })
 }
 

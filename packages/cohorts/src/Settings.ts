@@ -1,5 +1,5 @@
 /** What a population is led by. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Reward } from "@inspo/domain/Trajectory"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -12,6 +12,10 @@ const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
  */
 export const Silence = Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Reward })])
 export type Silence = typeof Silence.Type
+
+/** Some 200 MB of leases, and room for 100 training steps of 1,024 groups of 16. */
+const openLeases = 200_000
+const openSamples = 2_000_000
 
 /**
  * The settings of a population. Times are in milliseconds, null for no limit; cohorts are counted from 1.
@@ -31,8 +35,10 @@ export type Silence = typeof Silence.Type
  * - `redact`: regular expressions of what is blackened in texts before they are stored
  * - `retention`: how long texts, and leases of closed cohorts, are kept
  * - `budgetUsd`: what evolution may spend over the population's life, in US dollars
+ * - `limits`: the most cohorts that are not closed, and the most leases and samples in them together; the most units of a
+ *   cohort; the most characters of an instruction
  *
- * The last three decide nothing here; whoever keeps the population sees to them.
+ * `redact`, `retention` and `budgetUsd` decide nothing here: the store and the optimizer apply them.
  */
 export const Settings = Schema.Struct({
   seed: Schema.Int,
@@ -67,7 +73,13 @@ export const Settings = Schema.Struct({
   redact: Schema.Array(Schema.String),
   retention: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
   budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
-  limits: Schema.Struct({ openCohorts: Positive, unitsPerCohort: Positive, textLength: Positive })
+  limits: Schema.Struct({
+    openCohorts: Positive,
+    openLeases: Positive.pipe(Schema.withDecodingDefaultKey(Effect.succeed(openLeases))),
+    openSamples: Positive.pipe(Schema.withDecodingDefaultKey(Effect.succeed(openSamples))),
+    unitsPerCohort: Positive,
+    textLength: Positive
+  })
 })
 export interface Settings extends Schema.Schema.Type<typeof Settings> {}
 
@@ -87,7 +99,13 @@ const common = {
   redact: [],
   retention: 30 * 86_400_000,
   budgetUsd: null,
-  limits: { openCohorts: 1000, unitsPerCohort: 100_000, textLength: 100_000 }
+  limits: {
+    openCohorts: 1000,
+    openLeases,
+    openSamples,
+    unitsPerCohort: 100_000,
+    textLength: 100_000
+  }
 } as const
 
 /** A trainer names and closes its cohorts; they are assigned as those of a run. */

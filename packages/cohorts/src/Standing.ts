@@ -13,7 +13,7 @@ import {
   type Tally
 } from "./Learning.ts"
 import * as MeanInterval from "./MeanInterval.ts"
-import { dossier, type State } from "./State.ts"
+import { dossier, known, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /**
@@ -104,11 +104,7 @@ export const standing = (strategies: Strategies, state: State): Standing => {
       status: cohort.status,
       leases: HashMap.size(cohort.leases),
       reported: cohort.reported,
-      due: HashMap.reduce(
-        cohort.leases,
-        0,
-        (due, { samples }) => due + samples.filter((sample) => sample === null).length
-      ),
+      due: HashMap.reduce(cohort.leases, 0, (due, lease) => due + lease.n - known(lease)),
       settlesAt: cohort.sealedAt === null || settings.horizon === null ? null : cohort.sealedAt + settings.horizon
     })),
     incumbent: incumbentOf(learning),

@@ -30,8 +30,12 @@ export interface Lease {
   readonly place: number
   readonly stratum: string
   readonly question: QuestionId | null
+  /** By sample, as far as one is known: what lies beyond the end is not known yet, so that an unused lease costs nothing. */
   readonly samples: ReadonlyArray<Sample>
 }
+
+/** How many samples of a lease are known. */
+export const known = ({ samples }: Pick<Lease, "samples">): number => samples.filter((one) => one !== null).length
 
 /** A unit of several leases, such as a conversation. */
 export type Sticky = Pick<Lease, "instruction" | "probability">
@@ -56,6 +60,8 @@ export interface Cohort {
   readonly leases: HashMap.HashMap<string, Lease>
   readonly sticky: HashMap.HashMap<string, Sticky>
   readonly units: number
+  /** Samples that its leases cover. */
+  readonly samples: number
   /** Leases all of whose samples are known. */
   readonly reported: number
 }

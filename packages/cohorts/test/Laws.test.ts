@@ -97,6 +97,60 @@ describe("leases", () => {
     assert.isTrue(late instanceof Refused && late.code === "closed")
   })
 
+  it("never exceed the limits of what is open, in whatever cohorts and numbers of samples they are asked for", () => {
+    const limits = { ...named.limits, openLeases: 20, openSamples: 60 }
+    const Ask = fc.record({
+      cohort: fc.integer({ min: 1, max: 4 }),
+      ns: fc.array(fc.constantFrom(1, 1, 5, 30, 61), { minLength: 1, maxLength: 12 }),
+      closes: fc.boolean()
+    })
+    fc.assert(
+      fc.property(fc.array(Ask, { minLength: 5, maxLength: 30 }), (asks) => {
+        const server = new Server({ ...named, limits }, contents)
+        let open = new Map<string, number>()
+        let key = 0
+        for (const [at, { closes, cohort, ns }] of asks.entries()) {
+          const requests = ns.map((n) => ({ ...request(`k${key++}`), n }))
+          const cohortName = `train/${at}/${cohort}`
+          const before = server.state
+          const result = server.try({
+            _tag: "Lease",
+            now: 0,
+            cohort: cohortName,
+            phase: "train",
+            isWhole: false,
+            requests
+          })
+          const samples = [...open.values(), ...ns].reduce((sum, n) => sum + n, 0)
+          const isOver = open.size + ns.length > limits.openLeases || samples > limits.openSamples
+          assert.strictEqual(result instanceof Refused && result.code === "limit", isOver)
+          if (isOver) assert.strictEqual(server.state, before)
+          else for (const { key, n } of requests) open.set(key, n)
+          if (!closes) continue
+          for (const { name } of server.state.cohorts) server.do(close(name))
+          open = new Map()
+        }
+      }),
+      { numRuns: 100 }
+    )
+  })
+
+  it("cost no memory for samples that nobody reported", () => {
+    const server = new Server(named, contents)
+    const lease = (cohort: string, n: number): Command => ({
+      _tag: "Lease",
+      now: 1,
+      cohort,
+      phase: "train",
+      isWhole: false,
+      requests: [{ ...request("k"), n }]
+    })
+    server.do(lease("small", 1))
+    server.do(lease("large", 10_000))
+    const samplesOf = (cohort: string) => State.openLease(server.state, `0/${cohort}/k`)?.lease.samples
+    assert.deepStrictEqual(samplesOf("large"), samplesOf("small"))
+  })
+
   it("are not given out anew by a request that comes when their cohort is due to be closed", () => {
     const server = new Server({ ...named, sealAfter: 5, horizon: 5 }, contents)
     const first = server.lease(0, ["k1"], "train/1")

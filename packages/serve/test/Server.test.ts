@@ -416,4 +416,21 @@ describe("Server", () => {
       }
     }).pipe(Effect.scoped)
   )
+
+  it.effect("asks a client to report or close first once a population holds as many samples as it may", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, trainer)
+      const requests = (step: number) =>
+        Array.from({ length: 1024 }, (_, at) => ({ key: `${step}/${at}`, n: Limits.samplesPerLease }))
+      const first = yield* ask("POST", `${one}/leases`, { cohort: "a", requests: requests(1) })
+      assert.strictEqual(first.status, 200)
+      const second = yield* ask("POST", `${one}/leases`, { cohort: "b", requests: requests(2) })
+      assert.strictEqual(second.status, 429)
+      assert.include(String(fieldOf(second.body, "limit")), "2000000 samples in cohorts that are not closed")
+      yield* ask("POST", `${one}/rewards`, { rewards: [], close: { cohort: "a" } })
+      const third = yield* ask("POST", `${one}/leases`, { cohort: "b", requests: requests(2) })
+      assert.strictEqual(third.status, 200)
+    }).pipe(Effect.scoped)
+  )
 })

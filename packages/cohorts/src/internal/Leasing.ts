@@ -216,6 +216,8 @@ const grant = (
   found: Cohort | undefined,
   name: string
 ): Result.Result<ReadonlyArray<PopulationEvent>, Refused> => {
+  const full = noRoom(state, fresh)
+  if (full !== null) return Result.fail(full)
   const { openCohorts, unitsPerCohort } = state.settings.limits
   const joining = Arr.groupBy(fresh, (request) => joinable(state, command, request)?.name ?? "")
   const { "": drawn = [], ...joined } = joining
@@ -250,6 +252,28 @@ const grant = (
   events.push({ _tag: "Leased", cohort: found?.name ?? name, leases })
   return Result.succeed(events)
 }
+
+/** Leases that are not closed are held in memory, here and after a restart. */
+const noRoom = (
+  { cohorts, settings: { limits } }: State,
+  requests: ReadonlyArray<Pick<LeaseRequest, "n">>
+): Refused | null => {
+  const bounds = [
+    ["leases", limits.openLeases, requests.length, Arr.map(cohorts, ({ leases }) => HashMap.size(leases))],
+    ["samples", limits.openSamples, total(requests.map(({ n }) => n)), Arr.map(cohorts, ({ samples }) => samples)]
+  ] as const
+  const over = bounds.find(([, limit, asked, held]) => total(held) + asked > limit)
+  if (over === undefined) return null
+  const [what, limit, asked, held] = over
+  return new Refused({
+    code: "limit",
+    field: what,
+    value: `${asked} beside ${total(held)} that are open`,
+    expected: `at most ${limit} ${what} in cohorts that are not closed. Report rewards, close cohorts, or set a shorter horizon`
+  })
+}
+
+const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)
 
 const open = (
   strategies: Strategies,

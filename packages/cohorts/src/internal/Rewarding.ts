@@ -67,7 +67,7 @@ const find = (state: State, archive: Archive, id: string): Found | undefined => 
       isSuperseded: false,
       // What came after a cohort was settled is no evidence, and not in the state.
       isKnown: (sample) =>
-        lease.samples[sample] !== null ||
+        (lease.samples[sample] ?? null) !== null ||
         (cohort.status === "settled" && archive.lease(id)?.rewarded.includes(sample) === true)
     }
   }
