@@ -23,6 +23,8 @@ const halving = inFile("packages/successive-halving/src/SuccessiveHalving.ts")
 const superiority = inFile("packages/population/src/Superiority.ts")
 const world = inFile("packages/simulation/src/World.ts")
 const simulation = inFile("packages/simulation/src/Pruning.ts")
+const candidateLint = inFile("packages/reflection/src/CandidateLint.ts")
+const leak = inFile("packages/reflection/src/internal/Leak.ts")
 const buffer = inFile("packages/replay-buffer/src/ReplayBuffer.ts")
 const earlyStop = inFile("packages/verification/src/EarlyStop.ts")
 const round = inFile("packages/verification/src/Round.ts")
@@ -652,5 +654,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "sizeUnsafe(waiting) < known",
     "the first of a crowd is committed alone"
   ),
-  inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off")
+  inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off"),
+  candidateLint("Math.max(2, share", "Math.max(0, share", "every answer counts as common"),
+  candidateLint("(transcript ?? []).map(", "(transcript ?? []).slice(1).map(", "the first turn of a client is trusted"),
+  leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is no answer"),
+  livePopulation("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
+  leasing("const full = noRoom(state, fresh)", "const full = noRoom(state, [])", "the open leases have no bound")
 ]

@@ -125,6 +125,10 @@ export const ProposerConfig = Schema.Struct({
   lint: Schema.Literals(["parsed", "strict"]).annotate({
     description: "`parsed`: whatever has a text. `strict`: no lost tags, no duplicates, a length cap (row 21)"
   }),
+  commonAnswers: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
+    description:
+      "Share of the training questions from which on a golden answer is common, such as a label: a candidate may name it (row 21)"
+  }),
   onError: Schema.Literals(["stop", "continue"]).annotate({
     description: "When the proposer fails: stop the run, or ask twice more and then go on without candidates (row 21)"
   })

@@ -36,7 +36,8 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["schedule", "policyFirst"], value: null },
   { path: ["data", "mix"], value: null },
   { path: ["rollout", "texts", "role"], value: "user" },
-  { path: ["rollout", "temperature"], value: 1 }
+  { path: ["rollout", "temperature"], value: 1 },
+  { path: ["proposer", "commonAnswers"], value: 1 }
 ]
 
 export interface LaterKey {

@@ -1,4 +1,4 @@
-import { ClauseBank } from "@inspo/reflection"
+import { CandidateLint, ClauseBank } from "@inspo/reflection"
 import { defaultConfig as optimizer } from "@inspo/reflection/OptimizerConfig"
 import { defaultConfig as episode } from "@inspo/rollout/RolloutConfig"
 import { Struct } from "effect"
@@ -36,6 +36,7 @@ export const robust: Algorithm = {
     kind: "reflection",
     candidates: 6,
     lint: "strict",
+    commonAnswers: CandidateLint.defaultCommonShare,
     onError: "continue"
   },
   optimizer: Struct.omit(optimizer, ["url"]),

@@ -57,6 +57,7 @@ export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
  *   and characters it holds are not hidden.
  * - `count`: how many candidates may be accepted.
  * - `goldenAnswers`, `observations`: of the failures that were shown, as {@link shown} collects them.
+ * - `commonAnswers`: answers that a candidate may name, such as labels, as {@link commonAnswers} finds them.
  */
 export interface Rules {
   readonly seed: string
@@ -66,6 +67,7 @@ export interface Rules {
   readonly parent?: string
   readonly count?: number
   readonly goldenAnswers?: ReadonlyArray<string>
+  readonly commonAnswers?: ReadonlyArray<string>
   readonly observations?: ReadonlyArray<string>
 }
 
@@ -83,7 +85,10 @@ export const shown = (failures: ReadonlyArray<Failure>): Required<Pick<Rules, "g
   )
 })
 
-/** The same of records of work: what was right, and what others than the agent wrote. */
+/**
+ * The same of records of work: what was right, and all that was said. Clients choose the roles of a transcript, so that no role
+ * is a reason to trust a text.
+ */
 export const shownOf = (
   records: ReadonlyArray<WorkRecord>
 ): Required<Pick<Rules, "goldenAnswers" | "observations">> => ({
@@ -91,11 +96,28 @@ export const shownOf = (
   observations: records.flatMap(({ feedback, task, transcript }) => [
     ...(task === undefined ? [] : [task]),
     ...(feedback === undefined ? [] : [feedback]),
-    ...(typeof transcript === "string"
-      ? [transcript]
-      : (transcript ?? []).flatMap(({ content, role }) => (role === "assistant" ? [] : [content])))
+    ...(typeof transcript === "string" ? [transcript] : (transcript ?? []).map(({ content }) => content))
   ])
 })
+
+/**
+ * The answers that are right for at least two questions and for at least `share` of them, in [0, 1]: labels, yes and no, small
+ * numbers. Naming such an answer gives no question away. Each question comes with all its golden answers.
+ */
+export const commonAnswers = (
+  goldenAnswers: ReadonlyArray<ReadonlyArray<string>>,
+  share: number
+): ReadonlyArray<string> => {
+  const counts = new Map<string, number>()
+  for (const answers of goldenAnswers)
+    for (const answer of new Set(answers.map((answer) => Words.fold(answer))))
+      counts.set(answer, (counts.get(answer) ?? 0) + 1)
+  const least = Math.max(2, share * goldenAnswers.length)
+  return Array.from(counts).flatMap(([answer, count]) => (count >= least ? [answer] : []))
+}
+
+/** The share of {@link commonAnswers} unless a setting says otherwise: a label of up to 100 is no secret. */
+export const defaultCommonShare = 0.01
 
 /** Divides candidates into those to verify and those rejected, both in their order. */
 export const lint = (
@@ -135,7 +157,9 @@ const check = (rules: Rules) => {
   const needed = (rules.actions ?? defaultActions).filter((name) => names.includes(name))
   const isForeign = Script.isForeignTo(trusted)
   const copied = Words.copiedFrom(rules.observations ?? [], trusted)
-  const leaks = Leak.tells(rules.goldenAnswers ?? [], trusted)
+  const common = new Set((rules.commonAnswers ?? []).map((answer) => Words.fold(answer)))
+  const secrets = (rules.goldenAnswers ?? []).filter((answer) => !common.has(Words.fold(answer)))
+  const leaks = Leak.tells(secrets, trusted)
   const own = new Set(PlainText.hiddenIn(trusted))
   const parent = rules.parent === undefined ? null : squash(rules.parent)
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema, Struct } from "effect"
+import * as fc from "fast-check"
 import { CandidateLint } from "../src/index.ts"
 import { answer, failure, invalid, search } from "./fixtures/failure.ts"
 
@@ -120,10 +121,36 @@ describe("lint", () => {
       assert.strictEqual(reasonOf(`${seed} Say yes or no, 7 times.`, { goldenAnswers: [golden] }), "accepted")
   })
 
+  it("lets a candidate name answers that many questions have, and no others", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 50 }),
+        fc.integer({ min: 2, max: 4 }),
+        fc.integer({ min: 0, max: 20 }),
+        (labels, each, rare) => {
+          const label = (at: number) => `Zorblat${at}x`
+          const single = (at: number) => `Quendry${at}x`
+          const goldenAnswers = [
+            ...Array.from({ length: labels * each }, (_, at) => [label(at % labels)]),
+            ...Array.from({ length: rare }, (_, at) => [single(at)])
+          ]
+          const common = CandidateLint.commonAnswers(goldenAnswers, CandidateLint.defaultCommonShare)
+          const reason = (named: string) =>
+            reasonOf(`${seed} Answer ${named}.`, { goldenAnswers: goldenAnswers.flat(), commonAnswers: common })
+          assert.strictEqual(reason(Array.from({ length: labels }, (_, at) => label(at)).join(" or ")), "accepted")
+          for (let at = 0; at < rare; at++) assert.strictEqual(reason(single(at)), "answer-leaked")
+        }
+      ),
+      { numRuns: 30 }
+    )
+  })
+
   it("takes everyday words for a leak where they are written as names", () => {
     for (const [golden, harmless, telling] of [
       ["May", "You may guess.", "It was in May."],
       ["US", "It tells us much.", "It was in the U.S. then."],
+      ["U.S.", "It tells us much.", "It was in the U.S. then."],
+      ["J. R. R.", "Say j or r.", "It was J.R.R. who wrote it."],
       ["The Who", "Say who it was.", "It was The Who."]
     ] as const) {
       assert.strictEqual(reasonOf(`${seed} ${harmless}`, { goldenAnswers: [golden] }), "accepted")

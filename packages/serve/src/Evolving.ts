@@ -96,20 +96,20 @@ const evolving = (live: LivePopulation, notes: Notes.Notes, optimizer: Optimizer
   const ask = asking(live, optimizer)
   return Effect.fn("Evolving.evolve")(function* (due: Reflecting.Due) {
     const state = yield* live.state
-    const { questions, records } = yield* Work.of(live.journal, state, due.parent)
-    if (records.length === 0)
+    const work = yield* Work.of(live.journal, state, due.parent)
+    if (work.records.length === 0)
       return yield* skip(
         live,
         notes,
         `nothing is known of the work under ${due.parent}: tell transcripts or feedback with its rewards`
       )
-    const task = Reflecting.taskOf(state, due, records)
+    const task = Reflecting.taskOf(state, due, work)
     let answers = 0
     for (let failures = 0; ; failures++) {
       const asked = yield* Effect.result(ask(due, task, answers))
       if (Result.isSuccess(asked)) {
         yield* notes.recovered
-        return yield* propose(live, notes, due, task, asked.success, questions)
+        return yield* propose(live, notes, due, task, asked.success, work.questions)
       }
       const { failure } = asked
       yield* notes.degrade(told(failure))

@@ -38,7 +38,7 @@ it.effect("the newest work is shown where there is enough of it, and older work 
     yield* LivePopulation.begin(journal, settings, ["Be kind."])
     const live = yield* LivePopulation.open(journal)
     const work = Effect.flatMap(live.state, (state) => Work.of(journal, state, InstructionId.make("i0")))
-    assert.deepStrictEqual(yield* work, { records: [], questions: [] })
+    assert.deepStrictEqual(yield* work, { records: [], questions: [], commonAnswers: [] })
     yield* told(live, 10, 0)
     yield* TestClock.adjust("5 hours")
     yield* told(live, 150, 0.25)
@@ -50,5 +50,36 @@ it.effect("the newest work is shown where there is enough of it, and older work 
     yield* TestClock.adjust("10 minutes")
     yield* told(live, 200, 0.75)
     assert.deepStrictEqual(feedback(yield* work), ["worth 0.75"])
+  }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
+)
+
+it.effect("labels that the newest work has often are common answers, wherever they were reported", () =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+    const journal = yield* Journal
+    yield* LivePopulation.begin(journal, settings, ["Be kind."])
+    const live = yield* LivePopulation.open(journal)
+    const answers = [
+      ...Array.from({ length: 90 }, (_, at) => ["refund", "shipping", "other"][at % 3] ?? ""),
+      "Iolanthe"
+    ]
+    const answer = yield* live.submit(
+      (now) => ({
+        _tag: "Lease",
+        now,
+        cohort: null,
+        phase: "train",
+        isWhole: false,
+        requests: answers.map((_, at) => ({ key: `k${at}`, n: 1, stratum: "all", sticky: null, question: null }))
+      }),
+      { leases: answers.map((one, at) => (at % 2 === 0 ? { question: { goldenAnswers: [one] } } : {})) }
+    )
+    const leases = answer._tag === "Leases" ? answer.leases : []
+    yield* live.submit(
+      (now) => ({ _tag: "Reward", now, rewards: leases.map(({ lease }) => ({ lease, sample: null, value: 0 })) }),
+      { rewards: answers.map((one, at) => ({ feedback: "wrong", ...(at % 2 === 0 ? {} : { goldenAnswers: [one] }) })) }
+    )
+    const { commonAnswers } = yield* Work.of(journal, yield* live.state, InstructionId.make("i0"))
+    assert.deepStrictEqual([...commonAnswers].sort(), ["other", "refund", "shipping"])
   }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
 )

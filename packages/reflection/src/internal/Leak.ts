@@ -62,7 +62,9 @@ interface Secret {
 const secret = (answer: string, isWord: (word: string) => boolean): ReadonlyArray<Secret> => {
   const { anyCase, asWritten } = read(answer)
   const { words } = anyCase
-  if (words.every(saysNothing)) return []
+  // Letters in a row are a name: U.S.
+  if (words.length > 1 ? words.every((word) => nothing.has(word) || /^\d$/u.test(word)) : words.every(saysNothing))
+    return []
   if (words.every(isCommon)) {
     const isWritten = (text: Reading) => hits(text.asWritten, asWritten.words).some(isSpelled(asWritten.words))
     return asWritten.all === anyCase.all ? [] : [{ isWritten, isIn: isWritten }]

@@ -2,9 +2,10 @@
 import { type Learning, State } from "@inspo/cohorts"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { Journal, JournalError } from "@inspo/journal"
-import type { CandidateLint, ProposeRequest, WorkRecord } from "@inspo/reflection"
+import type { CandidateLint, ProposeRequest } from "@inspo/reflection"
 import { CandidateLint as Lint } from "@inspo/reflection"
 import type { Effect } from "effect"
+import type { Work } from "./Work.ts"
 
 /** A proposal that is waited for. */
 export interface Due {
@@ -45,7 +46,11 @@ export interface Task {
 const mostCandidates = 4
 
 /** Of several texts one is revised at a time, each in its turn. */
-export const taskOf = (state: State.State, { parent, round, step }: Due, records: ReadonlyArray<WorkRecord>): Task => {
+export const taskOf = (
+  state: State.State,
+  { parent, round, step }: Due,
+  { commonAnswers, records }: Pick<Work, "commonAnswers" | "records">
+): Task => {
   const { learning, settings } = state
   const { content } = State.dossier(learning, parent)
   const names = typeof content === "string" ? [] : Object.keys(content).toSorted()
@@ -73,6 +78,7 @@ export const taskOf = (state: State.State, { parent, round, step }: Due, records
         known,
         count,
         maxWords: Math.max(Lint.defaultMaxWords, Math.ceil(1.5 * text.split(/\s+/u).length)),
+        commonAnswers,
         ...Lint.shownOf(records)
       }
     },

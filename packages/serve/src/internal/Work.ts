@@ -3,7 +3,7 @@ import { State } from "@inspo/cohorts"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
-import type { WorkRecord } from "@inspo/reflection"
+import { CandidateLint, type WorkRecord } from "@inspo/reflection"
 import { Array as Arr, Clock, Effect, Order } from "effect"
 import {
   kinds,
@@ -20,6 +20,8 @@ import {
 export interface Work {
   readonly records: ReadonlyArray<WorkRecord>
   readonly questions: ReadonlyArray<QuestionId>
+  /** Answers that are right for so many questions of the newest work that they are no secret. */
+  readonly commonAnswers: ReadonlyArray<string>
 }
 
 /** How many of the worst are shown, and how many of the best beside them. */
@@ -31,7 +33,8 @@ export const of = Effect.fn("LivePopulation.work")(function* (
   state: State.State,
   instruction: InstructionId
 ): Effect.fn.Return<Work, JournalError> {
-  const scores = chosen(yield* newest(journal, state, instruction))
+  const all = yield* newest(journal, state, instruction)
+  const scores = chosen(all)
   const [told, asked, leases] = yield* Effect.all([
     Records.make(journal, kinds.ofReward, StoredOfReward).get(scores.map(({ key }) => key)),
     Records.make(journal, kinds.ofLease, StoredOfLease).get(scores.map(({ lease }) => ofLeaseKey(lease))),
@@ -53,9 +56,38 @@ export const of = Effect.fn("LivePopulation.work")(function* (
             }
           ]
     }),
-    questions: Arr.dedupe(scores.flatMap(({ lease }) => leases.get(lease)?.given.question ?? []))
+    questions: Arr.dedupe(scores.flatMap(({ lease }) => leases.get(lease)?.given.question ?? [])),
+    commonAnswers: CandidateLint.commonAnswers(yield* answersOf(journal, all), CandidateLint.defaultCommonShare)
   }
 })
+
+/** Golden answers of the newest work, by lease; transcripts are large, so that few records are read at a time. */
+const answersOf = Effect.fnUntraced(function* (
+  journal: Journal.Interface,
+  scores: ReadonlyArray<Score>
+): Effect.fn.Return<ReadonlyArray<ReadonlyArray<string>>, JournalError> {
+  const ofReward = Records.make(journal, kinds.ofReward, StoredOfReward)
+  const ofLease = Records.make(journal, kinds.ofLease, StoredOfLease)
+  const answers = new Map<string, ReadonlyArray<string>>()
+  const latest = Arr.takeRight(
+    Arr.sort(
+      scores,
+      Order.mapInput(Order.Number, ({ step }: Score) => step)
+    ),
+    enough
+  )
+  for (const some of Arr.chunksOf(latest, atOnce)) {
+    const told = yield* ofReward.get(some.map(({ key }) => key))
+    const asked = yield* ofLease.get(some.map(({ lease }) => ofLeaseKey(lease)))
+    for (const { key, lease } of some) {
+      const known = told.get(key)?.goldenAnswers ?? asked.get(ofLeaseKey(lease))?.question?.goldenAnswers
+      if (known !== undefined) answers.set(lease, known)
+    }
+  }
+  return Array.from(answers.values())
+})
+
+const atOnce = 20
 
 interface Score extends StoredScore {
   readonly key: string

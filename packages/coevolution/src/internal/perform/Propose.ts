@@ -74,6 +74,10 @@ const makePropose = (
 ) => {
   const question = Attempts.lookup(data)
   const protocol = protocolOf(algorithm)
+  const commonAnswers = CandidateLint.commonAnswers(
+    data.train.map(({ goldenAnswers }) => goldenAnswers),
+    algorithm.proposer.commonAnswers
+  )
   return Effect.fn("Perform.propose")(function* (command: Command.Propose) {
     const trajectories = yield* store.read(command.failures)
     const failures = yield* Effect.forEach(trajectories, (trajectory) =>
@@ -93,6 +97,7 @@ const makePropose = (
       known: command.known,
       parent: command.parent.text,
       count: command.count,
+      commonAnswers,
       ...CandidateLint.shown(failures)
     }
     const proposal = yield* ask("proposing", command.step, rules, (request) =>
