@@ -22,8 +22,8 @@ describe("docs/reference", () => {
   )
 
   it("has no more settings than there were", () => {
-    // A new setting takes the place of an old one.
-    assert.isAtMost(configKeys.filter(({ isSection }) => !isSection).length, 100)
+    // A new setting takes the place of an old one, unless it decides an open point of the paper.
+    assert.isAtMost(configKeys.filter(({ isSection }) => !isSection).length, 102)
   })
 
   it.effect("leaves nothing unexplained", () =>

@@ -659,5 +659,22 @@ export const mutations: ReadonlyArray<Mutation> = [
   candidateLint("(transcript ?? []).map(", "(transcript ?? []).slice(1).map(", "the first turn of a client is trusted"),
   leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is no answer"),
   livePopulation("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
-  leasing("const full = noRoom(state, fresh)", "const full = noRoom(state, [])", "the open leases have no bound")
+  leasing("const full = noRoom(state, fresh)", "const full = noRoom(state, [])", "the open leases have no bound"),
+  apply(
+    "!inherited.checkpoints.includes(step)",
+    "inherited.checkpoints.includes(step)",
+    "a branch has lost checkpoints"
+  ),
+  evolving(
+    'proposer.parent === "random"',
+    'proposer.parent !== "random"',
+    "the paper's rounds take turns over the parents"
+  ),
+  verifying(
+    'baseline !== "shared"',
+    'baseline === "shared"',
+    "a record is compared with questions that it does not cover"
+  ),
+  halving("rule.quota ?? Math.floor(size / 2)", "Math.floor(size / 2)", "a fixed half is half of those present"),
+  buffer("Random.shuffle(Arr.dedupe(", "Random.shuffle((", "a subset names a question twice")
 ]

@@ -82,9 +82,9 @@ export const SamplerConfig = Schema.Struct({
 })
 
 export const HalvingConfig = Schema.Struct({
-  rule: Schema.Literals(["bottom-half", "spare-unseen", "confident"]).annotate({
+  rule: Schema.Literals(["bottom-half", "fixed-half", "spare-unseen", "confident"]).annotate({
     description:
-      "Prunes drop the bottom half (row 2). Of that half, `spare-unseen` spares what was seen in fewer than four groups " +
+      "Prunes drop the bottom half; of `fixed-half`, half of `population.size` (row 2). Of that half, `spare-unseen` spares what was seen in fewer than four groups " +
       "(row 7), `confident` what is not known to be worse: it drops the best of a population in at most one of 20 runs"
   }),
   ranking: Schema.Literals(["before", "after"]).annotate({
@@ -122,6 +122,10 @@ export const ProposerConfig = Schema.Struct({
       "from the offline clause bank)"
   }),
   candidates: upTo(10_000).annotate({ description: "Candidates per proposal" }),
+  parent: Schema.Literals(["in-turn", "random"]).annotate({
+    description:
+      "Whose failures a round of proposing begins with: each parent's in turn, best first, or a random one's (row 30)"
+  }),
   lint: Schema.Literals(["parsed", "strict"]).annotate({
     description: "`parsed`: whatever has a text. `strict`: no lost tags, no duplicates, a length cap (row 21)"
   }),
@@ -139,12 +143,15 @@ export const VerificationConfig = Schema.Struct({
     description: "|D_B|: questions each candidate is tried on; 0 lets candidates in untried"
   }),
   rounds: upTo(1000).annotate({ description: "Rounds of proposing and verifying per evolution" }),
-  questions: Schema.Literals(["uniform", "distinct"]).annotate({
+  questions: Schema.Literals(["uniform", "subset", "distinct"]).annotate({
     description:
-      "D_B: uniform over the buffer, or distinct recent questions without those of the reflected failures (row 13)"
+      "D_B: uniform over the buffer with replacement, a random subset of its questions, or distinct recent questions " +
+      "without those of the reflected failures (row 13)"
   }),
-  baseline: Schema.Literals(["stored", "rerun"]).annotate({
-    description: "What a candidate must reach: the parent's mean on record, or that of the parent run again (row 13)"
+  baseline: Schema.Literals(["stored", "shared", "rerun"]).annotate({
+    description:
+      "What a candidate must reach: the parent's mean on record, the same with the candidate judged on the questions " +
+      "that the record covers, or the mean of the parent run again (row 31)"
   }),
   fill: Schema.Boolean.annotate({
     description: "Whether the best rejected candidates fill places left after the last round (row 12)"

@@ -2,7 +2,7 @@ import { type Experience, Group, InvalidInput, Invariant } from "@inspo/domain"
 import { InstructionWeight, Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Round } from "@inspo/verification"
-import { Array as Arr, Effect, identity, Schema } from "effect"
+import { Array as Arr, Effect, identity, Schema, Struct } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Algorithm } from "./Algorithm.ts"
 import * as Degradation from "./Degradation.ts"
@@ -70,7 +70,12 @@ const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent
   switch (event._tag) {
     case "RunStarted":
       assertPhase(state, event, "Unstarted")
-      return { ...state, strategies: event.strategies, phase: { _tag: "Initialise" } }
+      return {
+        ...state,
+        strategies: event.strategies,
+        inherited: event.forkedFrom === undefined ? null : Struct.pick(event.forkedFrom, ["step", "checkpoints"]),
+        phase: { _tag: "Initialise" }
+      }
     case "PopulationInitialised":
       assertPhase(state, event, "Initialise")
       return {
@@ -139,10 +144,14 @@ const saved = (
   ...state,
   checkpoints: [
     ...state.checkpoints.filter(({ step }) => !event.removed.includes(step)),
-    { step: event.step, checkpoint: event.checkpoint }
+    ...(isGone(state, event) ? [] : [{ step: event.step, checkpoint: event.checkpoint }])
   ],
   phase: assertPhase(state, event, "Checkpoint").following
 })
+
+/** Whether a checkpoint of the run that a branch left was removed before the branch was made. */
+const isGone = ({ inherited }: RunState.RunState, { step }: Pick<RunState.SavedCheckpoint, "step">): boolean =>
+  inherited !== null && step <= inherited.step && !inherited.checkpoints.includes(step)
 
 const validated = (
   algorithm: Algorithm,

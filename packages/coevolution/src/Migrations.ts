@@ -37,7 +37,8 @@ export const laterKeys: ReadonlyArray<LaterKey> = [
   { path: ["data", "mix"], value: null },
   { path: ["rollout", "texts", "role"], value: "user" },
   { path: ["rollout", "temperature"], value: 1 },
-  { path: ["proposer", "commonAnswers"], value: 1 }
+  { path: ["proposer", "commonAnswers"], value: 1 },
+  { path: ["proposer", "parent"], value: "in-turn" }
 ]
 
 export interface LaterKey {

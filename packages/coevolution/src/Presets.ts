@@ -35,6 +35,7 @@ export const robust: Algorithm = {
   proposer: {
     kind: "reflection",
     candidates: 6,
+    parent: "in-turn",
     lint: "strict",
     commonAnswers: CandidateLint.defaultCommonShare,
     onError: "continue"
@@ -111,11 +112,11 @@ export const paper: Algorithm = {
   // t < T_e, which is 150.
   schedule: { ...robust.schedule, evolveUntil: 149 },
   buffer: { failures: "any", capacitySteps: 1, perQuestionCap: null },
-  proposer: { ...robust.proposer, lint: "parsed", onError: "stop" },
-  verification: { ...robust.verification, ...inFull, questions: "uniform", baseline: "stored", fill: true },
+  proposer: { ...robust.proposer, parent: "random", lint: "parsed", onError: "stop" },
+  verification: { ...robust.verification, ...inFull, questions: "subset", baseline: "stored", fill: true },
   rollout: { ...robust.rollout, scoredTurns: "all" },
-  train: { ...robust.train, unit: "trajectories", entropyCoefficient: 0.001 },
-  evaluation: { ...robust.evaluation, select: "last", instruction: "best" },
+  train: { ...robust.train, unit: "trajectories" },
+  evaluation: { ...robust.evaluation, instruction: "best" },
   checkpoint: { every: 100, keep: null }
 }
 

@@ -143,6 +143,8 @@ const halvingOf = (algorithm: Algorithm): SuccessiveHalving.Strategy => {
   switch (rule) {
     case "bottom-half":
       return SuccessiveHalving.bottomHalf(options)
+    case "fixed-half":
+      return SuccessiveHalving.fixedHalf({ ...options, size })
     case "spare-unseen":
       return SuccessiveHalving.spareUnseen({ ...options, minimumGroups })
     case "confident": {

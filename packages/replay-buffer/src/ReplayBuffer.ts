@@ -71,10 +71,11 @@ export interface Choices extends LatestOptions {
    */
   readonly failures: "any" | "own"
   /**
-   * D_B: drawn uniformly over experiences, with replacement, so that questions may repeat and may include reflected ones;
-   * or distinct questions, the most recent first, disjoint from `exclude`.
+   * D_B: drawn uniformly over experiences, with replacement, so that questions may repeat and may include reflected ones; a
+   * random subset of the questions, reflected ones among them; or distinct questions, the most recent first, disjoint from
+   * `exclude`.
    */
-  readonly questions: "uniform" | "distinct"
+  readonly questions: "uniform" | "subset" | "distinct"
 }
 
 /** A buffer that remembers nothing yet. */
@@ -82,10 +83,10 @@ export const empty: Contents = { experiences: [] }
 
 /**
  * As the paper has it: everything of the latest steps is kept (the paper: one step). Failures are any of the latest
- * step, whichever instruction they belong to. Verification questions are drawn uniformly over experiences.
+ * step, whichever instruction they belong to. Verification questions are a random subset of those remembered.
  */
 export const latest = (options: LatestOptions): Memory =>
-  make({ ...options, perQuestionCap: null, failures: "any", questions: "uniform" })
+  make({ ...options, perQuestionCap: null, failures: "any", questions: "subset" })
 
 /**
  * A ring of `capacitySteps` steps with a cap per question. Failures are the parent's own.
@@ -101,7 +102,7 @@ export const make = ({ capacitySteps, failures, perQuestionCap, questions }: Cho
     identity: { name: "ring", parameters: { capacitySteps, perQuestionCap, failures, questions } },
     add: (buffer, step, experiences) => add({ capacitySteps, perQuestionCap }, buffer, step, experiences),
     failures: failures === "any" ? anyFailures : ownFailures,
-    verificationQuestions: questions === "uniform" ? uniformQuestions : distinctQuestions
+    verificationQuestions: drawn[questions]
   }
 }
 
@@ -183,6 +184,9 @@ const uniformQuestions: Strategy["verificationQuestions"] = ({ experiences }, re
       )
     : []
 
+const subsetQuestions: Strategy["verificationQuestions"] = ({ experiences }, { path, samples, seed }) =>
+  Arr.take(drawSync(seed, path, Random.shuffle(Arr.dedupe(experiences.map(({ questionId }) => questionId)))), samples)
+
 const distinctQuestions: Strategy["verificationQuestions"] = (buffer, request) => {
   const excluded = new Set(request.exclude)
   const [firsts] = splitRepeats(
@@ -193,6 +197,8 @@ const distinctQuestions: Strategy["verificationQuestions"] = (buffer, request) =
   )
   return firsts.slice(0, request.samples).map((experience) => experience.questionId)
 }
+
+const drawn = { uniform: uniformQuestions, subset: subsetQuestions, distinct: distinctQuestions } as const
 
 const fails = (experience: Experience, request: FailuresRequest): boolean => experience.reward < request.threshold
 

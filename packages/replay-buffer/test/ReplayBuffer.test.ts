@@ -68,6 +68,9 @@ const steps = (experiences: ReadonlyArray<Experience>) => experiences.map((exper
 
 const descending = (values: ReadonlyArray<number>) => values.toSorted((a, b) => b - a)
 
+const uniform = ({ capacitySteps }: ReplayBuffer.LatestOptions) =>
+  ReplayBuffer.make({ capacitySteps, perQuestionCap: null, failures: "any", questions: "uniform" })
+
 const both = (options: typeof Options.Type) => [ReplayBuffer.latest(options), ReplayBuffer.own(options)]
 
 describe("add", () => {
@@ -232,10 +235,35 @@ describe("verificationQuestions", () => {
   )
 
   it.prop(
-    "latest: always as many as asked for, all from the buffer; none from an empty one",
+    "latest: a subset of the questions, as many as there are or as asked for",
     [AnyLog, Options, Draw],
     ([log, options, draw]) => {
       const memory = ReplayBuffer.latest(options)
+      const buffer = remember(memory, log)
+      const chosen = memory.verificationQuestions(buffer, verificationRequest(draw))
+      const known = new Set(questions(buffer.experiences))
+      assert.strictEqual(new Set(chosen).size, chosen.length)
+      assert.strictEqual(chosen.length, Math.min(draw.count, known.size))
+      assert.includeMembers([...known], [...chosen])
+    }
+  )
+
+  it("latest: every question has the same chance", () => {
+    const memory = ReplayBuffer.latest({ capacitySteps: 1 })
+    const row = (index: number): Row => ({ instruction: 0, question: index, reward: 1 })
+    const buffer = remember(memory, [[row(0), row(0), row(0), row(1), row(2), row(3)]])
+    const chosen = Arr.makeBy(4000, (seed) =>
+      memory.verificationQuestions(buffer, { samples: 1, exclude: [], seed, path: ["verification", 1] })
+    ).flat()
+    for (const index of Arr.range(0, 3))
+      assert.approximately(chosen.filter((id) => id === question(index)).length / 4000, 0.25, 0.03)
+  })
+
+  it.prop(
+    "uniform: always as many as asked for, all from the buffer; none from an empty one",
+    [AnyLog, Options, Draw],
+    ([log, options, draw]) => {
+      const memory = uniform(options)
       const buffer = remember(memory, log)
       const chosen = memory.verificationQuestions(buffer, verificationRequest(draw))
       assert.strictEqual(chosen.length, buffer.experiences.length === 0 ? 0 : draw.count)
@@ -243,8 +271,8 @@ describe("verificationQuestions", () => {
     }
   )
 
-  it("latest: uniform over experiences, so that a question counts as often as it was rolled out", () => {
-    const memory = ReplayBuffer.latest({ capacitySteps: 1 })
+  it("uniform: uniform over experiences, so that a question counts as often as it was rolled out", () => {
+    const memory = uniform({ capacitySteps: 1 })
     const row = (index: number): Row => ({ instruction: 0, question: index, reward: 1 })
     const buffer = remember(memory, [[row(0), row(0), row(0), row(1)]])
     const chosen = memory.verificationQuestions(buffer, {

@@ -102,6 +102,22 @@ export const bottomHalf = (options: BottomHalfOptions): Strategy =>
   })
 
 /**
+ * The other reading of "the bottom N/2": N stays the size that the population began with, so that each pruning drops
+ * ⌊N / 2⌋, never below N_parent (7 → 4 → 1). `size` is N, at least 1. Ties keep the order of the population.
+ */
+export const fixedHalf = ({ size, ...options }: BottomHalfOptions & { readonly size: number }): Strategy => {
+  assertCount(where, "size", size, 1)
+  return halving(options, {
+    name: "fixed-half",
+    parameters: { size },
+    ties: "order",
+    reason: "bottom-half",
+    quota: Math.floor(size / 2),
+    judge: () => ({ leaves: true })
+  })
+}
+
+/**
  * As {@link bottomHalf}, but an instruction seen in fewer than `minimumGroups` groups since it entered is
  * spared. No better one is dropped in its place, so fewer leave. Ties: more groups first, then the older.
  */
@@ -157,6 +173,8 @@ interface Rule extends Identity {
   /** Who is ranked first among equals, unless the options say so. */
   readonly ties: Ranking.Ties
   readonly reason: PruneReason
+  /** How many leave at most; half of those present unless given. */
+  readonly quota?: number
   readonly judge: (member: Member, population: Population) => Verdict
 }
 
@@ -176,7 +194,7 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
     prune: (population, weights) => {
       const ranked = rank(population, weights)
       const size = ranked.length
-      const quota = Math.max(0, Math.min(Math.floor(size / 2), size - Math.max(least, floor)))
+      const quota = Math.max(0, Math.min(rule.quota ?? Math.floor(size / 2), size - Math.max(least, floor)))
       const bottom = ranked.slice(size - quota).map((member) => ({ member, verdict: rule.judge(member, population) }))
       const spared = bottom.filter(({ verdict }) => !verdict.leaves).map(({ member }) => member.instruction.id)
       const dropped = bottom.filter(({ verdict }) => verdict.leaves).toReversed()

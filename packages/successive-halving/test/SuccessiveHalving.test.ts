@@ -93,20 +93,24 @@ describe("prune", () => {
   })
 
   it.prop(
-    "repeated, it takes 7 to 4, 2, 1 and stays there",
+    "repeated, it takes 7 to 4, 2, 1, or by half of the size it began with to 4, 1, and stays there",
     [Schema.Tuple([Entry, Entry, Entry, Entry, Entry, Entry, Entry])],
     ([entries]) => {
-      const rule = SuccessiveHalving.bottomHalf({ parents: 1 })
       const { population, weights } = setUp(entries)
-      let current: Population.Population = population
-      const sizes = [4, 2, 1, 1].map(() => {
-        current = Population.remove(
-          current,
-          rule.prune(current, weights).pruned.map((one) => one.id)
-        )
-        return current.members.length
-      })
-      assert.deepStrictEqual(sizes, [4, 2, 1, 1])
+      for (const [rule, expected] of [
+        [SuccessiveHalving.bottomHalf({ parents: 1 }), [4, 2, 1, 1]],
+        [SuccessiveHalving.fixedHalf({ parents: 1, size: 7 }), [4, 1, 1, 1]]
+      ] as const) {
+        let current: Population.Population = population
+        const sizes = expected.map(() => {
+          current = Population.remove(
+            current,
+            rule.prune(current, weights).pruned.map((one) => one.id)
+          )
+          return current.members.length
+        })
+        assert.deepStrictEqual<ReadonlyArray<number>>(sizes, expected)
+      }
     }
   )
 

@@ -17,6 +17,7 @@ import * as Environment from "../../laws/support/Environment.ts"
 
 export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
   "bottom-half": Presets.paper,
+  "fixed-half": { ...Presets.paper, halving: { ...Presets.paper.halving, rule: "fixed-half" } },
   "spare-unseen": Presets.robust,
   confident: {
     ...Presets.robust,

@@ -271,11 +271,13 @@ function* prune(algorithm: Algorithm, history: History): Following {
   const sure = new Set<string>(event.pruned.filter(({ certainty = 0 }) => certainty >= 0.95).map(({ id }) => id))
   const leaves = {
     "bottom-half": () => true,
+    "fixed-half": () => true,
     "spare-unseen": (id: string) => groupsSeen(history, id) >= 4,
     confident: (id: string) => sure.has(id)
   }[rule]
   const leaving: Array<string> = []
-  const least = Math.max(algorithm.population.parents, Math.ceil(order.length / 2))
+  const quota = Math.floor((rule === "fixed-half" ? algorithm.population.size : order.length) / 2)
+  const least = Math.max(algorithm.population.parents, order.length - quota)
   for (const id of order.slice(least).toReversed()) if (leaves(id)) leaving.push(id)
   same(
     event.pruned.map(({ id }) => id),
@@ -312,14 +314,18 @@ function* evolve(
     // Parents take turns; one that never fails gives its turn to the next.
     const turns = parents.map((_, later) => parents[(round - 1 + later) % parents.length] ?? "")
     if (round === 1) same((yield* receive("ParentsChosen")).event.parents, parents)
-    const parent = turns.find((id) => failuresOf(algorithm, history, id).length > 0)
-    if (parent === undefined) {
+    const able = turns.filter((id) => failuresOf(algorithm, history, id).length > 0)
+    if (able.length === 0) {
       if (round > 1) break
       yield* receive("EvolutionSkipped")
       return
     }
     const { command, event: proposal } = yield* receive("CandidatesProposed")
     if (command?._tag === "Propose") assertKnowledge(history, tried, command)
+    // Row 30: any parent that failed may be drawn; in turn it is the first of them.
+    const isRandom = algorithm.proposer.parent === "random"
+    const parent = isRandom ? proposal.parent : (able[0] ?? "")
+    holds(able.includes(parent), "the parent has failures")
     same([proposal.round, proposal.parent], [round, parent])
     assertFailures(algorithm, history, parent, proposal.failures)
     const accepted = tried.filter(({ passed }) => passed).length
@@ -575,8 +581,9 @@ const assertVerificationSet = (
   const held = buffer(algorithm, history)
   const { questions } = algorithm.verification
   if (samples === 0) return same(asked, [])
-  if (questions === "uniform") {
-    same(asked.length, samples)
+  if (questions !== "distinct") {
+    same(asked.length, questionsToAsk(algorithm, history, reflected))
+    if (questions === "subset") same(new Set(asked).size, asked.length)
     holds(
       asked.every((id) => held.some(({ question }) => question === id)),
       "the buffer holds the questions"
@@ -600,8 +607,9 @@ const unreflected = (held: ReadonlyArray<Remembered>, reflected: ReadonlyArray<s
 const questionsToAsk = (algorithm: Algorithm, history: History, reflected: ReadonlyArray<string>): number => {
   const { questions, samples } = algorithm.verification
   const held = buffer(algorithm, history)
-  return questions === "uniform"
-    ? samples
+  if (questions === "uniform") return samples
+  return questions === "subset"
+    ? Math.min(samples, new Set(held.map(({ question }) => question)).size)
     : Math.min(samples, new Set(unreflected(held, reflected).map(({ question }) => question)).size)
 }
 
@@ -615,7 +623,13 @@ const verdicts = (
   const rerun = algorithm.verification.baseline === "rerun"
   same(round.parent !== null, rerun && algorithm.verification.samples > 0 && proposal.candidates.length > 0)
   return proposal.candidates.map(({ text }, index) => {
-    const scores = round.candidates[index] ?? []
+    const scores = comparedWith(
+      algorithm,
+      buffer(algorithm, history),
+      proposal.parent,
+      round,
+      round.candidates[index] ?? []
+    )
     const met = round.parent?.slice(0, scores.length) ?? []
     const baseline = met.length > 0 ? mean(met) : onRecord(buffer(algorithm, history), proposal.parent, round.questions)
     const own = scores.length === 0 ? 0 : mean(scores)
@@ -632,6 +646,18 @@ const verdicts = (
       questions: scores.length
     }
   })
+}
+
+/** Row 31: of `shared` the scores on the questions that the parent has on record, where it has any. */
+const comparedWith = (
+  { verification }: Algorithm,
+  held: ReadonlyArray<Remembered>,
+  parent: string,
+  { questions }: Pick<Scores, "questions">,
+  scores: ReadonlyArray<number>
+): ReadonlyArray<number> => {
+  if (verification.baseline !== "shared" || onRecord(held, parent, questions) === null) return scores
+  return scores.filter((_, at) => onRecord(held, parent, questions.slice(at, at + 1)) !== null)
 }
 
 /** The mean that an instruction has in the buffer on these questions, each by its own mean and as often as it is named. */

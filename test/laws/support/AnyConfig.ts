@@ -22,7 +22,9 @@ const numbers = fc.record({
   window: fc.integer({ min: 1, max: 4 }),
   everyone: fc.constantFrom(false, false, false, true),
   temperature: fc.constantFrom(1e-6, 0.05, 0.2, 1),
-  confident: fc.constantFrom(false, false, false, true),
+  rule: fc.constantFrom(null, null, null, "confident" as const, "fixed-half" as const),
+  questions: fc.constantFrom(null, null, "uniform" as const),
+  baseline: fc.constantFrom("stored" as const, "shared" as const),
   schedule: fc.record({
     steps: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 10, max: 14 })),
     pruneEvery: fc.constantFrom(0, 1, 2, 2, 3),
@@ -70,7 +72,7 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
         newcomers: n.everyone ? "everyone" : by(g).sampler.newcomers
       },
       halving: {
-        rule: n.confident ? ("confident" as const) : by(h).halving.rule,
+        rule: n.rule ?? by(h).halving.rule,
         ranking: by(i).halving.ranking
       },
       schedule: n.schedule,
@@ -79,10 +81,12 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
         capacitySteps: n.capacitySteps,
         perQuestionCap: by(k).buffer.perQuestionCap === null ? null : n.perQuestionCap
       },
-      proposer: { ...robust.proposer, candidates: n.candidates },
+      proposer: { ...robust.proposer, parent: by(k).proposer.parent, candidates: n.candidates },
       verification: {
         ...by(l).verification,
-        ...(by(l).verification.baseline === "rerun" ? { stop: n.stop } : { stop: null }),
+        ...(by(l).verification.baseline === "rerun"
+          ? { stop: n.stop }
+          : { stop: null, baseline: n.baseline, questions: n.questions ?? by(l).verification.questions }),
         lookEvery: n.lookEvery,
         reuse: by(l).verification.baseline === "rerun" && n.reuse,
         samples: n.samples,

@@ -99,10 +99,10 @@ const history = Effect.fnUntraced(function* (
   }
 
   const available = yield* availableCheckpoints(directory, parent, yield* foldStored({ algorithm: parent }, events))
-  const shared = events
-    .slice(1, end)
-    .filter((event) => event._tag !== "CheckpointSaved" || available.some((one) => Equal.equals(one, event.checkpoint)))
-  const saved = shared.flatMap((event) => (event._tag === "CheckpointSaved" ? [event] : []))
+  const shared = events.slice(1, end)
+  const saved = shared.flatMap((event) =>
+    event._tag === "CheckpointSaved" && available.some((one) => Equal.equals(one, event.checkpoint)) ? [event] : []
+  )
   if (!saved.some(({ step }) => step === 0))
     return yield* new CommandFailure({
       problem: `The first checkpoint of ${directory} is gone, without which no run can end.`

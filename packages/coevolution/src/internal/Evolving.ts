@@ -1,7 +1,8 @@
 /** What an evolution decides: who is pruned, who descends, whom the proposer is shown, and who enters. */
-import { Invariant } from "@inspo/domain"
+import { Invariant, RandomStream } from "@inspo/domain"
+import type { InstructionId } from "@inspo/domain/Instruction"
 import type { Population } from "@inspo/population"
-import { Array as Arr } from "effect"
+import { Array as Arr, Random } from "effect"
 import type { Command } from "../Command.ts"
 import type { Setting } from "../Setting.ts"
 import type { RunEvent } from "../RunEvent.ts"
@@ -22,11 +23,10 @@ export const chooseParents = (setting: Setting, state: RunState.RunState): RunEv
   return { _tag: "ParentsChosen", step: state.step, parents: chosen }
 }
 
-/** Rounds take turns over the parents; one without failures gives its turn to the next. */
+/** The first parent of a round's order that has failures is shown. */
 export const propose = (setting: Setting, state: RunState.RunState, evolution: RunState.Evolution): Command => {
   const { algorithm, strategies } = setting
-  const turn = (evolution.round - 1) % evolution.parents.length
-  const reflections = [...evolution.parents.slice(turn), ...evolution.parents.slice(0, turn)].map((parent) => ({
+  const reflections = parentsOfRound(algorithm, evolution).map((parent) => ({
     parent,
     failures: strategies.buffer.failures(state.buffer, {
       parent,
@@ -68,6 +68,16 @@ export const propose = (setting: Setting, state: RunState.RunState, evolution: R
     ],
     history
   }
+}
+
+/** Row 30: the paper draws one parent for each round; in turn, each round begins with the next. */
+const parentsOfRound = (
+  { proposer, seed }: Setting["algorithm"],
+  { parents, round, step }: RunState.Evolution
+): ReadonlyArray<InstructionId> => {
+  if (proposer.parent === "random") return RandomStream.drawSync(seed, ["parent", step, round], Random.shuffle(parents))
+  const turn = (round - 1) % parents.length
+  return [...parents.slice(turn), ...parents.slice(0, turn)]
 }
 
 /** Failures that a proposer is shown at once. */

@@ -124,8 +124,24 @@ const verdicts = (
       )
     : round.candidates
   const storedParentMean = Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, round.questions))
-  const scores = { candidates, parent: round.parent }
+  const scores = { candidates: compared(algorithm, buffer, parent, round.questions, candidates), parent: round.parent }
   return Round.judge(strategies.verification, scores, { cutShort, storedParentMean })
+}
+
+/** Row 31: the scores that are compared with the parent's record, of `shared` those on the questions that it covers. */
+const compared = (
+  { verification: { baseline } }: Algorithm,
+  buffer: ReplayBuffer.Contents,
+  parent: Instruction.InstructionId,
+  questions: ReadonlyArray<Question.QuestionId>,
+  candidates: ReadonlyArray<ReadonlyArray<number>>
+): ReadonlyArray<ReadonlyArray<number>> => {
+  if (baseline !== "shared") return candidates
+  const met = new Set(
+    buffer.experiences.flatMap(({ instructionId, questionId }) => (instructionId === parent ? [questionId] : []))
+  )
+  const covers = questions.map((question) => met.has(question))
+  return covers.includes(true) ? candidates.map((scores) => scores.filter((_, at) => covers[at])) : candidates
 }
 
 const design = ({ verification, ...algorithm }: Algorithm, questions: number): Round.Design => ({
