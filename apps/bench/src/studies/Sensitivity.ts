@@ -3,9 +3,10 @@ import type { Study } from "../Study.ts"
 import { evolved } from "./Arms.ts"
 
 const withParents = (parents: number): Arm =>
-  single(`parents-${parents}`, `population.parents is ${parents}`, (config) => ({
+  single(`parents-${parents}`, `population.parents is ${parents}; a random one is revised in each round`, (config) => ({
     ...config,
-    population: { ...config.population, parents }
+    population: { ...config.population, parents },
+    proposer: { ...config.proposer, parent: "random" }
   }))
 
 const withTemperature = (temperature: number): Arm =>
@@ -33,6 +34,8 @@ export const sensitivity: Study = {
   main: [],
   comparisons: others,
   paper: others,
-  notes: ["`evolved` has one parent and the temperature 0.2, which the paper finds best."],
+  notes: [
+    "`evolved` has one parent, which does best in the paper, and the temperature 0.2, which it chooses as a balance."
+  ],
   draws: [drawing("parents-reward", parents), drawing("temperature-reward", temperatures)]
 }
