@@ -5,6 +5,7 @@ import { Array as Arr, Context, Effect, Exit, Latch, Layer, Order, Schema, Scope
 import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts"
 import * as Clock from "./internal/Clock.ts"
 import * as Differences from "./internal/Differences.ts"
+import * as LeaseIds from "./internal/LeaseIds.ts"
 import * as Metrics from "./internal/Metrics.ts"
 import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "./internal/Refusals.ts"
 import { StoredEvent } from "./internal/Stored.ts"
@@ -28,8 +29,8 @@ export interface Served {
   /** What it was made of. */
   readonly created: EventOf<"Created">
   readonly counters: Metrics.Counters
-  /** Begins the ids of its leases on the wire, so that those of another population, or of one before it, are told apart. */
-  readonly mark: string
+  /** The ids of its leases on the wire. */
+  readonly ids: LeaseIds.LeaseIds
   /** Held by whoever must know that nobody else rewinds or changes members. */
   readonly changing: Semaphore.Semaphore
 }
@@ -161,7 +162,8 @@ const opening = (
     yield* Effect.forkIn(evolving.run, scope)
     const served: Served = {
       name,
-      mark: `${name}~${at.toString(36)}/`,
+      // Of another population, or one of the same name before it, an id begins otherwise.
+      ids: yield* LeaseIds.make(journal, `${name}~${at.toString(36)}/`),
       live,
       journal,
       evolving,

@@ -433,4 +433,31 @@ describe("Server", () => {
       assert.strictEqual(third.status, 200)
     }).pipe(Effect.scoped)
   )
+
+  it.effect("takes rewards by the ids that it gave out alone, across restarts, and gives its secret to nobody", () =>
+    Effect.gen(function* () {
+      const start = yield* servers
+      const first = yield* start()
+      yield* first.ask("PUT", one, online)
+      const own = leasesOf(yield* first.ask("POST", `${one}/leases`, { requests: [{ key: "alice" }] }))[0]?.lease ?? ""
+      const other =
+        leasesOf(yield* first.ask("POST", `${one}/leases`, { requests: [{ key: "mallory" }] }))[0]?.lease ?? ""
+      const forged = other.replace(/mallory$/u, "alice")
+      assert.notStrictEqual(forged, own)
+      const [prefix = "", , ...place] = own.split("/")
+      for (const id of [forged, [prefix, ...place].join("/"), `${own}x`, own.toUpperCase(), `${prefix}/`, prefix]) {
+        const told = yield* first.ask("POST", `${one}/rewards`, { rewards: [{ lease: id, value: 0 }] })
+        assert.deepStrictEqual(outcomesOf(told), ["unknown"], id)
+        assert.strictEqual((yield* first.ask("DELETE", `${one}/transcripts/${encodeURIComponent(id)}`)).status, 404)
+      }
+      yield* first.stop
+      const second = yield* start()
+      const again = leasesOf(yield* second.ask("POST", `${one}/leases`, { requests: [{ key: "alice" }] }))[0]?.lease
+      assert.strictEqual(again, own)
+      const events = yield* second.ask("GET", `${one}/events`)
+      assert.notInclude(JSON.stringify(events.body), "secret")
+      const told = yield* second.ask("POST", `${one}/rewards`, { rewards: [{ lease: own, value: 1 }] })
+      assert.deepStrictEqual(outcomesOf(told), ["accepted"])
+    }).pipe(Effect.scoped)
+  )
 })

@@ -12,6 +12,7 @@ import { Populations, type Served } from "../Populations.ts"
 import type { Incumbent, Rewind, Rewound } from "../Population.ts"
 import type { Close, CohortState, Reward, RewardResult, RewardResults, Rewards } from "../Reward.ts"
 import type * as Told from "../Told.ts"
+import type { LeaseIds } from "./LeaseIds.ts"
 import * as Loading from "./Loading.ts"
 import * as Metrics from "./Metrics.ts"
 import { ofFailure, ofJournal, type Problem, refusal } from "./Refusals.ts"
@@ -58,7 +59,7 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
   const state = yield* served.live.state
   const isKnown = leases.every(({ instruction }) => content(state, instruction) !== null)
   const history = isKnown ? null : yield* Effect.mapError(Loading.history(served.journal), ofJournal)
-  const given = leases.map((one) => leaseOf(served.mark, state, history, one))
+  const given = leases.map((one) => leaseOf(served.ids, state, history, one))
   const byKey = new Map(given.map((one) => [one.key, one]))
   const own = requests.flatMap(({ key }) => byKey.get(key) ?? [])
   const keys = new Set(requests.map(({ key }) => key))
@@ -102,7 +103,7 @@ const unnamedStratum = "all"
 
 /** The history is asked for what an instruction said that has left, for a lease that is asked for again. */
 const leaseOf = (
-  mark: string,
+  ids: LeaseIds,
   state: State.State,
   history: History.History | null,
   { closesAt, instruction, key, lease, n, probability }: LeaseAnswer
@@ -110,7 +111,7 @@ const leaseOf = (
   const past = history === null ? undefined : History.find(history, Number.parseInt(lease, 10), instruction)
   const text = Invariant.present(content(state, instruction) ?? past?.content, `the text of ${instruction}`)
   return {
-    lease: `${mark}${lease}`,
+    lease: ids.encode(lease),
     key,
     n,
     instruction: View.instruction(instruction, text),
@@ -136,7 +137,7 @@ const reward = Effect.fnUntraced(function* (
 
 /** All at once; where the population cannot take one of them, each by itself, so that the others count. */
 const rewarded = Effect.fnUntraced(function* (
-  { live, mark }: Served,
+  { ids, live }: Served,
   rewards: ReadonlyArray<Reward>
 ): Effect.fn.Return<ReadonlyArray<RewardResult>, Problem> {
   const tell = (some: ReadonlyArray<Reward>) =>
@@ -146,7 +147,7 @@ const rewarded = Effect.fnUntraced(function* (
         now,
         rewards: some.map(({ abandoned, lease, sample = null, value = null }) => ({
           // What is no lease of this population is unknown to it.
-          lease: lease.startsWith(mark) ? lease.slice(mark.length) : "",
+          lease: ids.decode(lease) ?? "",
           sample,
           value: abandoned === true ? "abandoned" : value
         }))

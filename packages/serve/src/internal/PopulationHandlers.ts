@@ -62,17 +62,18 @@ const view = Effect.fnUntraced(function* ({ evolving, live, name }: Served): Eff
 
 /** What is no lease of the population has no texts. */
 const forget = Effect.fn("Server.forget")(function* (
-  { live, mark, name }: Served,
+  { ids, live, name }: Served,
   lease: string
 ): Effect.fn.Return<void, NotFound | Unavailable> {
-  if (!lease.startsWith(mark))
+  const own = ids.decode(lease)
+  if (own === null)
     return yield* new NotFound({
       what: "lease",
       name: lease,
       remedy: "Send the id that the lease came with",
       detail: `${name} gave out no such lease.`
     })
-  yield* Effect.mapError(live.forget([lease.slice(mark.length)]), ofJournal)
+  yield* Effect.mapError(live.forget([own]), ofJournal)
 })
 
 const events = Effect.fn("Server.events")(function* (
