@@ -36,3 +36,6 @@ export const populations = 1000
 export const requestsWaiting = 2048
 /** Requests to a language model that are passed on at a time; further ones are asked to come again. */
 export const requestsProxied = 1024
+/** Requests per second under the key of agents, and the bytes of their bodies; the admin's key has no such limit. */
+export const requestsPerSecond = 5000
+export const bytesPerSecond = 64 * 2 ** 20

@@ -18,7 +18,7 @@ export class LeaseScope extends HttpApiMiddleware.Service<LeaseScope>()("@inspo/
   security: {
     leaseKey: key("A key of the scope `lease`: leases, rewards, closing and rewinding cohorts, the incumbent")
   },
-  error: [Unauthorized, Forbidden]
+  error: [Unauthorized, Forbidden, TooManyRequestsNow]
 }) {}
 
 /** Everything. */

@@ -1,8 +1,9 @@
 /** The instruction server over HTTP: all that the API promises, for whoever brings the right key. */
 import { Credentials, type Guard } from "@inspo/http-server"
 import { Effect, Layer, Redacted } from "effect"
-import { HttpServerError, HttpServerResponse } from "effect/http"
+import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiError } from "effect/http-api"
+import { RateLimiter } from "effect/persistence"
 import { Api } from "./Api.ts"
 import { Forbidden, type InvalidRequest, TooLarge, TooManyRequests, Unauthorized } from "./Errors.ts"
 import * as LeaseHandlers from "./internal/LeaseHandlers.ts"
@@ -101,11 +102,39 @@ const layerKeys = ({ admin, lease }: Keys) => {
         )
   }
   return Layer.mergeAll(
-    Layer.succeed(LeaseScope, {
-      leaseKey: (answer, { credential }) => Effect.andThen(admit(credential, "lease"), answer)
-    }),
+    Layer.effect(
+      LeaseScope,
+      Effect.map(RateLimiter.make, (limiter) => ({
+        leaseKey: (answer, { credential }) =>
+          admit(credential, "lease").pipe(
+            Effect.andThen(admin !== undefined && is(credential, lease) ? withinRate(limiter) : Effect.void),
+            Effect.andThen(answer)
+          )
+      }))
+    ).pipe(Layer.provide(RateLimiter.layerStoreMemory)),
     Layer.succeed(AdminScope, {
       adminKey: (answer, { credential }) => Effect.andThen(admit(credential, "admin"), answer)
     })
   )
 }
+
+/** Refuses a request of the key of agents beyond its rate, by requests and by the bytes that they announce. */
+const withinRate = Effect.fnUntraced(function* (
+  limiter: RateLimiter.RateLimiter
+): Effect.fn.Return<void, TooManyRequests, HttpServerRequest.HttpServerRequest> {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const bytes = Number(headers["content-length"] ?? 0)
+  const rate = { algorithm: "token-bucket", onExceeded: "fail", window: "1 second" } as const
+  yield* limiter.consume({ ...rate, key: "requests", limit: Limits.requestsPerSecond }).pipe(
+    Effect.andThen(limiter.consume({ ...rate, key: "bytes", limit: Limits.bytesPerSecond, tokens: bytes })),
+    Effect.mapError(
+      () =>
+        new TooManyRequests({
+          retryAfter: 1,
+          limit: `${Limits.requestsPerSecond} requests and ${Limits.bytesPerSecond} bytes per second`,
+          detail:
+            "The key of agents has reached its rate. Ask again in a second, with more leases or rewards in a request."
+        })
+    )
+  )
+})

@@ -460,4 +460,27 @@ describe("Server", () => {
       assert.deepStrictEqual(outcomesOf(told), ["accepted"])
     }).pipe(Effect.scoped)
   )
+
+  it.effect("holds the key of agents to its rate, and the admin's to none", () =>
+    Effect.gen(function* () {
+      const keys = { admin: Redacted.make("admin"), lease: Redacted.make("agents") }
+      const { ask } = yield* (yield* servers)(keys)
+      yield* ask("PUT", one, online, "admin")
+      const statuses = (key: string) =>
+        Effect.map(
+          Effect.forEach(
+            Array.from({ length: Limits.requestsPerSecond + 200 }),
+            () => ask("GET", `${one}/incumbent`, undefined, key),
+            { concurrency: 50 }
+          ),
+          (all) => Map.groupBy(all, ({ status }) => status)
+        )
+      const agents = yield* statuses("agents")
+      assert.deepStrictEqual([agents.get(200)?.length, agents.get(429)?.length], [Limits.requestsPerSecond, 200])
+      const later = yield* ask("GET", `${one}/incumbent`, undefined, "admin")
+      assert.strictEqual(later.status, 200)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* ask("GET", `${one}/incumbent`, undefined, "agents")).status, 200)
+    }).pipe(Effect.scoped)
+  )
 })
