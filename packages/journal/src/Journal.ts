@@ -50,12 +50,15 @@ export declare namespace Journal {
     readonly listKeys: (kind: string) => Effect.Effect<ReadonlyArray<RecordKey>, JournalError>
     /**
      * Forgets answers of some kinds, all or none: those of steps below `before`, or those whose keys begin with one of the
-     * `prefixes`. Nothing of them stays in an SQLite file; PostgreSQL keeps what it has not vacuumed.
+     * `prefixes`. True where nothing of them stays in an SQLite file; false while a reader of the file keeps an older state:
+     * then {@link eraseDeleted} until it is true. PostgreSQL keeps what it has not vacuumed.
      */
     readonly deleteRecords: (
       kinds: ReadonlyArray<string>,
       which: { readonly before: number } | { readonly prefixes: ReadonlyArray<string> }
-    ) => Effect.Effect<void, JournalError>
+    ) => Effect.Effect<boolean, JournalError>
+    /** Removes from the file what was deleted, without waiting for its readers; whether nothing of it is left. */
+    readonly eraseDeleted: Effect.Effect<boolean, JournalError>
     /** Books one expense. */
     readonly charge: (entry: LedgerEntry) => Effect.Effect<void, JournalError>
     /**

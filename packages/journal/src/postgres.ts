@@ -76,7 +76,7 @@ const open = Effect.fnUntraced(function* (options: Options, place: Place) {
     meta: { file: place.name, journalVersion },
     onSqlError: onSqlError(place.error),
     guard: held?.renew ?? Effect.void,
-    erase: Effect.void,
+    erase: Effect.succeed(true),
     records: recordStatements(sql, held)
   })
 })

@@ -115,10 +115,18 @@ const open = (file: string, mode: Mode | "memory") =>
       onSqlError: onSqlError(file),
       // The lock beside the file keeps other writers away.
       guard: Effect.void,
-      erase: client.sql`PRAGMA wal_checkpoint(TRUNCATE)`,
+      erase: truncateLog(client.sql),
       records: recordStatements(client)
     })
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(onSqlError(file)(error))))
+
+/** The log keeps what was deleted while a reader uses it. The checkpoint does not wait for readers: that would block every writer. */
+const truncateLog = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
+  sql`PRAGMA busy_timeout = 0`.pipe(
+    Effect.andThen(sql<{ readonly busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`),
+    Effect.map((rows) => rows.every(({ busy }) => busy === 0)),
+    Effect.ensuring(Effect.ignore(sql.unsafe(`PRAGMA busy_timeout = ${NodeSqlite.busyTimeout}`)))
+  )
 
 const recordStatements = ({ sql, write }: NodeSqlite.Client): RecordStatements => {
   const insertion = (count: number) =>

@@ -266,6 +266,36 @@ describe("a record that is forgotten", () => {
   )
 })
 
+describe("a record that is forgotten while another process reads", () => {
+  it.effect("is gone as soon as the reader ends, and the writer is not held up meanwhile", () =>
+    Effect.gen(function* () {
+      const file = yield* newFile
+      yield* write(file, [])
+      const bytes = () =>
+        [file, `${file}-wal`].map((one) => (existsSync(one) ? readFileSync(one, "latin1") : "")).join("")
+      yield* use(
+        file,
+        "open",
+        Effect.fnUntraced(function* (journal) {
+          yield* journal.putRecords("sample", 0, [{ key: "1/", value: "secret of a user" }])
+          const reader = new DatabaseSync(file, { readOnly: true })
+          reader.exec("BEGIN; SELECT count(*) FROM records")
+          const begun = performance.now()
+          assert.isFalse(yield* journal.deleteRecords(["sample"], { prefixes: ["1/"] }))
+          yield* journal.putRecords("sample", 0, [{ key: "2/", value: "another" }])
+          assert.isFalse(yield* journal.eraseDeleted)
+          assert.isBelow(performance.now() - begun, 1000)
+          reader.exec("COMMIT")
+          reader.close()
+          assert.isTrue(yield* journal.eraseDeleted)
+          assert.notInclude(bytes(), "secret")
+          assert.include(bytes(), "another")
+        })
+      )
+    })
+  )
+})
+
 describe("opening", () => {
   it.effect.each(["open", "read-only"] as const)("a file that is not there is refused: %s", (mode) =>
     Effect.gen(function* () {

@@ -124,8 +124,14 @@ const populations = HttpApiGroup.make("populations")
     ),
     HttpApiEndpoint.delete("forget", "/:name/transcripts/:lease", {
       params: { ...params, lease: LeaseId },
+      success: [HttpApiSchema.NoContent, HttpApiSchema.Accepted],
       error: NotFound
-    }).annotateMerge(says("Delete what users said in a lease: its transcripts and feedback")),
+    }).annotateMerge(
+      says(
+        "Delete what users said in a lease: its transcripts and feedback",
+        "204 once nothing of it is left; 202 while a reader of the journal keeps the server from removing it, which it goes on trying"
+      )
+    ),
     HttpApiEndpoint.post("evolve", "/:name/evolve", {
       params,
       success: Population,

@@ -45,8 +45,11 @@ export interface LivePopulation {
   readonly submit: (command: At, told?: Told) => Effect.Effect<Answer, Refused | JournalError>
   /** Goes back to a closed cohort, once for each `requestId`; gives the branch that goes on from there. */
   readonly rewind: (to: string, requestId: string) => Effect.Effect<Answer, Refused | JournalError>
-  /** Forgets for good what was told of leases. Their rewards stay, and everything learned from them. */
-  readonly forget: (leases: ReadonlyArray<string>) => Effect.Effect<void, JournalError>
+  /**
+   * Deletes the texts of leases. Their rewards stay, and everything learned from them. False while a reader of the journal
+   * still has the texts: they are then removed in the background as soon as it ends.
+   */
+  readonly forget: (leases: ReadonlyArray<string>) => Effect.Effect<boolean, JournalError>
   /** Forgets what is older than the population's retention, as is done by itself every few minutes. */
   readonly retain: Effect.Effect<void, JournalError>
   /** Where it is kept. */
@@ -130,7 +133,11 @@ export const open = Effect.fnUntraced(function* (
     return yield* Deferred.await(answer)
   })
 
-  const retain = Effect.suspend(() => Keeping.retain(journal, state)).pipe(Effect.withSpan("LivePopulation.retain"))
+  const erasing = yield* Keeping.makeErasing(journal)
+  const retain = Effect.suspend(() => erasing(Keeping.retain(journal, state))).pipe(
+    Effect.asVoid,
+    Effect.withSpan("LivePopulation.retain")
+  )
   yield* retain.pipe(
     Effect.catch(({ message }) => Effect.logWarning(`what is old could not be dropped: ${message}`)),
     Effect.repeat(Schedule.spaced(retainEvery)),
@@ -141,7 +148,7 @@ export const open = Effect.fnUntraced(function* (
     journal,
     state: Effect.sync(() => state),
     changes: Stream.fromPubSub(states),
-    forget: (leases) => Keeping.forget(journal, leases),
+    forget: (leases) => erasing(Keeping.forget(journal, leases)),
     retain,
     submit,
     rewind: Effect.fn("LivePopulation.rewind")(function* (to, requestId) {

@@ -8,6 +8,7 @@ import { TestClock } from "effect/testing"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 
 const settings: Settings.Settings = {
   ...Settings.online(5),
@@ -195,5 +196,32 @@ describe("retention", () => {
         }
       }).pipe(Effect.scoped),
     { arbitrary: { runs: 8 } }
+  )
+
+  it.effect("removes the texts of a lease in the background while a reader of the journal still has them", () =>
+    Effect.gen(function* () {
+      const folder = mkdtempSync(join(tmpdir(), "inspo-forget-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true })))
+      const file = join(folder, "journal.sqlite")
+      const bytes = () =>
+        readdirSync(folder)
+          .map((name) => readFileSync(join(folder, name), "latin1"))
+          .join("")
+      const journal = Context.get(yield* Layer.build(layer({ file, mode: "create" })), Journal)
+      yield* LivePopulation.begin(journal, settings, ["Be kind."])
+      const live = yield* LivePopulation.open(journal)
+      const [own = ""] = yield* lease(live, ["alice"])
+      yield* reward(live, own, 1)
+      const reader = new DatabaseSync(file, { readOnly: true })
+      reader.exec("BEGIN; SELECT count(*) FROM records")
+      assert.isFalse(yield* live.forget([own]))
+      yield* TestClock.adjust("5 seconds")
+      assert.isFalse(yield* live.forget([own]))
+      reader.exec("COMMIT")
+      reader.close()
+      yield* TestClock.adjust("1 second")
+      assert.notInclude(bytes(), "Transcript(")
+      assert.isTrue(yield* live.forget([own]))
+    }).pipe(Effect.scoped)
   )
 })

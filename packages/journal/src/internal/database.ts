@@ -9,8 +9,8 @@ export interface DatabaseOptions {
   readonly onSqlError: (error: SqlError.SqlError) => JournalError
   /** Runs first in every transaction that writes. */
   readonly guard: Effect.Effect<void, SqlError.SqlError | JournalError>
-  /** Runs after records were deleted: leaves nothing of them where the database would. */
-  readonly erase: Effect.Effect<unknown, SqlError.SqlError>
+  /** Runs after records were deleted: removes what the database keeps of them, and says whether nothing is left. */
+  readonly erase: Effect.Effect<boolean, SqlError.SqlError>
   readonly records: RecordStatements
 }
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 
 /** How long a statement waits for a lock that another connection holds, in milliseconds. */
-const busyTimeout = 5000
+export const busyTimeout = 5000
 
 interface Connection extends SqlConnection.Connection {
   readonly isTransaction: () => boolean

@@ -10,7 +10,7 @@ export const make = (
   database: Database
 ): Pick<
   Journal.Interface,
-  "getRecord" | "getRecords" | "listRecords" | "recordKinds" | "listKeys" | "deleteRecords"
+  "getRecord" | "getRecords" | "listRecords" | "recordKinds" | "listKeys" | "deleteRecords" | "eraseDeleted"
 > => {
   const getRecords = getting(database)
   return {
@@ -18,7 +18,8 @@ export const make = (
       Effect.map(getRecords(kind, [key]), (records) => Option.fromUndefinedOr(records.get(key))),
     getRecords,
     ...listing(database),
-    deleteRecords: deleting(database)
+    deleteRecords: deleting(database),
+    eraseDeleted: database.storage(database.erase)
   }
 }
 
@@ -118,7 +119,7 @@ const deleting = (database: Database): Journal.Interface["deleteRecords"] => {
       (statement) => statement,
       { discard: true }
     ).pipe(commit)
-    yield* erase
+    return yield* erase
   }, storage)
 }
 

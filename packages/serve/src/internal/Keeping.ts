@@ -1,15 +1,15 @@
 /** What is forgotten of what was told: by lease, and by age. */
 import type { State } from "@inspo/cohorts"
 import type { Journal, JournalError } from "@inspo/journal"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Latch, Schedule } from "effect"
 import { kinds, minute } from "./Stored.ts"
 
-/** Forgets all texts that were told of leases. */
+/** Deletes all texts of leases; whether nothing of them is left in the file. */
 export const forget = Effect.fn("LivePopulation.forget")(function* (
   journal: Journal.Interface,
   leases: ReadonlyArray<string>
-): Effect.fn.Return<void, JournalError> {
-  if (leases.length > 0) yield* journal.deleteRecords(told, { prefixes: leases.map((one) => `${one}#`) })
+): Effect.fn.Return<boolean, JournalError> {
+  return leases.length === 0 || (yield* journal.deleteRecords(told, { prefixes: leases.map((one) => `${one}#`) }))
 })
 
 /**
@@ -19,12 +19,30 @@ export const forget = Effect.fn("LivePopulation.forget")(function* (
 export const retain = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   { cohorts, settings: { retention } }: State.State
-): Effect.fn.Return<void, JournalError> {
-  if (retention === null) return
+): Effect.fn.Return<boolean, JournalError> {
+  if (retention === null) return true
   const until = (yield* Clock.currentTimeMillis) - retention
   const open = cohorts.reduce((earliest, { openedAt }) => Math.min(earliest, openedAt), until)
   yield* journal.deleteRecords(told, { before: minute(until) })
-  yield* journal.deleteRecords([kinds.lease, kinds.reward], { before: minute(open) })
+  return yield* journal.deleteRecords([kinds.lease, kinds.reward], { before: minute(open) })
+})
+
+/**
+ * Runs a deletion, and where a reader keeps the file from being rid of it, removes what is left in the background, as long as
+ * the scope lasts.
+ */
+export const makeErasing = Effect.fnUntraced(function* (journal: Journal.Interface) {
+  const left = yield* Latch.make()
+  yield* left.await.pipe(
+    Effect.andThen(left.close),
+    Effect.andThen(journal.eraseDeleted),
+    Effect.catch(({ message }) => Effect.as(Effect.logWarning(`deleted texts cannot be removed: ${message}`), false)),
+    Effect.repeat({ schedule: Schedule.spaced("1 second"), until: (isErased) => isErased }),
+    Effect.forever,
+    Effect.forkScoped
+  )
+  return <E>(deletion: Effect.Effect<boolean, E>): Effect.Effect<boolean, E> =>
+    Effect.tap(deletion, (isErased) => (isErased ? Effect.void : left.open))
 })
 
 /** The kinds of records that hold texts, or stand for them. */

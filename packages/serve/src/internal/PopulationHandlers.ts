@@ -1,5 +1,6 @@
 /** What an admin asks. */
 import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../Api.ts"
 import { Conflict, NotFound } from "../Errors.ts"
@@ -64,7 +65,7 @@ const view = Effect.fnUntraced(function* ({ evolving, live, name }: Served): Eff
 const forget = Effect.fn("Server.forget")(function* (
   { ids, live, name }: Served,
   lease: string
-): Effect.fn.Return<void, NotFound | Unavailable> {
+): Effect.fn.Return<HttpServerResponse.HttpServerResponse, NotFound | Unavailable> {
   const own = ids.decode(lease)
   if (own === null)
     return yield* new NotFound({
@@ -73,7 +74,7 @@ const forget = Effect.fn("Server.forget")(function* (
       remedy: "Send the id that the lease came with",
       detail: `${name} gave out no such lease.`
     })
-  yield* Effect.mapError(live.forget([own]), ofJournal)
+  return HttpServerResponse.empty({ status: (yield* Effect.mapError(live.forget([own]), ofJournal)) ? 204 : 202 })
 })
 
 const events = Effect.fn("Server.events")(function* (
