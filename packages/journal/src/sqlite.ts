@@ -65,7 +65,11 @@ const decodeIdentity = Schema.decodeUnknownEffect(Identity)
 const create = Effect.fnUntraced(
   function* (file: string) {
     const partial = `${file}.partial`
-    yield* attempt(file, () => rmSync(partial, { force: true }))
+    yield* attempt(file, () => {
+      rmSync(partial, { force: true })
+      // A journal holds what users said. SQLite gives the log beside it the same mode.
+      closeSync(openSync(partial, "wx", 0o600))
+    })
     const database = yield* NodeSqlite.open(partial, { readOnly: false })
     const { sql } = yield* NodeSqlite.makeClient(database, { readOnly: false })
     yield* run(sql, [...tables, ...identify])

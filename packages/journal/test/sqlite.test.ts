@@ -266,6 +266,23 @@ describe("a record that is forgotten", () => {
   )
 })
 
+describe("a journal", () => {
+  it.effect("is for the eyes of its owner alone, with the files beside it", () =>
+    Effect.gen(function* () {
+      const file = yield* newFile
+      yield* write(file, [])
+      yield* use(
+        file,
+        "open",
+        Effect.fnUntraced(function* (journal) {
+          yield* journal.putRecords("sample", 0, [{ key: "1", value: "what a user said" }])
+          for (const one of [file, `${file}-wal`, `${file}-shm`]) assert.strictEqual(statSync(one).mode & 0o077, 0, one)
+        })
+      )
+    })
+  )
+})
+
 describe("a record that is forgotten while another process reads", () => {
   it.effect("is gone as soon as the reader ends, and the writer is not held up meanwhile", () =>
     Effect.gen(function* () {
