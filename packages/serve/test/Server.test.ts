@@ -483,4 +483,24 @@ describe("Server", () => {
       assert.strictEqual((yield* ask("GET", `${one}/incumbent`, undefined, "agents")).status, 200)
     }).pipe(Effect.scoped)
   )
+
+  it.effect("refuses JSON that is nested too deeply, wherever it is", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      yield* ask("PUT", one, trainer)
+      const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
+      for (const [route, body] of [
+        ["leases", deep],
+        ["leases", `{"cohort":"a","requests":${deep}}`],
+        ["leases", `{"cohort":"a","requests":[{"key":${deep}}]}`],
+        ["leases", `{"cohort":"a","requests":[{"key":"k","n":${'{"n":'.repeat(100_000)}1${"}".repeat(100_000)}}]}`],
+        ["rewards", `{"rewards":[{"lease":"l","transcript":${deep}}]}`],
+        ["members", deep]
+      ] as const) {
+        const told = yield* ask("POST", `${one}/${route}`, body)
+        assert.strictEqual(told.status, 400, body.slice(0, 60))
+        assert.isBelow(JSON.stringify(told.body).length, 2000)
+      }
+    }).pipe(Effect.scoped)
+  )
 })

@@ -5,6 +5,14 @@ import { InvalidRequest } from "../Errors.ts"
 
 /** The first thing that is wrong with a request. */
 export const problem = ({ cause, kind }: HttpApiError.HttpApiSchemaError): InvalidRequest => {
+  if (depth(inputOf(cause.issue)) > deepestValue)
+    return new InvalidRequest({
+      field: places[kind],
+      value: `nested in more than ${deepestValue} levels`,
+      expected: `at most ${deepestValue} levels of arrays and objects`,
+      remedy: `Look at ${places[kind]} in /openapi.json`,
+      detail: `${places[kind]}: arrays and objects are nested too deeply`
+    })
   const { message, path } = deepest(cause.issue)
   const field = path.length === 0 ? places[kind] : fieldOf(path)
   return new InvalidRequest({
@@ -14,6 +22,20 @@ export const problem = ({ cause, kind }: HttpApiError.HttpApiSchemaError): Inval
     remedy: `Look at ${field} in /openapi.json`,
     detail: `${field}: ${message}`
   })
+}
+
+/** No request of the API nests half as deeply; what does cannot be shown without using up the stack. */
+const deepestValue = 32
+
+/** How deeply a value is nested, as far as {@link deepestValue} and one more. */
+const depth = (value: unknown): number => {
+  let level = [value].filter(Predicate.isObjectOrArray)
+  let levels = 0
+  while (level.length > 0 && levels <= deepestValue) {
+    levels++
+    level = level.flatMap((one) => Object.values(one)).filter(Predicate.isObjectOrArray)
+  }
+  return levels
 }
 
 const places: Readonly<Record<HttpApiError.HttpApiSchemaError["kind"], string>> = {
