@@ -83,6 +83,7 @@ const serverClock = inFile("packages/serve/src/internal/Clock.ts")
 const serverLeases = inFile("packages/serve/src/internal/LeaseHandlers.ts")
 const serverMembers = inFile("packages/serve/src/internal/Members.ts")
 const standby = inFile("packages/serve/src/Standby.ts")
+const upstreamPath = inFile("packages/serve/src/internal/UpstreamPath.ts")
 const register = inFile("packages/serve/src/internal/Register.ts")
 const livePopulation = inFile("packages/serve/src/LivePopulation.ts")
 const nodeSqlite = inFile("packages/journal/src/internal/nodeSqlite.ts")
@@ -652,5 +653,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "sizeUnsafe(waiting) < known",
     "the first of a crowd is committed alone"
   ),
-  inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off")
+  inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off"),
+  upstreamPath(
+    'segments?.[0] === "populations"',
+    "segments === null",
+    "passes on what is asked of populations, with its key"
+  )
 ]

@@ -34,5 +34,7 @@ export const eventsPerAnswer = 1000
 export const populations = 1000
 /** Requests that are worked on at a time; further ones are asked to come again. */
 export const requestsWaiting = 2048
+/** Markers in one request to a language model, whose instructions may be long. */
+export const markersPerRequest = 64
 /** Requests to a language model that are passed on at a time; further ones are asked to come again. */
 export const requestsProxied = 1024
