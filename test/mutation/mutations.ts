@@ -627,15 +627,16 @@ export const mutations: ReadonlyArray<Mutation> = [
   rewarding("isSuperseded: !stands", "isSuperseded: false", "a branch that was left goes on"),
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),
   outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are on their way"),
-  outbox("[401, 403, 429] : [408, 425, 429]", "[] : []", "gives up rewards that a busy server puts off"),
+  outbox("/^4(?!01|03|29)/u : /^4(?!08|25|29)/u", "/^4/u : /^4/u", "gives up rewards that a busy server puts off"),
   outbox("if (asked > 0) return", "if (asked < 0) return", "asks a server that asked for patience"),
   outbox(
     'queue[count]?.kind === "close" && count < size',
     'queue[count]?.kind === "close"',
     "a close that is refused keeps back rewards"
   ),
+  transport("if (isFinal(last)) break", "break", "a server that is busy keeps the others from being asked"),
   transport(" / (urls.length - turn)", "", "a server that hangs takes the time of the next"),
-  transport("if (again && error", "if (!again && error", "a connection that was closed meanwhile costs a lease"),
+  transport("if (!again || ", "if (again || ", "a connection that was closed meanwhile costs a lease"),
   inspo(
     "isUsable(await asking) || giveBack(answer)",
     "giveBack(answer)",

@@ -19,12 +19,19 @@ from inspo_client import AsyncInspo, Inspo, Problem, Reward
 
 
 class Server:
-    """Leases what it is asked for, and keeps the rewards and rewinds that come; its first answers to rewards may be lost."""
+    """Leases what it is asked for, and keeps the rewards and rewinds that come; its first answers to rewards may be lost, or all of its first refused."""
 
-    def __init__(self, before: Callable[[str], None] = lambda _: None, lose: int = 0) -> None:
+    def __init__(
+        self,
+        before: Callable[[str], None] = lambda _: None,
+        lose: int = 0,
+        refuse: tuple[int, dict[str, object]] | None = None,
+        refusals: int = 1000,
+    ) -> None:
         self.rewards: list[dict[str, object]] = []
         self.rewinds: list[str] = []
         rewards, rewinds, lost = self.rewards, self.rewinds, [None] * lose
+        refused = [] if refuse is None else [refuse] * refusals
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -54,8 +61,11 @@ class Server:
                     answer = {"results": [{"outcome": "duplicate" if one else "accepted"} for one in known]}
                     if "close" in body:
                         answer["cohort"] = {"cohort": body["close"]["cohort"], "state": "closed"}
+                status = 200
+                if refused:
+                    status, answer = refused.pop()
                 text = json.dumps(answer).encode()
-                self.send_response(200)
+                self.send_response(status)
                 self.send_header("content-length", str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar, Union
 from urllib.parse import SplitResult, urlsplit
@@ -18,8 +18,9 @@ from . import _wire
 
 A = TypeVar("A")
 
-#: The largest answer that is read, in bytes.
-_LONGEST = 16 * 2**20
+#: The largest answer that is read, in bytes: so large, and larger with each instruction, up to a limit. Reading one takes a time that
+#: no timeout ends, so that it has to be short whatever is in it.
+_LONGEST, _PER_INSTRUCTION, _LIMIT = 2**21, 2**16, 2**24
 #: How many requests may be unanswered at a time, each in a thread of its own.
 _MOST_UNANSWERED = 64
 #: Connections that are kept open to a server.
@@ -31,6 +32,8 @@ class Request:
     method: str
     path: str
     body: str | None = None
+    #: that the answer may hold
+    instructions: int = 1
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,11 @@ class Failure:
     refused: bool = False
     #: how long not to ask again, in seconds
     retry_after: float = 0.0
+
+    @property
+    def final(self) -> bool:
+        """Whether inspo refused what would be refused again, whichever of its servers is asked, and when."""
+        return self.refused and 400 <= self.status < 500 and self.status not in (408, 425, 429)
 
 
 Result = Union[Answered[A], Failure]
@@ -88,17 +96,18 @@ class Transport:
             try:
                 result = trying.result(slot)
             except TimeoutError:
-                last = Failure(f"no answer within {slot:.3f} s")
+                last = Failure(f"no answer within {slot:.3f} s", retry_after=last.retry_after)
                 if late is not None:
                     trying.add_done_callback(_when_answered(late))
                 continue
             if isinstance(result, Answered):
                 self._first = index
                 return result
-            last = result
+            # What one server asked for holds, whatever the next one says.
+            last = replace(result, retry_after=max(result.retry_after, last.retry_after))
             # Another server would say the same.
-            if result.status == 429 or (result.refused and result.status < 500):
-                return result
+            if last.final:
+                return last
         return last
 
     def _attempt(self, url: SplitResult, request: Request, read: Read[A], patience: float) -> Result[A]:
@@ -142,11 +151,12 @@ class Transport:
             response = connection.getresponse()
             parts: list[bytes] = []
             length = 0
+            longest = min(_LONGEST + request.instructions * _PER_INSTRUCTION, _LIMIT)
             while part := response.read(16_384):
                 parts.append(part)
                 length += len(part)
-                if length > _LONGEST:
-                    raise ValueError(f"the answer has more than {_LONGEST} bytes")
+                if length > longest:
+                    raise ValueError("the answer is too long")
                 if time.monotonic() > end:
                     raise TimeoutError
             if response.length:
