@@ -1,7 +1,9 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { setTimeout as wait } from "node:timers/promises"
-import { Schema } from "effect"
+import { Inspo } from "@inspo/client"
+import { instruct, type Instructing } from "@inspo/client/AiSdk"
+import { Schema, Struct } from "effect"
 import * as fc from "fast-check"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Fault, ReferenceServer } from "./ReferenceServer.ts"
@@ -214,6 +216,82 @@ const flushed = async (subject: Subject): Promise<typeof Counts.Type> => {
     if (counts["pending"] === 0 || attempt === 10) return counts
   }
 }
+
+describe("the middleware of the AI SDK", () => {
+  const retryable = Object.assign(new Error("busy"), { isRetryable: true })
+  const params = { prompt: [], providerOptions: { inspo: { conversation: "talk" } } }
+
+  /** What the server is told of one conversation. */
+  const toldOf = async (talk: (middleware: Instructing) => Promise<void>) => {
+    const server = new ReferenceServer()
+    await server.start()
+    try {
+      const inspo = new Inspo({ urls: [server.url], timeout: 2000, onProblem: () => {} })
+      await talk(instruct(inspo, "support", { fallback: "Be." }))
+      assert.strictEqual(await inspo.flush(), 0)
+      return [...server.accepted.values()].map(({ reward }) => Struct.omit(reward, ["lease"]))
+    } finally {
+      await server.stop()
+    }
+  }
+
+  const call = async (middleware: Instructing, error?: Error) => {
+    await middleware.transformParams({ params })
+    const doGenerate = () => (error === undefined ? Promise.resolve({ providerMetadata: {} }) : Promise.reject(error))
+    return middleware.wrapGenerate({ doGenerate, params }).catch(() => ({ providerMetadata: {} }))
+  }
+
+  const stream = async (middleware: Instructing, stream: ReadableStream<StreamPart>, isCancelled = false) => {
+    await middleware.transformParams({ params })
+    const result = await middleware.wrapStream({ doStream: () => Promise.resolve({ stream }), params })
+    if (isCancelled) return result.stream.cancel()
+    for await (const _ of result.stream);
+  }
+
+  interface StreamPart {
+    readonly type: string
+    readonly error?: unknown
+  }
+
+  const streamOf = (...parts: ReadonlyArray<StreamPart>) => ReadableStream.from(parts)
+
+  it("gives a lease back whose call fails, and reports one as failed that was answered before", async () => {
+    for (const error of [new Error("gone"), retryable]) {
+      assert.deepEqual(await toldOf(async (middleware) => void (await call(middleware, error))), [{ abandoned: true }])
+      const answeredBefore = async (middleware: Instructing) => {
+        await call(middleware)
+        await call(middleware, error)
+      }
+      assert.deepEqual(await toldOf(answeredBefore), [{ failed: true }])
+    }
+  })
+
+  it("takes the reward of a conversation whose call is made again", async () => {
+    const again = async (middleware: Instructing) => {
+      await call(middleware, retryable)
+      await call(middleware, retryable)
+      const result = await call(middleware)
+      await call(middleware, retryable)
+      await middleware.report(result, 1)
+    }
+    assert.deepEqual(await toldOf(again), [{ value: 1 }])
+    assert.deepEqual(await toldOf(async (middleware) => void (await call(middleware))), [])
+  })
+
+  it("does so with streams that fail, break, end early or are cancelled", async () => {
+    const broken = () => new ReadableStream<StreamPart>({ pull: (controller) => controller.error(new Error("reset")) })
+    const failing = () => streamOf({ type: "error", error: "busy" }, { type: "finish" })
+    for (const made of [failing, broken, () => streamOf({ type: "text-delta" }), () => streamOf()])
+      assert.deepEqual(await toldOf((middleware) => stream(middleware, made()).catch(() => {})), [{ abandoned: true }])
+    assert.deepEqual(await toldOf((middleware) => stream(middleware, streamOf({ type: "finish" }), true)), [
+      { abandoned: true }
+    ])
+    assert.deepEqual(
+      await toldOf((middleware) => stream(middleware, streamOf({ type: "text-delta" }, { type: "finish" }))),
+      []
+    )
+  })
+})
 
 for (const subject of [typescript(), python("sync"), python("asyncio")]) {
   const isSkipped = subject.name !== "TypeScript" && noPython !== null

@@ -12,6 +12,7 @@ const inFile =
   (text: string, replacement: string, breaks: string): Mutation => ({ file, text, replacement, breaks })
 
 const outbox = inFile("packages/client/src/Outbox.ts")
+const aiSdk = inFile("packages/client/src/AiSdk.ts")
 const transport = inFile("packages/client/src/Transport.ts")
 const inspo = inFile("packages/client/src/Inspo.ts")
 const weight = inFile("packages/population/src/InstructionWeight.ts")
@@ -634,6 +635,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     'queue[count]?.kind === "close"',
     "a close that is refused keeps back rewards"
   ),
+  aiSdk(
+    "        await failed(error, params)\n        throw error\n      }\n    },\n    wrapStream",
+    "        throw error\n      }\n    },\n    wrapStream",
+    "a failed call leaves its lease open"
+  ),
+  aiSdk("forget(lease.id)", "", "a call that is made again loses its reward"),
   transport("if (isFinal(last)) break", "break", "a server that is busy keeps the others from being asked"),
   transport(" / (urls.length - turn)", "", "a server that hangs takes the time of the next"),
   transport("if (!again || ", "if (again || ", "a connection that was closed meanwhile costs a lease"),

@@ -98,7 +98,7 @@ export class NoInstruction extends Error {
 export class Inspo {
   readonly #ask: Transport.Ask
   readonly #options: Required<Omit<Options, "urls" | "apiKey" | "fetch">>
-  readonly #flushing: Array<() => void> = []
+  readonly #flushing = new Set<() => void>()
   readonly #populations = new Map<string, Population>()
   readonly #counts = { leased: 0, unleased: 0, ...zeros }
 
@@ -274,9 +274,10 @@ export class Inspo {
     return this.#pending()
   }
 
-  /** Has something called at the beginning of each flush, such as to queue what would be queued later. */
-  onFlush(queue: () => void): void {
-    this.#flushing.push(queue)
+  /** Has something called at the beginning of each flush, such as to queue what would be queued later; returns what ends that. */
+  onFlush(queue: () => void): () => void {
+    this.#flushing.add(queue)
+    return () => this.#flushing.delete(queue)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

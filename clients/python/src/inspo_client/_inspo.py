@@ -389,10 +389,10 @@ class Inspo:
 
     def _instead(self, population: str, fallback: Wording | None, result: Result[A]) -> Instruction:
         """What to go on with where there is no answer of use; the fallback has no id."""
-        is_failure = isinstance(result, Failure)
-        why = _wire.printable(result.reason if is_failure else "the instruction lacks texts of the fallback")
+        failure = result if isinstance(result, Failure) else None
+        why = _wire.printable(failure.reason if failure else "the instruction lacks texts of the fallback")
         known = self._known.get(population)
-        self._tell("unleased", population, why, is_failure and result.final)
+        self._tell("unleased", population, why, failure is not None and failure.final)
         if known is not None and _fits(known.wording, fallback):
             return known
         if fallback is not None:
