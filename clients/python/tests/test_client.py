@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -25,7 +25,7 @@ class Server:
         self,
         before: Callable[[str], None] = lambda _: None,
         lose: int = 0,
-        refuse: tuple[int, dict[str, object]] | None = None,
+        refuse: tuple[int, Mapping[str, object]] | None = None,
         refusals: int = 1000,
     ) -> None:
         self.rewards: list[dict[str, object]] = []
@@ -63,7 +63,8 @@ class Server:
                         answer["cohort"] = {"cohort": body["close"]["cohort"], "state": "closed"}
                 status = 200
                 if refused:
-                    status, answer = refused.pop()
+                    status, problem = refused.pop()
+                    answer = dict(problem)
                 text = json.dumps(answer).encode()
                 self.send_response(status)
                 self.send_header("content-length", str(len(text)))

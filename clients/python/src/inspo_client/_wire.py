@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -121,8 +122,12 @@ def problem(body: object) -> str | None:
     if not isinstance(body, dict) or not str(body.get("type")).startswith("urn:inspo:"):
         return None
     said = body.get("detail", body.get("title", body["type"]))
-    others = [f"{name}: {value}" for name, value in body.items() if name not in ("type", "title", "detail", "status")]
-    return "; ".join([str(said), *others])
+    others = [f"{name}: {_text(one)}" for name, one in body.items() if name not in ("type", "title", "detail", "status")]
+    return "; ".join([_text(said), *others])
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def printable(text: str) -> str:
