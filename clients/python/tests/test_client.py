@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import socket
 import sys
 import threading
 import time
@@ -134,6 +136,30 @@ class Client(unittest.TestCase):
         self.assertEqual(len({str(one["lease"]) for one in server.rewards}), 200)
         self.assertEqual(len(server.rewards), 200)
         self.assertEqual((inspo.counts.accepted, inspo.counts.pending), (200, 0))
+
+    def test_drip(self) -> None:
+        """A server that sends its answer little by little, or no end of them, holds no thread for long."""
+        for begin, drop in ((b"HTTP/1.1 200 OK\r\nx: ", b"x"), (b"", b"HTTP/1.1 100 Continue\r\n\r\n")):
+            listening = socket.create_server(("127.0.0.1", 0))
+
+            def drip() -> None:
+                while True:
+                    connection, _ = listening.accept()
+                    threading.Thread(target=one, args=[connection], daemon=True).start()
+
+            def one(connection: socket.socket) -> None:
+                with connection, contextlib.suppress(OSError):
+                    connection.sendall(begin)
+                    while True:
+                        connection.sendall(drop)
+                        time.sleep(0.01)
+
+            threading.Thread(target=drip, daemon=True).start()
+            inspo = Inspo([f"http://127.0.0.1:{listening.getsockname()[1]}"], timeout=0.05)
+            for _ in range(3):
+                self.assertFalse(inspo.lease("support", fallback="Be.").leased)
+            time.sleep(1)
+            self.assertEqual([one.name for one in threading.enumerate() if one.name == "inspo-client"], [])
 
     def test_callback(self) -> None:
         """What the caller does with a problem fails no call."""

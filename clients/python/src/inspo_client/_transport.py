@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
+import socket
 import ssl
 import threading
 import time
@@ -11,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar, Union
+from typing import Any, Generic, TypeVar, Union
 from urllib.parse import SplitResult, urlsplit
 
 from . import _wire
@@ -146,6 +148,7 @@ class Transport:
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(patience)
+            connection.response_class = partial(_Response, end=end)  # type: ignore[assignment]
             body = None if request.body is None else request.body.encode()
             connection.request(request.method, url.path + request.path, body, self._headers)
             response = connection.getresponse()
@@ -157,8 +160,6 @@ class Transport:
                 length += len(part)
                 if length > longest:
                     raise ValueError("the answer is too long")
-                if time.monotonic() > end:
-                    raise TimeoutError
             if response.length:
                 raise http.client.IncompleteRead(b"", response.length)
         except BaseException:
@@ -181,6 +182,35 @@ class Transport:
             tls = self._tls or ssl.create_default_context()
             return http.client.HTTPSConnection(url.hostname or "", url.port, timeout=patience, context=tls)
         return http.client.HTTPConnection(url.hostname or "", url.port, timeout=patience)
+
+
+class _Response(http.client.HTTPResponse):
+    """A response that is read up to a time, its head too: a server that sends it little by little holds no thread for longer."""
+
+    def __init__(self, sock: socket.socket, *given: Any, end: float, **options: Any) -> None:
+        super().__init__(sock, *given, **options)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Until(sock, end))
+
+
+class _Until(io.RawIOBase):
+    def __init__(self, sock: socket.socket, end: float) -> None:
+        self._sock, self._end = sock, end
+        self._raw = sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer takes too long")
+        self._sock.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def in_thread(work: Callable[[], A]) -> Future[A]:
