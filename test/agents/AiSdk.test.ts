@@ -43,6 +43,7 @@ beforeEach(() => {
 afterEach(async () => {
   await inspo.flush()
   server.takeSystems()
+  server.fail = null
 })
 
 const agent = (client = inspo) => {
@@ -95,6 +96,26 @@ describe("the middleware of the AI SDK", { timeout: 60_000 }, () => {
     await plain.consumeStream()
     await inspo.flush()
     await assertRejects(report(plain.finalStep, 1), "providerMetadata.inspo")
+  })
+
+  it("leaves no lease open of a conversation that the model did not answer, or of which a stream broke", async () => {
+    const { leases: before } = await population()
+    const { model } = agent()
+    server.fail = 529
+    for (const maxRetries of [0, 1]) {
+      const given = { model, maxRetries, prompt: "Hi", ...of(`failing-${maxRetries}`) }
+      await assertRejects(generateText(given), "busy")
+    }
+    server.fail = null
+    const providerOptions = { ...of("breaking").providerOptions, scripted: { user: "leaves" } }
+    const broken = streamText({ model, prompt: "Hi", providerOptions, onError: () => {} })
+    const reading = broken.textStream.getReader()
+    await reading.read()
+    server.drop()
+    await reading.read().catch(() => {})
+    await inspo.flush()
+    const { given, open } = (await population()).leases
+    assert.deepEqual({ given, open }, { given: before.given + 3, open: before.open })
   })
 
   it("keeps the system prompt of the caller behind the instruction, in one message", async () => {

@@ -1,4 +1,6 @@
-import { request as rawRequest } from "node:http"
+import { createServer, request as rawRequest } from "node:http"
+import type { AddressInfo } from "node:net"
+import { text as textOf } from "node:stream/consumers"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -19,6 +21,16 @@ let modelUrl = ""
 /** One that everybody on this machine may ask, and one with keys of its own and of the model. */
 let open = ""
 let guarded = ""
+/** One whose upstream says what it was asked, with the status that its path ends with. */
+let echoing = ""
+
+const echo = createServer(async (request, response) => {
+  const { headers, method, url = "" } = request
+  const body = await textOf(request)
+  const status = Number(/status\/(\d+)$/u.exec(url)?.[1] ?? 200)
+  response.writeHead(status, { "content-type": "application/json", "x-upstream": "yes" })
+  response.end(status === 204 ? undefined : JSON.stringify({ method, url, headers, body }))
+})
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "inspo-agents-proxy-"))
@@ -28,20 +40,24 @@ beforeAll(async () => {
   }
   await writeFile(join(directory, "serve.json"), JSON.stringify({ populations }))
   modelUrl = await model.start()
-  const start = async (out: string, ...flags: ReadonlyArray<string>) => {
-    const args = ["serve", "serve.json", "--port", "0", "--json", "--out", out, "--upstream", modelUrl, ...flags]
+  const start = async (out: string, upstream: string, ...flags: ReadonlyArray<string>) => {
+    const args = ["serve", "serve.json", "--port", "0", "--json", "--out", out, "--upstream", upstream, ...flags]
     return decodeReady((await inspoServer(args, { cwd: directory })).ready).url
   }
   Object.assign(process.env, { INSPO_T_ADMIN: "admin-key", INSPO_T_LEASE: "lease-key", INSPO_T_MODEL: "model-key" })
   const keys = ["--api-key-env", "INSPO_T_ADMIN", "--lease-key-env", "INSPO_T_LEASE"]
-  ;[open, guarded] = await Promise.all([
-    start("open"),
-    start("guarded", ...keys, "--upstream-key-env", "INSPO_T_MODEL")
+  await new Promise<void>((resolve) => echo.listen(0, "127.0.0.1", resolve))
+  const echoUrl = `http://127.0.0.1:${(echo.address() as AddressInfo).port}/base/v1/`
+  ;[open, guarded, echoing] = await Promise.all([
+    start("open", modelUrl),
+    start("guarded", modelUrl, ...keys, "--upstream-key-env", "INSPO_T_MODEL"),
+    start("echoing", echoUrl, ...keys, "--upstream-key-env", "INSPO_T_MODEL")
   ])
 }, 60_000)
 
 afterAll(async () => {
   endAll()
+  echo.close()
   await model.stop()
   await rm(directory, { recursive: true, force: true })
 })
@@ -55,6 +71,16 @@ afterEach(() => {
 const patience = { timeout: 10_000 }
 
 const decodeReady = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ url: Schema.String })))
+const decodeEcho = Schema.decodeUnknownSync(
+  Schema.fromJsonString(
+    Schema.Struct({
+      method: Schema.String,
+      url: Schema.String,
+      headers: Schema.Record(Schema.String, Schema.String),
+      body: Schema.String
+    })
+  )
+)
 const decodePopulation = Schema.decodeUnknownSync(Schema.fromJsonString(Population.Population))
 
 const population = async (name = "support") =>
@@ -222,6 +248,93 @@ describe("inspo serve --upstream", { timeout: 60_000 }, () => {
     assert.lengthOf(model.asked, 0)
   })
 
+  it("passes on all that needs no instruction as it is, with the credentials of other requests", async () => {
+    const headers = { authorization: "Bearer lease-key", "x-own": "yes", cookie: "a=b" }
+    const ask = async (method: string, path: string, body?: string) => {
+      const response = await fetch(`${echoing}${path}`, {
+        method,
+        headers: { ...headers, ...(body === undefined ? {} : { "content-type": "text/x-own" }) },
+        ...(body === undefined ? {} : { body })
+      })
+      assert.strictEqual(response.status, 200, path)
+      assert.strictEqual(response.headers.get("x-upstream"), "yes")
+      return method === "HEAD" ? null : decodeEcho(await response.text())
+    }
+    assert.deepInclude(await ask("GET", "/v1/models?limit=2&after=%41"), {
+      method: "GET",
+      url: "/base/v1/models?limit=2&after=%41",
+      body: ""
+    })
+    const body = '{"input": "{{inspo:support}}", "dimensions": 9007199254740993}'
+    const embedded = await ask("POST", "/v1/embeddings", body)
+    assert.deepInclude(embedded, { method: "POST", url: "/base/v1/embeddings", body })
+    assert.deepInclude(embedded?.headers, {
+      authorization: "Bearer model-key",
+      "x-own": "yes",
+      "content-type": "text/x-own"
+    })
+    assert.notProperty(embedded?.headers, "cookie")
+    assert.deepInclude(await ask("DELETE", "/v1/files/a%2Fb"), { method: "DELETE", url: "/base/v1/files/a%2Fb" })
+    assert.isNull(await ask("HEAD", "/v1/models"))
+    assert.strictEqual((await fetch(`${echoing}/v1/status/204`, { headers })).status, 204)
+    assert.strictEqual((await fetch(`${echoing}/v1/models`)).status, 401)
+    await (await post(`${open}/v1/embeddings`, {}, { authorization: "Bearer own" })).text()
+    assert.strictEqual(model.asked.at(-1)?.headers.authorization, "Bearer own")
+  })
+
+  it("passes on nothing that could be outside of the upstream's base, or is its own", async () => {
+    const { hostname, port } = new URL(echoing)
+    const ask = (method: string, path: string) =>
+      new Promise<{ readonly status: number; readonly body: string }>((resolve, reject) =>
+        rawRequest({ hostname, port, method, path, headers: { authorization: "Bearer admin-key" } }, async (response) =>
+          resolve({ status: response.statusCode ?? 0, body: await textOf(response) })
+        )
+          .on("error", reject)
+          .end()
+      )
+    const outside = [
+      "/v1/..",
+      "/v1/../admin",
+      "/v1/a/../../../admin",
+      "/v1/%2e%2e/admin",
+      "/v1/.%2E/admin",
+      "/v1/..%2f..%2fadmin"
+    ]
+    for (const path of [...outside, "/v1/a%5c..%5cadmin", "/v1/%252e%252e/admin", "/v1/..;/admin", "/v1/./models"]) {
+      const { body, status } = await ask("GET", path)
+      assert.deepEqual([path, status], [path, 400])
+      assert.include(body, "expected no segments")
+    }
+    for (const path of [
+      "/v1/populations/support/nothing",
+      "/v1//populations/support/nothing",
+      "/v1/%70opulations/a/nothing"
+    ])
+      assert.deepEqual(await ask("GET", path), { status: 404, body: "" }, path)
+    assert.strictEqual((await ask("GET", "/v2/models")).status, 404)
+  })
+
+  it("says which status of an upstream it cannot pass on", async () => {
+    for (const status of [101, 999, 600]) {
+      model.fail = status
+      const response = await chat({}, { user: "status" })
+      assert.strictEqual(response.status, 502)
+      assert.deepInclude(await errorOf(response), { code: "upstream" })
+    }
+    model.fail = 999
+    assert.include(
+      (await errorOf(await chat({}, {}, "none"))).message,
+      "answers with the status 999; expected 200 to 599"
+    )
+  })
+
+  it("fills what is marked, and passes on all else of the request to the byte", async () => {
+    const body = (system: string) =>
+      `{"seed": 9007199254740993, "temperature": 0.10, "messages" : [{"role":"system","content":"${system} \\u00e9"}]}`
+    await (await post(`${open}/v1/chat/completions`, body("{{inspo:parts/tone}}"))).text()
+    assert.strictEqual(model.asked[0]?.body, body("Kindly."))
+  })
+
   it("asks for its own keys, and never passes them on", async () => {
     const ask = async (headers: Readonly<Record<string, string>>) => {
       const body = { messages: [{ role: "system", content: "{{inspo:support}}" }] }
@@ -260,8 +373,6 @@ describe("inspo serve --upstream", { timeout: 60_000 }, () => {
         .end("{}")
     )
     assert.include([200, 404], status)
-    for (const path of ["/v1/chat/completions/../files", "/v1/files", "/v1/chat/completions%2f..%2ffiles"])
-      assert.notStrictEqual((await post(`${open}${path}`, {})).status, 200)
     for (const { path } of model.asked) assert.match(path, /^\/v1\/chat\/completions$/u)
     const long = "x".repeat(Limits.bodyBytes)
     assert.strictEqual((await chat({}, { long })).status, 413)

@@ -1,7 +1,9 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { setTimeout as wait } from "node:timers/promises"
-import { Schema } from "effect"
+import { Inspo } from "@inspo/client"
+import { instruct, type Instructing } from "@inspo/client/AiSdk"
+import { Schema, Struct } from "effect"
 import * as fc from "fast-check"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Fault, ReferenceServer } from "./ReferenceServer.ts"
@@ -119,6 +121,93 @@ const holds = async (subject: Subject, turns: ReadonlyArray<typeof Turn extends 
   }
 }
 
+/** Values that no field is to have, or that only look harmless. */
+const hostile: ReadonlyArray<Schema.Json> = [
+  1e9,
+  -1,
+  0,
+  1.5,
+  Number.MAX_VALUE,
+  true,
+  null,
+  "",
+  "2",
+  "\u001b[2J\u202e",
+  "x".repeat(100_000),
+  [],
+  {},
+  [null],
+  { toString: 1, valueOf: 1 },
+  { length: 1e9 }
+]
+
+/** An answer in which one part after the other is left out, or is another value. */
+const changed = (answer: Schema.Json): ReadonlyArray<Schema.Json> => {
+  const parts: Array<string> = []
+  JSON.parse(JSON.stringify(answer), (name) => void parts.push(name))
+  return parts.flatMap((_, place) =>
+    [undefined, ...hostile].map((value) => {
+      let at = 0
+      const made: unknown = JSON.parse(JSON.stringify(answer), (__, one: unknown) => (at++ === place ? value : one))
+      return Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))(JSON.stringify(made ?? null))
+    })
+  )
+}
+
+const leased: Schema.Json = {
+  type: "urn:inspo:odd",
+  detail: "no",
+  remedy: "none",
+  cohort: "c1",
+  incumbent: "i0",
+  leases: [
+    { lease: "c1:k", key: "k", n: 2, instruction: { id: "i0", text: "Be rude." }, probability: 0.5, closesAt: null }
+  ],
+  trials: []
+}
+const rewarded: Schema.Json = {
+  results: [{ outcome: "accepted", refusal: { field: "value", value: "2" } }, { outcome: "late" }],
+  cohort: { cohort: "c1", state: "open", leases: 1, reported: 1 }
+}
+
+const staysCalm = async (subject: Subject) => {
+  const server = new ReferenceServer()
+  await server.start()
+  try {
+    await subject.call({ call: "new", with: { urls: [server.url], timeout, retryDelay: 1 } })
+    for (const [index, body] of changed(leased).entries()) {
+      const status = index % 3 === 2 ? 404 : 200
+      server.faults = [{ status, body }]
+      const given = { key: "k", n: 2, fallback: "Be." }
+      const { milliseconds, problem, returned, thrown } = await subject.call({ call: "lease", as: "one", with: given })
+      const place = JSON.stringify(body).slice(0, 1000)
+      assert.isNull(thrown, place)
+      assert.isBelow(milliseconds, timeout + slack, place)
+      assert.strictEqual(Schema.decodeUnknownSync(Lease)(returned).n, 2, place)
+      // oxlint-disable-next-line no-control-regex
+      assert.notMatch(messageOf(problem), /[\u0000-\u001f\u007f-\u009f\u202e]|.{1001}/u)
+      for (const sample of [0, 1])
+        assert.isNull((await subject.call({ call: "reward", lease: "one", value: 1, with: { sample } })).thrown, place)
+    }
+    await flushed(subject)
+    for (const body of changed(rewarded)) {
+      server.faults = [{ status: 200, body }]
+      for (const lease of ["one", "two"]) assert.isNull((await subject.call({ call: "tell", lease, value: 1 })).thrown)
+      await flushed(subject)
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+const messageOf = (problem: Schema.Json): string =>
+  Schema.decodeUnknownSync(Schema.Struct({ message: Schema.optionalKey(Schema.String) }))(problem).message ?? ""
+
+/** Answers that take long to read, of 15 MB each. */
+const bombs: ReadonlyArray<string> = ["[]", "{}"]
+  .map((part) => `{"cohort":"c1","leases":[${`${part},`.repeat(5_000_000)}${part}]}`)
+  .concat("[".repeat(7_500_000) + "]".repeat(7_500_000))
+
 /** The counts once all is told. A lease that comes too late for its call is given back, maybe after a flush. */
 const flushed = async (subject: Subject): Promise<typeof Counts.Type> => {
   for (let attempt = 0; ; attempt++) {
@@ -128,11 +217,115 @@ const flushed = async (subject: Subject): Promise<typeof Counts.Type> => {
   }
 }
 
+describe("the middleware of the AI SDK", () => {
+  const retryable = Object.assign(new Error("busy"), { isRetryable: true })
+  const params = { prompt: [], providerOptions: { inspo: { conversation: "talk" } } }
+
+  /** What the server is told of one conversation. */
+  const toldOf = async (talk: (middleware: Instructing) => Promise<void>) => {
+    const server = new ReferenceServer()
+    await server.start()
+    try {
+      const inspo = new Inspo({ urls: [server.url], timeout: 2000, onProblem: () => {} })
+      await talk(instruct(inspo, "support", { fallback: "Be." }))
+      assert.strictEqual(await inspo.flush(), 0)
+      return [...server.accepted.values()].map(({ reward }) => Struct.omit(reward, ["lease"]))
+    } finally {
+      await server.stop()
+    }
+  }
+
+  const call = async (middleware: Instructing, error?: Error) => {
+    await middleware.transformParams({ params })
+    const doGenerate = () => (error === undefined ? Promise.resolve({ providerMetadata: {} }) : Promise.reject(error))
+    return middleware.wrapGenerate({ doGenerate, params }).catch(() => ({ providerMetadata: {} }))
+  }
+
+  const stream = async (middleware: Instructing, stream: ReadableStream<StreamPart>, isCancelled = false) => {
+    await middleware.transformParams({ params })
+    const result = await middleware.wrapStream({ doStream: () => Promise.resolve({ stream }), params })
+    if (isCancelled) return result.stream.cancel()
+    for await (const _ of result.stream);
+  }
+
+  interface StreamPart {
+    readonly type: string
+    readonly error?: unknown
+  }
+
+  const streamOf = (...parts: ReadonlyArray<StreamPart>) => ReadableStream.from(parts)
+
+  it("gives a lease back whose call fails, and reports one as failed that was answered before", async () => {
+    for (const error of [new Error("gone"), retryable]) {
+      assert.deepEqual(await toldOf(async (middleware) => void (await call(middleware, error))), [{ abandoned: true }])
+      const answeredBefore = async (middleware: Instructing) => {
+        await call(middleware)
+        await call(middleware, error)
+      }
+      assert.deepEqual(await toldOf(answeredBefore), [{ failed: true }])
+    }
+  })
+
+  it("takes the reward of a conversation whose call is made again", async () => {
+    const again = async (middleware: Instructing) => {
+      await call(middleware, retryable)
+      await call(middleware, retryable)
+      const result = await call(middleware)
+      await call(middleware, retryable)
+      await middleware.report(result, 1)
+    }
+    assert.deepEqual(await toldOf(again), [{ value: 1 }])
+    assert.deepEqual(await toldOf(async (middleware) => void (await call(middleware))), [])
+  })
+
+  it("does so with streams that fail, break, end early or are cancelled", async () => {
+    const broken = () => new ReadableStream<StreamPart>({ pull: (controller) => controller.error(new Error("reset")) })
+    const failing = () => streamOf({ type: "error", error: "busy" }, { type: "finish" })
+    for (const made of [failing, broken, () => streamOf({ type: "text-delta" }), () => streamOf()])
+      assert.deepEqual(await toldOf((middleware) => stream(middleware, made()).catch(() => {})), [{ abandoned: true }])
+    assert.deepEqual(await toldOf((middleware) => stream(middleware, streamOf({ type: "finish" }), true)), [
+      { abandoned: true }
+    ])
+    assert.deepEqual(
+      await toldOf((middleware) => stream(middleware, streamOf({ type: "text-delta" }, { type: "finish" }))),
+      []
+    )
+  })
+})
+
 for (const subject of [typescript(), python("sync"), python("asyncio")]) {
   const isSkipped = subject.name !== "TypeScript" && noPython !== null
   describe.skipIf(isSkipped)(`${subject.name}${isSkipped ? ` (${noPython})` : ""}`, () => {
     beforeAll(() => warm(subject))
     afterAll(() => subject.end())
+    it("makes no agent fail, whatever a server answers", { timeout: 120_000 }, () => staysCalm(subject))
+
+    it("keeps no agent waiting, however much a server answers", { timeout: 60_000 }, async () => {
+      let bomb = Buffer.from("")
+      const server = createServer((request, response) => {
+        request.resume()
+        response.end(bomb)
+      }).listen(0, "127.0.0.1")
+      try {
+        await once(server, "listening")
+        const address = server.address()
+        const urls = [`http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`]
+        for (const text of bombs) {
+          bomb = Buffer.from(text)
+          await subject.call({ call: "new", with: { urls, timeout: 200, retryDelay: 1000 } })
+          const asked = await subject.call({ call: "lease", with: { fallback: "Be." } })
+          assert.deepInclude(asked.returned, { leased: false, text: "Be." })
+          assert.isBelow(asked.milliseconds, 200 + slack)
+          await subject.call({ call: "tell", lease: "one", value: 1 })
+          const told = await subject.call({ call: "flush", with: { timeout: 200 } })
+          assert.isBelow(told.milliseconds, 200 + slack)
+        }
+      } finally {
+        server.close()
+        server.closeAllConnections()
+      }
+    })
+
     it("does not give back a lease that a second server answered before the first one", async () => {
       const server = new ReferenceServer()
       await server.start()

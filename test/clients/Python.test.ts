@@ -6,11 +6,22 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { assert, describe, it } from "vitest"
 import { codeBlocks, promised, squash } from "../packages/support/Example.ts"
+import { RealServer } from "./RealServer.ts"
 import { noPython } from "./Subject.ts"
 
 const folder = fileURLToPath(new URL("../../clients/python", import.meta.url))
 const python = (...args: ReadonlyArray<string>) =>
   promisify(execFile)("python3", args, { cwd: folder, env: { ...process.env, PYTHONPATH: join(folder, "src") } })
+
+/** Prints why a trainer stops that waits for an hour. */
+const trainer = (url: string, population: string): string => `
+from inspo_client import LeaseRequest
+from inspo_client.integrations import Stopped, TrainingRun
+try:
+    TrainingRun(["${url}"], "${population}", patience=3600).leases(0, [LeaseRequest("k")])
+except Stopped as stopped:
+    print(str(stopped).removeprefix("${population}: "))
+`
 
 it.skipIf(process.env["INSPO_PYTHON"] === undefined)("there is a Python to test its client with", () => {
   assert.isNull(noPython)
@@ -21,6 +32,26 @@ describe.skipIf(noPython !== null)(`clients/python${noPython === null ? "" : ` (
     const { stderr } = await python("-m", "unittest", "discover", "-s", "tests")
     assert.match(stderr, /\nOK\n/u)
   })
+
+  it(
+    "stops a trainer at once where the population is none of a trainer, or is not there",
+    { timeout: 30_000 },
+    async () => {
+      const server = new RealServer({}, "online")
+      await server.start()
+      try {
+        for (const [population, said] of [
+          ["support", "expected: no cohort; remedy: .* profile: trainer"],
+          ["suport", "remedy: Make it with PUT /v1/populations/suport"]
+        ]) {
+          const { stdout } = await python("-c", trainer(server.url, population ?? ""))
+          assert.match(stdout, new RegExp(`^got no leases of train/0: status 40[04], .*${said}`, "u"))
+        }
+      } finally {
+        await server.end()
+      }
+    }
+  )
 
   it("keeps the promises of its README", async () => {
     const readme = await readFile(join(folder, "README.md"), "utf8")

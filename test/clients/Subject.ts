@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:c
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import { Inspo, type Lease } from "@inspo/client"
+import { Inspo, type Lease, type Problem } from "@inspo/client"
 import { Schema } from "effect"
 import { RealServer } from "./RealServer.ts"
 import { ReferenceServer } from "./ReferenceServer.ts"
@@ -42,7 +42,9 @@ export const Told = Schema.Struct({
   thrown: Schema.NullOr(Schema.String),
   milliseconds: Schema.Finite,
   /** The kinds of problems that the client has told so far. */
-  problems: Schema.Array(Schema.String)
+  problems: Schema.Array(Schema.String),
+  /** The last of them. */
+  problem: Schema.Json
 })
 export type Told = typeof Told.Type
 
@@ -59,7 +61,7 @@ const json = Schema.decodeUnknownSync(Schema.Json)
 export const typescript = (): Subject => {
   let inspo: Inspo | undefined
   const leases = new Map<string, Lease>()
-  let problems: ReadonlyArray<string> = []
+  let problems: ReadonlyArray<Problem> = []
 
   const view = (lease: Lease) => ({
     leased: lease.leased,
@@ -93,9 +95,9 @@ export const typescript = (): Subject => {
   }: Call) => {
     const options = given as Record<string, never>
     if (call === "new") {
-      const own: Array<string> = []
+      const own: Array<Problem> = []
       problems = own
-      inspo = new Inspo({ urls: [], ...options, onProblem: ({ kind }) => own.push(kind) })
+      inspo = new Inspo({ urls: [], ...options, onProblem: (problem) => own.push(problem) })
       return null
     }
     if (inspo === undefined) throw new Error("no client was made")
@@ -153,7 +155,8 @@ export const typescript = (): Subject => {
         returned: json(JSON.parse(JSON.stringify(returned ?? null))),
         thrown,
         milliseconds,
-        problems: [...problems]
+        problems: problems.map(({ kind }) => kind),
+        problem: json({ ...problems.at(-1) })
       }
     },
     end: async () => {}

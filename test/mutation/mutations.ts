@@ -12,6 +12,7 @@ const inFile =
   (text: string, replacement: string, breaks: string): Mutation => ({ file, text, replacement, breaks })
 
 const outbox = inFile("packages/client/src/Outbox.ts")
+const aiSdk = inFile("packages/client/src/AiSdk.ts")
 const transport = inFile("packages/client/src/Transport.ts")
 const inspo = inFile("packages/client/src/Inspo.ts")
 const weight = inFile("packages/population/src/InstructionWeight.ts")
@@ -85,6 +86,7 @@ const serverClock = inFile("packages/serve/src/internal/Clock.ts")
 const serverLeases = inFile("packages/serve/src/internal/LeaseHandlers.ts")
 const serverMembers = inFile("packages/serve/src/internal/Members.ts")
 const standby = inFile("packages/serve/src/Standby.ts")
+const upstreamPath = inFile("packages/serve/src/internal/UpstreamPath.ts")
 const register = inFile("packages/serve/src/internal/Register.ts")
 const livePopulation = inFile("packages/serve/src/LivePopulation.ts")
 const nodeSqlite = inFile("packages/journal/src/internal/nodeSqlite.ts")
@@ -628,15 +630,22 @@ export const mutations: ReadonlyArray<Mutation> = [
   rewarding("isSuperseded: !stands", "isSuperseded: false", "a branch that was left goes on"),
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),
   outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are on their way"),
-  outbox("[401, 403, 429] : [408, 425, 429]", "[] : []", "gives up rewards that a busy server puts off"),
+  outbox("/^4(?!01|03|29)/u : /^4(?!08|25|29)/u", "/^4/u : /^4/u", "gives up rewards that a busy server puts off"),
   outbox("if (asked > 0) return", "if (asked < 0) return", "asks a server that asked for patience"),
   outbox(
     'queue[count]?.kind === "close" && count < size',
     'queue[count]?.kind === "close"',
     "a close that is refused keeps back rewards"
   ),
+  aiSdk(
+    "        await failed(error, params)\n        throw error\n      }\n    },\n    wrapStream",
+    "        throw error\n      }\n    },\n    wrapStream",
+    "a failed call leaves its lease open"
+  ),
+  aiSdk("forget(lease.id)", "", "a call that is made again loses its reward"),
+  transport("if (isFinal(last)) break", "break", "a server that is busy keeps the others from being asked"),
   transport(" / (urls.length - turn)", "", "a server that hangs takes the time of the next"),
-  transport("if (again && error", "if (!again && error", "a connection that was closed meanwhile costs a lease"),
+  transport("if (!again || ", "if (again || ", "a connection that was closed meanwhile costs a lease"),
   inspo(
     "isUsable(await asking) || giveBack(answer)",
     "giveBack(answer)",
@@ -676,5 +685,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a record is compared with questions that it does not cover"
   ),
   halving("rule.quota ?? Math.floor(size / 2)", "Math.floor(size / 2)", "a fixed half is half of those present"),
-  buffer("Random.shuffle(Arr.dedupe(", "Random.shuffle((", "a subset names a question twice")
+  buffer("Random.shuffle(Arr.dedupe(", "Random.shuffle((", "a subset names a question twice"),
+  upstreamPath(
+    'segments?.[0] === "populations"',
+    "segments === null",
+    "passes on what is asked of populations, with its key"
+  )
 ]

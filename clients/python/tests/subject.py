@@ -49,16 +49,16 @@ class Subject:
         self.make = AsyncInspo if kind == "asyncio" else Inspo
         self.inspo: Any = None
         self.leases: dict[str, Any] = {}
-        self.problems: list[str] = []
+        self.problems: list[Any] = []
 
     def perform(self, call: dict[str, Any]) -> Any:
         what, given = call["call"], options(call.get("with", {}))
         population, value = call.get("population", "support"), call.get("value")
         value = math.nan if value == "NaN" else value
         if what == "new":
-            own: list[str] = []
+            own: list[Any] = []
             self.problems = own
-            self.inspo = self.make(**given, on_problem=lambda problem: own.append(problem.kind))
+            self.inspo = self.make(**given, on_problem=own.append)
             return None
         if what == "lease":
             return self.inspo.lease(population, **given)
@@ -102,7 +102,13 @@ class Subject:
         milliseconds = (time.perf_counter() - began) * 1000
         kept = None if thrown else self.keep(call, returned)
         return json.dumps(
-            {"returned": kept, "thrown": thrown, "milliseconds": milliseconds, "problems": self.problems}
+            {
+                "returned": kept,
+                "thrown": thrown,
+                "milliseconds": milliseconds,
+                "problems": [problem.kind for problem in self.problems],
+                "problem": dataclasses.asdict(self.problems[-1]) if self.problems else {},
+            }
         )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import socket
 import sys
 import threading
 import time
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -19,12 +21,19 @@ from inspo_client import AsyncInspo, Inspo, Problem, Reward
 
 
 class Server:
-    """Leases what it is asked for, and keeps the rewards and rewinds that come; its first answers to rewards may be lost."""
+    """Leases what it is asked for, and keeps the rewards and rewinds that come; its first answers to rewards may be lost, or all of its first refused."""
 
-    def __init__(self, before: Callable[[str], None] = lambda _: None, lose: int = 0) -> None:
+    def __init__(
+        self,
+        before: Callable[[str], None] = lambda _: None,
+        lose: int = 0,
+        refuse: tuple[int, Mapping[str, object]] | None = None,
+        refusals: int = 1000,
+    ) -> None:
         self.rewards: list[dict[str, object]] = []
         self.rewinds: list[str] = []
         rewards, rewinds, lost = self.rewards, self.rewinds, [None] * lose
+        refused = [] if refuse is None else [refuse] * refusals
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -54,8 +63,12 @@ class Server:
                     answer = {"results": [{"outcome": "duplicate" if one else "accepted"} for one in known]}
                     if "close" in body:
                         answer["cohort"] = {"cohort": body["close"]["cohort"], "state": "closed"}
+                status = 200
+                if refused:
+                    status, problem = refused.pop()
+                    answer = dict(problem)
                 text = json.dumps(answer).encode()
-                self.send_response(200)
+                self.send_response(status)
                 self.send_header("content-length", str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)
@@ -123,6 +136,30 @@ class Client(unittest.TestCase):
         self.assertEqual(len({str(one["lease"]) for one in server.rewards}), 200)
         self.assertEqual(len(server.rewards), 200)
         self.assertEqual((inspo.counts.accepted, inspo.counts.pending), (200, 0))
+
+    def test_drip(self) -> None:
+        """A server that sends its answer little by little, or no end of them, holds no thread for long."""
+        for begin, drop in ((b"HTTP/1.1 200 OK\r\nx: ", b"x"), (b"", b"HTTP/1.1 100 Continue\r\n\r\n")):
+            listening = socket.create_server(("127.0.0.1", 0))
+
+            def drip() -> None:
+                while True:
+                    connection, _ = listening.accept()
+                    threading.Thread(target=one, args=[connection], daemon=True).start()
+
+            def one(connection: socket.socket) -> None:
+                with connection, contextlib.suppress(OSError):
+                    connection.sendall(begin)
+                    while True:
+                        connection.sendall(drop)
+                        time.sleep(0.01)
+
+            threading.Thread(target=drip, daemon=True).start()
+            inspo = Inspo([f"http://127.0.0.1:{listening.getsockname()[1]}"], timeout=0.05)
+            for _ in range(3):
+                self.assertFalse(inspo.lease("support", fallback="Be.").leased)
+            time.sleep(1)
+            self.assertEqual([one.name for one in threading.enumerate() if one.name == "inspo-client"], [])
 
     def test_callback(self) -> None:
         """What the caller does with a problem fails no call."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -30,6 +31,26 @@ class Training(unittest.TestCase):
         run = TrainingRun(["http://127.0.0.1:1"], "policy", patience=0.2)
         with self.assertRaisesRegex(Stopped, "got no leases of train/0 within 0.2 s: .+"):
             run.leases(0, [LeaseRequest("k")])
+
+    def test_refused(self) -> None:
+        """Where the server would refuse again, training stops at once, and is told what the server said."""
+        refusals = {
+            "no such population": (404, {"type": "urn:inspo:not-found", "detail": "no such population", "remedy": "Make it"}),
+            "a cohort": (400, {"type": "urn:inspo:invalid-request", "expected": "a cohort", "remedy": "Name one"}),
+        }
+        for said, (status, problem) in refusals.items():
+            run = TrainingRun([Server(refuse=(status, problem)).url], "policy", patience=20)
+            began = time.monotonic()
+            with self.assertRaisesRegex(Stopped, f"got no leases of train/0: status {status}, .*{said}.*{problem['remedy']}"):
+                run.leases(0, [LeaseRequest("k")])
+            self.assertLess(time.monotonic() - began, 5)
+
+    def test_busy(self) -> None:
+        """Where the server is busy, or something before it refuses, training waits."""
+        for status, problem in ((429, {"type": "urn:inspo:too-many-requests"}), (404, {"detail": "a gateway"})):
+            run = TrainingRun([Server(refuse=(status, problem), refusals=2).url], "policy", patience=20)
+            [lease] = run.leases(0, [LeaseRequest("k")])
+            self.assertTrue(lease.leased)
 
     def test_many_groups(self) -> None:
         """More leases than a request may ask for are asked for in several."""

@@ -1,6 +1,7 @@
 /** A middleware of the AI SDK (the package `ai`) that begins the system prompt with a leased instruction. */
 import type { CallOptions, Inspo, LeaseOptions, LeaseRequest } from "./Inspo.ts"
 import type { Details, Lease } from "./Lease.ts"
+import { fields } from "./Wire.ts"
 
 export interface Options
   extends Pick<LeaseRequest, "stratum" | "question">, Omit<LeaseOptions, "fallback">, Pick<CallOptions, "timeout"> {
@@ -28,6 +29,11 @@ interface Told {
   readonly providerMetadata?: Metadata
 }
 
+interface Part extends Told {
+  readonly type: string
+  readonly error?: unknown
+}
+
 interface Result {
   readonly providerMetadata: Metadata | undefined
 }
@@ -39,11 +45,8 @@ export interface Instructing {
     readonly doGenerate: () => PromiseLike<R>
     readonly params: Call
   }): Promise<R>
-  wrapStream<
-    Part extends Told & { readonly type: string },
-    R extends { readonly stream: ReadableStream<Part> }
-  >(options: {
-    readonly doStream: () => PromiseLike<R & { readonly stream: ReadableStream<Part> }>
+  wrapStream<P extends Part, R extends { readonly stream: ReadableStream<P> }>(options: {
+    readonly doStream: () => PromiseLike<R & { readonly stream: ReadableStream<P> }>
     readonly params: Call
   }): Promise<R>
   /**
@@ -60,7 +63,9 @@ export interface Instructing {
 /**
  * Begins the system prompt of each call with the instruction that its conversation is leased: one lease for all calls with the
  * same `providerOptions: { inspo: { conversation } }`, the steps of a tool loop among them. Calls that name none are rejected.
- * Without an answer of the server in time a conversation goes on with the last incumbent, else with the fallback.
+ * Without an answer of the server in time a conversation goes on with the last incumbent, else with the fallback. Where a call of the
+ * model fails, a stream of it among them, the lease is given back, or reported as failed once another call of it was answered: at once, or,
+ * where the call may be made again, after 90 seconds or at a flush without another call or a report.
  */
 export const instruct = (inspo: Inspo, population: string, { fallback, ...options }: Options): Instructing => {
   /** Of the conversations that were used last. */
@@ -85,36 +90,131 @@ export const instruct = (inspo: Inspo, population: string, { fallback, ...option
     return lease
   }
 
+  const failures = failuresOf(inspo)
+
+  const failed = async (error: unknown, call: Call): Promise<void> => failures.add(await leaseOf(call), error)
+
   const marked = async <R extends Told>(result: R, call: Call): Promise<R> => {
-    const { id, instruction } = await leaseOf(call)
-    const used: Used = { lease: id, instruction }
+    const lease = await leaseOf(call)
+    failures.answered(lease)
+    const used: Used = { lease: lease.id, instruction: lease.instruction }
     return { ...result, providerMetadata: { ...result.providerMetadata, inspo: { ...used } } }
   }
 
   return {
-    transformParams: async ({ params }) => ({
-      ...params,
-      prompt: begin((await leaseOf(params)).text, params.prompt)
-    }),
-    wrapGenerate: async ({ doGenerate, params }) => marked(await doGenerate(), params),
+    transformParams: async ({ params }) => {
+      const lease = await leaseOf(params)
+      failures.forget(lease.id)
+      return { ...params, prompt: begin(lease.text, params.prompt) }
+    },
+    wrapGenerate: async ({ doGenerate, params }) => {
+      try {
+        return await marked(await doGenerate(), params)
+      } catch (error) {
+        await failed(error, params)
+        throw error
+      }
+    },
     wrapStream: async ({ doStream, params }) => {
-      const result = await doStream()
-      const stream = result.stream.pipeThrough(
-        new TransformStream<Told & { readonly type: string }, Told & { readonly type: string }>({
-          transform: async (part, controller) =>
-            controller.enqueue(part.type === "finish" ? await marked(part, params) : part)
-        })
-      )
-      return { ...result, stream }
+      try {
+        const result = await doStream()
+        const finish = <P extends Part>(part: P) => marked(part, params)
+        return { ...result, stream: watched(result.stream, finish, (error) => failed(error, params)) }
+      } catch (error) {
+        await failed(error, params)
+        throw error
+      }
     },
     report: async (result, value, details = {}) => {
       const used = (await result).providerMetadata?.["inspo"]
       if (used === undefined)
         throw new TypeError("the result has no providerMetadata.inspo; expected one of a model with this middleware")
       const { lease } = used
-      if (typeof lease === "string") await inspo.reward(population, { ...details, lease, value })
+      if (typeof lease !== "string") return
+      failures.forget(lease)
+      await inspo.reward(population, { ...details, lease, value })
     }
   }
+}
+
+/** What is made of leases whose calls fail, once it is clear that their conversations do not go on. */
+const failuresOf = (inspo: Inspo) => {
+  const answered = new WeakSet<Lease>()
+  /** Of leases by their ids: what drops a failure that waits. */
+  const waiting = new Map<string, () => void>()
+  const forget = (id: string | null): void => waiting.get(id ?? "")?.()
+
+  const add = (lease: Lease, error: unknown): void => {
+    const { id } = lease
+    if (id === null) return
+    forget(id)
+    // What was never answered says nothing, as if it had not been asked.
+    const tell = () => void (answered.has(lease) ? lease.fail() : lease.abandon())
+    if (!mayGoOn(error)) return tell()
+    const settle = () => {
+      forget(id)
+      tell()
+    }
+    const end = inspo.onFlush(settle)
+    const timer = setTimeout(settle, patience)
+    // Waiting keeps no program from ending. Timers are numbers outside of Node.
+    if (typeof timer === "object") timer.unref()
+    waiting.set(id, () => {
+      clearTimeout(timer)
+      end()
+      waiting.delete(id)
+    })
+  }
+  return { add, forget, answered: (lease: Lease) => void answered.add(lease) }
+}
+
+/** Whether the AI SDK may make the call again, or who broke it off may go on. */
+const mayGoOn = (error: unknown): boolean => {
+  const { isRetryable, name } = fields(error)
+  return isRetryable === true || name === "AbortError"
+}
+
+/** Milliseconds for which the AI SDK may wait before it makes a call again, and more. */
+const patience = 90_000
+
+/** A stream whose end is changed by `finish`, and of which is told where it fails or is broken off. */
+const watched = <P extends Part>(
+  stream: ReadableStream<P>,
+  finish: (part: P) => Promise<P>,
+  failed: (error: unknown) => Promise<void>
+): ReadableStream<P> => {
+  const reader = stream.getReader()
+  let isOver = false
+  const over = async (error: unknown) => {
+    if (isOver) return
+    isOver = true
+    await failed(error)
+  }
+  return new ReadableStream<P>(
+    {
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read()
+          if (done) {
+            await over(new Error("the stream ended before its end"))
+            return controller.close()
+          }
+          if (value.type === "error") await over(value.error)
+          const isFinished = value.type === "finish"
+          controller.enqueue(isFinished ? await finish(value) : value)
+          isOver ||= isFinished
+        } catch (error) {
+          await over(error)
+          controller.error(error)
+        }
+      },
+      cancel: async (reason) => {
+        await over({ name: "AbortError" })
+        await reader.cancel(reason)
+      }
+    },
+    { highWaterMark: 0 }
+  )
 }
 
 /** Conversations whose lease is kept; the server knows the leases of the others. */

@@ -23,12 +23,14 @@ export interface Options {
 
 /**
  * `unleased`: a call went on without a lease; `waiting`: rewards could not be told yet, and are told again; `dropped`: the client
- * gave up a reward, or closing or rewinding; the others are what the server said of a reward.
+ * gave up a reward, or closing or rewinding; `lost`: the process ended before rewards were acknowledged; the others are what the server said of a reward.
  */
 export interface Problem {
-  readonly kind: "unleased" | "waiting" | "dropped" | "refused" | "unknown" | "superseded"
+  readonly kind: "unleased" | "waiting" | "dropped" | "lost" | "refused" | "unknown" | "superseded"
   readonly population: string
   readonly message: string
+  /** Whether the server would refuse the same call again: of a population that it does not have, or of a request that is wrong. */
+  readonly final: boolean
 }
 
 /** What became of leases and rewards since the client was made; `pending` rewards wait to be told. */
@@ -96,6 +98,7 @@ export class NoInstruction extends Error {
 export class Inspo {
   readonly #ask: Transport.Ask
   readonly #options: Required<Omit<Options, "urls" | "apiKey" | "fetch">>
+  readonly #flushing = new Set<() => void>()
   readonly #populations = new Map<string, Population>()
   readonly #counts = { leased: 0, unleased: 0, ...zeros }
 
@@ -105,7 +108,7 @@ export class Inspo {
     fetch = (input, init) => globalThis.fetch(input, init),
     maxQueued = 10_000,
     retryDelay = 500,
-    maxQueuedCharacters = 16 * 2 ** 20,
+    maxQueuedCharacters = 2 ** 24,
     onProblem = toConsole(),
     timeout = 200,
     urls
@@ -171,10 +174,11 @@ export class Inspo {
       "leases",
       JSON.stringify({ cohort, phase, policyVersion, whole, requests: keyed }),
       // Trials take the places of some.
-      Wire.leases(whole ? [] : keyed.map(({ key }) => key)),
+      Wire.leases(keyed, whole),
       timeout,
       // Where another server answered the same request, its leases are these.
-      async (answer) => isUsable(await asking) || giveBack(answer)
+      async (answer) => isUsable(await asking) || giveBack(answer),
+      keyed.length
     )
     const result = await asking
     if (result.value !== undefined) {
@@ -260,12 +264,20 @@ export class Inspo {
 
   /** Waits until everything queued is told, or the time is over (30 s by default); resolves to how much is not told yet. */
   async flush({ timeout = patience }: { readonly timeout?: number } = {}): Promise<number> {
-    const all = [...this.#populations.values()].flatMap(({ fetching, outbox }) => {
+    for (const queue of this.#flushing) queue()
+    const all = [...this.#populations.values()].map(async ({ fetching, outbox }) => {
       outbox.wake()
-      return [outbox.empty(), fetching ?? Promise.resolve()]
+      await outbox.empty()
+      await fetching
     })
     await Transport.within(timeout, Promise.all(all))
     return this.#pending()
+  }
+
+  /** Has something called at the beginning of each flush, such as to queue what would be queued later; returns what ends that. */
+  onFlush(queue: () => void): () => void {
+    this.#flushing.add(queue)
+    return () => this.#flushing.delete(queue)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -279,12 +291,13 @@ export class Inspo {
     body: string | undefined,
     read: (answer: unknown) => A | undefined,
     timeout: number,
-    late?: (value: A) => void
+    late?: (value: A) => void,
+    instructions?: number
   ): Promise<Transport.Result<A>> {
     check(timeout > 0, "timeout", timeout, "a number above 0")
     const wait = population.notBefore - performance.now()
-    if (wait > 0) return Transport.failure(`asked for patience, ${Math.ceil(wait)} ms`)
-    const result = await this.#ask(`${population.path}/${route}`, body, read, timeout, late)
+    if (wait > 0) return Transport.failure(`asked to wait ${Math.ceil(wait)} ms`)
+    const result = await this.#ask(`${population.path}/${route}`, body, read, timeout, late, instructions)
     if (result.value === undefined && result.retryAfter > 0)
       population.notBefore = performance.now() + result.retryAfter
     return result
@@ -298,12 +311,14 @@ export class Inspo {
 
   /** What to go on with where there is no answer of use. */
   #instead(population: string, fallback: Wire.Wording | undefined, result: Transport.Result<unknown>): Instead {
-    const why = result.value === undefined ? result.reason : "the instruction has other texts than the fallback"
+    const why = Wire.printable(
+      result.value === undefined ? result.reason : "the instruction lacks texts of the fallback"
+    )
     const { known } = this.#of(population)
-    this.#tell("unleased", population, why)
+    this.#tell("unleased", population, why, Transport.isFinal(result))
     if (known !== undefined && fits(known, fallback)) return known
     if (fallback !== undefined) return { id: null, wording: fallback }
-    throw new NoInstruction(`no instruction of ${population}: ${why}; call with { fallback: "…" }`)
+    throw new NoInstruction(`no instruction of ${population}: ${why}; call with { fallback }`)
   }
 
   /** Keeps the incumbent; fetches it where it is another one. */
@@ -325,11 +340,11 @@ export class Inspo {
   #of(name: string): Population {
     const made = this.#populations.get(name)
     if (made !== undefined) return made
-    check(/^[A-Za-z0-9][\w.-]{0,199}$/u.test(name), "population", name, "letters, digits, `.`, `_` and `-`")
+    check(/^[A-Za-z0-9][\w.-]{0,199}$/u.test(name), "population", name, "letters, digits and . _ -")
     const path = `/v1/populations/${name}`
-    const onFailure = ({ reason }: Transport.Failure) => this.#tell("waiting", name, reason)
-    const outbox = Outbox.make({ ...this.#options, ask: this.#ask, path, onFailure })
-    const population = { path, outbox, known: undefined, notBefore: 0, fetching: undefined }
+    const tell = (kind: "waiting" | "lost", message: string) => this.#tell(kind, name, message)
+    const outbox = Outbox.make({ ...this.#options, ask: this.#ask, path, tell })
+    const population: Population = { path, outbox, notBefore: 0 }
     this.#populations.set(name, population)
     return population
   }
@@ -347,7 +362,7 @@ export class Inspo {
         json: JSON.stringify(body),
         read: (answer) => (is(answer) ? () => resolve(answer) : undefined),
         dropped: (why) => {
-          this.#became(population, "closing or rewinding", "dropped", why)
+          this.#became(population, "a close or rewind", "dropped", why)
           resolve(null)
         }
       })
@@ -359,12 +374,12 @@ export class Inspo {
     const known = isOutcome(outcome) ? outcome : "refused"
     this.#counts[known]++
     if (known !== "accepted" && known !== "duplicate" && known !== "late")
-      this.#tell(known, population, `${what} was ${outcome}${detail === undefined ? "" : `: ${textOf(detail)}`}`)
+      this.#tell(known, population, `${what} was ${outcome}${detail === undefined ? "" : `: ${Wire.textOf(detail)}`}`)
   }
 
-  #tell(kind: Problem["kind"], population: string, message: string): void {
+  #tell(kind: Problem["kind"], population: string, message: string, final = false): void {
     try {
-      this.#options.onProblem({ kind, population, message })
+      this.#options.onProblem({ kind, population, message: Wire.printable(message), final })
     } catch {
       // What the caller does with it is no reason to fail the caller.
     }
@@ -380,11 +395,11 @@ interface Population {
   readonly path: string
   readonly outbox: Outbox.Outbox
   /** The last incumbent that a server told. */
-  known: Wire.Instruction | undefined
+  known?: Wire.Instruction | undefined
   /** When it may be asked again, where the server said so. */
   notBefore: number
   /** While the incumbent is fetched. */
-  fetching: Promise<unknown> | undefined
+  fetching?: Promise<unknown> | undefined
 }
 
 interface Instead {
@@ -400,14 +415,11 @@ const zeros = { accepted: 0, duplicate: 0, late: 0, superseded: 0, unknown: 0, r
 const isOutcome = (text: string): text is keyof typeof zeros => Object.hasOwn(zeros, text)
 
 const check = (holds: boolean, field: string, value: unknown, expected: string): void => {
-  if (!holds) throw new TypeError(`${field} is ${textOf(value)}; expected ${expected}`)
+  if (!holds) throw new TypeError(`${field} is ${Wire.textOf(value)}; expected ${expected}`)
 }
 
 const checkWhole = (field: string, value: number): void =>
   check(Number.isInteger(value) && value > 0, field, value, "a whole number above 0")
-
-const textOf = (value: unknown): string =>
-  typeof value === "string" || typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing")
 
 const isAddress = (url: string): boolean => URL.canParse(url) && /^https?:[^@]+$/u.test(url)
 
@@ -422,7 +434,7 @@ const fits = ({ wording }: Pick<Wire.Instruction, "wording">, fallback: Wire.Wor
 const encode = (reward: Reward): string => {
   const { abandoned, failed, tokens, usd, value } = reward
   if ([value, failed, abandoned].filter((one) => one !== undefined).length !== 1)
-    throw new TypeError("expected exactly one of value, failed and abandoned")
+    throw new TypeError("expected one of value, failed and abandoned")
   for (const [name, number] of Object.entries({ value, tokens, usd }))
     check(number === undefined || Number.isFinite(number), name, number, "a finite number")
   return JSON.stringify(reward)

@@ -77,7 +77,7 @@ export class Lease {
   /** The instruction. Throws where it has several texts. */
   get text(): string {
     if (typeof this.#wording === "string") return this.#wording
-    throw new TypeError(`the instruction has the texts ${Object.keys(this.#wording).join(", ")}; read lease.texts`)
+    throw new TypeError(`the instruction has the texts ${Object.keys(this.#wording).join()}; read lease.texts`)
   }
 
   /** The texts of the instruction by their names. Throws where it has but one. */

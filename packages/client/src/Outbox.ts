@@ -20,8 +20,8 @@ export interface Options {
   readonly maxQueuedCharacters: number
   /** The pause after the first failure, in milliseconds. */
   readonly retryDelay: number
-  /** Told of every try that failed. */
-  readonly onFailure: (failure: Failure) => void
+  /** Told of every try that failed, and of what waits when the process ends. */
+  readonly tell: (kind: "waiting" | "lost", message: string) => void
 }
 
 export interface Outbox {
@@ -29,8 +29,8 @@ export interface Outbox {
   /** Tries again now. */
   readonly wake: () => void
   readonly pending: () => number
-  /** Resolves as soon as nothing is pending. */
-  readonly empty: () => Promise<void>
+  /** Resolves as soon as nothing is pending; undefined where nothing is. */
+  readonly empty: () => Promise<void> | undefined
 }
 
 /** The most rewards in one request, as the server allows, and the characters after which no further one is put in. */
@@ -44,7 +44,7 @@ const patience = 10_000
 const mostRefusals = 8
 
 export const make = (options: Options): Outbox => {
-  const { ask, onFailure, path, retryDelay } = options
+  const { ask, path, retryDelay, tell } = options
   const { add, batch, queue, remove } = bounded(options)
   let wake = () => {}
   let sending = 0
@@ -54,7 +54,10 @@ export const make = (options: Options): Outbox => {
   let refusals = 0
   let running: Promise<void> | undefined
 
+  const end = () => tell("lost", `${queue.length} rewards wait as the process ends; call flush() first`)
+
   const deliver = async () => {
+    ends.add(end)
     while (queue.length > 0) {
       const sent = batch(size)
       sending = sent.length
@@ -63,17 +66,17 @@ export const make = (options: Options): Outbox => {
         remove(0, sending)
         sending = failures = refusals = 0
         size = Math.min(2 * size, mostRewards)
-        for (const tell of answer.value) tell()
+        for (const acknowledge of answer.value) acknowledge()
         // Where more came meanwhile, yet more will: a request costs as much as many rewards.
         if (queue.at(-1)?.kind === "reward" && queue.length < size) await pause(gathering, 0)
         continue
       }
       sending = 0
-      onFailure(answer)
+      tell("waiting", answer.reason)
       if (isFinal(answer)) {
         // One that is refused keeps back no others: halves find it.
         if (sent.length > 1) {
-          size = Math.max(Math.floor(sent.length / 2), 1)
+          size = Math.floor(sent.length / 2)
           continue
         }
         if (answer.refused || answer.status === 413 || ++refusals >= mostRefusals) {
@@ -86,6 +89,7 @@ export const make = (options: Options): Outbox => {
     }
     // At once, so that nothing is queued meanwhile that nobody would send.
     running = undefined
+    ends.delete(end)
   }
 
   /** As long as the server asked for; else it can be cut short. */
@@ -111,9 +115,20 @@ export const make = (options: Options): Outbox => {
       wake()
     },
     pending: () => queue.length,
-    empty: () => running ?? Promise.resolve()
+    empty: () => running
   }
 }
+
+/** What is called when the process ends: of each outbox in which something waits. It keeps no process alive. */
+const ends = new Set<() => void>()
+
+declare const process: { readonly on?: (event: "exit", listener: () => void) => void } | undefined
+
+// Only some platforms have processes.
+if (typeof process === "object")
+  process.on?.("exit", () => {
+    for (const end of ends) end()
+  })
 
 /** Items in order. Of too many the oldest that are not on their way are dropped. */
 const bounded = ({ maxQueued, maxQueuedCharacters }: Options) => {
@@ -165,7 +180,7 @@ const send = (ask: Ask, path: string, sent: ReadonlyArray<Item>): Promise<Result
 
 /** Whether the same request would be refused again, by its content. */
 const isFinal = ({ refused, status }: Failure): boolean =>
-  status >= 400 && status < 500 && !(refused ? [401, 403, 429] : [408, 425, 429]).includes(status)
+  (refused ? /^4(?!01|03|29)/u : /^4(?!08|25|29)/u).test(String(status))
 
 /** Doubled up to 30 s, and shortened by up to a half, so that clients do not come all at once. */
 const backoff = (first: number, failures: number): number => {

@@ -38,11 +38,16 @@ export type Ask = <A extends object>(
   read: (answer: unknown) => A | undefined,
   timeout: number,
   /** Told of an answer that comes when nobody waits for it any more. */
-  late?: (value: A) => void
+  late?: (value: A) => void,
+  /** The instructions that the answer may hold. */
+  instructions?: number
 ) => Promise<Result<A>>
 
-/** The largest answer that is read, in characters. */
-const longest = 16 * 2 ** 20
+/**
+ * The largest answer that is read, in characters: so large, and larger with each instruction, up to a limit. Reading one takes a time that
+ * no timeout ends, so that it has to be short whatever is in it.
+ */
+const longest = (instructions: number): number => Math.min(2 ** 21 + 2 ** 16 * instructions, 2 ** 24)
 /** How many unanswered requests are listened to when their time is over. */
 const mostLate = 32
 
@@ -58,72 +63,68 @@ export const make = ({ fetch, headers, urls }: Options): Ask => {
     url: string,
     body: string | undefined,
     read: (answer: unknown) => A | undefined,
-    signal: AbortSignal,
-    again: boolean
+    most: number,
+    signal: AbortSignal
   ): Promise<Result<A>> => {
-    try {
-      const response = await fetch(url, {
-        headers,
-        signal,
-        redirect: "manual",
-        ...(body === undefined ? {} : { method: "POST", body })
-      })
-      const { status } = response
-      const answer = parse(await textOf(response))
-      const problem = Wire.problem(answer)
-      return {
-        value: response.ok ? read(answer) : undefined,
-        reason: `status ${status}, ${problem ?? "not an answer of inspo"}`,
-        status,
-        refused: problem !== undefined,
-        retryAfter: Math.min(Math.max(Number(response.headers.get("retry-after")) || 0, 0), 60) * 1000
+    for (let again = true; ; again = false)
+      try {
+        const response = await fetch(url, {
+          headers,
+          signal,
+          redirect: "manual",
+          ...(body === undefined ? {} : { method: "POST", body })
+        })
+        const { status } = response
+        const answer = await answerOf(response, most)
+        const problem = Wire.problem(answer)
+        return {
+          value: response.ok ? read(answer) : undefined,
+          reason: `status ${status}, ${problem ?? "not an answer of inspo"}`,
+          status,
+          refused: problem !== undefined,
+          retryAfter: Math.min(Number(response.headers.get("retry-after")) || 0, 60) * 1000
+        }
+      } catch (error) {
+        // A connection that the server had closed meanwhile breaks when it is used again.
+        if (!again || !(error instanceof TypeError)) return failure(messageOf(error))
       }
-    } catch (error) {
-      // A connection that the server had closed meanwhile breaks when it is used again.
-      if (again && error instanceof TypeError) return attempt(url, body, read, signal, false)
-      return failure(messageOf(error))
-    }
   }
 
-  /** Waits on for an answer that the caller does not wait for any more. */
-  const listen = async <A>(
-    trying: Promise<Result<A>>,
-    patience: number,
-    controller: AbortController,
-    whenLate: (value: A) => void
-  ) => {
-    late++
-    const result = await within(patience, trying)
-    late--
-    if (result?.value !== undefined) whenLate(result.value)
-    controller.abort()
-  }
-
-  return async (path, body, read, timeout, whenLate) => {
+  return async (path, body, read, timeout, whenLate, instructions = 1) => {
     const end = performance.now() + timeout
-    let last: Failure = failure("no address")
+    let last = failure("")
     for (let turn = 0; turn < urls.length; turn++) {
       const index = (first + turn) % urls.length
       const slot = Math.max(end - performance.now(), 0) / (urls.length - turn)
       const controller = new AbortController()
-      const trying = attempt(`${urls[index]}${path}`, body, read, controller.signal, true)
-      const result = await within(slot, trying)
-      if (result === undefined) {
-        last = failure(`no answer within ${Math.round(slot)} ms`)
+      const trying = attempt(`${urls[index]}${path}`, body, read, longest(instructions), controller.signal)
+      const answered = await within(slot, trying)
+      if (answered === undefined) {
         if (whenLate === undefined || late >= mostLate) controller.abort()
-        else void listen(trying, 10 * timeout, controller, whenLate)
-      } else if (result.value !== undefined) {
+        else {
+          late++
+          void within(10 * timeout, trying).then((result) => {
+            late--
+            if (result?.value !== undefined) whenLate(result.value)
+            return controller.abort()
+          })
+        }
+      } else if (answered.value !== undefined) {
         first = index
-        return result
-      } else {
-        last = result
-        // Another server would say the same.
-        if (result.status === 429 || (result.refused && result.status < 500)) break
+        return answered
       }
+      const { retryAfter, ...failed } = answered ?? failure(`no answer within ${Math.round(slot)} ms`)
+      // What one server asked for holds, whatever the next one says.
+      last = { ...failed, value: undefined, retryAfter: Math.max(retryAfter, last.retryAfter) }
+      // Another server would say the same.
+      if (isFinal(last)) break
     }
-    return { ...last, value: undefined }
+    return last
   }
 }
+
+/** Whether inspo refused what would be refused again, whichever of its servers is asked, and when. */
+export const isFinal = ({ refused, status }: Failure): boolean => refused && /^4(?!08|25|29)/u.test(String(status))
 
 /** What comes of a promise that is never rejected, or undefined when the time is over, in milliseconds. */
 export const within = <A>(timeout: number, promise: Promise<A>): Promise<A | undefined> => {
@@ -132,31 +133,21 @@ export const within = <A>(timeout: number, promise: Promise<A>): Promise<A | und
   return Promise.race([promise, over]).finally(() => clearTimeout(timer))
 }
 
-export const messageOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
-}
+/** What went wrong, by its cause where `fetch` names one. */
+export const messageOf = (error: unknown): string =>
+  String(error instanceof Error ? (error.cause ?? error.message) : error)
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const textOf = async ({ body }: Response): Promise<string> => {
-  if (body === null) return ""
-  const reader = body.getReader()
+/** The JSON in an answer, undefined where it is none. */
+const answerOf = async ({ body }: Response, most: number): Promise<unknown> => {
   const decoder = new TextDecoder()
   let text = ""
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
-    text += decoder.decode(value, { stream: true })
-    if (text.length > longest) {
-      await reader.cancel()
-      throw new Error("the answer is too long")
-    }
+  for await (const part of body ?? []) {
+    text += decoder.decode(part, { stream: true })
+    if (text.length > most) throw new Error("the answer is too long")
+  }
+  try {
+    return JSON.parse(text + decoder.decode())
+  } catch {
+    return undefined
   }
 }

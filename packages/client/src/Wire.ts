@@ -39,37 +39,44 @@ export interface Rewound {
   readonly rewound: boolean
 }
 
-/** Leases that begin with these keys, in their order; after them come those of candidates that are tried. */
+/** What is asked for, as far as the answer has to repeat it. */
+export interface Asked {
+  readonly key: string
+  readonly n: number
+}
+
+/** Leases of what was asked, in its order unless they are of a `whole` cohort; after them come those of candidates that are tried. */
 export const leases =
-  (keys: ReadonlyArray<string>) =>
+  (asked: ReadonlyArray<Asked>, whole: boolean | undefined) =>
   (body: unknown): LeasesAnswer | undefined => {
     const { cohort, incumbent, leases, trials } = fields(body)
     if (!isText(cohort) || !Array.isArray(leases)) return undefined
-    const given = all(leases.concat(trials ?? []), lease)
-    return given !== undefined && keys.every((key, index) => key === given[index]?.key)
+    const samples = new Map(asked.map(({ key, n }) => [key, n]))
+    const given = all(leases.concat(trials ?? []), (one): LeaseAnswer | undefined => {
+      const { closesAt, key, lease: id, n, probability } = fields(one)
+      const used = instruction(one)
+      return used !== undefined &&
+        isText(id) &&
+        isText(key) &&
+        isNumber(n) &&
+        // The key of a trial begins with that of its question.
+        n === (samples.get(key) ?? samples.get(key.slice(0, key.lastIndexOf("#")))) &&
+        (probability === null || (isNumber(probability) && probability > 0 && probability <= 1))
+        ? {
+            id,
+            key,
+            n,
+            probability,
+            instruction: used.id,
+            wording: used.wording,
+            closesAt: isText(closesAt) ? closesAt : null
+          }
+        : undefined
+    })
+    return given !== undefined && (whole || asked.every(({ key }, index) => key === given[index]?.key))
       ? { cohort, incumbent: isText(incumbent) ? incumbent : null, leases: given }
       : undefined
   }
-
-const lease = (one: unknown): LeaseAnswer | undefined => {
-  const { closesAt, key, lease: id, n, probability } = fields(one)
-  const given = instruction(one)
-  return given !== undefined &&
-    isText(id) &&
-    isText(key) &&
-    isNumber(n) &&
-    (isNumber(probability) || probability === null)
-    ? {
-        id,
-        key,
-        n,
-        probability,
-        instruction: given.id,
-        wording: given.wording,
-        closesAt: isText(closesAt) ? closesAt : null
-      }
-    : undefined
-}
 
 /** That of a lease, or the incumbent. */
 export const instruction = (body: unknown): Instruction | undefined => {
@@ -84,23 +91,37 @@ export const isRewound = (value: unknown): value is Rewound => {
 }
 
 export const isCohort = (value: unknown): value is CohortState => {
-  const { cohort, state } = fields(value)
-  return isText(cohort) && isText(state)
+  const { cohort, leases, reported, state } = fields(value)
+  return isText(cohort) && isText(state) && [leases, reported].every((one) => one == null || isNumber(one))
 }
 
-/** What a refusal of the server itself says, undefined for one of something before it. */
+/** What a refusal of the server itself says, with all its fields; undefined for one of something before it. */
 export const problem = (body: unknown): string | undefined => {
-  const { detail, title, type } = fields(body)
-  return isText(type) && type.startsWith("urn:inspo:") ? String(detail ?? title) : undefined
+  const { type, title = type, detail = title, status: _, ...others } = fields(body)
+  return isText(type) && type.startsWith("urn:inspo:")
+    ? [detail, ...Object.entries(others).map(([name, value]) => `${name}: ${textOf(value)}`)].join("; ")
+    : undefined
 }
+
+/** A value for people. */
+export const textOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing")
+
+/** A text of somebody else's, fit for a terminal and a log: without control characters, and short. */
+export const printable = (text: string): string => text.slice(0, 1000).replace(/[\p{C}\p{Z}]+/gu, " ")
 
 /** What each of some is read as, undefined where one cannot be. */
 export const all = <A, B>(
   some: ReadonlyArray<A>,
   read: (one: A, index: number) => B | undefined
 ): ReadonlyArray<B> | undefined => {
-  const done = some.flatMap((one, index) => read(one, index) ?? [])
-  return done.length === some.length ? done : undefined
+  const done: Array<B> = []
+  for (const one of some) {
+    const made = read(one, done.length)
+    if (made === undefined) return undefined
+    done.push(made)
+  }
+  return done
 }
 
 /** The fields of a value, none where it is no object. */

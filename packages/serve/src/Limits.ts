@@ -34,6 +34,8 @@ export const eventsPerAnswer = 1000
 export const populations = 1000
 /** Requests that are worked on at a time; further ones are asked to come again. */
 export const requestsWaiting = 2048
+/** Markers in one request to a language model, whose instructions may be long. */
+export const markersPerRequest = 64
 /** Requests to a language model that are passed on at a time; further ones are asked to come again. */
 export const requestsProxied = 1024
 /** Requests per second under the key of agents, and the bytes of their bodies; the admin's key has no such limit. */

@@ -1,19 +1,22 @@
 /** Requests to a language model whose system prompt is filled with a leased instruction on their way to it. */
 import type { Inspo, Lease, Wording } from "@inspo/client"
 import { Credentials } from "@inspo/http-server"
-import { Effect, Exit, Layer, Redacted, Schema, Stream } from "effect"
+import { Effect, Exit, Function, Layer, Redacted, Schema, Stream } from "effect"
 import {
   type Headers,
   HttpClient,
   type HttpClientError,
   HttpClientRequest,
   type HttpClientResponse,
+  HttpMethod,
   HttpRouter,
   type HttpServerError,
   HttpServerRequest,
   HttpServerResponse
 } from "effect/http"
 import * as Marker from "./internal/Marker.ts"
+import * as Place from "./internal/Place.ts"
+import * as UpstreamPath from "./internal/UpstreamPath.ts"
 import * as Limits from "./Limits.ts"
 import type { Keys } from "./Server.ts"
 
@@ -29,26 +32,23 @@ export interface Options {
 }
 
 /**
- * `POST /v1/chat/completions` and `/v1/responses` as OpenAI defines them, passed on to the upstream. `{{inspo:NAME}}` in a system prompt becomes the
+ * Whatever is asked for below `/v1` besides populations, passed on to the upstream. In `POST /v1/chat/completions` and `/v1/responses` as
+ * OpenAI defines them, `{{inspo:NAME}}` in a system prompt becomes the
  * instruction that the conversation is leased: the header `inspo-conversation`, else `user` of the body, is the key of the lease,
  * and each request without them has a lease of its own. The answer comes as the upstream gives it, streams piece by piece, with
  * the headers `inspo-population`, `inspo-instruction` and `inspo-lease`; where there is no lease in time, `inspo-unleased` says what stood in.
- * Requests without a marker are passed on untouched. A caller that goes away ends the upstream's work.
+ * Requests without a marker are passed on untouched, and of others all but the marker. A caller that goes away ends the upstream's work.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpClient.HttpClient | HttpRouter.HttpRouter> =>
   Layer.unwrap(
     Effect.map(HttpClient.HttpClient, (client) => {
       const bound = bounded()
-      const route = (path: (typeof paths)[number]) =>
-        HttpRouter.add("POST", `/v1${path}`, bound(pass(client, path, options).pipe(Effect.catch(told))))
-      return Layer.merge(route(paths[0]), route(paths[1]))
+      return HttpRouter.add("*", "/v1/*", bound(pass(client, options).pipe(Effect.catch(told))))
     })
   )
 
-const paths = ["/chat/completions", "/responses"] as const
-
 /** Whether a request of this path, with or without a query, is passed on. */
-export const isPath = (path: string): boolean => paths.some((one) => path.replace(/\?.*$/su, "") === `/v1${one}`)
+export const isPath = (path: string): boolean => typeof UpstreamPath.of(path) === "string"
 
 /** What the proxy itself refuses, in the form of an error of OpenAI. */
 class Refused extends Schema.TaggedError<Refused>()("Refused", {
@@ -84,31 +84,40 @@ const bounded = () => {
     })
 }
 
-const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, path: string, options: Options) {
+const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, options: Options) {
   const request = yield* HttpServerRequest.HttpServerRequest
+  const { method, url } = request
+  const path = UpstreamPath.of(url)
+  if (path === null || !HttpMethod.isHttpMethod(method)) return HttpServerResponse.empty({ status: 404 })
   yield* admit(request.headers, options)
+  if (typeof path !== "string")
+    return yield* new Refused({
+      status: 400,
+      code: "path",
+      message: `the path ${path.refused} cannot be passed on; expected no segments . and .., and nothing escaped twice`
+    })
   const bytes = new Uint8Array(yield* Effect.mapError(request.arrayBuffer, unread))
-  const body = parse(bytes)
-  const markers = yield* Effect.mapError(
-    Effect.fromResult(Marker.find(body)),
+  const ask = (filled: Uint8Array) =>
+    asked(
+      client,
+      HttpClientRequest.make(method)(
+        `${options.upstream.replace(/\/+$/u, "")}${path}${/\?.*$/su.exec(url)?.[0] ?? ""}`,
+        { headers: onward(request.headers, options) }
+      ).pipe(
+        filled.length === 0
+          ? Function.identity
+          : HttpClientRequest.bodyUint8Array(filled, request.headers["content-type"] ?? "application/json")
+      )
+    )
+  const json = method === "POST" && UpstreamPath.hasPrompts(path) ? jsonOf(bytes) : null
+  if (json === null) return answer(yield* ask(bytes))
+  const { fill, markers } = yield* Effect.mapError(
+    Effect.fromResult(Marker.find(json)),
     (message) => new Refused({ status: 400, code: "marker", message })
   )
-  const query = /\?.*$/su.exec(request.url)?.[0] ?? ""
-  const ask = (filled: Uint8Array) =>
-    HttpClient.withScope(client)
-      .execute(
-        HttpClientRequest.post(`${options.upstream.replace(/\/+$/u, "")}${path}${query}`, {
-          headers: onward(request.headers, options)
-        }).pipe(HttpClientRequest.bodyUint8Array(filled, request.headers["content-type"] ?? "application/json"))
-      )
-      .pipe(
-        // Headers of our spans are nobody's business.
-        Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-        Effect.mapError(unanswered)
-      )
   const [marker] = markers
   if (marker === undefined) return answer(yield* ask(bytes))
-  const key = request.headers["inspo-conversation"] ?? userOf(body)
+  const key = request.headers["inspo-conversation"] ?? userOf(json)
   // Nobody can tell the reward of work that came to nothing, unless the key is the caller's.
   const isLost = (status: number) => status >= 400 && key === undefined
   return yield* Effect.acquireUseRelease(
@@ -116,10 +125,10 @@ const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, path: s
     (lease) =>
       Effect.gen(function* () {
         const filled = yield* Effect.try({
-          try: () => Marker.fill(body, textsOf(lease)),
+          try: () => fill(textsOf(lease)),
           catch: (cause) => new Refused({ status: 400, code: "marker", message: messageOf(cause) })
         })
-        const response = yield* ask(new TextEncoder().encode(JSON.stringify(filled)))
+        const response = yield* ask(new TextEncoder().encode(filled))
         return answer(response, isLost(response.status) ? {} : headersOf(lease))
       }),
     (lease, exit) =>
@@ -128,6 +137,20 @@ const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, path: s
       })
   )
 })
+
+/** What the upstream answers, as far as it can be passed on. */
+const asked = (client: HttpClient.HttpClient, request: HttpClientRequest.HttpClientRequest) =>
+  HttpClient.withScope(client)
+    .execute(request)
+    .pipe(
+      // Headers of our spans are nobody's business.
+      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+      Effect.mapError(unanswered),
+      Effect.filterOrFail(
+        ({ status }) => status >= 200 && status <= 599,
+        ({ status }) => upstreamFailed(`answers with the status ${status}; expected 200 to 599`)
+      )
+    )
 
 const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): Effect.Effect<void, Refused> => {
   const { admin, lease } = keys
@@ -193,7 +216,7 @@ const fallbackOf = (markers: ReadonlyArray<Marker.Marker>): Wording | undefined 
   const own = known.find(([text]) => text === null)
   if (own !== undefined) return own[1]
   const texts = Object.fromEntries(known.flatMap(([text, fallback]) => (text === null ? [] : [[text, fallback]])))
-  const isWhole = markers.every(({ text }) => text !== null && text in texts)
+  const isWhole = markers.every(({ text }) => text !== null && Object.hasOwn(texts, text))
   return isWhole ? texts : undefined
 }
 
@@ -201,7 +224,7 @@ const textsOf =
   (lease: Lease) =>
   (name: string | null): string => {
     if (name === null) return lease.text
-    const text = lease.texts[name]
+    const text = Object.hasOwn(lease.texts, name) ? lease.texts[name] : undefined
     if (text === undefined)
       throw new TypeError(
         `the instruction has the texts ${Object.keys(lease.texts).join(", ")}, and none called ${name}`
@@ -237,11 +260,9 @@ const answer = (
   )
 
 const unanswered = ({ reason }: HttpClientError.HttpClientError) =>
-  new Refused({
-    status: 502,
-    code: "upstream",
-    message: `the upstream does not answer (${"cause" in reason ? messageOf(reason.cause) : reason._tag})`
-  })
+  upstreamFailed(`does not answer (${"cause" in reason ? messageOf(reason.cause) : reason._tag})`)
+
+const upstreamFailed = (what: string) => new Refused({ status: 502, code: "upstream", message: `the upstream ${what}` })
 
 const unread = ({ reason }: HttpServerError.HttpServerError) =>
   reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
@@ -249,19 +270,19 @@ const unread = ({ reason }: HttpServerError.HttpServerError) =>
     : new Refused({ status: 400, code: "body", message: "the body cannot be read" })
 
 /** Null for what is no JSON, which the upstream refuses in its own words. */
-const parse = (bytes: Uint8Array): Schema.Json => {
+const jsonOf = (bytes: Uint8Array): string | null => {
   try {
-    return decodeJson(new TextDecoder().decode(bytes))
+    const text = utf8.decode(bytes)
+    JSON.parse(text.replace(/^\uFEFF/u, ""))
+    return text
   } catch {
     return null
   }
 }
 
-const decodeJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
+/** What it reads is the same again when it is written. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const userOf = (body: Schema.Json): string | undefined =>
-  typeof body === "object" && body !== null && "user" in body && typeof body.user === "string" && body.user !== ""
-    ? body.user
-    : undefined
+const userOf = (json: string): string | undefined => Place.field(json, "user") || undefined
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import atexit
 import json
 import logging
 import math
@@ -9,6 +10,7 @@ import ssl
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass
@@ -32,12 +34,15 @@ _PATIENCE = 30.0
 class Problem:
     """
     `unleased`: a call went on without a lease; `waiting`: rewards could not be told yet, and are told again; `dropped`: the
-    client gave up a reward, or closing or rewinding; the others are what the server said of a reward.
+    client gave up a reward, or closing or rewinding; `lost`: the process ended before rewards were acknowledged; the others are what the
+    server said of a reward.
     """
 
     kind: str
     population: str
     message: str
+    #: whether the server would refuse the same call again: of a population that it does not have, or of a request that is wrong
+    final: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,7 @@ class Inspo:
         self._servers = (urls, headers, tls)
         self._limits = (max_queued, max_queued_characters, retry_delay)
         self._begin()
+        _clients.add(self)
 
     def _begin(self) -> None:
         """Begins anew in a process that was forked: what waits is told by the process that queued it."""
@@ -248,9 +254,9 @@ class Inspo:
 
         result = self._call(
             population,
-            Request("POST", f"{path}/leases", json.dumps(body)),
+            Request("POST", f"{path}/leases", json.dumps(body), len(keyed)),
             # Trials take the places of some.
-            lambda answer: _wire.leases([] if whole else [key for key, _ in keyed], answer),
+            lambda answer: _wire.leases([(key, one.n) for key, one in keyed], bool(whole), answer),
             timeout,
             late,
         )
@@ -383,13 +389,10 @@ class Inspo:
 
     def _instead(self, population: str, fallback: Wording | None, result: Result[A]) -> Instruction:
         """What to go on with where there is no answer of use; the fallback has no id."""
-        why = (
-            result.reason
-            if isinstance(result, Failure)
-            else "the instruction has other texts than the fallback"
-        )
+        failure = result if isinstance(result, Failure) else None
+        why = _wire.printable(failure.reason if failure else "the instruction lacks texts of the fallback")
         known = self._known.get(population)
-        self._tell("unleased", population, why)
+        self._tell("unleased", population, why, failure is not None and failure.final)
         if known is not None and _fits(known.wording, fallback):
             return known
         if fallback is not None:
@@ -432,7 +435,7 @@ class Inspo:
 
     def _given_up(self, population: str, done: Future[A | None]) -> Callable[[str], None]:
         def dropped(why: str) -> None:
-            self._became(population, "closing or rewinding", "dropped", why)
+            self._became(population, "a close or rewind", "dropped", why)
             done.set_result(None)
 
         return dropped
@@ -447,9 +450,16 @@ class Inspo:
         with self._lock:
             self._counted[name] += by
 
-    def _tell(self, kind: str, population: str, message: str) -> None:
+    def _at_exit(self) -> None:
+        if self._process != os.getpid():
+            return
+        for population, outbox in self._outboxes.items():
+            if waiting := outbox.pending():
+                self._tell("lost", population, f"{waiting} rewards wait as the process ends; call flush() first")
+
+    def _tell(self, kind: str, population: str, message: str, final: bool = False) -> None:
         try:
-            self._on_problem(Problem(kind, population, message))
+            self._on_problem(Problem(kind, population, _wire.printable(message), final))
         except Exception:  # What the caller does with it is no reason to fail the caller.
             pass
 
@@ -459,6 +469,16 @@ class Inspo:
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             self._begin()
+
+
+_clients: weakref.WeakSet[Inspo] = weakref.WeakSet()
+
+
+@atexit.register
+def _at_exit() -> None:
+    """Tells what is lost: threads that tell rewards keep no program from ending."""
+    for client in list(_clients):
+        client._at_exit()
 
 
 def _waited(done: Future[A | None], timeout: float) -> A | None:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
+import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic, TypeVar, Union
+from typing import Any, Generic, TypeVar, Union
 from urllib.parse import SplitResult, urlsplit
 
 from . import _wire
 
 A = TypeVar("A")
 
-#: The largest answer that is read, in bytes.
-_LONGEST = 16 * 2**20
+#: The largest answer that is read, in bytes: so large, and larger with each instruction, up to a limit. Reading one takes a time that
+#: no timeout ends, so that it has to be short whatever is in it.
+_LONGEST, _PER_INSTRUCTION, _LIMIT = 2**21, 2**16, 2**24
 #: How many requests may be unanswered at a time, each in a thread of its own.
 _MOST_UNANSWERED = 64
 #: Connections that are kept open to a server.
@@ -31,6 +34,8 @@ class Request:
     method: str
     path: str
     body: str | None = None
+    #: that the answer may hold
+    instructions: int = 1
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,11 @@ class Failure:
     refused: bool = False
     #: how long not to ask again, in seconds
     retry_after: float = 0.0
+
+    @property
+    def final(self) -> bool:
+        """Whether inspo refused what would be refused again, whichever of its servers is asked, and when."""
+        return self.refused and 400 <= self.status < 500 and self.status not in (408, 425, 429)
 
 
 Result = Union[Answered[A], Failure]
@@ -88,17 +98,18 @@ class Transport:
             try:
                 result = trying.result(slot)
             except TimeoutError:
-                last = Failure(f"no answer within {slot:.3f} s")
+                last = Failure(f"no answer within {slot:.3f} s", retry_after=last.retry_after)
                 if late is not None:
                     trying.add_done_callback(_when_answered(late))
                 continue
             if isinstance(result, Answered):
                 self._first = index
                 return result
-            last = result
+            # What one server asked for holds, whatever the next one says.
+            last = replace(result, retry_after=max(result.retry_after, last.retry_after))
             # Another server would say the same.
-            if result.status == 429 or (result.refused and result.status < 500):
-                return result
+            if last.final:
+                return last
         return last
 
     def _attempt(self, url: SplitResult, request: Request, read: Read[A], patience: float) -> Result[A]:
@@ -137,18 +148,18 @@ class Transport:
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(patience)
+            connection.response_class = partial(_Response, end=end)  # type: ignore[assignment]
             body = None if request.body is None else request.body.encode()
             connection.request(request.method, url.path + request.path, body, self._headers)
             response = connection.getresponse()
             parts: list[bytes] = []
             length = 0
+            longest = min(_LONGEST + request.instructions * _PER_INSTRUCTION, _LIMIT)
             while part := response.read(16_384):
                 parts.append(part)
                 length += len(part)
-                if length > _LONGEST:
-                    raise ValueError(f"the answer has more than {_LONGEST} bytes")
-                if time.monotonic() > end:
-                    raise TimeoutError
+                if length > longest:
+                    raise ValueError("the answer is too long")
             if response.length:
                 raise http.client.IncompleteRead(b"", response.length)
         except BaseException:
@@ -171,6 +182,35 @@ class Transport:
             tls = self._tls or ssl.create_default_context()
             return http.client.HTTPSConnection(url.hostname or "", url.port, timeout=patience, context=tls)
         return http.client.HTTPConnection(url.hostname or "", url.port, timeout=patience)
+
+
+class _Response(http.client.HTTPResponse):
+    """A response that is read up to a time, its head too: a server that sends it little by little holds no thread for longer."""
+
+    def __init__(self, sock: socket.socket, *given: Any, end: float, **options: Any) -> None:
+        super().__init__(sock, *given, **options)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Until(sock, end))
+
+
+class _Until(io.RawIOBase):
+    def __init__(self, sock: socket.socket, end: float) -> None:
+        self._sock, self._end = sock, end
+        self._raw = sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer takes too long")
+        self._sock.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def in_thread(work: Callable[[], A]) -> Future[A]:

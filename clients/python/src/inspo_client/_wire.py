@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
@@ -66,15 +69,24 @@ class RewardsAnswer:
     cohort: CohortState | None
 
 
-def leases(keys: Sequence[str], body: object) -> LeasesAnswer | None:
-    """Leases that begin with these keys, in their order; after them come those of candidates that are tried."""
+def leases(asked: Sequence[tuple[str, int]], whole: bool, body: object) -> LeasesAnswer | None:
+    """
+    Leases of what was asked, keys with their numbers of samples, in its order unless they are of a whole cohort; after them come those of
+    candidates that are tried.
+    """
     if not isinstance(body, dict) or not _is_text(cohort := body.get("cohort")):
         return None
     given, trials = body.get("leases"), body.get("trials") or []
     if not isinstance(given, list) or not isinstance(trials, list):
         return None
-    read = [one for one in map(_lease, given + trials) if one is not None]
-    if len(read) < len(given) + len(trials) or [one.key for one in read[: len(keys)]] != list(keys):
+    samples = dict(asked)
+    read: list[LeaseAnswer] = []
+    for one in given + trials:
+        lease = _lease(one, samples)
+        if lease is None:
+            return None
+        read.append(lease)
+    if not whole and [one.key for one in read[: len(asked)]] != [key for key, _ in asked]:
         return None
     incumbent = body.get("incumbent")
     return LeasesAnswer(str(cohort), str(incumbent) if _is_text(incumbent) else None, read)
@@ -102,23 +114,37 @@ def rewound(body: object) -> Rewound | None:
     if not isinstance(body, dict):
         return None
     branch, done = body.get("branch"), body.get("rewound")
-    return Rewound(branch, done) if isinstance(branch, int) and isinstance(done, bool) else None
+    return Rewound(branch, done) if type(branch) is int and isinstance(done, bool) else None
 
 
 def problem(body: object) -> str | None:
-    """What the server itself says in a refusal; None where something before it refused."""
+    """What the server itself says in a refusal, with all its fields; None where something before it refused."""
     if not isinstance(body, dict) or not str(body.get("type")).startswith("urn:inspo:"):
         return None
-    return str(body.get("detail", body.get("title")))
+    said = body.get("detail", body.get("title", body["type"]))
+    others = [f"{name}: {_text(one)}" for name, one in body.items() if name not in ("type", "title", "detail", "status")]
+    return "; ".join([_text(said), *others])
 
 
-def _lease(one: object) -> LeaseAnswer | None:
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def printable(text: str) -> str:
+    """A text of somebody else's, fit for a terminal and a log: without control characters, and short."""
+    return re.sub(" +", " ", "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text[:1000]))
+
+
+def _lease(one: object, samples: Mapping[str, int]) -> LeaseAnswer | None:
     if not isinstance(one, dict) or not _is_text(lease := one.get("lease")) or not _is_text(key := one.get("key")):
         return None
     given, probability, n = _instruction(one.get("instruction")), one.get("probability"), one.get("n")
-    if given is None or "probability" not in one or not isinstance(probability, (int, float, type(None))):
+    if given is None or "probability" not in one:
         return None
-    if not isinstance(n, int):
+    if probability is not None and not (type(probability) in (int, float) and 0 < probability <= 1):
+        return None
+    # The key of a trial begins with that of its question.
+    if type(n) is not int or n != samples.get(str(key), samples.get(str(key).rpartition("#")[0])):
         return None
     closes_at = one.get("closesAt")
     known = None if probability is None else float(probability)

@@ -94,7 +94,12 @@ const fitting = (
       ? refuse("cohort", "absent", "the name of a cohort, such as train/12", `Name one: ${name} is a trainer's`)
       : Effect.void
   if (cohort !== null)
-    return refuse("cohort", cohort, "no cohort", `Leave it out: ${name} is online, and opens cohorts itself`)
+    return refuse(
+      "cohort",
+      cohort,
+      "no cohort",
+      `Leave it out: ${name} is online, and opens cohorts itself. A trainer's population has profile: trainer`
+    )
   return whole ? refuse("whole", "true", "false", `Leave it out: ${name} is online`) : Effect.void
 }
 

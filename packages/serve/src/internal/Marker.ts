@@ -1,5 +1,7 @@
 /** Where a leased instruction goes in a request to a language model: `{{inspo:NAME}}` in a system prompt. */
-import { Result, type Schema } from "effect"
+import { Result } from "effect"
+import * as Limits from "../Limits.ts"
+import * as Place from "./Place.ts"
 
 /** `{{inspo:NAME/TEXT|DEFAULT}}`: the text of an instruction that has several, and what stands in for it, both optional. */
 export interface Marker {
@@ -8,59 +10,76 @@ export interface Marker {
   readonly fallback: string | null
 }
 
-/** The markers of a body; a failure says what is wrong with them. */
-export const find = (body: Schema.Json): Result.Result<ReadonlyArray<Marker>, string> => {
-  const markers: Array<Marker> = []
-  const broken: Array<string> = []
-  changed(body, (prompt) => {
-    const rest = prompt.replaceAll(pattern, (_, population: string, text?: string, fallback?: string) => {
-      markers.push({ population, text: text ?? null, fallback: fallback ?? null })
-      return ""
-    })
-    const [found] = /\{\{inspo:.{0,40}/su.exec(rest) ?? []
-    if (found !== undefined) broken.push(found)
-    return prompt
+/** A marker with its place in a prompt: from the character at `start` up to the one before `end`. */
+export interface Found extends Marker {
+  readonly start: number
+  readonly end: number
+}
+
+/** The markers of a prompt in their order, in a time that is linear in its length. */
+export const scan = (prompt: string): ReadonlyArray<Found> => {
+  const found: Array<Found> = []
+  let last = prompt.lastIndexOf("}}")
+  for (let start = prompt.indexOf(opening); start >= 0 && start < last;) {
+    head.lastIndex = start
+    const match = head.exec(prompt)
+    const [whole = "", population = "", text = null, sign] = match ?? []
+    const begin = start + whole.length
+    // What ends a default is there: it is not after the last one.
+    const close = sign === "|" && begin <= last ? prompt.indexOf("}}", begin) : -1
+    const end = match === null ? -1 : sign === "}}" ? begin : close < 0 ? -1 : close + 2
+    if (end > 0)
+      found.push({ population, text, fallback: sign === "|" ? prompt.slice(begin, close) : null, start, end })
+    start = prompt.indexOf(opening, end > 0 ? end : start + 1)
+  }
+  return found
+}
+
+const opening = "{{inspo:"
+
+/** A marker up to its end, or to its default. It has a length of at most some hundred characters. */
+const head = /\{\{inspo:([A-Za-z0-9][\w.-]{0,199})(?:\/([^|{}]{1,200}))?(\||\}\})/uy
+
+/** A request's body whose markers are known. */
+export interface Marked {
+  readonly markers: ReadonlyArray<Marker>
+  /** The body with `textOf` in place of its markers; all else is as it was, to the byte. */
+  readonly fill: (textOf: (name: string | null) => string) => string
+}
+
+/** The markers of a body, a JSON text; a failure says what is wrong with them. */
+export const find = (body: string): Result.Result<Marked, string> => {
+  const prompts = Place.prompts(body).map((place) => {
+    const literal = body.slice(place.start, place.end)
+    const prompt = Place.textOf(literal)
+    return { place, literal, prompt, found: scan(prompt) }
   })
-  if (broken.length > 0)
-    return Result.fail(`${JSON.stringify(broken[0])} is no marker; expected {{inspo:NAME}}, or {{inspo:NAME|DEFAULT}}`)
+  const markers = prompts.flatMap(({ found }) => found)
+  for (const { found, prompt } of prompts) {
+    const [broken] = /\{\{inspo:.{0,40}/su.exec(pieces(prompt, found).join("")) ?? []
+    if (broken !== undefined)
+      return Result.fail(`${JSON.stringify(broken)} is no marker; expected {{inspo:NAME}}, or {{inspo:NAME|DEFAULT}}`)
+  }
+  if (markers.length > Limits.markersPerRequest)
+    return Result.fail(`there are ${markers.length} markers; expected at most ${Limits.markersPerRequest}`)
   const names = [...new Set(markers.map(({ population }) => population))]
   if (names.length > 1) return Result.fail(`there are markers of ${names.join(" and ")}; expected one population`)
   if (new Set(markers.map(({ text }) => text === null)).size > 1)
     return Result.fail(`there are markers of ${names.join()} with a text and without; expected one kind`)
-  return Result.succeed(markers)
-}
-
-/** The body with `texts` in place of its markers. */
-export const fill = (body: Schema.Json, textOf: (name: string | null) => string): Schema.Json =>
-  changed(body, (prompt) => prompt.replaceAll(pattern, (_, __, name?: string) => textOf(name ?? null)))
-
-const pattern = /\{\{inspo:([A-Za-z0-9][\w.-]{0,199})(?:\/([^|{}]{1,200}))?(?:\|(.*?))?\}\}/gsu
-
-/** A body whose system prompts are changed; what users, tools and models said is not looked at. */
-const changed = (body: Schema.Json, change: (prompt: string) => string): Schema.Json => {
-  if (!isObject(body)) return body
-  const { input, instructions, messages } = body
-  return {
-    ...body,
-    ...(typeof instructions === "string" ? { instructions: change(instructions) } : {}),
-    ...(isArray(messages) ? { messages: messages.map((one) => changedMessage(one, change)) } : {}),
-    ...(isArray(input) ? { input: input.map((one) => changedMessage(one, change)) } : {})
+  const fill: Marked["fill"] = (textOf) => {
+    let at = 0
+    let filled = ""
+    for (const { found, literal, place } of prompts) {
+      if (found.length === 0) continue
+      const texts = found.map(({ end, start, text }) => ({ start, end, text: textOf(text) }))
+      filled += body.slice(at, place.start) + Place.replaced(literal, texts)
+      at = place.end
+    }
+    return filled + body.slice(at)
   }
+  return Result.succeed({ markers, fill })
 }
 
-const changedMessage = (message: Schema.Json, change: (prompt: string) => string): Schema.Json => {
-  if (!isObject(message) || (message["role"] !== "system" && message["role"] !== "developer")) return message
-  const { content } = message
-  if (typeof content === "string") return { ...message, content: change(content) }
-  return isArray(content)
-    ? { ...message, content: content.map((part) => (isText(part) ? { ...part, text: change(part.text) } : part)) }
-    : message
-}
-
-const isArray = (value: Schema.Json | undefined): value is Schema.JsonArray => Array.isArray(value)
-
-const isObject = (value: Schema.Json | undefined): value is Schema.JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-const isText = (part: Schema.Json): part is Schema.JsonObject & { readonly text: string } =>
-  isObject(part) && typeof part["text"] === "string"
+/** A prompt without its markers. */
+const pieces = (prompt: string, found: ReadonlyArray<Found>): ReadonlyArray<string> =>
+  [...found, { start: prompt.length }].map(({ start }, index) => prompt.slice(found[index - 1]?.end ?? 0, start))

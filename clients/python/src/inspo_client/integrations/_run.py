@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import ssl
+import threading
 import time
 import uuid
 from collections.abc import Sequence
@@ -23,8 +24,8 @@ class TrainingRun:
     """
     The cohorts of one training run in a population of the profile `trainer`: `train/0`, `train/1`, …, one for each batch of
     prompts that is sampled at once. Unlike an agent, a trainer does not go on without the server: samples of one group would have
-    different instructions, or rewards would be lost. So every method waits up to `patience` seconds and raises Stopped then; the
-    trainer is resumed from its checkpoint. For any number of threads and of ranks, which all have one of their own.
+    different instructions, or rewards would be lost. So every method waits up to `patience` seconds and raises Stopped then, or at once
+    where the server refuses what it would refuse again; the trainer is resumed from its checkpoint. For any number of threads and of ranks, which all have one of their own.
     """
 
     def __init__(
@@ -47,6 +48,8 @@ class TrainingRun:
         self.run = run
         self._patience = patience
         self._problem = ""
+        #: of the last call of a thread that got no leases: whether the next one would get none
+        self._unleased = threading.local()
         #: whether the first cohort of this trainer is known, its last step, and the validations that were closed
         self._begun = False
         self._step = 0
@@ -175,6 +178,8 @@ class TrainingRun:
                 given = []
             if given and given[0].leased:
                 leases.extend(given)
+            elif self._unleased.final:
+                raise self._stopped(f"got no leases of {cohort}")
             else:
                 time.sleep(min(_PAUSE, left))
         return leases
@@ -182,6 +187,8 @@ class TrainingRun:
     def _note(self, problem: Problem) -> None:
         self._again = self._again or problem.kind == "waiting"
         self._problem = problem.message
+        if problem.kind == "unleased":
+            self._unleased.final = problem.final
 
     def _stopped(self, what: str) -> Stopped:
         why = f": {self._problem}" if self._problem else ""
