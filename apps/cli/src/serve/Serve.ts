@@ -105,10 +105,7 @@ const serveShared = Effect.fnUntraced(function* (
   const known = yield* Deferred.make<Standby.Standby<CommandFailure>>()
   const app = Effect.flatMap(Deferred.await(known), (standby) => standby.app)
   // More exact than what is passed on to an upstream.
-  const populations = Layer.merge(
-    HttpRouter.add("*", "/v1/populations", app),
-    HttpRouter.add("*", "/v1/populations/*", app)
-  )
+  const populations = HttpRouter.add("*", "/v1/populations/*", app)
   const routes = Layer.mergeAll(HttpRouter.add("*", "/*", app), populations, upstream.routes)
   const url = yield* listen("instruction server", input, routes, listening)
   yield* upstream.begin(url)
