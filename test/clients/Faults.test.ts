@@ -266,7 +266,7 @@ describe("the middleware of the AI SDK", () => {
     }
   })
 
-  it("takes the reward of a conversation whose call is made again", async () => {
+  it("takes the reward of a conversation whose call is made again, or that had an answer", async () => {
     const again = async (middleware: Instructing) => {
       await call(middleware, retryable)
       await call(middleware, retryable)
@@ -275,6 +275,12 @@ describe("the middleware of the AI SDK", () => {
       await middleware.report(result, 1)
     }
     assert.deepEqual(await toldOf(again), [{ value: 1 }])
+    const answered = async (middleware: Instructing) => {
+      const result = await call(middleware)
+      await call(middleware, new Error("gone"))
+      await middleware.report(result, 1)
+    }
+    assert.deepEqual(await toldOf(answered), [{ value: 1 }])
     assert.deepEqual(await toldOf(async (middleware) => void (await call(middleware))), [])
   })
 

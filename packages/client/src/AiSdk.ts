@@ -64,8 +64,8 @@ export interface Instructing {
  * Begins the system prompt of each call with the instruction that its conversation is leased: one lease for all calls with the
  * same `providerOptions: { inspo: { conversation } }`, the steps of a tool loop among them. Calls that name none are rejected.
  * Without an answer of the server in time a conversation goes on with the last incumbent, else with the fallback. Where a call of the
- * model fails, a stream of it among them, the lease is given back, or reported as failed once another call of it was answered: at once, or,
- * where the call may be made again, after 90 seconds or at a flush without another call or a report.
+ * model or its stream fails, the lease is given back; where another call of it was answered, it is reported as failed. That waits for 90
+ * seconds, or a flush, where the call may be made again or what was answered reported: another call and a report undo it.
  */
 export const instruct = (inspo: Inspo, population: string, { fallback, ...options }: Options): Instructing => {
   /** Of the conversations that were used last. */
@@ -150,7 +150,7 @@ const failuresOf = (inspo: Inspo) => {
     forget(id)
     // What was never answered says nothing, as if it had not been asked.
     const tell = () => void (answered.has(lease) ? lease.fail() : lease.abandon())
-    if (!mayGoOn(error)) return tell()
+    if (!answered.has(lease) && !mayGoOn(error)) return tell()
     const settle = () => {
       forget(id)
       tell()
