@@ -1,7 +1,9 @@
 /** Refuses what no server of ours should see, before any handler runs. */
 import { isIP } from "node:net"
-import { ByteSize, Effect, type Layer, Semaphore } from "effect"
+import { ByteSize, Effect, type Layer, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as ClientPermits from "./internal/ClientPermits.ts"
+import * as Upload from "./internal/Upload.ts"
 
 export interface Options {
   /**
@@ -11,7 +13,7 @@ export interface Options {
   readonly names: ReadonlyArray<string> | "any"
   /** The largest body that is read, in bytes; 4 MiB by default. */
   readonly maxBodyBytes?: number
-  /** Of paths whose answers wait for others: their large requests wait for each other alone, sixteen at a time. */
+  /** Of paths whose answers wait for others: their large requests wait for each other alone, 32 at a time, 16 of one client. */
   readonly isSlow?: (path: string) => boolean
   /** How a refusal is answered; as JSON with a `detail` by default. */
   readonly answer?: (refusal: Refusal) => HttpServerResponse.HttpServerResponse
@@ -19,7 +21,7 @@ export interface Options {
 
 /** What is refused: `field` has the value and was expected otherwise; `size` and `limit` where it is too large. */
 export interface Refusal {
-  readonly status: 400 | 403 | 413 | 414
+  readonly status: 400 | 403 | 408 | 413 | 414
   readonly field: "host" | "origin" | "path" | "body"
   readonly value: string
   readonly reason: string
@@ -30,19 +32,28 @@ export interface Refusal {
 /**
  * Refuses, whatever the route: a request under a foreign name (403) or under what is none (400), one that a page of another origin makes (403), a path
  * and query of more than 2,048 characters (414), a body above the limit (413, where its length is told; reading fails
- * beyond the limit where it is not). Requests with a body of more than 1 MiB, or of a length that is not told, are answered
- * two at a time and the others left to wait unread, so that many of them do not fill the memory.
+ * beyond the limit where it is not). Requests with a body of more than 1 MiB, or of an unknown length, are answered four at a
+ * time, two of one client, and the others wait unread, so that many of them do not fill the memory. One whose body arrives
+ * at less than 4 kB a second for 5 seconds is refused (408, or a closed connection) and gives up its place.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
   const { answer: answered = plain, isSlow = () => false, maxBodyBytes = 4 * 2 ** 20, names } = options
-  const large = Semaphore.makeUnsafe(2)
-  const largeAndSlow = Semaphore.makeUnsafe(16)
+  const large = ClientPermits.make(4)
+  const largeAndSlow = ClientPermits.make(32)
   return HttpRouter.middleware(
     (answer) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const refused = refusal(request, { names, maxBodyBytes })
         if (refused !== null) return Effect.succeed(answered(refused))
-        return isLarge(request) ? (isSlow(request.url) ? largeAndSlow : large).withPermit(answer) : answer
+        if (!isLarge(request)) return answer
+        const permits = isSlow(request.url) ? largeAndSlow : large
+        const client = Option.getOrElse(request.remoteAddress, () => "")
+        return permits.withPermit(client)(
+          Effect.raceFirst(
+            answer,
+            Effect.map(Upload.stalled(request), () => answered(tooSlow))
+          )
+        )
       }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes))),
     { global: true }
   )
@@ -80,6 +91,13 @@ const tooLong = (status: 413 | 414, field: "path" | "body", found: string, size:
   size,
   limit
 })
+
+const tooSlow: Refusal = {
+  status: 408,
+  field: "body",
+  value: "incomplete",
+  reason: `the body stopped arriving; expected at least ${Upload.leastRate} bytes a second`
+}
 
 const isLarge = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers">): boolean =>
   Number(headers["content-length"] ?? 0) > 2 ** 20 || headers["transfer-encoding"] !== undefined
