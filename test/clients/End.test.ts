@@ -20,7 +20,7 @@ for (let sample = 0; sample < 200; sample++) {
 }
 `
 
-/** Tells three rewards of two populations, and ends at once. */
+/** Sends three rewards of two populations, and ends at once. */
 const hasty = (url: string): string => `
 import { Inspo } from ${JSON.stringify(import.meta.resolve("@inspo/client"))}
 const inspo = new Inspo({ urls: ["${url}"] })

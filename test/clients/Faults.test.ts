@@ -221,8 +221,8 @@ describe("the middleware of the AI SDK", () => {
   const retryable = Object.assign(new Error("busy"), { isRetryable: true })
   const params = { prompt: [], providerOptions: { inspo: { conversation: "talk" } } }
 
-  /** What the server is told of one conversation. */
-  const toldOf = async (talk: (middleware: Instructing) => Promise<void>) => {
+  /** What the server gets of one conversation. */
+  const reportsOf = async (talk: (middleware: Instructing) => Promise<void>) => {
     const server = new ReferenceServer()
     await server.start()
     try {
@@ -257,12 +257,14 @@ describe("the middleware of the AI SDK", () => {
 
   it("gives a lease back whose call fails, and reports one as failed that was answered before", async () => {
     for (const error of [new Error("gone"), retryable]) {
-      assert.deepEqual(await toldOf(async (middleware) => void (await call(middleware, error))), [{ abandoned: true }])
+      assert.deepEqual(await reportsOf(async (middleware) => void (await call(middleware, error))), [
+        { abandoned: true }
+      ])
       const answeredBefore = async (middleware: Instructing) => {
         await call(middleware)
         await call(middleware, error)
       }
-      assert.deepEqual(await toldOf(answeredBefore), [{ failed: true }])
+      assert.deepEqual(await reportsOf(answeredBefore), [{ failed: true }])
     }
   })
 
@@ -274,26 +276,28 @@ describe("the middleware of the AI SDK", () => {
       await call(middleware, retryable)
       await middleware.report(result, 1)
     }
-    assert.deepEqual(await toldOf(again), [{ value: 1 }])
+    assert.deepEqual(await reportsOf(again), [{ value: 1 }])
     const answered = async (middleware: Instructing) => {
       const result = await call(middleware)
       await call(middleware, new Error("gone"))
       await middleware.report(result, 1)
     }
-    assert.deepEqual(await toldOf(answered), [{ value: 1 }])
-    assert.deepEqual(await toldOf(async (middleware) => void (await call(middleware))), [])
+    assert.deepEqual(await reportsOf(answered), [{ value: 1 }])
+    assert.deepEqual(await reportsOf(async (middleware) => void (await call(middleware))), [])
   })
 
   it("does so with streams that fail, break, end early or are cancelled", async () => {
     const broken = () => new ReadableStream<StreamPart>({ pull: (controller) => controller.error(new Error("reset")) })
     const failing = () => streamOf({ type: "error", error: "busy" }, { type: "finish" })
     for (const made of [failing, broken, () => streamOf({ type: "text-delta" }), () => streamOf()])
-      assert.deepEqual(await toldOf((middleware) => stream(middleware, made()).catch(() => {})), [{ abandoned: true }])
-    assert.deepEqual(await toldOf((middleware) => stream(middleware, streamOf({ type: "finish" }), true)), [
+      assert.deepEqual(await reportsOf((middleware) => stream(middleware, made()).catch(() => {})), [
+        { abandoned: true }
+      ])
+    assert.deepEqual(await reportsOf((middleware) => stream(middleware, streamOf({ type: "finish" }), true)), [
       { abandoned: true }
     ])
     assert.deepEqual(
-      await toldOf((middleware) => stream(middleware, streamOf({ type: "text-delta" }, { type: "finish" }))),
+      await reportsOf((middleware) => stream(middleware, streamOf({ type: "text-delta" }, { type: "finish" }))),
       []
     )
   })
@@ -323,8 +327,8 @@ for (const subject of [typescript(), python("sync"), python("asyncio")]) {
           assert.deepInclude(asked.returned, { leased: false, text: "Be." })
           assert.isBelow(asked.milliseconds, 200 + slack)
           await subject.call({ call: "tell", lease: "one", value: 1 })
-          const told = await subject.call({ call: "flush", with: { timeout: 200 } })
-          assert.isBelow(told.milliseconds, 200 + slack)
+          const flushing = await subject.call({ call: "flush", with: { timeout: 200 } })
+          assert.isBelow(flushing.milliseconds, 200 + slack)
         }
       } finally {
         server.close()

@@ -28,8 +28,8 @@ const Step = Schema.Union([
   Schema.Struct({ accepted: Schema.Array(Schema.Record(Schema.String, Schema.Json)) }),
   /** The kinds of problems that the client told, in order of the alphabet. */
   Schema.Struct({ problems: Schema.Array(Schema.String) }),
-  /** The last problem that it told. */
-  Schema.Struct({ told: Schema.Json })
+  /** The last problem that it reported. */
+  Schema.Struct({ problem: Schema.Json })
 ])
 
 const Scenario = Schema.Struct({
@@ -120,7 +120,7 @@ const play = async (
           place,
           isReal
         )
-      else if ("told" in step) assertHolds((await subject.call({ call: "counts" })).problem, step.told, place)
+      else if ("problem" in step) assertHolds((await subject.call({ call: "counts" })).problem, step.problem, place)
       else {
         told = await subject.call({ call: "counts" })
         assert.deepStrictEqual([...new Set(told.problems)].sort(), step.problems, place)

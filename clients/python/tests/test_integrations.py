@@ -33,7 +33,7 @@ class Training(unittest.TestCase):
             run.leases(0, [LeaseRequest("k")])
 
     def test_refused(self) -> None:
-        """Where the server would refuse again, training stops at once, and is told what the server said."""
+        """Where the server would refuse again, training stops at once, with what the server said."""
         refusals = {
             "no such population": (404, {"type": "urn:inspo:not-found", "detail": "no such population", "remedy": "Make it"}),
             "a cohort": (400, {"type": "urn:inspo:invalid-request", "expected": "a cohort", "remedy": "Name one"}),

@@ -149,11 +149,11 @@ const failuresOf = (inspo: Inspo) => {
     if (id === null) return
     forget(id)
     // What was never answered says nothing, as if it had not been asked.
-    const tell = () => void (answered.has(lease) ? lease.fail() : lease.abandon())
-    if (!answered.has(lease) && !mayGoOn(error)) return tell()
+    const report = () => void (answered.has(lease) ? lease.fail() : lease.abandon())
+    if (!answered.has(lease) && !mayGoOn(error)) return report()
     const settle = () => {
       forget(id)
-      tell()
+      report()
     }
     const end = inspo.onFlush(settle)
     const timer = setTimeout(settle, patience)
@@ -177,7 +177,7 @@ const mayGoOn = (error: unknown): boolean => {
 /** Milliseconds for which the AI SDK may wait before it makes a call again, and more. */
 const patience = 90_000
 
-/** A stream whose end is changed by `finish`, and of which is told where it fails or is broken off. */
+/** A stream whose last part is changed by `finish`; `failed` is called where it fails or is cancelled. */
 const watched = <P extends Part>(
   stream: ReadableStream<P>,
   finish: (part: P) => Promise<P>,

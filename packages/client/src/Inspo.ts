@@ -342,8 +342,8 @@ export class Inspo {
     if (made !== undefined) return made
     check(/^[A-Za-z0-9][\w.-]{0,199}$/u.test(name), "population", name, "letters, digits and . _ -")
     const path = `/v1/populations/${name}`
-    const tell = (kind: "waiting" | "lost", message: string) => this.#tell(kind, name, message)
-    const outbox = Outbox.make({ ...this.#options, ask: this.#ask, path, tell })
+    const report = (kind: "waiting" | "lost", message: string) => this.#tell(kind, name, message)
+    const outbox = Outbox.make({ ...this.#options, ask: this.#ask, path, report })
     const population: Population = { path, outbox, notBefore: 0 }
     this.#populations.set(name, population)
     return population

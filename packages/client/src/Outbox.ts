@@ -20,8 +20,8 @@ export interface Options {
   readonly maxQueuedCharacters: number
   /** The pause after the first failure, in milliseconds. */
   readonly retryDelay: number
-  /** Told of every try that failed, and of what waits when the process ends. */
-  readonly tell: (kind: "waiting" | "lost", message: string) => void
+  /** Called for every try that failed, and for what waits when the process ends. */
+  readonly report: (kind: "waiting" | "lost", message: string) => void
 }
 
 export interface Outbox {
@@ -44,7 +44,7 @@ const patience = 10_000
 const mostRefusals = 8
 
 export const make = (options: Options): Outbox => {
-  const { ask, path, retryDelay, tell } = options
+  const { ask, path, report, retryDelay } = options
   const { add, batch, queue, remove } = bounded(options)
   let wake = () => {}
   let sending = 0
@@ -54,7 +54,7 @@ export const make = (options: Options): Outbox => {
   let refusals = 0
   let running: Promise<void> | undefined
 
-  const end = () => tell("lost", `${queue.length} rewards wait as the process ends; call flush() first`)
+  const end = () => report("lost", `${queue.length} rewards wait as the process ends; call flush() first`)
 
   const deliver = async () => {
     ends.add(end)
@@ -72,7 +72,7 @@ export const make = (options: Options): Outbox => {
         continue
       }
       sending = 0
-      tell("waiting", answer.reason)
+      report("waiting", answer.reason)
       if (isFinal(answer)) {
         // One that is refused keeps back no others: halves find it.
         if (sent.length > 1) {

@@ -107,7 +107,7 @@ export const problem = (body: unknown): string | undefined => {
 export const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing")
 
-/** A text of somebody else's, fit for a terminal and a log: without control characters, and short. */
+/** Makes a server's text fit for a terminal and a log: short, and without control characters. */
 export const printable = (text: string): string => text.slice(0, 1000).replace(/[\p{C}\p{Z}]+/gu, " ")
 
 /** What each of some is read as, undefined where one cannot be. */

@@ -44,7 +44,7 @@ export const parse = (written: string, options: ParseOptions = {}): ParsedAnswer
   }
 }
 
-const candidateTag = /<\s*(\/?)\s*ins[_ -]?(\d+)\s*>/gi
+const candidateTag = /<\s*(?:(\/)\s*)?ins[_ -]?(\d+)\s*>/gi
 
 /** The answer with angle brackets, where it holds tags with escaped ones only. */
 const unescape = (answer: string): string =>

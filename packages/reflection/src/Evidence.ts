@@ -107,7 +107,7 @@ export const history = (scored: ProposeRequest["history"], budget: number, count
 
 /** An instruction as it is shown: tags of the prompt lose their brackets, all others stay. */
 export const withoutPromptTags = (text: string): string =>
-  text.replace(/<(\s*\/?\s*(?:ins|score)[_ -]?\d+\s*)>/giu, "‹$1›")
+  text.replace(/<(\s*(?:\/\s*)?(?:ins|score)[_ -]?\d+\s*)>/giu, "‹$1›")
 
 /** Text from outside with ‹ and › for angle brackets, except in the tags named. */
 export const quoteText = (text: string, tags: ReadonlyArray<string> = []): string => {

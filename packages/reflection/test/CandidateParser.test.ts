@@ -72,4 +72,10 @@ describe("parse", () => {
   ])("reads %s", (_, answer, texts) => {
     assert.deepStrictEqual(CandidateParser.parse(answer).texts, texts)
   })
+
+  it("takes a time that is linear in an answer, whatever is in it", () => {
+    const began = performance.now()
+    assert.deepStrictEqual(CandidateParser.parse(`<${" ".repeat(200_000)}`).texts, [])
+    assert.isBelow(performance.now() - began, 1000)
+  })
 })

@@ -128,6 +128,14 @@ describe("history", () => {
     )
   })
 
+  it("takes a time that is linear in a text, whatever is in it", () => {
+    const text = `<${" ".repeat(200_000)}`
+    const began = performance.now()
+    assert.strictEqual(Evidence.withoutPromptTags(text), text)
+    assert.isBelow(performance.now() - began, 1000)
+    assert.strictEqual(Evidence.withoutPromptTags("< / ins_1 ><ins 2></b>"), "‹ / ins_1 ›‹ins 2›</b>")
+  })
+
   it("shows the best where there is no room for all, and one at least", () => {
     const all = [scored("a", 0.1), scored("b", 0.9), scored("c", 0.5)]
     assert.match(

@@ -476,7 +476,7 @@ _clients: weakref.WeakSet[Inspo] = weakref.WeakSet()
 
 @atexit.register
 def _at_exit() -> None:
-    """Tells what is lost: threads that tell rewards keep no program from ending."""
+    """Reports the rewards that are lost: threads that send rewards keep no program from ending."""
     for client in list(_clients):
         client._at_exit()
 

@@ -131,7 +131,7 @@ def _text(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """A text of somebody else's, fit for a terminal and a log: without control characters, and short."""
+    """Makes a server's text fit for a terminal and a log: short, and without control characters."""
     return re.sub(" +", " ", "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text[:1000]))
 
 
