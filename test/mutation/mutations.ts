@@ -690,5 +690,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     'segments?.[0] === "populations"',
     "segments === null",
     "passes on what is asked of populations, with its key"
+  ),
+  conversation(
+    "recorder.asideTokens += asked.prompt.length",
+    "recorder.asideTokens += 0",
+    "a condensation costs nothing"
   )
 ]

@@ -150,14 +150,16 @@ const mostOf = (
   scoringAtMost: (question: Question.Question) => Spent.Spent
 ) => {
   const limit = ["search-r1", "search-r1-exact"].includes(algorithm.rollout.agent) ? maximumTokens(algorithm) : Infinity
-  const played = { ...Ledger.nothing, rollouts: 1, tokens: Math.min(limit, contextLength) }
+  // Each turn of it may have an answer beside the conversation, with a prompt of its own.
+  const asides = algorithm.rollout.agent === "search-o1" ? algorithm.rollout.maxTurns : 0
+  const played = { ...Ledger.nothing, rollouts: 1, tokens: Math.min(limit, contextLength) + asides * contextLength }
   return ({ question }: Episode) => Ledger.add(played, Ledger.ofSpent(scoringAtMost(question)))
 }
 
-const costOf = ({ promptTokens, responseTokens, scoring }: Trajectory.Trajectory): Ledger.Amounts =>
+const costOf = (trajectory: Trajectory.Trajectory): Ledger.Amounts =>
   Ledger.add(
-    { ...Ledger.nothing, rollouts: 1, tokens: promptTokens + responseTokens },
-    Ledger.ofSpent(scoring ?? Spent.nothing)
+    { ...Ledger.nothing, rollouts: 1, tokens: Trajectory.tokens(trajectory) },
+    Ledger.ofSpent(trajectory.scoring ?? Spent.nothing)
   )
 
 /** What {@link make} gives. */

@@ -48,9 +48,10 @@ export type FinishReason = typeof FinishReason.Type
 /**
  * What a trajectory amounts to, without its tokens: what events, buffers and reports carry.
  *
- * `answer` is the extracted final answer, or null when there is none. `toolCalls` counts answered calls of tools and
- * `responseTokens` all tokens after the prompt, observations included. The reward of a failed trajectory is 0 and says
- * nothing about the policy (see {@link isFailed}).
+ * `answer` is the extracted final answer, or null when there is none. `toolCalls` counts answered calls of tools,
+ * `responseTokens` all tokens after the prompt, observations included, and `asideTokens` those of prompts and answers beside
+ * the conversation, as where an agent condenses what a tool returned. The reward of a failed trajectory is 0 and says nothing
+ * about the policy (see {@link isFailed}).
  */
 export const TrajectorySummary = Schema.Struct({
   id: TrajectoryId,
@@ -62,7 +63,8 @@ export const TrajectorySummary = Schema.Struct({
   turns: Schema.Int,
   finishReason: FinishReason,
   promptTokens: Schema.Int,
-  responseTokens: Schema.Int
+  responseTokens: Schema.Int,
+  asideTokens: Schema.optionalKey(Schema.Int)
 })
 export interface TrajectorySummary extends Schema.Schema.Type<typeof TrajectorySummary> {}
 
@@ -104,5 +106,14 @@ export const summary = (trajectory: Trajectory): TrajectorySummary => ({
   turns: trajectory.turns,
   finishReason: trajectory.finishReason,
   promptTokens: trajectory.promptTokens,
-  responseTokens: trajectory.responseTokens
+  responseTokens: trajectory.responseTokens,
+  ...(trajectory.asideTokens === undefined ? {} : { asideTokens: trajectory.asideTokens })
 })
+
+/** All tokens that a trajectory took, each once: what budgets and the ledger count. */
+export const tokens = ({
+  asideTokens = 0,
+  promptTokens,
+  responseTokens
+}: Pick<TrajectorySummary, "promptTokens" | "responseTokens" | "asideTokens">): number =>
+  promptTokens + responseTokens + asideTokens

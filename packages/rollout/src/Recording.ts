@@ -3,12 +3,14 @@ import type { Observation } from "./Observation.ts"
 
 /**
  * What happened in an episode so far. `response`, `logprobs` and `mask` are parallel, as in a trajectory; `toolCalls` counts
- * answered calls.
+ * answered calls, `asideTokens` the tokens beside the conversation.
  */
 export interface Recording extends Pick<
   Trajectory.Trajectory,
   "prompt" | "response" | "logprobs" | "mask" | "transcript" | "toolCalls"
-> {}
+> {
+  readonly asideTokens: number
+}
 
 /** A turn as it is recorded: its text, and its tokens with their log-probabilities. */
 export interface Written {
@@ -25,6 +27,7 @@ export class Recorder implements Recording {
   readonly mask: Array<0 | 1> = []
   readonly transcript: Array<Trajectory.Turn> = []
   toolCalls = 0
+  asideTokens = 0
 
   /** A turn of the policy, and the action read from it. */
   write({ logprobs, text, tokens }: Written, action: Trajectory.Action): void {

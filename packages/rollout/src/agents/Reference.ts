@@ -59,8 +59,11 @@ const transcription = ({ config, contextLength, tokenizer }: Setting): Transcrip
     kept: (recording) => {
       const prompt = recording.prompt.slice(-config.maxStartTokens)
       const length = Math.min(config.maxPromptTokens, contextLength - prompt.length)
+      const cut = recording.prompt.length - prompt.length + Math.max(0, recording.response.length - length)
       return {
         ...recording,
+        // Trained on or not, these tokens were paid for.
+        asideTokens: recording.asideTokens + cut,
         prompt,
         response: recording.response.slice(0, length),
         logprobs: recording.logprobs.slice(0, length),

@@ -81,7 +81,7 @@ const unscored = { answer: null, reward: 0 }
 
 const trajectory = (
   { id, instruction, question }: Episode,
-  { logprobs, mask, prompt, response, toolCalls, transcript }: Recording,
+  { asideTokens, logprobs, mask, prompt, response, toolCalls, transcript }: Recording,
   { failure, reason }: Pick<End, "failure" | "reason">,
   { answer, reward, spent }: Scored
 ): Trajectory.Trajectory => ({
@@ -100,6 +100,7 @@ const trajectory = (
   logprobs,
   mask,
   transcript,
+  ...(asideTokens === 0 ? {} : { asideTokens }),
   ...(failure === undefined ? {} : { failure }),
   ...(spent === undefined ? {} : { scoring: spent })
 })

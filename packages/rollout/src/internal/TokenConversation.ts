@@ -82,7 +82,10 @@ const about = (
     },
     *aside(name, messages, stop) {
       const asked = request(tokenizer.prompt(messages), `${recorder.transcript.length - 1}/${name}`, stop)
-      return asked.maxTokens < 1 ? null : tokenizer.decode((yield* sample(asked)).tokens)
+      if (asked.maxTokens < 1) return null
+      const { tokens } = yield* sample(asked)
+      recorder.asideTokens += asked.prompt.length + tokens.length
+      return tokenizer.decode(tokens)
     },
     open,
     spare: (messages) => {

@@ -204,6 +204,33 @@ describe("ircot", () => {
   )
 })
 
+describe("tokens", () => {
+  it.effect.each(["direct", "rag", "ircot", "search-o1", "search-r1"] as const)(
+    "count whatever the engine wrote and was shown, each once: %s",
+    (agent) =>
+      Effect.gen(function* () {
+        const script = (prompt: string) =>
+          prompt.includes(SearchO1.request)
+            ? " She was born in Ostrel Bay."
+            : prompt.includes("</information>") || agent === "rag" || agent === "direct"
+              ? "<answer> Ostrel Bay</answer>"
+              : "<search> Marlen Tovik</search>"
+        const { prompts, requests, trajectories } = yield* play(script, { config: { agent } })
+        const trajectory = trajectories[0] ?? assert.fail()
+        const isAside = (prompt: string) => prompt.includes(SearchO1.request)
+        // The engine ends a sequence that has no stop with a token of its own.
+        const asides = requests.flatMap(({ prompt }, at) =>
+          isAside(prompts[at] ?? "") ? [prompt.length + tokenizer.encode(script(prompts[at] ?? "")).length + 1] : []
+        )
+        const aside = asides.reduce((sum, one) => sum + one, 0)
+        assert.strictEqual(trajectory.asideTokens ?? 0, aside)
+        assert.strictEqual(aside > 0, agent === "search-o1")
+        const { promptTokens, responseTokens } = trajectory
+        assert.strictEqual(Trajectory.tokens(trajectory), promptTokens + responseTokens + aside)
+      })
+  )
+})
+
 describe("search-o1", () => {
   const script = (prompt: string) =>
     prompt.includes(SearchO1.request)

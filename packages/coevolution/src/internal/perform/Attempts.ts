@@ -64,6 +64,6 @@ export const failures = (
     : {}
 }
 
-/** Prompt and response tokens. */
+/** All tokens of some trajectories. */
 export const tokens = (trajectories: ReadonlyArray<Trajectory.Trajectory>): number =>
-  trajectories.reduce((total, { promptTokens, responseTokens }) => total + promptTokens + responseTokens, 0)
+  trajectories.reduce((total, trajectory) => total + Trajectory.tokens(trajectory), 0)
