@@ -32,12 +32,9 @@ export interface StudyInput {
 export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Host<E, R>, input: StudyInput) {
   const study = yield* Effect.fromOption(Arr.findFirst(studies, ({ name }) => name === input.study)).pipe(Effect.orDie)
   const launchedAt = yield* Clock.currentTimeMillis
-  const seedsOf = (flag: string, text: string) =>
-    Effect.mapError(Effect.fromResult(parseSeeds(flag, text)), (problem) => new InvalidStudy({ problem }))
-  const seeds = yield* seedsOf("--seeds", input.seeds)
-  const furtherSeeds = new Set(yield* seedsOf("--further-seeds", input.furtherSeeds))
   const preset = Option.getOrElse(input.preset, () => (input.scale === "full" ? "paper" : "quick"))
   const chosen = yield* chooseArms(study, preset, input.arms)
+  const { furtherSeeds, seeds } = yield* seedsOf(input, study, chosen)
   const configured = yield* host.config(preset, [
     ...(input.scale === "smoke" ? smoke : []),
     ...(study.frozen === true ? ["train.fromStep=null"] : []),
@@ -143,6 +140,26 @@ const withQuestions = Effect.fnUntraced(function* <E, R>(
 
 /** Where rows name no splits, one question in so many is a test question. */
 const heldOutOf = 5
+
+/** The seeds of the main arms and of the others; refuses those that leave an arm without a run. */
+const seedsOf = Effect.fnUntraced(function* (
+  input: Pick<StudyInput, "furtherSeeds" | "seeds">,
+  { main }: Pick<Study, "main">,
+  chosen: ReadonlyArray<Pick<Arm, "name">>
+) {
+  const read = (flag: string, text: string) =>
+    Effect.mapError(Effect.fromResult(parseSeeds(flag, text)), (problem) => new InvalidStudy({ problem }))
+  const seeds = yield* read("--seeds", input.seeds)
+  const furtherSeeds = new Set(yield* read("--further-seeds", input.furtherSeeds))
+  const further = chosen.filter(({ name }) => !main.includes(name)).map(({ name }) => name)
+  if (further.length > 0 && !seeds.some((seed) => furtherSeeds.has(seed)))
+    return yield* new InvalidStudy({
+      problem:
+        `--further-seeds is ${input.furtherSeeds} and --seeds ${input.seeds}, which share no seed, so that ` +
+        `${further.join(", ")} would not run; give --further-seeds ${input.seeds}, or other --arms.`
+    })
+  return { seeds, furtherSeeds }
+})
 
 /** The command that makes the study again. */
 const commandLine = (program: string, study: Study, input: StudyInput): string =>

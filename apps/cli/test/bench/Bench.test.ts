@@ -56,6 +56,16 @@ describe("bench", () => {
       { study: some("gate"), set: ["evaluation.questions=1"] },
       "passages has 1 questions, expected at least 2"
     ],
+    [
+      "seeds on which an arm would not run",
+      { study: some("tuning"), seeds: some("31-34") },
+      "--further-seeds is 100-102 and --seeds 31-34, which share no seed, so that"
+    ],
+    [
+      "further seeds that are none of the seeds",
+      { study: some("static-vs-evolved"), seeds: some("31-34"), furtherSeeds: some("1-3") },
+      "give --further-seeds 31-34"
+    ],
     ["no simulations", { study: some("pruning"), simulations: Option.some(0) }, "expected 1 or more"],
     ["an unknown arm", { study: some("ablation"), arms: some("nix") }, "expected some of evolved, static"],
     [
