@@ -1,6 +1,6 @@
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { handler, trusting } from "./handler.ts"
 
 export const exportRun = Command.make(
   "export",
@@ -12,13 +12,16 @@ export const exportRun = Command.make(
       Flag.withMetavar("DIR"),
       Flag.withDescription("New or empty directory for what is deployed")
     ),
+    trust: flags.trust,
     json: flags.json
   },
-  (input) =>
-    handler(
+  ({ trust, ...input }) =>
+    trusting(
+      trust,
+      handler(
       () => import("../run/Export.ts"),
       ({ exportRun }) => exportRun(input)
-    )
+    ))
 ).pipe(
   Command.withDescription(
     "Write policy, tokenizer and best instruction of a finished run for deployment, or the incumbent of a served population, and why it is"

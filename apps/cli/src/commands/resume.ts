@@ -1,6 +1,6 @@
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { handler, trusting } from "./handler.ts"
 
 export const resume = Command.make(
   "resume",
@@ -26,14 +26,17 @@ export const resume = Command.make(
       Flag.withDefault(false)
     ),
     ...flags.tracking,
+    trust: flags.trust,
     json: flags.json,
     quiet: flags.quiet
   },
-  (input) =>
-    handler(
+  ({ trust, ...input }) =>
+    trusting(
+      trust,
+      handler(
       () => import("../run/Branch.ts"),
       ({ goOn }) => goOn(input)
-    )
+    ))
 ).pipe(
   Command.withDescription(
     "Continue a run that was stopped; the result is the same as without the stop. With --at, continue a branch of it that " +

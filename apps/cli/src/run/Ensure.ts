@@ -7,6 +7,7 @@ import { CommandFailure } from "../Failure.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readLedger, readRun } from "../runDirectory/Read.ts"
+import * as Trust from "../runDirectory/Trust.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
 import { session } from "./Session.ts"
@@ -45,6 +46,7 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
     if (state.phase._tag === "Finished") return state
   }
   yield* fs.makeDirectory(directory, { recursive: true })
+  yield* Trust.remember(directory, config)
   yield* replaceFile(files.config, `${wanted}\n`)
   const { state } = yield* session({
     ...options,

@@ -21,7 +21,8 @@ import { CommandFailure, UsageError } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
-import { readConfig } from "../runDirectory/Read.ts"
+import { layerReading, readConfig } from "../runDirectory/Read.ts"
+import * as Trust from "../runDirectory/Trust.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import { encodeConfig } from "./Ensure.ts"
 
@@ -46,11 +47,13 @@ export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
     return yield* new UsageError({
       problem: `schedule.steps is ${config.schedule.steps}, expected at least --at, ${at}.`
     })
+  yield* Trust.ensureChanged(directory, { before: parent, after: config, use: "run" })
   const loaded = yield* loadData(config)
   const branch = yield* Effect.flatMap(Journal, (journal) => history(journal, input, { parent, config, loaded })).pipe(
-    Effect.provide(layerJournal(directory, parent, "read-only"), { local: true })
+    Effect.provide(layerReading(directory, parent), { local: true })
   )
   const { directory: target, discard } = yield* claim(out)
+  yield* Trust.remember(target, config)
   yield* write(branch, { input, parent, config, target }).pipe(Effect.onError(() => discard))
 
   return { runDir: target, events: branch.events.length, records: branch.records.length }
@@ -214,7 +217,7 @@ const write = Effect.fnUntraced(function* (
       fs.copyFile(`${filesOf(input.directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)
     )
   }
-  const source = layerJournal(input.directory, parent, "read-only")
+  const source = layerReading(input.directory, parent)
   yield* Effect.gen(function* () {
     const journal = yield* Journal
     yield* Effect.flatMap(Journal, (from) => copyRecords(from, journal, branch.records)).pipe(
