@@ -312,6 +312,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "everyone is guaranteed a group once"
   ),
   apply(
+    "].filter(({ step }) => !event.removed.includes(step)),",
+    "].filter(({ step }) => step === event.step || !event.removed.includes(step)),",
+    "a branch goes on from a checkpoint that its run had removed"
+  ),
+  apply(
     ".filter(({ trajectoryId }) => reflected.has(trajectoryId))",
     ".filter(({ trajectoryId }) => !reflected.has(trajectoryId))",
     "verifies on the reflected failures"

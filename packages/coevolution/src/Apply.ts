@@ -138,9 +138,10 @@ const saved = (
 ): RunState.RunState => ({
   ...state,
   checkpoints: [
-    ...state.checkpoints.filter(({ step }) => !event.removed.includes(step)),
+    ...state.checkpoints,
     { step: event.step, checkpoint: event.checkpoint }
-  ],
+    // A branch of a run names itself here where the run had removed it by then.
+  ].filter(({ step }) => !event.removed.includes(step)),
   phase: assertPhase(state, event, "Checkpoint").following
 })
 

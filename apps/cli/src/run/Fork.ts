@@ -11,7 +11,7 @@ import {
 } from "@inspo/coevolution"
 import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
-import { Array as Arr, Effect, Equal, FileSystem, Result } from "effect"
+import { Array as Arr, Effect, FileSystem, Result } from "effect"
 import { Digest } from "effect/crypto"
 import { type LoadedData, loadData } from "../config/Data.ts"
 import { orUsage } from "../config/Input.ts"
@@ -56,7 +56,12 @@ export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
   yield* Trust.remember(target, config)
   yield* write(branch, { input, parent, config, target }).pipe(Effect.onError(() => discard))
 
-  return { runDir: target, events: branch.events.length, records: branch.records.length }
+  return {
+    runDir: target,
+    events: branch.events.length,
+    records: branch.records.length,
+    trainedFrom: branch.trainedFrom
+  }
 })
 
 /** A branch keeps the world of its run, also under another seed. */
@@ -71,14 +76,17 @@ interface Branch {
   readonly records: ReadonlyArray<{ readonly kind: string; readonly key: string; readonly step: number }>
   readonly checkpoints: ReadonlyArray<string>
   readonly loaded: LoadedData
+  /** The step of the last checkpoint that is there: what follows is trained again. */
+  readonly trainedFrom: number
 }
 
 /** What a branch takes over. */
 const history = Effect.fnUntraced(function* (
   journal: Journal["Service"],
-  { at, directory }: ForkInput,
+  input: ForkInput,
   { config, loaded, parent }: { readonly parent: RunConfig; readonly config: RunConfig; readonly loaded: LoadedData }
 ) {
+  const { at, directory } = input
   const { damage, entries } = yield* EventLog.readIntact(journal)
   const events = entries.map(({ event }) => event)
   const [started] = events
@@ -102,10 +110,10 @@ const history = Effect.fnUntraced(function* (
   }
 
   const available = yield* availableCheckpoints(directory, parent, yield* foldStored({ algorithm: parent }, events))
-  const shared = events
-    .slice(1, end)
-    .filter((event) => event._tag !== "CheckpointSaved" || available.some((one) => Equal.equals(one, event.checkpoint)))
-  const saved = shared.flatMap((event) => (event._tag === "CheckpointSaved" ? [event] : []))
+  const shared = inherited(events.slice(1, end), available)
+  const saved = shared.flatMap((event) =>
+    event._tag === "CheckpointSaved" && !event.removed.includes(event.step) ? [event] : []
+  )
   if (!saved.some(({ step }) => step === 0))
     return yield* new CommandFailure({
       problem: `The first checkpoint of ${directory} is gone, without which no run can end.`
@@ -136,21 +144,45 @@ const history = Effect.fnUntraced(function* (
         .map(({ key, step }) => ({ kind, key, step }))
     )
   )
+  const taken: Branch["events"] = [
+    {
+      ...started,
+      algorithm: algorithmOf(config),
+      strategies: strategiesOf(config),
+      search: loaded.data.search,
+      forkedFrom
+    },
+    ...shared
+  ]
+  yield* assertFits(taken, input, { parent, config })
   return {
-    events: [
-      {
-        ...started,
-        algorithm: algorithmOf(config),
-        strategies: strategiesOf(config),
-        search: loaded.data.search,
-        forkedFrom
-      },
-      ...shared
-    ],
+    events: taken,
     records: records.flat(),
     checkpoints: saved.map(({ checkpoint }) => checkpoint.uri),
-    loaded
+    loaded,
+    trainedFrom: saved.reduce((latest, { step }) => Math.max(latest, step), 0)
   } satisfies Branch
+})
+
+/** Refuses settings under which the shared steps would have gone another way, such as another schedule. */
+const assertFits = Effect.fnUntraced(function* (
+  events: Branch["events"],
+  { at }: ForkInput,
+  { config, parent }: { readonly parent: RunConfig; readonly config: RunConfig }
+) {
+  yield* foldStored({ algorithm: config }, events).pipe(
+    Effect.mapError((cause) => {
+      const changed = AlgorithmDiff.of(algorithmOf(parent), algorithmOf(config))
+      const scheduled = changed.filter(({ field }) => /^(?:schedule|checkpoint|evaluation)\./u.test(field))
+      const named = (scheduled.length === 0 ? changed : scheduled).map((one) => AlgorithmDiff.tell(one)).join(", ")
+      return new UsageError({
+        problem:
+          `The first ${at} steps cannot be shared under other settings of when things happen: ${named}. ` +
+          "Leave them as they are, or give an earlier --at.",
+        cause
+      })
+    })
+  )
 })
 
 const strategiesOf = (config: RunConfig): Strategies.Identities => Strategies.identities(Strategies.ofAlgorithm(config))
@@ -166,18 +198,33 @@ const endOfStep = (events: ReadonlyArray<RunEvent>, step: number): number | null
   return reached < 0 || reached >= end || end < 2 ? null : end
 }
 
-/** Checkpoints of a run that can still be loaded. */
+/** The steps whose checkpoints can still be loaded. */
 const availableCheckpoints = Effect.fnUntraced(function* (
   directory: string,
   config: RunConfig,
   { checkpoints }: RunState.RunState
 ) {
   const fs = yield* FileSystem.FileSystem
-  const saved = checkpoints.map(({ checkpoint }) => checkpoint)
-  return config.engine.url === null
-    ? yield* Effect.filter(saved, ({ uri }) => fs.exists(`${filesOf(directory).checkpoints}/${uri}`))
-    : saved
+  const kept =
+    config.engine.url === null
+      ? yield* Effect.filter(checkpoints, ({ checkpoint: { uri } }) =>
+          // A name with folders in it could lead out of the directory.
+          uri === basename(uri) ? fs.exists(`${filesOf(directory).checkpoints}/${uri}`) : Effect.succeed(false)
+        )
+      : checkpoints
+  return kept.map(({ step }) => step)
 })
+
+/** Events as a branch has them: a checkpoint of a step that is not `available` counts as removed at once. */
+export const inherited = (
+  events: ReadonlyArray<RunEvent>,
+  available: ReadonlyArray<number>
+): ReadonlyArray<RunEvent> =>
+  events.map((event) =>
+    event._tag === "CheckpointSaved" && !available.includes(event.step)
+      ? { ...event, removed: Arr.dedupe([...event.removed, event.step]) }
+      : event
+  )
 
 /** Whether a setting decides which batches a step trains on, and how. */
 const decidesBatches = (field: string): boolean =>
