@@ -67,7 +67,17 @@ describe("engine serve", { timeout: patience, tags: "runs" }, () => {
     )
     const url = String(decodeAnswer(ready)["url"])
     for (const base of [url, `${url}/v1`]) {
-      const args = ["engine", "check", base, "--protocol", "completions", "--tokenizer", "model", "--tolerance", "0.001"]
+      const args = [
+        "engine",
+        "check",
+        base,
+        "--protocol",
+        "completions",
+        "--tokenizer",
+        "model",
+        "--tolerance",
+        "0.001"
+      ]
       const checked = await inspo(args, { cwd })
       assert.strictEqual(checked.code, 0, checked.stderr)
       assert.match(checked.stdout, /^skipped [^\n]*: the engine does not train$/mu)

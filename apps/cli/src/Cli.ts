@@ -57,7 +57,11 @@ const presenter = Layer.effect(
 /** The whole program: what goes wrong is told in one paragraph on standard error, a fault of the code with its stack. */
 export const main = Effect.suspend(() =>
   asksWizard() && !(process.stdin.isTTY && process.stdout.isTTY)
-    ? Effect.fail(new UsageError({ problem: "--wizard asks questions, and there is no terminal. Give flags instead; see --help." }))
+    ? Effect.fail(
+        new UsageError({
+          problem: "--wizard asks questions, and there is no terminal. Give flags instead; see --help."
+        })
+      )
     : Command.run(inspo, { version: "0.0.0" })
 ).pipe(
   Effect.catchIf(

@@ -17,9 +17,10 @@ export const dashboard = Command.make(
     trusting(
       trust,
       handler(
-      () => import("../dashboard/Serve.ts"),
-      ({ serve }) => serve({ ...input, directories: directories.length === 0 ? ["runs"] : directories })
-    ))
+        () => import("../dashboard/Serve.ts"),
+        ({ serve }) => serve({ ...input, directories: directories.length === 0 ? ["runs"] : directories })
+      )
+    )
 ).pipe(
   Command.withDescription(
     "Watch runs in a browser while they go on, and look into finished ones, until Ctrl-C. Runs are only read"

@@ -61,9 +61,10 @@ export const evaluate = Command.make(
     trusting(
       trust,
       handler(
-      () => import("../eval/Evaluate.ts"),
-      ({ evaluate }) => evaluate(input)
-    ))
+        () => import("../eval/Evaluate.ts"),
+        ({ evaluate }) => evaluate(input)
+      )
+    )
 ).pipe(
   Command.withDescription(
     [

@@ -19,9 +19,10 @@ export const exportRun = Command.make(
     trusting(
       trust,
       handler(
-      () => import("../run/Export.ts"),
-      ({ exportRun }) => exportRun(input)
-    ))
+        () => import("../run/Export.ts"),
+        ({ exportRun }) => exportRun(input)
+      )
+    )
 ).pipe(
   Command.withDescription(
     "Write policy, tokenizer and best instruction of a finished run for deployment, or the incumbent of a served population, and why it is"

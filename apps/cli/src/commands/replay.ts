@@ -23,9 +23,10 @@ export const replay = Command.make(
     trusting(
       trust,
       readerHandler(
-      () => import("../run/WhatIf.ts"),
-      ({ play }) => play(input)
-    ))
+        () => import("../run/WhatIf.ts"),
+        ({ play }) => play(input)
+      )
+    )
 ).pipe(
   Command.withDescription(
     "Play a run again from its journal alone, and show the first thing that comes out differently. With --set or --grid: " +

@@ -34,9 +34,10 @@ export const resume = Command.make(
     trusting(
       trust,
       handler(
-      () => import("../run/Branch.ts"),
-      ({ goOn }) => goOn(input)
-    ))
+        () => import("../run/Branch.ts"),
+        ({ goOn }) => goOn(input)
+      )
+    )
 ).pipe(
   Command.withDescription(
     "Continue a run that was stopped; the result is the same as without the stop. With --at, continue a branch of it that " +

@@ -34,9 +34,10 @@ export const show = Command.make(
     trusting(
       trust,
       readerHandler(
-      () => import("../run/View.ts"),
-      ({ view }) => view(input)
-    ))
+        () => import("../run/View.ts"),
+        ({ view }) => view(input)
+      )
+    )
 ).pipe(
   Command.withDescription(
     "Tell what happened in a run and what it cost, or where it stands; compare two runs, or two instructions word by " +

@@ -40,7 +40,10 @@ interface Malformed {
   readonly rows: number
   readonly first: ReadonlyArray<string>
   /** What is expected of how many rows, with the first of them. */
-  readonly kinds: ReadonlyMap<string, { readonly rows: number; readonly first: string; readonly lines: ReadonlyArray<number> }>
+  readonly kinds: ReadonlyMap<
+    string,
+    { readonly rows: number; readonly first: string; readonly lines: ReadonlyArray<number> }
+  >
 }
 
 const mostShown = 20
@@ -68,7 +71,15 @@ const andOne =
   }
 
 /** A kind of fault by its first row, and where else it is. */
-const kindLine = ({ first, lines, rows }: { readonly rows: number; readonly first: string; readonly lines: ReadonlyArray<number> }) =>
+const kindLine = ({
+  first,
+  lines,
+  rows
+}: {
+  readonly rows: number
+  readonly first: string
+  readonly lines: ReadonlyArray<number>
+}) =>
   rows === 1
     ? first
     : `${first}; and so ${rows - 1} more: line ${lines.join(", ")}${rows - 1 > lines.length ? ", …" : ""}`

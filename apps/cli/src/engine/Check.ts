@@ -34,7 +34,9 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
   if (!URL.canParse(input.url) || !/^https?:$/u.test(new URL(input.url).protocol))
     return yield* new UsageError({ problem: `The URL is ${input.url}, expected one such as http://127.0.0.1:8765.` })
   if (isChatAddress(input.url, input.protocol === "completions" ? "completions" : input.profile))
-    return yield* new UsageError({ problem: `The URL is ${input.url}, expected a server that gives token ids. ${noChatPolicy}` })
+    return yield* new UsageError({
+      problem: `The URL is ${input.url}, expected a server that gives token ids. ${noChatPolicy}`
+    })
   const path = yield* Path.Path
   const { findings, profile } = yield* examine(input.tolerance).pipe(
     Effect.provide(

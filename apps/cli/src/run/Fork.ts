@@ -135,15 +135,6 @@ const history = Effect.fnUntraced(function* (
     checkpoints: saved.map(({ step }) => step),
     head: yield* historyHash(shared)
   }
-  const ofSessions: ReadonlyArray<string> = Object.values(ModelNotes.kinds)
-  const kinds = (yield* journal.recordKinds).filter((kind) => !ofSessions.includes(kind))
-  const records = yield* Effect.forEach(kinds, (kind) =>
-    Effect.map(journal.listKeys(kind), (keys) =>
-      keys
-        .filter(({ key, step }) => step <= at && !key.startsWith("evaluate/"))
-        .map(({ key, step }) => ({ kind, key, step }))
-    )
-  )
   const taken: Branch["events"] = [
     {
       ...started,
@@ -157,11 +148,25 @@ const history = Effect.fnUntraced(function* (
   yield* assertFits(taken, input, { parent, config })
   return {
     events: taken,
-    records: records.flat(),
+    records: yield* recordsUpTo(journal, at),
     checkpoints: saved.map(({ checkpoint }) => checkpoint.uri),
     loaded,
     trainedFrom: saved.reduce((latest, { step }) => Math.max(latest, step), 0)
   } satisfies Branch
+})
+
+/** The records of the steps up to one; what sessions note of servers is their own. */
+const recordsUpTo = Effect.fnUntraced(function* (journal: Journal["Service"], at: number) {
+  const ofSessions: ReadonlyArray<string> = Object.values(ModelNotes.kinds)
+  const kinds = (yield* journal.recordKinds).filter((kind) => !ofSessions.includes(kind))
+  const records = yield* Effect.forEach(kinds, (kind) =>
+    Effect.map(journal.listKeys(kind), (keys) =>
+      keys
+        .filter(({ key, step }) => step <= at && !key.startsWith("evaluate/"))
+        .map(({ key, step }) => ({ kind, key, step }))
+    )
+  )
+  return records.flat()
 })
 
 /** Refuses settings under which the shared steps would have gone another way, such as another schedule. */
@@ -216,10 +221,7 @@ const availableCheckpoints = Effect.fnUntraced(function* (
 })
 
 /** Events as a branch has them: a checkpoint of a step that is not `available` counts as removed at once. */
-export const inherited = (
-  events: ReadonlyArray<RunEvent>,
-  available: ReadonlyArray<number>
-): ReadonlyArray<RunEvent> =>
+export const inherited = (events: ReadonlyArray<RunEvent>, available: ReadonlyArray<number>): ReadonlyArray<RunEvent> =>
   events.map((event) =>
     event._tag === "CheckpointSaved" && !available.includes(event.step)
       ? { ...event, removed: Arr.dedupe([...event.removed, event.step]) }

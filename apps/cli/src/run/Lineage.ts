@@ -37,7 +37,11 @@ const branchOf = Effect.fnUntraced(function* ({ events, run }: Run, runs: Readon
   if (fork === undefined) return { run, parent: null, forkedAt: null } satisfies Branch
   const related = yield* Effect.filter(
     runs.filter((other) => other.run !== run),
-    (other) => Effect.map(historyHash(inherited(other.events.slice(1, fork.events), fork.checkpoints)), (hash) => hash === fork.head)
+    (other) =>
+      Effect.map(
+        historyHash(inherited(other.events.slice(1, fork.events), fork.checkpoints)),
+        (hash) => hash === fork.head
+      )
   )
   const named = related.find((other) => basename(resolve(other.run)) === fork.run) ?? related[0]
   return { run, parent: named?.run ?? null, forkedAt: fork.step } satisfies Branch

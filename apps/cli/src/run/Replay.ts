@@ -24,9 +24,7 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }:
   const replayed = yield* Effect.gen(function* () {
     const entries = yield* EventLog.readEntries(yield* Journal)
     return yield* Replay.replay({ algorithm: algorithmOf(config), data, entries })
-  }).pipe(
-    Effect.provide(Layer.merge(layerReading(directory, config), Strategies.layer(config)), { local: true })
-  )
+  }).pipe(Effect.provide(Layer.merge(layerReading(directory, config), Strategies.layer(config)), { local: true }))
   const seconds = ((yield* Clock.currentTimeMillis) - began) / 1000
   const { difference, events, hashes, state, stateHash } = replayed
 

@@ -44,9 +44,7 @@ export const withJournal = <A, E, R>(
 
 /** The journal of a run for reading; a database that the directory names only where the user consents. */
 export const layerReading = (directory: string, config: RunConfig) =>
-  Layer.unwrap(
-    Effect.as(Trust.ensure(directory, config, "read"), layerJournal(directory, config, "read-only"))
-  )
+  Layer.unwrap(Effect.as(Trust.ensure(directory, config, "read"), layerJournal(directory, config, "read-only")))
 
 const isMissing = (error: unknown): boolean =>
   Predicate.isTagged(error, "JournalError") && Predicate.hasProperty(error, "reason") && error.reason === "missing"

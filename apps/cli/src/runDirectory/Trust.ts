@@ -110,9 +110,7 @@ const links = Effect.fnUntraced(function* (directory: string) {
   return found.flat()
 })
 
-const Memory = Schema.fromJsonString(
-  Schema.Struct({ directory: Schema.String, acts: Schema.Array(Schema.String) })
-)
+const Memory = Schema.fromJsonString(Schema.Struct({ directory: Schema.String, acts: Schema.Array(Schema.String) }))
 
 /** What the user consented to before; a file that cannot be read counts as none, so that the question is asked again. */
 const recall = Effect.fnUntraced(function* (file: string) {

@@ -37,9 +37,11 @@ export const make = ({ config, folder, optimizer, parameters }: CheckpointsOptio
   }),
 
   restore: Effect.fnUntraced(function* ({ uri, hash }, kept) {
-    const checkpoint = yield* Checkpoint.read(yield* inside(folder, uri, "restore"), config, hash === "" ? undefined : hash).pipe(
-      Effect.mapError(as("restore"))
-    )
+    const checkpoint = yield* Checkpoint.read(
+      yield* inside(folder, uri, "restore"),
+      config,
+      hash === "" ? undefined : hash
+    ).pipe(Effect.mapError(as("restore")))
     parameters.set(checkpoint.parameters)
     const saved = kept === "saved" ? checkpoint.optimizer : null
     AdamW.assign(optimizer, saved ?? AdamW.make(optimizer.first.length))
