@@ -1,7 +1,7 @@
 /** Whether the user lets a run directory do what it names; the answer is kept for this user, outside the directory. */
 import { createHash } from "node:crypto"
 import { homedir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import type { RunConfig } from "@inspo/config"
 import * as PlainText from "@inspo/domain/PlainText"
 import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
@@ -122,7 +122,7 @@ const recall = Effect.fnUntraced(function* (file: string) {
 /** Where the answers about a directory are kept, by its path without links. */
 const placeOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
-  const canonical = yield* Effect.orElseSucceed(fs.realPath(directory), () => directory)
+  const canonical = yield* Effect.orElseSucceed(fs.realPath(directory), () => resolve(directory))
   const state = yield* Effect.orDie(Config.withDefault(Config.String("XDG_STATE_HOME"), ""))
   const folder = join(state === "" ? join(homedir(), ".local", "state") : state, "inspo", "trusted")
   const name = createHash("sha256").update(canonical).digest("hex")
