@@ -3,7 +3,10 @@ import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
 import { withoutCredentials } from "@inspo/tracking/Credentials"
 
-/** One thing that a directory may make a command do; `id` identifies it whole, `says` shows it without credentials. */
+/**
+ * One thing that a directory may make a command do; `id` identifies it whole, `says` shows it, an address without
+ * credentials and a program as it is.
+ */
 export interface Act {
   readonly id: string
   readonly says: string
@@ -25,7 +28,7 @@ export const actsOf = (config: RunConfig, use: Use): ReadonlyArray<Act> => [
 /** One act from what identifies it and what a person reads. */
 export const act = (says: string, ...identity: ReadonlyArray<unknown>): Act => ({
   id: createHash("sha256").update(JSON.stringify(identity)).digest("hex"),
-  says: withoutCredentials(says)
+  says
 })
 
 const answering = ({ engine, judge, keys, retrieval, reward, rollout }: RunConfig): ReadonlyArray<Act> => [
@@ -65,7 +68,7 @@ const model = (
 
 const connection = (setting: string, url: string, variable: string | null): Act =>
   act(
-    `connect to ${url}${variable === null ? "" : ` and send it the variable ${variable}`} (${setting})`,
+    `connect to ${withoutCredentials(url)}${variable === null ? "" : ` and send it the variable ${variable}`} (${setting})`,
     setting,
     url,
     variable
