@@ -1,6 +1,7 @@
 /** What a run directory names that reaches beyond it: servers, programs and environment variables. */
 import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
+import type { OptimizerProvider } from "@inspo/reflection/OptimizerConfig"
 import { withoutCredentials } from "@inspo/tracking/Credentials"
 
 /**
@@ -51,20 +52,24 @@ const address = (section: string, url: string | null, variable: string | null): 
       : []
 
 const model = (
-  section: string,
-  { provider, url }: Pick<RunConfig["judge"], "provider" | "url"> | Pick<RunConfig["optimizer"], "provider" | "url">,
-  variable: string | null
-): ReadonlyArray<Act> =>
-  provider === null || provider === "offline" || url !== null
-    ? address(section, url, variable)
-    : [
-        act(
-          `ask ${provider} and send it the variable ${variable ?? "that is usual there"} (${section}.provider)`,
-          section,
-          provider,
-          variable
-        )
-      ]
+  section: "optimizer" | "judge",
+  { provider, url }: Pick<RunConfig["judge"], "url"> & { readonly provider: RunConfig["optimizer"]["provider"] | null },
+  key: string | null
+): ReadonlyArray<Act> => {
+  if (provider === null || provider === "offline") return address(section, url, key)
+  const variable = key ?? usualKeys[provider]
+  if (url !== null) return address(section, url, variable)
+  const says = `connect to ${provider}${variable === null ? "" : ` and send it the variable ${variable}`}`
+  return [act(`${says} (${section}.provider)`, section, provider, variable)]
+}
+
+/** The variables that providers' keys are in by default; known here so that reading a directory loads no provider. */
+export const usualKeys: Readonly<Record<Exclude<OptimizerProvider, "offline">, string | null>> = {
+  "openai-compatible": null,
+  openai: "OPENAI_API_KEY",
+  anthropic: "ANTHROPIC_API_KEY",
+  google: "GEMINI_API_KEY"
+}
 
 const connection = (setting: string, url: string, variable: string | null): Act =>
   act(

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
+import { providers } from "@inspo/reflection/Providers"
 import { Schema } from "effect"
-import { actsOf } from "../../src/runDirectory/Acts.ts"
+import { actsOf, usualKeys } from "../../src/runDirectory/Acts.ts"
 
 const Name = Schema.String.check(Schema.isPattern(/^[A-Z]{3,8}$/u))
 const Named = Schema.Struct({
@@ -46,6 +47,18 @@ describe("what a config names", () => {
       JSON.stringify(ids(one)) === JSON.stringify(ids(other)),
       JSON.stringify(one) === JSON.stringify(other)
     )
+  })
+
+  it("is also the variable that a provider takes by default, at its own address or another", () => {
+    assert.deepStrictEqual(
+      { ...usualKeys },
+      Object.fromEntries(Object.entries(providers).map(([name, { apiKeyEnv }]) => [name, apiKeyEnv]))
+    )
+    for (const url of [null, "http://evil.example"]) {
+      const optimizer = { ...Presets.tiny.optimizer, provider: "openai", url } as const
+      const said = actsOf({ ...Presets.tiny, optimizer }, "run").map(({ says }) => says)
+      assert.match(said.join("\n"), /^connect to \S+ and send it the variable OPENAI_API_KEY /u)
+    }
   })
 
   it("shows a program as it is, and an address without its password", () => {
