@@ -45,6 +45,29 @@ describe("a command reward", () => {
     })
   )
 
+  it.live("ends a program that writes without end, whatever it writes, and keeps little of it", () =>
+    Effect.gen(function* () {
+      const flood = (stream: string, line: string) =>
+        `const line = ${JSON.stringify(line)}.repeat(1000); const more = () => { while (process.${stream}.write(line)); }; ` +
+        `process.${stream}.on("drain", more); more();`
+      for (const line of ["0".repeat(1000), "1\n"]) {
+        const [found] = yield* outcomes(["a"], node(flood("stdout", line)))
+        assert.match(String(found), /wrote more than 65536 bytes for 1 attempts, expected one number/u)
+        assert.isBelow(String(found).length, 4000)
+      }
+      const [noisy] = yield* outcomes(
+        ["a"],
+        node(`for (let i = 0; i < 300; i++) require("fs").writeSync(2, "x".repeat(10000)); process.exit(3)`)
+      )
+      assert.isBelow(String(noisy).length, 2000)
+      const [loud] = yield* outcomes(
+        ["a"],
+        node(`for (let i = 0; i < 300; i++) require("fs").writeSync(2, "log\\n".repeat(1000)); console.log(1)`)
+      )
+      assert.strictEqual(loud, 1)
+    })
+  )
+
   it.live("gives the program the whole attempt", () =>
     Effect.gen(function* () {
       const expected = {

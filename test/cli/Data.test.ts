@@ -66,6 +66,15 @@ describe("inspo data", { timeout: patience }, () => {
       assert.include(finished.stdout, part)
   })
 
+  it("tells a fault that many rows have once, with how many and where", async () => {
+    await writeFile(join(cwd, "same.jsonl"), '{"question":"q?"}\n'.repeat(60))
+    const finished = await inspo(["data", "inspect", "same.jsonl"], { cwd })
+    assert.strictEqual(finished.code, 2)
+    assert.strictEqual(finished.stdout.split("golden_answers").length, 2, finished.stdout)
+    assert.include(finished.stdout.replaceAll(/\s+/gu, " "), "and so 59 more: line 2, 3, 4, 5, 6, …")
+    await rm(join(cwd, "same.jsonl"))
+  })
+
   it.each([
     ["a file that is there", ["split", "q.jsonl", "--out", "there"], 2, "--force"],
     ["a place that cannot be", ["convert", "q.jsonl", "/proc/inspo/q.jsonl"], 2, "/proc/inspo"],

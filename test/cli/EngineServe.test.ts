@@ -60,6 +60,32 @@ describe("engine serve", { timeout: patience, tags: "runs" }, () => {
     assert.isTrue(existsSync(join(cwd, "model", "tokenizer.json")))
   })
 
+  it("is checked by every law; what does not train is not said to hold laws about training", async () => {
+    const { child, ready } = await inspoServer(
+      ["engine", "serve", "--protocol", "completions", "--model", "model", "--port", "0", "--json"],
+      { cwd }
+    )
+    const url = String(decodeAnswer(ready)["url"])
+    for (const base of [url, `${url}/v1`]) {
+      const args = [
+        "engine",
+        "check",
+        base,
+        "--protocol",
+        "completions",
+        "--tokenizer",
+        "model",
+        "--tolerance",
+        "0.001"
+      ]
+      const checked = await inspo(args, { cwd })
+      assert.strictEqual(checked.code, 0, checked.stderr)
+      assert.match(checked.stdout, /^skipped [^\n]*: the engine does not train$/mu)
+      assert.match(checked.stdout, /^ok {6}training is refused/mu)
+    }
+    child.kill("SIGKILL")
+  })
+
   it("gives a run the results of the embedded engine, bit by bit, over HTTP", async () => {
     const url = await served()
     const run = async (name: string, ...settings: ReadonlyArray<string>) => {

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Summary } from "../../apps/cli/src/report/Summary.ts"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, patience } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, main, patience } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -16,6 +16,10 @@ beforeAll(async () => {
   await Effect.runPromise(writeTinyModel(join(cwd, "model")))
   await writeFile(join(cwd, "corpus.jsonl"), '{"id":"a","contents":"\\"A\\"\\ntext"}\n')
   await writeFile(join(cwd, "empty.jsonl"), "")
+  await writeFile(
+    join(cwd, "few.jsonl"),
+    '{"id":"1","question":"Who?","golden_answers":["A"],"data_source":"mine","metadata":{"split":"test"}}\n'
+  )
   await writeFile(
     join(cwd, "malformed.jsonl"),
     '{"id":"1","question":"Who?","golden_answers":["A"],"data_source":"mine"}\n{"id":"2",\n'
@@ -76,6 +80,32 @@ describe("bad input", { timeout: patience }, () => {
   it.each([
     ["an unknown flag", ["run", "--sed", "3"], 2, "--seed"],
     ["an unknown command", ["rum"], 2, "run"],
+    ["a value apart from its setting", ["run", "--set", "schedule.steps", "5"], 2, "KEY=VALUE"],
+    ["a wizard without a terminal", ["run", "--wizard"], 2, "--wizard asks questions"],
+    [
+      "a hosted chat model as the policy",
+      ["run", "--set", "engine.url=https://api.openai.com/v1", "--set", "engine.model=gpt-5-mini"],
+      2,
+      "A chat model cannot be the policy"
+    ],
+    [
+      "an OpenAI-compatible server that should train",
+      ["plan", "--set", "engine.url=http://127.0.0.1:1/v1"],
+      2,
+      "engine.profile: completions"
+    ],
+    [
+      "a check of a chat model",
+      ["engine", "check", "https://api.openai.com/v1", "--protocol", "completions"],
+      2,
+      "A chat model cannot be the policy"
+    ],
+    [
+      "shares of questions that are not there",
+      ["run", ...data("few.jsonl"), "--set", "data.mix={mine: 1}"],
+      2,
+      "0 to train on"
+    ],
     ["an unknown key", ["run", "--set", "schedule.step=3"], 2, "did you mean schedule.steps?"],
     ["a negative size", ["run", "--set", "population.size=-1"], 2, "population.size is -1"],
     ["fields that contradict", ["run", "--set", "population.parents=9"], 2, "at most population.size (7)"],
@@ -93,6 +123,18 @@ describe("bad input", { timeout: patience }, () => {
     const finished = await inspo([...args], { cwd })
     assertToldInOneParagraph(finished, code, part)
     assert.strictEqual(finished.stdout, "")
+  })
+
+  it("of a Node that is too old is named in one line", async () => {
+    await writeFile(
+      join(cwd, "old.mjs"),
+      'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })'
+    )
+    const finished = await inspo(["show"], { cwd, env: { NODE_OPTIONS: `--import=${join(cwd, "old.mjs")}` } })
+    await rm(join(cwd, "old.mjs"))
+    assertToldInOneParagraph(finished, 2, "This is Node 20.20.2, expected 22.19 or later")
+    const entry = await readFile(main, "utf8")
+    assert.notMatch(entry, /^import /mu, "what old versions cannot load must not be loaded first")
   })
 
   it("leaves no run directory behind", async () => {

@@ -76,22 +76,6 @@ describe("a plan", { timeout: patience, tags: "runs" }, () => {
   })
 })
 
-describe("a branch", { timeout: patience, tags: "runs" }, () => {
-  it("leaves a finished run after any of its steps, whatever checkpoints that one has left", async () => {
-    const settings = [...small, ...sets("checkpoint.every=1", "checkpoint.keep=1", "evaluation.every=0")]
-    const finished = await inspo(["run", "--quiet", "--no-baseline", "--out", "trunk", ...settings], { cwd })
-    assert.strictEqual(finished.code, 0, finished.stderr)
-    for (let step = 0; step <= 8; step++) {
-      const out = `branch-${step}`
-      const branch = ["resume", "trunk", "--at", String(step), "--out", out, "--quiet"]
-      const { code, stderr } = await inspo([...branch, ...sets("sampler.temperature=1")], { cwd })
-      assert.strictEqual(code, 0, `--at ${step}: ${stderr}`)
-      const replayed = await inspo(["replay", out, "--json"], { cwd })
-      assert.strictEqual(replayed.code, 0, `replay of --at ${step}: ${replayed.stderr}${replayed.stdout}`)
-    }
-  })
-})
-
 describe("a what-if", { timeout: patience, tags: "runs" }, () => {
   it("gives the run itself under its own settings", async () => {
     const { code, stderr, stdout } = await inspo(["replay", "one", "--set", "population.window=5", "--json"], { cwd })

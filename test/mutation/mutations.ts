@@ -316,6 +316,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "everyone is guaranteed a group once"
   ),
   apply(
+    "].filter(({ step }) => !event.removed.includes(step)),",
+    "].filter(({ step }) => step === event.step || !event.removed.includes(step)),",
+    "a branch goes on from a checkpoint that its run had removed"
+  ),
+  apply(
     ".filter(({ trajectoryId }) => reflected.has(trajectoryId))",
     ".filter(({ trajectoryId }) => !reflected.has(trajectoryId))",
     "verifies on the reflected failures"
@@ -669,11 +674,6 @@ export const mutations: ReadonlyArray<Mutation> = [
   leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is no answer"),
   livePopulation("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
   leasing("const full = noRoom(state, fresh)", "const full = noRoom(state, [])", "the open leases have no bound"),
-  apply(
-    "!inherited.checkpoints.includes(step)",
-    "inherited.checkpoints.includes(step)",
-    "a branch has lost checkpoints"
-  ),
   evolving(
     'proposer.parent === "random"',
     'proposer.parent !== "random"',

@@ -55,7 +55,15 @@ const presenter = Layer.effect(
 )
 
 /** The whole program: what goes wrong is told in one paragraph on standard error, a fault of the code with its stack. */
-export const main = Effect.suspend(() => Command.run(inspo, { version: "0.0.0" })).pipe(
+export const main = Effect.suspend(() =>
+  asksWizard() && !(process.stdin.isTTY && process.stdout.isTTY)
+    ? Effect.fail(
+        new UsageError({
+          problem: "--wizard asks questions, and there is no terminal. Give flags instead; see --help."
+        })
+      )
+    : Command.run(inspo, { version: "0.0.0" })
+).pipe(
   Effect.catchIf(
     (error) => CliError.isCliError(error) && error._tag === "ShowHelp",
     (error) => (error.errors.length === 0 ? Effect.void : Effect.fail(invalidInvocation(error)))
@@ -77,6 +85,11 @@ export const main = Effect.suspend(() => Command.run(inspo, { version: "0.0.0" }
     )
   )
 )
+
+function asksWizard(): boolean {
+  const [flags] = process.argv.join("\0").split("\0--\0")
+  return flags?.split("\0").some((flag) => flag === "--wizard" || flag === "--wizard=true") ?? false
+}
 
 function invalidInvocation({ commandPath, errors }: CliError.ShowHelp): UsageError {
   const former = errors.flatMap((error) => (error._tag === "UnknownSubcommand" ? [formerly[error.subcommand]] : []))[0]

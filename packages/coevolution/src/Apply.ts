@@ -2,7 +2,7 @@ import { type Experience, Group, InvalidInput, Invariant } from "@inspo/domain"
 import { InstructionWeight, Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Round } from "@inspo/verification"
-import { Array as Arr, Effect, identity, Schema, Struct } from "effect"
+import { Array as Arr, Effect, identity, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Algorithm } from "./Algorithm.ts"
 import * as Degradation from "./Degradation.ts"
@@ -70,12 +70,7 @@ const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent
   switch (event._tag) {
     case "RunStarted":
       assertPhase(state, event, "Unstarted")
-      return {
-        ...state,
-        strategies: event.strategies,
-        inherited: event.forkedFrom === undefined ? null : Struct.pick(event.forkedFrom, ["step", "checkpoints"]),
-        phase: { _tag: "Initialise" }
-      }
+      return { ...state, strategies: event.strategies, phase: { _tag: "Initialise" } }
     case "PopulationInitialised":
       assertPhase(state, event, "Initialise")
       return {
@@ -143,15 +138,12 @@ const saved = (
 ): RunState.RunState => ({
   ...state,
   checkpoints: [
-    ...state.checkpoints.filter(({ step }) => !event.removed.includes(step)),
-    ...(isGone(state, event) ? [] : [{ step: event.step, checkpoint: event.checkpoint }])
-  ],
+    ...state.checkpoints,
+    { step: event.step, checkpoint: event.checkpoint }
+    // A branch of a run names itself here where the run had removed it by then.
+  ].filter(({ step }) => !event.removed.includes(step)),
   phase: assertPhase(state, event, "Checkpoint").following
 })
-
-/** Whether a checkpoint of the run that a branch left was removed before the branch was made. */
-const isGone = ({ inherited }: RunState.RunState, { step }: Pick<RunState.SavedCheckpoint, "step">): boolean =>
-  inherited !== null && step <= inherited.step && !inherited.checkpoints.includes(step)
 
 const validated = (
   algorithm: Algorithm,

@@ -194,7 +194,10 @@ export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
 /** An evolution that could not take place, and why. */
 export const EvolutionSkipped = Schema.TaggedStruct("EvolutionSkipped", { step: Step, reason: Schema.String })
 
-/** The policy after a step was saved; the checkpoints of the steps `removed` gave way to it. */
+/**
+ * The policy after a step was saved; the checkpoints of the steps `removed` gave way to it. In a branch it
+ * is one of them itself where the run no longer had it when the branch was made.
+ */
 export const CheckpointSaved = Schema.TaggedStruct("CheckpointSaved", {
   step: Step,
   checkpoint: CheckpointRef,

@@ -6,7 +6,7 @@ import type { Round, Verification } from "@inspo/verification"
 import { Option, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Degradation } from "./Degradation.ts"
-import type { Evaluated, Fork, StepPlanned } from "./RunEvent.ts"
+import type { Evaluated, StepPlanned } from "./RunEvent.ts"
 import type { Identities } from "./Strategies.ts"
 
 /**
@@ -30,8 +30,6 @@ export interface RunState {
   readonly newcomers: ReadonlyArray<Instruction.InstructionId>
   readonly buffer: ReplayBuffer.Contents
   readonly checkpoints: ReadonlyArray<SavedCheckpoint>
-  /** Of a branch: the step it left its run after, and which of that run's checkpoints it has. */
-  readonly inherited: Pick<typeof Fork.Type, "step" | "checkpoints"> | null
   readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
   /** What the mean training rewards of the steps have come to. */
   readonly course: Collapse.Course
@@ -155,7 +153,6 @@ export const unstarted: RunState = {
   newcomers: [],
   buffer: ReplayBuffer.empty,
   checkpoints: [],
-  inherited: null,
   evaluations: [],
   course: Collapse.unstarted,
   validations: [],

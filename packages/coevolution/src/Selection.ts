@@ -19,7 +19,7 @@ export interface Selected {
 export const selected = ({ evaluation }: Algorithm, state: RunState): Selected => {
   const last = { step: state.step, rule: "last" } as const
   if (evaluation.select === "best") {
-    const validated = Arr.last(Arr.sort(state.validations, byMean))
+    const validated = Arr.last(Arr.sort(loadable(state), byMean))
     return validated._tag === "None" ? last : { step: validated.value.step, rule: "best" }
   }
   const { best, collapse } = state.course
@@ -48,8 +48,15 @@ const eligibleSteps = (algorithm: Algorithm, state: RunState): ReadonlyArray<num
   return state.validations.flatMap(({ step }) => (step >= from ? [step] : []))
 }
 
-const lastValidated = ({ validations }: RunState, step: number): number =>
-  validations.reduce((latest, one) => (one.step <= step ? Math.max(latest, one.step) : latest), 0)
+const lastValidated = (state: RunState, step: number): number =>
+  loadable(state).reduce((latest, one) => (one.step <= step ? Math.max(latest, one.step) : latest), 0)
+
+/** The validations whose policy is saved, or about to be: a branch may lack checkpoints that its run had removed. */
+const loadable = ({ checkpoints, validations }: RunState): ReadonlyArray<Validation> => {
+  const newest = checkpoints.reduce((latest, { step }) => Math.max(latest, step), 0)
+  const saved = new Set(checkpoints.map(({ step }) => step))
+  return validations.filter(({ step }) => step > newest || saved.has(step))
+}
 
 /** Worst first; a stable sort leaves the later of equals last. */
 const byMean: Order.Order<Validation> = Order.mapInput(Order.Number, ({ mean }) => mean)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { apply, Collapse, EventLog, type Algorithm, type RunEvent, RunState, Selection } from "@inspo/coevolution"
+import { Collapse, EventLog, foldStored, type Algorithm, type RunEvent, RunState, Selection } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, Layer, Schema } from "effect"
@@ -150,6 +150,26 @@ describe("Selection", () => {
     })
   )
 
+  it.effect("never chooses a policy whose checkpoint a branch lacks", () =>
+    Effect.gen(function* () {
+      for (const select of ["best", "before-collapse"] as const) {
+        const settings = validating({ select })
+        const { events, state } = yield* history(settings)
+        for (const gone of state.validations.map((one) => one.step).filter((step) => step < state.step)) {
+          const branch = events.map((event) =>
+            event._tag === "CheckpointSaved" && event.step === gone
+              ? { ...event, removed: [...event.removed, gone] }
+              : event
+          )
+          const folded = yield* foldStored({ algorithm: settings }, branch)
+          const saved = folded.checkpoints.map(({ step }) => step)
+          assert.notInclude(saved, gone)
+          assert.include(saved, Selection.selected(settings, folded).step)
+        }
+      }
+    })
+  )
+
   it.effect("changes nothing about a run but its own rollouts", () =>
     Effect.gen(function* () {
       const apart = (events: ReadonlyArray<RunEvent>) =>
@@ -157,30 +177,6 @@ describe("Selection", () => {
       const plain = yield* history(algorithm)
       const validated = yield* history(validating({}))
       assert.deepStrictEqual(apart(validated.events), apart(plain.events))
-    })
-  )
-
-  it.effect("a branch folds the whole history of its run, and has the checkpoints that were left", () =>
-    Effect.gen(function* () {
-      const settings = { ...algorithm, checkpoint: { every: 1, keep: 1 } }
-      const { events } = yield* history(settings)
-      const [started, ...others] = events
-      if (started?._tag !== "RunStarted") return assert.fail("a run begins with RunStarted")
-      for (let step = 0; step <= settings.schedule.steps; step++) {
-        const end = others.findIndex(
-          (event) => (event._tag === "StepPlanned" && event.step > step) || event._tag === "Evaluated"
-        )
-        const shared = others.slice(0, end < 0 ? others.length : end)
-        const forkedFrom = { run: "trunk", step, events: shared.length + 1, checkpoints: [0], head: "" }
-        const { checkpoints } = [{ ...started, forkedFrom }, ...shared].reduce<RunState.RunState>(
-          (state, event) => apply({ algorithm: settings }, state, event),
-          RunState.unstarted
-        )
-        assert.deepStrictEqual(
-          checkpoints.map(({ step }) => step),
-          [0]
-        )
-      }
     })
   )
 })

@@ -23,8 +23,6 @@ const states = Effect.gen(function* () {
           : search(queries, topK)
     })
   })
-  const [begun] = seen
-  if (begun !== undefined) seen.unshift({ ...begun, inherited: { step: 1, checkpoints: [0] } })
   return seen
 })
 

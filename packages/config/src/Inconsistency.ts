@@ -8,6 +8,7 @@ import type { RunConfig } from "./RunConfig.ts"
 
 /** The first rule between settings that a config breaks, or null. */
 export const inconsistency = (config: RunConfig): ConfigError | null =>
+  policyGivesTokens(config) ??
   questionsHaveCorpus(config) ??
   inAlgorithm(config) ??
   toolsAreSomewhere(config) ??
@@ -15,6 +16,31 @@ export const inconsistency = (config: RunConfig): ConfigError | null =>
   pricesAreKnown(config)
 
 type Rule = (config: RunConfig) => ConfigError | null
+
+/** What to do where somebody hopes for a hosted chat model as the policy. */
+export const noChatPolicy =
+  "A chat model cannot be the policy, which needs token ids from /v1/completions. Serve a model with open weights by vLLM, SGLang or " +
+  "llama.cpp (engine.profile: completions), or one that trains by the Tinker protocol; or keep your model and agent, and evolve its " +
+  "instruction with `inspo serve`."
+
+/** Whether an address is that of a provider of chat models, or, for a server that should train, of OpenAI's protocol. */
+export const isChatAddress = (url: string, profile: RunConfig["engine"]["profile"]): boolean => {
+  const { hostname = "", pathname = "" } = URL.parse(url) ?? {}
+  return chatHosts.test(hostname) || (profile !== "completions" && /\/(?:v1|chat\/completions)\/*$/u.test(pathname))
+}
+
+const chatHosts =
+  /^(?:api\.(?:openai|anthropic|mistral|groq|deepseek)\.(?:com|ai)|.+\.openai\.azure\.com|generativelanguage\.googleapis\.com|openrouter\.ai)$/u
+
+const policyGivesTokens: Rule = ({ engine }) =>
+  engine.url === null || !isChatAddress(engine.url, engine.profile)
+    ? null
+    : new ConfigError({
+        field: "engine.url",
+        value: `the address of a chat model at ${URL.parse(engine.url)?.host ?? "a server"}`,
+        expected: "a server that gives token ids",
+        remedy: noChatPolicy
+      })
 
 const questionsHaveCorpus: Rule = ({ data, retrieval, rollout }) =>
   (data.questions === null) === (data.corpus === null) ||

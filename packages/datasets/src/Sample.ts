@@ -30,7 +30,7 @@ export const mix = <Q extends Question.Question>(
   const wanted = Object.entries(options.shares).filter(([, share]) => share > 0)
   const missing = wanted.find(([source]) => !bySource.has(source))
   if (missing !== undefined || wanted.length === 0) {
-    const found = [...bySource.keys()].join(", ")
+    const found = [...bySource.keys()].join(", ") || "none, since there are no questions"
     return Result.fail(
       new SampleError({
         reason:

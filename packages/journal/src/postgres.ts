@@ -9,7 +9,10 @@ import { transaction } from "./internal/transaction.ts"
 import { Journal, JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
 
 export interface Options {
-  /** Address of the database, such as `postgres://inspo@db.example/runs`. A password in it is refused. */
+  /**
+   * Address of the database, such as `postgres://inspo@db.example/runs?sslmode=require`. A password in it is refused, and so is an
+   * address on another machine without TLS where there is a password.
+   */
   readonly url: string
   readonly password?: Redacted.Redacted | undefined
   /** Name of the run in the database: 1 to 56 letters, digits, `_`, `-` and `.`. */
@@ -88,9 +91,10 @@ interface Place {
 }
 
 const placeOf = Effect.fnUntraced(function* ({
+  password: secret,
   run,
   url
-}: Pick<Options, "run" | "url">): Effect.fn.Return<Place, JournalError> {
+}: Pick<Options, "password" | "run" | "url">): Effect.fn.Return<Place, JournalError> {
   const parsed = URL.parse(url)
   const { host = "", password = "", pathname = "" } = parsed ?? {}
   const name = `postgres://${host}${pathname}, run ${run}`
@@ -100,16 +104,30 @@ const placeOf = Effect.fnUntraced(function* ({
     return yield* error("invalid", "the address is no URL such as postgres://user@host/database")
   if (password !== "")
     return yield* error("invalid", "the address holds a password; name an environment variable that holds it instead")
+  if (secret !== undefined && !encrypts(parsed) && !isLocal(parsed))
+    return yield* error(
+      "invalid",
+      "the password would travel unencrypted to another machine; add ?sslmode=require to the address"
+    )
   if (!/^[\w.-]{1,56}$/u.test(run))
     return yield* error("invalid", "the name of the run must be 1 to 56 letters, digits, _, - and .")
   return { name, error }
 })
 
+const encrypts = ({ searchParams }: URL): boolean =>
+  /^(?:require|verify-ca|verify-full)$/u.test(searchParams.get("sslmode") ?? "")
+
+/** A socket, or an address of this machine. */
+const isLocal = ({ hostname, searchParams }: URL): boolean =>
+  (searchParams.get("host") ?? hostname).startsWith("/") ||
+  /^(?:|localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/u.test(searchParams.get("host") ?? hostname)
+
 const schemaOf = (run: string): string => `"inspo_${run}"`
 
 /** One connection does everything, so that its end is the end of the writer. */
 const connect = ({ password, url }: Pick<Options, "password" | "url">, { error }: Place) => {
-  const { hostname, pathname, port, searchParams, username } = new URL(url)
+  const parsed = new URL(url)
+  const { hostname, pathname, port, searchParams, username } = parsed
   const socket = searchParams.get("host")
   return PgClient.makeClient({
     ...(socket === null ? { host: hostname } : { host: socket }),
@@ -117,7 +135,7 @@ const connect = ({ password, url }: Pick<Options, "password" | "url">, { error }
     database: decodeURIComponent(pathname.slice(1)),
     username: decodeURIComponent(username),
     password,
-    ...(searchParams.get("sslmode") === "require" ? { ssl: true } : {}),
+    ...(encrypts(parsed) ? { ssl: true } : {}),
     applicationName: "inspo",
     connectTimeout: "10 seconds",
     keepAlive: "10 seconds",

@@ -1,6 +1,6 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Result, Schedule, Schema, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Result, Schedule, Schema, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { TestClock } from "effect/testing"
 import { spawn } from "node:child_process"
@@ -341,6 +341,11 @@ describe.skipIf(unavailable !== null)(`PostgreSQL${unavailable === null ? "" : `
       ["a name that is none", { run: 'x"; DROP', mode: "create" }, "invalid"],
       ["an address that is none", { run: "a", mode: "create", url: "db" }, "invalid"],
       ["a password in the address", { run: "a", mode: "create", url: "postgres://u:hush@db/runs" }, "invalid"],
+      [
+        "a password unencrypted to another machine",
+        { run: "a", mode: "create", url: "postgres://u@db.invalid/runs", password: Redacted.make("hush") },
+        "invalid"
+      ],
       ["a server that is not there", { run: "a", mode: "create", url: "postgres://u@127.0.0.1:1/runs" }, "storage"]
     ] as const)("refuses %s", ([, options, reason]) =>
       Effect.gen(function* () {

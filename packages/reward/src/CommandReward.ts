@@ -1,5 +1,6 @@
 import { Array as Arr, Duration, Effect, Exit, Layer, Request, RequestResolver, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import * as PlainText from "@inspo/domain/PlainText"
 import type { Attempt } from "./Attempt.ts"
 import { Reward } from "./Reward.ts"
 import type { Scope } from "./RewardConfig.ts"
@@ -30,8 +31,8 @@ export interface Line extends Schema.Schema.Type<typeof Line> {}
  * started, reads one {@link Line} per attempt from standard input, writes one number in [0, 1] per line to standard
  * output in the same order, and ends with exit code 0. What it writes to standard error is told when it fails.
  *
- * A program that cannot be started, fails, takes too long or writes another number of lines fails its whole batch; a line
- * that is no number in [0, 1] fails its attempt.
+ * A program that cannot be started, fails, takes too long, writes another number of lines or more than 1 KiB per attempt (64 KiB at
+ * the least) fails its whole batch, and is ended; a line that is no number in [0, 1] fails its attempt.
  *
  * @example
  * ```ts
@@ -90,14 +91,32 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
     Stream.encodeText
   )
 
+  const most = Math.max(leastBytes, batch.length * bytesPerAttempt)
+  const tooLong = failed(
+    `wrote more than ${most} bytes for ${batch.length} attempts, expected one number in [0, 1] for each; write anything else to ` +
+      "standard error"
+  )
+
   const { code, output, trouble } = yield* Effect.gen(function* () {
     const process = yield* spawner.spawn(
       ChildProcess.make(program, args, { stdin: { stream: input }, killSignal: "SIGKILL" })
     )
     const [output, trouble, code] = yield* Effect.all(
       [
-        process.stdout.pipe(Stream.decodeText, Stream.splitLines, Stream.runCollect),
-        process.stderr.pipe(Stream.decodeText, Stream.mkString),
+        process.stdout.pipe(
+          Stream.mapError((error) => failed(`cannot be run: ${error.message}`, error)),
+          Stream.limitBytes(most, () => Stream.fail(tooLong)),
+          Stream.decodeText,
+          Stream.splitLines,
+          Stream.runCollect
+        ),
+        process.stderr.pipe(
+          Stream.decodeText,
+          Stream.runFold(
+            () => "",
+            (kept, text) => (kept + text).slice(-mostTrouble)
+          )
+        ),
         process.exitCode
       ],
       { concurrency: "unbounded" }
@@ -105,7 +124,9 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
     return { code, output, trouble }
   }).pipe(
     Effect.scoped,
-    Effect.mapError((error) => failed(`cannot be run: ${error.message}`, error)),
+    Effect.mapError((error) =>
+      error._tag === "RewardError" ? error : failed(`cannot be run: ${error.message}`, error)
+    ),
     Effect.timeoutOrElse({
       duration: timeout,
       orElse: () => Effect.fail(failed(`was not done with ${batch.length} attempts after ${limit}; raise the timeout`))
@@ -113,7 +134,7 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
   )
   if (code !== 0)
     return yield* failed(
-      `ended with exit code ${code}, expected 0${trouble === "" ? "" : `: ${lastLine(trouble)}`}`,
+      `ended with exit code ${code}, expected 0${trouble === "" ? "" : `: ${lastLine(trouble).slice(0, 1000)}`}`,
       trouble === "" ? undefined : trouble
     )
   if (output.length !== batch.length)
@@ -124,9 +145,16 @@ const runBatch = Effect.fn("CommandReward.runBatch")(function* (
     const reward = decodeReward(line)
     return reward._tag === "Some"
       ? Exit.succeed(reward.value)
-      : Exit.fail(failed(`wrote ${JSON.stringify(line)} on line ${index + 1}, expected a number in [0, 1]`))
+      : Exit.fail(failed(`wrote ${PlainText.json(line, 200)} on line ${index + 1}, expected a number in [0, 1]`))
   })
 })
+
+/** Bytes that a program may write to standard output: for each attempt, and for the smallest batch. */
+const bytesPerAttempt = 1024
+const leastBytes = 64 * 1024
+
+/** Characters at the end of standard error that are kept. */
+const mostTrouble = 64 * 1024
 
 const toLine = ({ answer, attempt }: Score, id: number): Line => ({
   id,

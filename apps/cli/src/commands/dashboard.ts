@@ -1,6 +1,6 @@
 import { Argument, Command } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { handler, trusting } from "./handler.ts"
 
 export const dashboard = Command.make(
   "dashboard",
@@ -10,12 +10,16 @@ export const dashboard = Command.make(
       Argument.variadic()
     ),
     ...flags.address(8088, "the password that the browser asks for"),
+    trust: flags.trust,
     json: flags.json
   },
-  ({ directories, ...input }) =>
-    handler(
-      () => import("../dashboard/Serve.ts"),
-      ({ serve }) => serve({ ...input, directories: directories.length === 0 ? ["runs"] : directories })
+  ({ directories, trust, ...input }) =>
+    trusting(
+      trust,
+      handler(
+        () => import("../dashboard/Serve.ts"),
+        ({ serve }) => serve({ ...input, directories: directories.length === 0 ? ["runs"] : directories })
+      )
     )
 ).pipe(
   Command.withDescription(

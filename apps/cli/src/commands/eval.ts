@@ -1,7 +1,7 @@
 import { AgentName } from "@inspo/rollout/RolloutConfig"
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { handler, trusting } from "./handler.ts"
 
 const agent = (name: string, description: string) =>
   Flag.Literals(name, AgentName.literals).pipe(Flag.withDescription(description), Flag.optional)
@@ -54,12 +54,16 @@ export const evaluate = Command.make(
     ),
     preset: flags.preset,
     set: flags.set,
+    trust: flags.trust,
     json: flags.json
   },
-  (input) =>
-    handler(
-      () => import("../eval/Evaluate.ts"),
-      ({ evaluate }) => evaluate(input)
+  ({ trust, ...input }) =>
+    trusting(
+      trust,
+      handler(
+        () => import("../eval/Evaluate.ts"),
+        ({ evaluate }) => evaluate(input)
+      )
     )
 ).pipe(
   Command.withDescription(

@@ -1,6 +1,6 @@
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { handler, trusting } from "./handler.ts"
 
 export const exportRun = Command.make(
   "export",
@@ -12,12 +12,16 @@ export const exportRun = Command.make(
       Flag.withMetavar("DIR"),
       Flag.withDescription("New or empty directory for what is deployed")
     ),
+    trust: flags.trust,
     json: flags.json
   },
-  (input) =>
-    handler(
-      () => import("../run/Export.ts"),
-      ({ exportRun }) => exportRun(input)
+  ({ trust, ...input }) =>
+    trusting(
+      trust,
+      handler(
+        () => import("../run/Export.ts"),
+        ({ exportRun }) => exportRun(input)
+      )
     )
 ).pipe(
   Command.withDescription(

@@ -29,6 +29,15 @@ export const without = Flag.Literals("without", partNames).pipe(
   Flag.atLeast(0)
 )
 
+/** Consent to what the run directories of a command name. */
+export const trust = Flag.Boolean("trust").pipe(
+  Flag.withDescription(
+    "Allow what the config.json of a directory that is not yours names: servers, programs, environment variables. Read it first; " +
+      "the answer is remembered until it changes"
+  ),
+  Flag.withDefault(false)
+)
+
 export const seed = Flag.Int("seed").pipe(
   Flag.withMetavar("N"),
   Flag.withDescription("Seed of every random choice"),

@@ -1,6 +1,6 @@
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { readerHandler } from "./handler.ts"
+import { readerHandler, trusting } from "./handler.ts"
 
 export const replay = Command.make(
   "replay",
@@ -16,12 +16,16 @@ export const replay = Command.make(
       Flag.withDescription("Play it under each of several values; given more than once, under all combinations"),
       Flag.atLeast(0)
     ),
+    trust: flags.trust,
     json: flags.json
   },
-  (input) =>
-    readerHandler(
-      () => import("../run/WhatIf.ts"),
-      ({ play }) => play(input)
+  ({ trust, ...input }) =>
+    trusting(
+      trust,
+      readerHandler(
+        () => import("../run/WhatIf.ts"),
+        ({ play }) => play(input)
+      )
     )
 ).pipe(
   Command.withDescription(

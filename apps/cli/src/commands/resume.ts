@@ -1,6 +1,6 @@
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { handler } from "./handler.ts"
+import { handler, trusting } from "./handler.ts"
 
 export const resume = Command.make(
   "resume",
@@ -26,13 +26,17 @@ export const resume = Command.make(
       Flag.withDefault(false)
     ),
     ...flags.tracking,
+    trust: flags.trust,
     json: flags.json,
     quiet: flags.quiet
   },
-  (input) =>
-    handler(
-      () => import("../run/Branch.ts"),
-      ({ goOn }) => goOn(input)
+  ({ trust, ...input }) =>
+    trusting(
+      trust,
+      handler(
+        () => import("../run/Branch.ts"),
+        ({ goOn }) => goOn(input)
+      )
     )
 ).pipe(
   Command.withDescription(

@@ -1,6 +1,6 @@
 import { Argument, Command, Flag } from "effect/cli"
 import * as flags from "./flags.ts"
-import { readerHandler } from "./handler.ts"
+import { readerHandler, trusting } from "./handler.ts"
 
 export const show = Command.make(
   "show",
@@ -27,12 +27,16 @@ export const show = Command.make(
       Flag.withDescription("Where to write the report; DIR/report.html or .md by default, - for standard output"),
       Flag.optional
     ),
+    trust: flags.trust,
     json: flags.json
   },
-  (input) =>
-    readerHandler(
-      () => import("../run/View.ts"),
-      ({ view }) => view(input)
+  ({ trust, ...input }) =>
+    trusting(
+      trust,
+      readerHandler(
+        () => import("../run/View.ts"),
+        ({ view }) => view(input)
+      )
     )
 ).pipe(
   Command.withDescription(

@@ -65,7 +65,8 @@ const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: stri
   const questions = yield* orUsage(SearchR1.readQuestions(questionFile))
   const passages = corpusFile === null ? [] : yield* orUsage(SearchR1.readCorpus(corpusFile))
   const parts = split(questions)
-  const splits = { ...parts, train: yield* weighted(config, parts.train) }
+  // Of no questions at all the sources are no matter.
+  const splits = { ...parts, train: parts.train.length === 0 ? [] : yield* weighted(config, parts.train) }
   const { test, train } = splits
   if (train.length === 0 || (test.length === 0 && config.evaluation.questions > 0))
     return yield* new UsageError({

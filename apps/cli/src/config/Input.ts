@@ -25,8 +25,9 @@ export interface Input {
 export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) {
   const preset = yield* presetByName(input.preset)
   const base = withAlgorithm(preset, Method.bend(preset, input.method ?? "inspo"))
-  const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
+  // Before the file: in `--set KEY VALUE` the value would be taken for one.
   const sets = yield* orUsage(Result.all(input.set.map(parseSet)))
+  const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
   const seed: ReadonlyArray<Override> = Option.match(input.seed, {
     onNone: () => [],
     onSome: (value) => [{ seed: value }]

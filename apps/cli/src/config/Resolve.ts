@@ -49,7 +49,7 @@ export const parseSet = (text: string): Result.Result<Override, ConfigError> => 
       new ConfigError({
         field: "--set",
         value: JSON.stringify(text),
-        expected: "KEY=VALUE with a dotted key",
+        expected: "KEY=VALUE in one word, with a dotted key",
         remedy: "Write it as in --set schedule.steps=50."
       })
     )

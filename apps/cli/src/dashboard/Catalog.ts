@@ -5,6 +5,7 @@ import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
 import { runNotes } from "../runDirectory/Notes.ts"
 import { readConfig } from "../runDirectory/Read.ts"
+import * as Trust from "../runDirectory/Trust.ts"
 import { lastEvent } from "../runDirectory/Timings.ts"
 
 /** The runs in and below directories: each that holds a config is one. */
@@ -76,6 +77,8 @@ const below = (
 const open = Effect.fnUntraced(
   function* ({ directory }: RunPlace, services: Context.Context<FileSystem.FileSystem | Path.Path>) {
     const config = yield* readConfig(directory)
+    // A page that refreshes by itself asks nobody.
+    yield* Trust.ensureUnasked(directory, config, "read")
     const questions = yield* Effect.cached(
       loadData(config).pipe(
         Effect.map(

@@ -13,7 +13,7 @@ export interface InspectInput {
 /** Tells what a question file holds, and which of its rows cannot be read: those fail it at the end. */
 export const inspect = Effect.fn("Inspect.inspect")(function* ({ file, json }: InspectInput) {
   const columns = yield* SearchR1.columns(file)
-  const malformed = yield* Ref.make<Malformed>({ rows: 0, first: [] })
+  const malformed = yield* Ref.make<Malformed>({ rows: 0, first: [], kinds: new Map() })
   const questions = yield* SearchR1.checked(file).pipe(
     Stream.mapEffect((row) =>
       Result.isSuccess(row) ? Effect.succeed([row.success]) : Effect.as(Ref.update(malformed, andOne(row.failure)), [])
@@ -25,7 +25,7 @@ export const inspect = Effect.fn("Inspect.inspect")(function* ({ file, json }: I
   const unread = yield* Ref.get(malformed)
   const reporter = yield* Reporter.make("normal")
   yield* json
-    ? Console.log(JSON.stringify({ file, ...found, malformed: unread }))
+    ? Console.log(JSON.stringify({ file, ...found, malformed: { rows: unread.rows, first: unread.first } }))
     : reporter.lines(page(file, found, unread, reporter.columns))
   if (unread.rows > 0)
     return yield* new UsageError({
@@ -39,16 +39,52 @@ export const inspect = Effect.fn("Inspect.inspect")(function* ({ file, json }: I
 interface Malformed {
   readonly rows: number
   readonly first: ReadonlyArray<string>
+  /** What is expected of how many rows, with the first of them. */
+  readonly kinds: ReadonlyMap<
+    string,
+    { readonly rows: number; readonly first: string; readonly lines: ReadonlyArray<number> }
+  >
 }
 
 const mostShown = 20
 
+/** Lines that are named beside the first row of a kind. */
+const mostLines = 5
+
 const andOne =
-  ({ message }: DatasetError) =>
-  ({ first, rows }: Malformed): Malformed => ({
-    rows: rows + 1,
-    first: rows < mostShown ? [...first, message] : first
-  })
+  ({ expected, field, line, message }: DatasetError) =>
+  ({ first, kinds, rows }: Malformed): Malformed => {
+    const kind = `${field}: ${expected}`
+    const { first: same = message, lines = [], rows: before = 0 } = kinds.get(kind) ?? {}
+    const known = kinds.has(kind) || kinds.size < mostShown
+    return {
+      rows: rows + 1,
+      first: rows < mostShown ? [...first, message] : first,
+      kinds: known
+        ? new Map(kinds).set(kind, {
+            rows: before + 1,
+            first: same,
+            lines: before > 0 && line !== null && lines.length < mostLines ? [...lines, line] : lines
+          })
+        : kinds
+    }
+  }
+
+/** A kind of fault by its first row, and where else it is. */
+const kindLine = ({
+  first,
+  lines,
+  rows
+}: {
+  readonly rows: number
+  readonly first: string
+  readonly lines: ReadonlyArray<number>
+}) =>
+  rows === 1
+    ? first
+    : `${first}; and so ${rows - 1} more: line ${lines.join(", ")}${rows - 1 > lines.length ? ", …" : ""}`
+
+const told = ({ kinds }: Malformed): number => [...kinds.values()].reduce((sum, { rows }) => sum + rows, 0)
 
 const page = (file: string, found: Inspection, malformed: Malformed, columns: number): ReadonlyArray<string> => [
   `${found.questions} questions in ${file}`,
@@ -82,7 +118,7 @@ const page = (file: string, found: Inspection, malformed: Malformed, columns: nu
     ? []
     : [
         "rows that cannot be read",
-        ...malformed.first.flatMap((problem) => paragraph(problem, "  ", columns)),
-        ...(malformed.rows > malformed.first.length ? [`  and ${malformed.rows - malformed.first.length} more`] : [])
+        ...[...malformed.kinds.values()].flatMap((kind) => paragraph(kindLine(kind), "  ", columns)),
+        ...(malformed.rows > told(malformed) ? [`  and ${malformed.rows - told(malformed)} more`] : [])
       ])
 ]

@@ -1,3 +1,4 @@
+import { isChatAddress, noChatPolicy } from "@inspo/config/Inconsistency"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { laws } from "@inspo/engine/conformance/EngineConformance"
 import { Console, DateTime, Effect, Option, Path } from "effect"
@@ -20,10 +21,11 @@ export interface CheckInput {
   readonly json: boolean
 }
 
-/** One law, and why it does not hold, if so. */
+/** One law, and why it does not hold, if so. One that was skipped asks nothing of this engine, and `reason` says why. */
 interface Finding {
   readonly law: string
   readonly holds: boolean
+  readonly skipped: boolean
   readonly reason: string | null
 }
 
@@ -31,6 +33,10 @@ interface Finding {
 export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
   if (!URL.canParse(input.url) || !/^https?:$/u.test(new URL(input.url).protocol))
     return yield* new UsageError({ problem: `The URL is ${input.url}, expected one such as http://127.0.0.1:8765.` })
+  if (isChatAddress(input.url, input.protocol === "completions" ? "completions" : input.profile))
+    return yield* new UsageError({
+      problem: `The URL is ${input.url}, expected a server that gives token ids. ${noChatPolicy}`
+    })
   const path = yield* Path.Path
   const { findings, profile } = yield* examine(input.tolerance).pipe(
     Effect.provide(
@@ -62,7 +68,8 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
       `${profile.model} on ${profile.name}, context ${profile.contextLength}`,
       ...capabilities(profile).map(({ is, name }) => `${is ? "yes     " : "no      "}${name}`),
       ...findings.map(
-        ({ holds, law, reason }) => `${holds ? "ok      " : "broken  "}${reason === null ? law : `${law}: ${reason}`}`
+        ({ holds, law, reason, skipped }) =>
+          `${skipped ? "skipped " : holds ? "ok      " : "broken  "}${reason === null ? law : `${law}: ${reason}`}`
       )
     ])
   }
@@ -87,16 +94,18 @@ const flags: Remote.Names = {
 
 const examine = Effect.fnUntraced(function* (tolerance: number) {
   const { profile } = yield* Engine
-  const findings = yield* Effect.forEach(laws({ tolerance }), ({ check, name }) =>
-    Effect.match(check, {
-      onSuccess: (): Finding => ({ law: name, holds: true, reason: null }),
+  const findings = yield* Effect.forEach(laws({ tolerance }), ({ check, name, skipped }) => {
+    const reason = skipped(profile)
+    return Effect.match(check, {
+      onSuccess: (): Finding => ({ law: name, holds: true, skipped: reason !== null, reason }),
       onFailure: (error): Finding => ({
         law: name,
         holds: false,
+        skipped: false,
         reason: error._tag === "LawBroken" ? error.reason : error.message
       })
     })
-  )
+  })
   return { profile, findings }
 })
 

@@ -80,7 +80,13 @@ const opponent = (input: EvaluateInput): Option.Option<Wanted> => {
 /** A side with the questions, the passages and the search of another. */
 const onDataOf = ({ config, loaded }: Side, other: Side): Side => ({
   ...other,
-  config: { ...other.config, data: config.data, retrieval: config.retrieval },
+  config: {
+    ...other.config,
+    data: config.data,
+    retrieval: config.retrieval,
+    // A key goes only where the directory that names it sends it.
+    keys: { ...other.config.keys, retrieval: config.keys.retrieval }
+  },
   loaded
 })
 

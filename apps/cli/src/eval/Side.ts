@@ -11,6 +11,7 @@ import { CommandFailure } from "../Failure.ts"
 import { layerRollout } from "../layers.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readRun } from "../runDirectory/Read.ts"
+import * as Trust from "../runDirectory/Trust.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
 import { outcome } from "./Outcome.ts"
 
@@ -125,6 +126,7 @@ const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy
     })
   const sets = yield* orUsage(Result.all(set.map(parseSet)))
   const config = yield* orUsage(resolve(stored.config, sets))
+  yield* Trust.ensureChanged(runDir, { before: stored.config, after: config, use: "eval" })
   return {
     runDir,
     policy,

@@ -35,7 +35,7 @@ export const engine = Effect.fnUntraced(
     if (base === null || !["http:", "https:"].includes(base.protocol))
       return yield* Effect.fail("engine.url is no URL, expected one such as http://127.0.0.1:8000")
     const path = protocol === "tinker" ? "/api/v1/get_server_capabilities" : "/v1/models"
-    const shown = `${base.origin}${base.pathname.replace(/\/+$/u, "")}${path}`
+    const shown = `${base.origin}${base.pathname.replace(protocol === "tinker" ? /\/+$/u : /(?:\/v1)?\/*$/u, "")}${path}`
     const request = HttpClientRequest.get(shown).pipe(
       apiKey === null
         ? identity

@@ -21,7 +21,7 @@ export const goOn = Effect.fn("Branch.goOn")(function* ({ at, out, ...input }: C
         "--at STEP and --out DIR go together: a branch leaves a run after a step and has a directory of its own. " +
         `Give ${Option.isNone(at) ? "--at, or leave --out away" : "--out, or leave --at away"} to continue ${input.directory}.`
     })
-  const { events, records, runDir } = yield* fork({
+  const { events, records, runDir, trainedFrom } = yield* fork({
     directory: input.directory,
     at: at.value,
     set: input.set,
@@ -30,7 +30,11 @@ export const goOn = Effect.fn("Branch.goOn")(function* ({ at, out, ...input }: C
   const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
   yield* reporter.lines(
     paragraph(
-      `${runDir} shares ${events} events and ${records} records of ${input.directory}, up to step ${at.value}.`,
+      `${runDir} shares ${events} events and ${records} records of ${input.directory}, up to step ${at.value}.` +
+        (trainedFrom === at.value
+          ? ""
+          : ` The last checkpoint that is kept is of step ${trainedFrom}; steps ${trainedFrom + 1} to ${at.value} are trained again ` +
+            "on their recorded batches."),
       "",
       reporter.columns
     )

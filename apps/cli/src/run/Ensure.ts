@@ -5,8 +5,10 @@ import { Effect, FileSystem, Schema } from "effect"
 import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
 import { filesOf } from "../runDirectory/Files.ts"
+import { Given } from "../runDirectory/Given.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readLedger, readRun } from "../runDirectory/Read.ts"
+import * as Trust from "../runDirectory/Trust.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
 import { session } from "./Session.ts"
@@ -29,7 +31,7 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
   const files = filesOf(directory)
   const wanted = yield* encodeConfig(config)
   const told = yield* Lost.listen(directory)
-  const known = (yield* fs.exists(files.config)) ? yield* readRun(directory) : null
+  const known = (yield* fs.exists(files.config)) ? yield* readKnown(directory, config) : null
   if (known !== null) {
     const [other] = AlgorithmDiff.of(algorithmOf(known.config), algorithmOf(config))
     if (other !== undefined)
@@ -45,6 +47,7 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
     if (state.phase._tag === "Finished") return state
   }
   yield* fs.makeDirectory(directory, { recursive: true })
+  yield* Trust.remember(directory, config)
   yield* replaceFile(files.config, `${wanted}\n`)
   const { state } = yield* session({
     ...options,
@@ -53,6 +56,12 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
     follow: (_, past) => watch(reporter, config, past)
   })
   return state satisfies RunState
+})
+
+/** A run that is there already: it may name what the wanted config names, which the user allowed; `--trust` spoke of no more. */
+const readKnown = Effect.fnUntraced(function* (directory: string, wanted: RunConfig) {
+  yield* Trust.remember(directory, wanted)
+  return yield* Effect.provideService(readRun(directory), Given, false)
 })
 
 /** A config as `config.json` holds it. */

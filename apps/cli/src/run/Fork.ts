@@ -11,7 +11,7 @@ import {
 } from "@inspo/coevolution"
 import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
-import { Array as Arr, Effect, Equal, FileSystem, Result } from "effect"
+import { Array as Arr, Effect, FileSystem, Result } from "effect"
 import { Digest } from "effect/crypto"
 import { type LoadedData, loadData } from "../config/Data.ts"
 import { orUsage } from "../config/Input.ts"
@@ -21,7 +21,8 @@ import { CommandFailure, UsageError } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
-import { readConfig } from "../runDirectory/Read.ts"
+import { layerReading, readConfig } from "../runDirectory/Read.ts"
+import * as Trust from "../runDirectory/Trust.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import { encodeConfig } from "./Ensure.ts"
 
@@ -46,14 +47,21 @@ export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
     return yield* new UsageError({
       problem: `schedule.steps is ${config.schedule.steps}, expected at least --at, ${at}.`
     })
+  yield* Trust.ensureChanged(directory, { before: parent, after: config, use: "run" })
   const loaded = yield* loadData(config)
   const branch = yield* Effect.flatMap(Journal, (journal) => history(journal, input, { parent, config, loaded })).pipe(
-    Effect.provide(layerJournal(directory, parent, "read-only"), { local: true })
+    Effect.provide(layerReading(directory, parent), { local: true })
   )
   const { directory: target, discard } = yield* claim(out)
+  yield* Trust.remember(target, config)
   yield* write(branch, { input, parent, config, target }).pipe(Effect.onError(() => discard))
 
-  return { runDir: target, events: branch.events.length, records: branch.records.length }
+  return {
+    runDir: target,
+    events: branch.events.length,
+    records: branch.records.length,
+    trainedFrom: branch.trainedFrom
+  }
 })
 
 /** A branch keeps the world of its run, also under another seed. */
@@ -68,14 +76,17 @@ interface Branch {
   readonly records: ReadonlyArray<{ readonly kind: string; readonly key: string; readonly step: number }>
   readonly checkpoints: ReadonlyArray<string>
   readonly loaded: LoadedData
+  /** The step of the last checkpoint that is there: what follows is trained again. */
+  readonly trainedFrom: number
 }
 
 /** What a branch takes over. */
 const history = Effect.fnUntraced(function* (
   journal: Journal["Service"],
-  { at, directory }: ForkInput,
+  input: ForkInput,
   { config, loaded, parent }: { readonly parent: RunConfig; readonly config: RunConfig; readonly loaded: LoadedData }
 ) {
+  const { at, directory } = input
   const { damage, entries } = yield* EventLog.readIntact(journal)
   const events = entries.map(({ event }) => event)
   const [started] = events
@@ -99,9 +110,9 @@ const history = Effect.fnUntraced(function* (
   }
 
   const available = yield* availableCheckpoints(directory, parent, yield* foldStored({ algorithm: parent }, events))
-  const shared = events.slice(1, end)
+  const shared = inherited(events.slice(1, end), available)
   const saved = shared.flatMap((event) =>
-    event._tag === "CheckpointSaved" && available.some((one) => Equal.equals(one, event.checkpoint)) ? [event] : []
+    event._tag === "CheckpointSaved" && !event.removed.includes(event.step) ? [event] : []
   )
   if (!saved.some(({ step }) => step === 0))
     return yield* new CommandFailure({
@@ -124,6 +135,28 @@ const history = Effect.fnUntraced(function* (
     checkpoints: saved.map(({ step }) => step),
     head: yield* historyHash(shared)
   }
+  const taken: Branch["events"] = [
+    {
+      ...started,
+      algorithm: algorithmOf(config),
+      strategies: strategiesOf(config),
+      search: loaded.data.search,
+      forkedFrom
+    },
+    ...shared
+  ]
+  yield* assertFits(taken, input, { parent, config })
+  return {
+    events: taken,
+    records: yield* recordsUpTo(journal, at),
+    checkpoints: saved.map(({ checkpoint }) => checkpoint.uri),
+    loaded,
+    trainedFrom: saved.reduce((latest, { step }) => Math.max(latest, step), 0)
+  } satisfies Branch
+})
+
+/** The records of the steps up to one; what sessions note of servers is their own. */
+const recordsUpTo = Effect.fnUntraced(function* (journal: Journal["Service"], at: number) {
   const ofSessions: ReadonlyArray<string> = Object.values(ModelNotes.kinds)
   const kinds = (yield* journal.recordKinds).filter((kind) => !ofSessions.includes(kind))
   const records = yield* Effect.forEach(kinds, (kind) =>
@@ -133,21 +166,28 @@ const history = Effect.fnUntraced(function* (
         .map(({ key, step }) => ({ kind, key, step }))
     )
   )
-  return {
-    events: [
-      {
-        ...started,
-        algorithm: algorithmOf(config),
-        strategies: strategiesOf(config),
-        search: loaded.data.search,
-        forkedFrom
-      },
-      ...shared
-    ],
-    records: records.flat(),
-    checkpoints: saved.map(({ checkpoint }) => checkpoint.uri),
-    loaded
-  } satisfies Branch
+  return records.flat()
+})
+
+/** Refuses settings under which the shared steps would have gone another way, such as another schedule. */
+const assertFits = Effect.fnUntraced(function* (
+  events: Branch["events"],
+  { at }: ForkInput,
+  { config, parent }: { readonly parent: RunConfig; readonly config: RunConfig }
+) {
+  yield* foldStored({ algorithm: config }, events).pipe(
+    Effect.mapError((cause) => {
+      const changed = AlgorithmDiff.of(algorithmOf(parent), algorithmOf(config))
+      const scheduled = changed.filter(({ field }) => /^(?:schedule|checkpoint|evaluation)\./u.test(field))
+      const named = (scheduled.length === 0 ? changed : scheduled).map((one) => AlgorithmDiff.tell(one)).join(", ")
+      return new UsageError({
+        problem:
+          `The first ${at} steps cannot be shared under other settings of when things happen: ${named}. ` +
+          "Leave them as they are, or give an earlier --at.",
+        cause
+      })
+    })
+  )
 })
 
 const strategiesOf = (config: RunConfig): Strategies.Identities => Strategies.identities(Strategies.ofAlgorithm(config))
@@ -163,18 +203,30 @@ const endOfStep = (events: ReadonlyArray<RunEvent>, step: number): number | null
   return reached < 0 || reached >= end || end < 2 ? null : end
 }
 
-/** Checkpoints of a run that can still be loaded. */
+/** The steps whose checkpoints can still be loaded. */
 const availableCheckpoints = Effect.fnUntraced(function* (
   directory: string,
   config: RunConfig,
   { checkpoints }: RunState.RunState
 ) {
   const fs = yield* FileSystem.FileSystem
-  const saved = checkpoints.map(({ checkpoint }) => checkpoint)
-  return config.engine.url === null
-    ? yield* Effect.filter(saved, ({ uri }) => fs.exists(`${filesOf(directory).checkpoints}/${uri}`))
-    : saved
+  const kept =
+    config.engine.url === null
+      ? yield* Effect.filter(checkpoints, ({ checkpoint: { uri } }) =>
+          // A name with folders in it could lead out of the directory.
+          uri === basename(uri) ? fs.exists(`${filesOf(directory).checkpoints}/${uri}`) : Effect.succeed(false)
+        )
+      : checkpoints
+  return kept.map(({ step }) => step)
 })
+
+/** Events as a branch has them: a checkpoint of a step that is not `available` counts as removed at once. */
+export const inherited = (events: ReadonlyArray<RunEvent>, available: ReadonlyArray<number>): ReadonlyArray<RunEvent> =>
+  events.map((event) =>
+    event._tag === "CheckpointSaved" && !available.includes(event.step)
+      ? { ...event, removed: Arr.dedupe([...event.removed, event.step]) }
+      : event
+  )
 
 /** Whether a setting decides which batches a step trains on, and how. */
 const decidesBatches = (field: string): boolean =>
@@ -214,7 +266,7 @@ const write = Effect.fnUntraced(function* (
       fs.copyFile(`${filesOf(input.directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)
     )
   }
-  const source = layerJournal(input.directory, parent, "read-only")
+  const source = layerReading(input.directory, parent)
   yield* Effect.gen(function* () {
     const journal = yield* Journal
     yield* Effect.flatMap(Journal, (from) => copyRecords(from, journal, branch.records)).pipe(

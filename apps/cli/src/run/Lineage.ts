@@ -5,7 +5,7 @@ import { TerminalCapabilities } from "effect/cli"
 import { type Branch, type Fate, lineageLines, type Node } from "../report/LineageReport.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { historyHash } from "./Fork.ts"
+import { historyHash, inherited } from "./Fork.ts"
 
 export interface LineageInput {
   readonly directories: ReadonlyArray<string>
@@ -37,21 +37,15 @@ const branchOf = Effect.fnUntraced(function* ({ events, run }: Run, runs: Readon
   if (fork === undefined) return { run, parent: null, forkedAt: null } satisfies Branch
   const related = yield* Effect.filter(
     runs.filter((other) => other.run !== run),
-    (other) => Effect.map(historyHash(inherited(other.events, fork)), (hash) => hash === fork.head)
+    (other) =>
+      Effect.map(
+        historyHash(inherited(other.events.slice(1, fork.events), fork.checkpoints)),
+        (hash) => hash === fork.head
+      )
   )
   const named = related.find((other) => basename(resolve(other.run)) === fork.run) ?? related[0]
   return { run, parent: named?.run ?? null, forkedAt: fork.step } satisfies Branch
 })
-
-/** The events of another run that a branch would have taken over; checkpoints that were gone by then are not among them. */
-const inherited = (
-  events: ReadonlyArray<RunEvent>,
-  fork: { readonly events: number; readonly checkpoints: ReadonlyArray<number> }
-): ReadonlyArray<RunEvent> =>
-  events
-    .slice(1)
-    .filter((event) => event._tag !== "CheckpointSaved" || fork.checkpoints.includes(event.step))
-    .slice(0, fork.events - 1)
 
 /** Instructions of all runs as trees: those that are equal up to their first ancestor are one. */
 export const forest = (runs: ReadonlyArray<Run>): ReadonlyArray<Node> => {

@@ -4,8 +4,7 @@ import { Journal } from "@inspo/journal"
 import { Clock, Console, Effect, Layer } from "effect"
 import { loadData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
-import { layerJournal } from "../runDirectory/JournalLayer.ts"
-import { readConfig } from "../runDirectory/Read.ts"
+import { layerReading, readConfig } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { paragraph } from "../terminal/Text.ts"
 
@@ -25,9 +24,7 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }:
   const replayed = yield* Effect.gen(function* () {
     const entries = yield* EventLog.readEntries(yield* Journal)
     return yield* Replay.replay({ algorithm: algorithmOf(config), data, entries })
-  }).pipe(
-    Effect.provide(Layer.merge(layerJournal(directory, config, "read-only"), Strategies.layer(config)), { local: true })
-  )
+  }).pipe(Effect.provide(Layer.merge(layerReading(directory, config), Strategies.layer(config)), { local: true }))
   const seconds = ((yield* Clock.currentTimeMillis) - began) / 1000
   const { difference, events, hashes, state, stateHash } = replayed
 

@@ -11,6 +11,7 @@ import { filesOf } from "../runDirectory/Files.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
 import { readConfig, readEvents, readLedger } from "../runDirectory/Read.ts"
+import * as Trust from "../runDirectory/Trust.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
@@ -35,6 +36,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   const tracking = yield* Trackers.fromInput(input)
   const before = yield* readConfig(input.directory)
   const config = yield* withSettings(before, input)
+  yield* Trust.ensureChanged(input.directory, { before, after: config, use: "run" })
   const told = yield* Lost.listen(input.directory)
   const { begun: hasJournal, events } = yield* readEvents(input.directory, config)
   const ledger = hasJournal ? yield* readLedger(input.directory, config) : []

@@ -6,6 +6,7 @@ import * as Preflight from "../preflight/Preflight.ts"
 import { introduction } from "../report/Introduction.ts"
 import { claim, claimNumbered } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
+import * as Trust from "../runDirectory/Trust.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
@@ -41,6 +42,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     onNone: () => claimNumbered("runs", `${name}-seed${config.seed}`),
     onSome: (out) => claim(out)
   })
+  yield* Trust.remember(directory, config)
   yield* replaceFile(filesOf(directory).config, `${yield* encodeConfig(config)}\n`)
   if (input.dashboard) {
     const { start } = yield* Effect.promise(() => import("../dashboard/Serve.ts"))

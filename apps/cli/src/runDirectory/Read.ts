@@ -1,11 +1,12 @@
 import * as EventLog from "@inspo/coevolution/EventLog"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import { RunConfig, complete } from "@inspo/config/RunConfig"
-import { Journal, type JournalError } from "@inspo/journal"
-import { Effect, FileSystem, Schema } from "effect"
+import { Journal } from "@inspo/journal"
+import { Effect, FileSystem, Layer, Predicate, Schema } from "effect"
 import { CommandFailure, oneLine } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
 import { layerJournal } from "./JournalLayer.ts"
+import * as Trust from "./Trust.ts"
 
 /** What a run directory holds: the config and every event so far. */
 export interface StoredRun {
@@ -39,10 +40,14 @@ export const withJournal = <A, E, R>(
   directory: string,
   config: RunConfig,
   use: (journal: Journal["Service"]) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | JournalError, R> =>
-  Effect.provide(Journal.use(use), layerJournal(directory, config, "read-only"), { local: true })
+) => Effect.provide(Journal.use(use), layerReading(directory, config), { local: true })
 
-const isMissing = (error: JournalError): boolean => error.reason === "missing"
+/** The journal of a run for reading; a database that the directory names only where the user consents. */
+export const layerReading = (directory: string, config: RunConfig) =>
+  Layer.unwrap(Effect.as(Trust.ensure(directory, config, "read"), layerJournal(directory, config, "read-only")))
+
+const isMissing = (error: unknown): boolean =>
+  Predicate.isTagged(error, "JournalError") && Predicate.hasProperty(error, "reason") && error.reason === "missing"
 
 /** The resolved config of a run. */
 export const readConfig = Effect.fnUntraced(function* (directory: string) {

@@ -8,7 +8,9 @@ export const replaceFile = (file: string, text: string) =>
 /** The same, failing as the file system does. Goes to its end when it is interrupted, so that the next one finds no part of it. */
 export const replacement = Effect.fnUntraced(function* (file: string, text: string) {
   const fs = yield* FileSystem.FileSystem
-  yield* fs.writeFileString(`${file}.tmp`, text)
+  // A link that waits there would lead the text to another file.
+  yield* fs.remove(`${file}.tmp`, { force: true })
+  yield* fs.writeFileString(`${file}.tmp`, text, { flag: "wx" })
   yield* fs.rename(`${file}.tmp`, file)
 }, Effect.uninterruptible)
 

@@ -3,13 +3,17 @@ import * as PlainText from "@inspo/domain/PlainText"
 /** Widest line of any output; narrower terminals are honoured, wider ones are not filled. */
 export const maximumColumns = 80
 
-/** Breaks a text into lines of at most `columns` characters at spaces; only a longer word is cut. Nothing in it is hidden. */
+/**
+ * Breaks a text into lines of at most `columns` characters at spaces; only a longer word is cut. A command
+ * in backticks is a word where it fits. Nothing in it is hidden.
+ */
 export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let line = ""
-  for (const word of PlainText.escape(text)
-    .split(/\s+/u)
-    .filter((part) => part !== "")) {
+  const words = (PlainText.escape(text).match(/`[^`]*`\S*|\S+/gu) ?? []).flatMap((part) =>
+    part.length <= columns ? [part.replaceAll(/\s+/gu, " ")] : part.split(/\s+/u)
+  )
+  for (const word of words) {
     const joined = line === "" ? word : `${line} ${word}`
     if (joined.length <= columns) {
       line = joined

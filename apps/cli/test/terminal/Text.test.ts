@@ -24,6 +24,14 @@ describe("wrap", () => {
   })
 })
 
+describe("a command in backticks", () => {
+  it.prop("is on one line wherever it fits", [Words, Columns], ([words, columns]) => {
+    const command = "`inspo resume runs/a`"
+    const lines = wrap([...words, command, ...words].join(" "), Math.max(columns, command.length))
+    assert.isTrue(lines.some((line) => line.includes(command)))
+  })
+})
+
 describe("layout", () => {
   it.prop("paragraphs and clips fit the columns", [Words, Columns], ([words, columns]) => {
     for (const line of paragraph(words.join(" "), "  ", columns)) assert.isAtMost(line.length, columns)

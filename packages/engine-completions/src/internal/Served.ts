@@ -60,7 +60,9 @@ export interface Served {
 export const make = Effect.fnUntraced(function* (
   options: ServedOptions
 ): Effect.fn.Return<Served, EngineError, HttpClient.HttpClient> {
-  const { tokenizer, url } = options
+  const { tokenizer } = options
+  // Many name the base of OpenAI's clients, which has the version in it.
+  const url = options.url.replace(/\/v1\/*$/u, "")
   const client = yield* HttpClient.HttpClient
   const connect = (patience: Duration.Input) =>
     Connection.make(client, {
@@ -72,7 +74,13 @@ export const make = Effect.fnUntraced(function* (
   const names: OptionNames = { model: "model", contextLength: "contextLength", apiKey: "apiKey", ...options.names }
   const fail: Served["fail"] = (operation) => (error) => {
     if (error._tag === "EngineError") return error
-    const remedy = error.status === 401 || error.status === 403 ? `; give the server's key with ${names.apiKey}` : ""
+    const remedy =
+      error.status === 401 || error.status === 403
+        ? `; give the server's key with ${names.apiKey}`
+        : error.status === 404
+          ? "; expected a server of /v1/completions with token ids, such as vLLM, SGLang or llama.cpp; a chat model cannot be the " +
+            "policy, but `inspo serve` evolves the instruction of an agent that uses one"
+          : ""
     return new EngineError({ operation, reason: `${url}: ${error.message}${remedy}`, cause: error })
   }
 

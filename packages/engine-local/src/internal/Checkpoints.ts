@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises"
-import { resolve } from "node:path"
+import { basename, resolve } from "node:path"
 import { type CheckpointRef, EngineError } from "@inspo/engine"
 import { Effect } from "effect"
 import * as AdamW from "../AdamW.ts"
@@ -37,20 +37,35 @@ export const make = ({ config, folder, optimizer, parameters }: CheckpointsOptio
   }),
 
   restore: Effect.fnUntraced(function* ({ uri, hash }, kept) {
-    const checkpoint = yield* Checkpoint.read(resolve(folder, uri), config, hash === "" ? undefined : hash).pipe(
-      Effect.mapError(as("restore"))
-    )
+    const checkpoint = yield* Checkpoint.read(
+      yield* inside(folder, uri, "restore"),
+      config,
+      hash === "" ? undefined : hash
+    ).pipe(Effect.mapError(as("restore")))
     parameters.set(checkpoint.parameters)
     const saved = kept === "saved" ? checkpoint.optimizer : null
     AdamW.assign(optimizer, saved ?? AdamW.make(optimizer.first.length))
   }),
 
   remove: ({ uri }) =>
-    Effect.tryPromise({
-      try: () => rm(resolve(folder, uri), { force: true }),
-      catch: (cause) => new EngineError({ operation: "remove", reason: `checkpoint ${uri}: ${String(cause)}`, cause })
-    })
+    Effect.flatMap(inside(folder, uri, "remove"), (file) =>
+      Effect.tryPromise({
+        try: () => rm(file, { force: true }),
+        catch: (cause) => new EngineError({ operation: "remove", reason: `checkpoint ${uri}: ${String(cause)}`, cause })
+      })
+    )
 })
+
+/** The file of a checkpoint; a journal of another user's cannot lead out of the folder. */
+const inside = (folder: string, uri: string, operation: EngineError["operation"]): Effect.Effect<string, EngineError> =>
+  uri === basename(uri) && uri !== ".." && uri !== "."
+    ? Effect.succeed(resolve(folder, uri))
+    : Effect.fail(
+        new EngineError({
+          operation,
+          reason: `checkpoint ${JSON.stringify(uri.slice(0, 200))} is no name of a file in ${folder}; restore the journal from a copy`
+        })
+      )
 
 const as = (operation: EngineError["operation"]) => (cause: Checkpoint.CheckpointError) =>
   new EngineError({ operation, reason: cause.message, cause })

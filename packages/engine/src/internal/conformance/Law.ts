@@ -1,10 +1,12 @@
 import { Effect, Schema } from "effect"
-import { Engine, type EngineError } from "../../Engine.ts"
+import { Engine, type EngineError, type EngineProfile } from "../../Engine.ts"
 
 /** Something every engine must hold to; `check` leaves the engine's weights as it found them. */
 export interface Law {
   readonly name: string
   readonly check: Effect.Effect<void, EngineError | LawBroken, Engine>
+  /** Why the law asks nothing of an engine with this profile; null where it does. */
+  readonly skipped: (profile: EngineProfile) => string | null
 }
 
 /** An engine does not hold to a law. */
@@ -36,34 +38,30 @@ type Check = (
 type Expect = (holds: boolean, reason: string) => Effect.Effect<void, LawBroken>
 
 export const law =
-  (name: string, check: Check): LawOf =>
+  (name: string, check: Check, skipped: Law["skipped"] = () => null): LawOf =>
   (settings) => ({
     name,
+    skipped,
     check: Effect.gen(function* () {
       const engine = yield* Engine
       const expect: Expect = (holds, reason) =>
         holds ? Effect.void : Effect.fail(new LawBroken({ law: name, reason }))
-      yield* check(engine, expect, settings)
+      if (skipped(engine.profile) === null) yield* check(engine, expect, settings)
     }).pipe(Effect.withSpan("EngineConformance.law", { attributes: { name } }))
   })
 
 /** A law about equal samples. */
 export const deterministicLaw = (name: string, check: Check): LawOf =>
-  law(name, (engine, expect, settings) =>
-    engine.profile.deterministic ? check(engine, expect, settings) : Effect.void
-  )
+  law(name, check, ({ deterministic }) => (deterministic ? null : "the engine is not deterministic"))
 
 export const trainingLaw = (name: string, check: Check): LawOf =>
-  law(name, (engine, expect, settings) =>
-    engine.profile.trains === false ? Effect.void : check(engine, expect, settings)
-  )
+  law(name, check, ({ trains }) => (trains === false ? "the engine does not train" : null))
 
 /** A law that needs log-probabilities of given tokens: an engine that only samples may have none. */
 export const scoringLaw = (name: string, check: Check): LawOf =>
-  law(name, (engine, expect, settings) => {
-    const { scoresReference, trains } = engine.profile
-    return trains === false && scoresReference === false ? Effect.void : check(engine, expect, settings)
-  })
+  law(name, check, ({ scoresReference, trains }) =>
+    trains === false && scoresReference === false ? "the engine gives no log-probabilities of given tokens" : null
+  )
 
 export const isRefused = <A>(work: Effect.Effect<A, EngineError>): Effect.Effect<boolean> =>
   Effect.match(work, { onFailure: () => true, onSuccess: () => false })

@@ -1,0 +1,89 @@
+/** What a run directory names that reaches beyond it: servers, programs and environment variables. */
+import { createHash } from "node:crypto"
+import type { RunConfig } from "@inspo/config"
+import type { OptimizerProvider } from "@inspo/reflection/OptimizerConfig"
+import { withoutCredentials } from "@inspo/tracking/Credentials"
+
+/**
+ * One thing that a directory may make a command do; `id` identifies it whole, `says` shows it, an address without
+ * credentials and a program as it is.
+ */
+export interface Act {
+  readonly id: string
+  readonly says: string
+}
+
+/** Reading opens a journal, `eval` also answers questions, and a run also asks its optimizer. */
+export type Use = "read" | "eval" | "run"
+
+/**
+ * What a config names. A variable, a program and an address count also where another setting leaves them idle, so that a setting
+ * of the command line cannot put them to work unseen.
+ */
+export const actsOf = (config: RunConfig, use: Use): ReadonlyArray<Act> => [
+  ...address("journal", config.journal.url, config.keys.journal),
+  ...(use === "read" ? [] : answering(config)),
+  ...(use === "run" ? model("optimizer", config.optimizer, config.keys.optimizer) : [])
+]
+
+/** One act from what identifies it and what a person reads. */
+export const act = (says: string, ...identity: ReadonlyArray<unknown>): Act => ({
+  id: createHash("sha256").update(JSON.stringify(identity)).digest("hex"),
+  says
+})
+
+const answering = ({ engine, judge, keys, retrieval, reward, rollout }: RunConfig): ReadonlyArray<Act> => [
+  ...address("engine", engine.url, keys.engine),
+  ...address("retrieval", retrieval.url, keys.retrieval),
+  ...model("judge", judge, keys.judge),
+  ...(reward.command.length === 0 ? [] : [program("reward.command", reward.command, [])]),
+  ...rollout.mcp.map((server) =>
+    "command" in server
+      ? program("rollout.mcp", server.command, server.env ?? [])
+      : connection("rollout.mcp", server.url, server.apiKeyEnv ?? null)
+  )
+]
+
+const address = (section: string, url: string | null, variable: string | null): ReadonlyArray<Act> =>
+  url !== null
+    ? [connection(`${section}.url`, url, variable)]
+    : variable !== null
+      ? [act(`read the variable ${variable} (keys.${section})`, section, null, variable)]
+      : []
+
+const model = (
+  section: "optimizer" | "judge",
+  { provider, url }: Pick<RunConfig["judge"], "url"> & { readonly provider: RunConfig["optimizer"]["provider"] | null },
+  key: string | null
+): ReadonlyArray<Act> => {
+  if (provider === null || provider === "offline") return address(section, url, key)
+  const variable = key ?? usualKeys[provider]
+  if (url !== null) return address(section, url, variable)
+  const says = `connect to ${provider}${variable === null ? "" : ` and send it the variable ${variable}`}`
+  return [act(`${says} (${section}.provider)`, section, provider, variable)]
+}
+
+/** The variables that providers' keys are in by default; known here so that reading a directory loads no provider. */
+export const usualKeys: Readonly<Record<Exclude<OptimizerProvider, "offline">, string | null>> = {
+  "openai-compatible": null,
+  openai: "OPENAI_API_KEY",
+  anthropic: "ANTHROPIC_API_KEY",
+  google: "GEMINI_API_KEY"
+}
+
+const connection = (setting: string, url: string, variable: string | null): Act =>
+  act(
+    `connect to ${withoutCredentials(url)}${variable === null ? "" : ` and send it the variable ${variable}`} (${setting})`,
+    setting,
+    url,
+    variable
+  )
+
+const program = (setting: string, command: ReadonlyArray<string>, env: ReadonlyArray<string>): Act =>
+  act(
+    `run the program ${command.map((part) => JSON.stringify(part)).join(" ")}` +
+      `${env.length === 0 ? "" : ` with the variables ${env.join(", ")}`} (${setting})`,
+    setting,
+    command,
+    env
+  )

@@ -1,0 +1,142 @@
+/** Whether the user lets a run directory do what it names; the answer is kept for this user, outside the directory. */
+import { createHash } from "node:crypto"
+import { homedir } from "node:os"
+import { join, resolve } from "node:path"
+import type { RunConfig } from "@inspo/config"
+import * as PlainText from "@inspo/domain/PlainText"
+import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
+import { Prompt } from "effect/cli"
+import { systemWords, UsageError } from "../Failure.ts"
+import { type Act, act, actsOf, type Use } from "./Acts.ts"
+import { Given } from "./Given.ts"
+
+/** Fails with exit code 2 unless the user consents to what a directory's config names. Asks on a terminal. */
+export const ensure = Effect.fn("Trust.ensure")(function* (directory: string, config: RunConfig, use: Use) {
+  const open = yield* unknown(directory, config, use)
+  if (open.length > 0) yield* settle(directory, open, (yield* Given) || (yield* ask(directory, open)))
+})
+
+/** The same for what nobody waits for, such as a page that refreshes by itself. */
+export const ensureUnasked = Effect.fn("Trust.ensureUnasked")(function* (
+  directory: string,
+  config: RunConfig,
+  use: Use
+) {
+  const open = yield* unknown(directory, config, use)
+  if (open.length > 0) yield* settle(directory, open, yield* Given)
+})
+
+/**
+ * The same for a config under settings of the command line: what the directory itself names needs consent, what the user adds
+ * does not.
+ */
+export const ensureChanged = Effect.fn("Trust.ensureChanged")(function* (
+  directory: string,
+  { after, before, use }: { readonly before: RunConfig; readonly after: RunConfig; readonly use: Use }
+) {
+  const open = yield* unknown(directory, before, use)
+  yield* open.length === 0 ? store(directory, yield* all(directory, after, use)) : ensure(directory, after, use)
+})
+
+/** Remembers all that the config of a directory names, because this user wrote it. */
+export const remember = Effect.fn("Trust.remember")(function* (directory: string, config: RunConfig) {
+  yield* store(directory, yield* all(directory, config, "run"))
+})
+
+const settle = (directory: string, open: ReadonlyArray<Act>, consents: boolean) =>
+  consents
+    ? store(directory, open)
+    : Effect.fail(
+        new UsageError({
+          problem:
+            `${directory} was not made here by this user, and it would ${open.map(({ says }) => says).join("; ")}. ` +
+            "Nothing of this was done. Check its config.json, then give --trust to allow exactly this."
+        })
+      )
+
+/** Adds to what the user consented to; a note says where that cannot be written. */
+const store = Effect.fnUntraced(function* (directory: string, acts: ReadonlyArray<Act>) {
+  if (acts.length === 0) return
+  const fs = yield* FileSystem.FileSystem
+  const place = yield* placeOf(directory)
+  const known = yield* recall(place.file)
+  const added = acts.filter(({ id }) => !known.has(id))
+  if (added.length === 0) return
+  const memory = { directory: place.directory, acts: [...known, ...added.map(({ id }) => id)] }
+  yield* Effect.gen(function* () {
+    yield* fs.makeDirectory(place.folder, { recursive: true, mode: 0o700 })
+    const beside = yield* fs.makeTempFileScoped({ directory: place.folder })
+    yield* fs.writeFileString(beside, `${JSON.stringify(memory)}\n`)
+    yield* fs.rename(beside, place.file)
+  }).pipe(
+    Effect.scoped,
+    Effect.catchTag("PlatformError", (cause) =>
+      Console.error(
+        `Note: ${place.file} cannot be written (${systemWords(cause)}), so later commands on ${directory} need --trust.`
+      )
+    )
+  )
+})
+
+const unknown = Effect.fnUntraced(function* (directory: string, config: RunConfig, use: Use) {
+  const acts = yield* all(directory, config, use)
+  if (acts.length === 0) return acts
+  const known = yield* recall((yield* placeOf(directory)).file)
+  return acts.filter(({ id }) => !known.has(id))
+})
+
+/** What the config names, and where a run would write through links. */
+const all = Effect.fnUntraced(function* (directory: string, config: RunConfig, use: Use) {
+  return [...actsOf(config, use), ...(use === "run" ? yield* links(directory) : [])]
+})
+
+/** Links in a directory: through them a run writes files elsewhere. */
+const links = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const entries = (folder: string) =>
+    Effect.map(
+      Effect.orElseSucceed(fs.readDirectory(folder), () => []),
+      (names) => names.map((name) => join(folder, name))
+    )
+  const inside = yield* Effect.forEach(["", "checkpoints", "baseline", join("baseline", "checkpoints")], (part) =>
+    entries(join(directory, part))
+  )
+  const found = yield* Effect.forEach(inside.flat(), (entry) =>
+    Effect.match(fs.readLink(entry), {
+      onFailure: () => [],
+      onSuccess: (target) => [act(`write through the link ${entry} to ${target}`, "link", entry, target)]
+    })
+  )
+  return found.flat()
+})
+
+const Memory = Schema.fromJsonString(Schema.Struct({ directory: Schema.String, acts: Schema.Array(Schema.String) }))
+
+/** What the user consented to before; a file that cannot be read counts as none, so that the question is asked again. */
+const recall = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const memory = yield* Effect.option(Effect.flatMap(fs.readFileString(file), Schema.decodeEffect(Memory)))
+  return new Set(Option.match(memory, { onNone: () => [], onSome: ({ acts }) => acts }))
+})
+
+/** Where the answers about a directory are kept, by its path without links. */
+const placeOf = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const canonical = yield* Effect.orElseSucceed(fs.realPath(directory), () => resolve(directory))
+  const state = yield* Effect.orDie(Config.withDefault(Config.String("XDG_STATE_HOME"), ""))
+  const folder = join(state === "" ? join(homedir(), ".local", "state") : state, "inspo", "trusted")
+  const name = createHash("sha256").update(canonical).digest("hex")
+  return { directory: canonical, folder, file: join(folder, `${name}.json`) }
+})
+
+/** Only a person at a terminal can be asked. */
+const ask = (directory: string, open: ReadonlyArray<Act>) =>
+  process.stdin.isTTY && process.stdout.isTTY
+    ? Prompt.run(
+        Prompt.Confirm({
+          message: PlainText.escape(
+            `${directory} was not made here by this user. It would ${open.map(({ says }) => says).join("; ")}. Allow this?`
+          )
+        })
+      ).pipe(Effect.orElseSucceed(() => false))
+    : Effect.succeed(false)

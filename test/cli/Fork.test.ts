@@ -1,0 +1,54 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assertToldInOneParagraph, endAll, inspo, patience, sets } from "./Inspo.ts"
+import { tinyRun, writeTinyModel } from "./TinyModel.ts"
+
+const steps = 6
+let cwd = ""
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "inspo-fork-"))
+  await Effect.runPromise(writeTinyModel(join(cwd, "model")))
+  const flags = [
+    ...tinyRun,
+    ...sets(`schedule.steps=${steps}`, "checkpoint.every=2", "checkpoint.keep=1", "evaluation.select=last")
+  ]
+  const made = await inspo(["run", "--no-baseline", "--quiet", "--out", "run", ...flags], { cwd })
+  assert.strictEqual(made.code, 0, made.stderr)
+}, patience)
+
+afterAll(async () => {
+  endAll()
+  await rm(cwd, { recursive: true, force: true })
+})
+
+describe("a branch of a finished run", { timeout: patience, tags: "runs" }, () => {
+  it.each(Array.from({ length: steps + 1 }, (_, at) => at))(
+    "leaves it after step %i, whichever checkpoints are still there, and replays",
+    async (at) => {
+      const out = `at-${at}`
+      const args = ["resume", "run", "--at", String(at), "--out", out, "--no-baseline", "--quiet"]
+      const forked = await inspo([...args, ...sets("sampler.temperature=1")], { cwd })
+      assert.strictEqual(forked.code, 0, forked.stderr)
+      const replayed = await inspo(["replay", out], { cwd })
+      assert.strictEqual(replayed.code, 0, replayed.stderr)
+    }
+  )
+
+  it("that changes nothing comes to the same result, trained again from the last checkpoint that is there", async () => {
+    const forked = await inspo(["resume", "run", "--at", "4", "--out", "same", "--no-baseline", "--quiet"], { cwd })
+    assert.strictEqual(forked.code, 0, forked.stderr)
+    const refused = await inspo(
+      ["resume", "run", "--at", "4", "--out", "other", "--quiet", ...sets("checkpoint.every=3")],
+      { cwd }
+    )
+    assertToldInOneParagraph(refused, 2, "checkpoint.every")
+    const metrics = (name: string) => readFile(join(cwd, name, "metrics.jsonl"), "utf8")
+    assert.strictEqual(await metrics("same"), await metrics("run"))
+    const lineage = await inspo(["show", "run", "same", "--lineage", "--json"], { cwd })
+    assert.include(lineage.stdout, '"parent":"run"')
+  })
+})
