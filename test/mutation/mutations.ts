@@ -14,6 +14,8 @@ const inFile =
 const outbox = inFile("packages/client/src/Outbox.ts")
 const transport = inFile("packages/client/src/Transport.ts")
 const inspo = inFile("packages/client/src/Inspo.ts")
+const ownEngine = inFile("docs/how-to/own-engine.md")
+const localWorker = inFile("packages/engine-local/src/internal/worker.ts")
 const weight = inFile("packages/population/src/InstructionWeight.ts")
 const population = inFile("packages/population/src/Population.ts")
 const ranking = inFile("packages/population/src/Ranking.ts")
@@ -652,5 +654,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "sizeUnsafe(waiting) < known",
     "the first of a crowd is committed alone"
   ),
+  ownEngine("request.prompt.length === 0 || room", "room", "the engine of the page accepts an empty prompt"),
+  localWorker("const ready = prepare()", "const ready = await prepare()", "Deno loses the first task of a worker"),
   inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off")
 ]
