@@ -33,7 +33,7 @@ const addUnsupported = Effect.fnUntraced(function* ({ post, route }: Routing) {
   for (const method of ["GET", "POST", "DELETE"] as const)
     yield* route(method, "/*", ({ method, originalUrl }) =>
       Effect.fail(
-        refuse(`${method} ${brief(originalUrl)} is no route of this server; docs/connect-your-gpus.md lists them`, 404)
+        refuse(`${method} ${brief(originalUrl.replace(/^https?:\/\/[^/]*/u, ""))} is no route of this server; docs/connect-your-gpus.md lists them`, 404)
       )
     )
 })
