@@ -38,7 +38,7 @@ describe.skipIf(!isFuzz)("a hostile answer, INSPO_FUZZ", () => {
       const ticks: Array<number> = []
       const clock = setInterval(() => ticks.push(performance.now()), 5)
       const began = performance.now()
-      const lease = await inspo.lease("support", { fallback: "Be brief." })
+      const lease = await inspo.lease("support", { key: "a", fallback: "Be brief." })
       const took = performance.now() - began
       void lease.reward(1)
       clearInterval(clock)
