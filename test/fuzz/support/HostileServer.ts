@@ -11,8 +11,7 @@ const leased = (lease: object) =>
         id: "support/0/1/a",
         lease: "support/0/1/a",
         key: "a",
-        instruction: "i1",
-        text: "x",
+        instruction: { id: "i1", text: "x" },
         n: 1,
         probability: 1,
         closesAt: null,
@@ -23,7 +22,7 @@ const leased = (lease: object) =>
 
 /** Answers that a client has to survive, by what is wrong with them. */
 export const answers: Readonly<Record<string, string>> = {
-  "15 MB": leased({ text: "x".repeat(15_000_000) }),
+  "15 MB": leased({ instruction: { id: "i1", text: "x".repeat(15_000_000) } }),
   "15 MB of small values": `{"cohort":"1","leases":[${"1,".repeat(7_000_000)}1]}`,
   "an n of a billion": leased({ n: 1e9 }),
   "a depth of 100,000": `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
