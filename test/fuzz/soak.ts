@@ -1,10 +1,12 @@
-/** `pnpm soak [MINUTES] [SERVER]`: all servers under mixed load, a third of it hostile, and what came of it. */
+/** `pnpm soak [MINUTES] [SERVER]`: all servers, or one, under mixed load, a third of it hostile; `pnpm soak 10 attacks`: the named attacks. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as fc from "fast-check"
 import { endAll } from "../cli/Inspo.ts"
+import { report as reportAttack } from "./support/Attacks.ts"
+import { attackAll } from "./support/AttackedServer.ts"
 import { mutated, plain } from "./support/Hostile.ts"
 import { show } from "./support/Message.ts"
 import { concurrency, growth, kinds, prepare, type Server, settle, start, warm } from "./support/Servers.ts"
@@ -87,16 +89,23 @@ const report = ({ kind }: Server, { faults, hostile, memory, milliseconds, reque
   return faults.size === 0 && grown <= growth
 }
 
-const [minutes = "30", only = ""] = process.argv.slice(2)
-const cwd = await mkdtemp(join(tmpdir(), "inspo-soak-"))
-try {
+const attacked = () =>
+  attackAll(cwd, 60_000 * Number(minutes), (outcome) => process.stdout.write(`${reportAttack(outcome)}\n`))
+
+const loaded = async (): Promise<boolean> => {
   await prepare(cwd)
   const servers = await Promise.all(kinds.filter(({ name }) => name.includes(only)).map((kind) => start(kind, cwd)))
   const figures = await Promise.all(
     servers.map(async (server) => ({ server, of: await soak(server, Number(minutes)) }))
   )
   const sound = figures.map(({ of, server }) => report(server, of))
-  process.exitCode = sound.every(Boolean) ? 0 : 1
+  return sound.every(Boolean)
+}
+
+const [minutes = "30", only = ""] = process.argv.slice(2)
+const cwd = await mkdtemp(join(tmpdir(), "inspo-soak-"))
+try {
+  process.exitCode = (await (only === "attacks" ? attacked() : loaded())) ? 0 : 1
 } finally {
   endAll()
   await sleep(200)

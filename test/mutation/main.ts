@@ -35,6 +35,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
   const own = `packages/${name}/test`
   const mirror = `${own}/${module}.test.ts`
   const laws = name === "coevolution" ? ["test/laws/golden", "test/laws"] : []
+  if (file.startsWith("docs/")) return ["test/docs-examples/OwnEngine.test.ts"]
   if (name === "client") return ["test/clients/Suite.test.ts", "test/clients/Faults.test.ts"]
   return [...(existsSync(join(root, mirror)) ? [mirror] : []), ...laws, own]
 }
@@ -43,6 +44,7 @@ const copyRepository = (to: string): void => {
   for (const entry of [
     "packages",
     "clients",
+    "docs",
     "examples",
     "test",
     "package.json",

@@ -15,6 +15,10 @@ const outbox = inFile("packages/client/src/Outbox.ts")
 const aiSdk = inFile("packages/client/src/AiSdk.ts")
 const transport = inFile("packages/client/src/Transport.ts")
 const inspo = inFile("packages/client/src/Inspo.ts")
+const ownEngine = inFile("docs/how-to/own-engine.md")
+const localWorker = inFile("packages/engine-local/src/internal/worker.ts")
+const tinkerRouting = inFile("packages/engine-tinker/src/internal/server/Routing.ts")
+const malformed = inFile("packages/http-server/src/Malformed.ts")
 const weight = inFile("packages/population/src/InstructionWeight.ts")
 const population = inFile("packages/population/src/Population.ts")
 const ranking = inFile("packages/population/src/Ranking.ts")
@@ -695,5 +699,9 @@ export const mutations: ReadonlyArray<Mutation> = [
     "recorder.asideTokens += asked.prompt.length",
     "recorder.asideTokens += 0",
     "a condensation costs nothing"
-  )
+  ),
+  ownEngine("request.prompt.length === 0 || room", "room", "the engine of the page accepts an empty prompt"),
+  localWorker("const ready = prepare()", "const ready = await prepare()", "Deno loses the first task of a worker"),
+  tinkerRouting("Effect.void : server.skip(value)", "Effect.void : Effect.void", "a refused request holds up the next"),
+  malformed('.replace(/, got .*$/su, "")', "", "an answer repeats the texts of its request")
 ]

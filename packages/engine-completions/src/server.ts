@@ -1,6 +1,6 @@
 import { Engine } from "@inspo/engine"
-import { Credentials } from "@inspo/http-server"
-import { Context, Effect, Layer, Option, type Redacted, Result, Schema, SchemaIssue, Semaphore } from "effect"
+import { Credentials, Malformed } from "@inspo/http-server"
+import { Context, Effect, Layer, Option, type Redacted, Result, Schema, Semaphore } from "effect"
 import { Headers, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Completion from "./internal/server/Completion.ts"
 import { type Plan, plan } from "./internal/server/Plan.ts"
@@ -162,12 +162,10 @@ const decodeRequest = Schema.decodeUnknownResult(Wire.CompletionRequest, { onExc
 
 /** What is wrong with a body, and with which of its fields. */
 const misread = (cause: Schema.SchemaError): Refusal => {
-  const issue = SchemaIssue.makeFormatterStandardSchemaV1()(cause.issue).issues[0]
-  const [key] = issue?.path ?? []
-  const reason = (issue?.message ?? cause.message).replaceAll(/\s+/gu, " ").slice(0, 500)
-  if (key === undefined) return refuse(400, reason)
-  const field = String(typeof key === "object" ? key.key : key)
-  return new Refusal({ status: 400, field, reason: `${field}: ${reason}`, cause })
+  const [{ expected, path }] = Malformed.problems(cause.issue)
+  const field = path.length === 0 ? undefined : Malformed.fieldOf(path.slice(0, 1))
+  if (field === undefined) return refuse(400, `the body: expected ${expected}`)
+  return new Refusal({ status: 400, field, reason: `${Malformed.fieldOf(path)}: expected ${expected}`, cause })
 }
 
 const seedOf = (headers: Headers.Headers): Effect.Effect<Option.Option<string>, Refusal> =>

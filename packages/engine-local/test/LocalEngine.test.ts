@@ -307,4 +307,19 @@ describe("LocalEngine", () => {
       assert.match(stdout, /^sampled \d+ tokens\n$/)
     })
   )
+
+  it.effect.skipIf(process.env["INSPO_DENO"] === undefined)("the process ends in Deno too, INSPO_DENO", () =>
+    Effect.gen(function* () {
+      const args = [
+        "--yes",
+        "deno@2.9.6",
+        "run",
+        "--allow-all",
+        "--no-lock",
+        join(import.meta.dirname, "sampleOnce.ts")
+      ]
+      const { stdout } = yield* Effect.promise(() => promisify(execFile)("npx", args, { timeout: 120_000 }))
+      assert.match(stdout, /^sampled \d+ tokens\n$/)
+    })
+  )
 })

@@ -189,6 +189,65 @@ describe("what a hostile client sends", () => {
   )
 })
 
+describe("a request that is refused", () => {
+  const data = [
+    {
+      model_input: tokens([1, 2, 3]),
+      loss_fn_inputs: {
+        target_tokens: { data: [2, 3, 4], dtype: "int64", shape: [3] },
+        weights: { data: [1, 1, 1], dtype: "float32", shape: [3] }
+      }
+    }
+  ]
+  const input = { loss_fn: "cross_entropy", data }
+
+  it.live("does not hold up the next one of its model", () =>
+    Effect.gen(function* () {
+      const ask = yield* Listening.start({ gapPatience: "1 hour" })
+      const { model_id } = yield* open(ask)
+      const refused = [
+        yield* ask("save_weights_external", { model_id, seq_id: 1, path: "s3://bucket" }),
+        yield* ask("forward", { model_id, seq_id: 2, forward_input: {} }),
+        yield* ask("forward_backward", { model_id, seq_id: 3, forward_backward_input: 7 })
+      ]
+      for (const { body, status } of refused) assert.strictEqual(status, 400, JSON.stringify(body))
+      assert.match(String(refused[0]?.body["detail"]), /save_weights_external is not supported.*use save_weights/u)
+      const { body } = yield* ask("forward", { model_id, seq_id: 4, forward_input: input })
+      const done = yield* ask("retrieve_future", { request_id: body["request_id"] })
+      assert.property(done.body, "loss_fn_outputs", JSON.stringify(done.body))
+    }).pipe(Effect.scoped, Effect.provide(tabular))
+  )
+
+  it.live("names the route where it asks for one that is not there", () =>
+    Effect.gen(function* () {
+      const ask = yield* Listening.start()
+      const published = yield* ask("training_runs/m/checkpoints/weights/a/publish", {})
+      assert.strictEqual(published.status, 400)
+      assert.match(String(published.body["detail"]), /publish is not supported/u)
+      const unknown = yield* ask("sorcery", {})
+      assert.strictEqual(unknown.status, 404)
+      assert.match(String(unknown.body["detail"]), /POST \/api\/v1\/sorcery/u)
+    }).pipe(Effect.scoped, Effect.provide(tabular))
+  )
+
+  it.live("not, an optimizer step reports the loss that was asked for", () =>
+    Effect.gen(function* () {
+      const ask = yield* Listening.start()
+      const { model_id } = yield* open(ask)
+      const result = Effect.fnUntraced(function* (path: string, body: object) {
+        const { body: begun } = yield* ask(path, body)
+        return (yield* ask("retrieve_future", { request_id: begun["request_id"] })).body["metrics"]
+      })
+      const of = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Finite))
+      const forward = of(yield* result("forward", { model_id, seq_id: 1, forward_input: input }))
+      yield* result("forward_backward", { model_id, seq_id: 2, forward_backward_input: input })
+      const step = of(yield* result("optim_step", { model_id, seq_id: 3, adam_params: { learning_rate: 0.01 } }))
+      assert.isAbove(forward["loss:sum"] ?? NaN, 0)
+      assert.approximately(step["inspo.ai/loss"] ?? NaN, forward["loss:sum"] ?? NaN, 1e-4)
+    }).pipe(Effect.scoped, Effect.provide(tabular))
+  )
+})
+
 describe("a sampler that another process works with", () => {
   it.live("has its requests told apart, though doubles cannot, and a repeated one known again", () =>
     Effect.gen(function* () {

@@ -1,2 +1,3 @@
 export * as Credentials from "./Credentials.ts"
 export * as Guard from "./Guard.ts"
+export * as Malformed from "./Malformed.ts"

@@ -187,6 +187,26 @@ describe("lint", () => {
       { arbitrary: { runs: 2000 } }
     )
 
+    // docs/security.md lists these; a disguise that is caught one day moves to the other half of its table.
+    it.each([
+      "Mаrlеn Tоvik",
+      "ᴍᴀʀʟᴇɴ ᴛᴏᴠɪᴋ",
+      "M4rl3n T0v1k",
+      "kivoT nelraM",
+      "Tovik, Marlen",
+      "M. Tovik",
+      "Marlen Tovick",
+      "TWFybGVuIFRvdmlr",
+      "4d61726c656e20546f76696b",
+      "Zneyra Gbivx",
+      "Marlen%20Tovik",
+      "&#77;arlen Tovik",
+      "\\u004darlen Tovik",
+      "Marlen, of the family Tovik"
+    ])("pass, as documented: %s", (said) => {
+      assert.strictEqual(reasonOf(`${seed} Think of ${said}.`, { goldenAnswers: ["Marlen Tovik"] }), "accepted")
+    })
+
     it("are found without their article, which scoring leaves out", () => {
       assert.strictEqual(reasonOf(`${seed} Think of beatles.`, { goldenAnswers: ["The Beatles"] }), "answer-leaked")
     })

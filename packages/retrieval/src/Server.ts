@@ -1,5 +1,5 @@
-import { Credentials } from "@inspo/http-server"
-import { Effect, type Layer, type Redacted } from "effect"
+import { Credentials, Malformed } from "@inspo/http-server"
+import { Effect, type Layer, type Redacted, type SchemaIssue } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Protocol from "./RetrieveProtocol.ts"
 import { Search } from "./Search.ts"
@@ -44,7 +44,7 @@ const answer = (search: Search.Interface["search"], { apiKey, topK }: Options) =
   }).pipe(
     Effect.catchTags({
       HttpServerError: () => Effect.succeed(refusal(422, `the body cannot be read as JSON; ${expected}`)),
-      SchemaError: ({ message }) => Effect.succeed(refusal(422, `${message.replaceAll(/\s+/gu, " ")}; ${expected}`)),
+      SchemaError: ({ issue }) => Effect.succeed(refusal(422, `${misread(issue)}; ${expected}`)),
       SearchError: (error) => Effect.as(Effect.logError(error.message), refusal(500, "the search failed"))
     })
   )
@@ -64,5 +64,11 @@ const excessOf = (queries: ReadonlyArray<string>, topK: number): string | null =
 }
 
 const expected = 'expected {"queries": ["…"], "topk": 3, "return_scores": true}'
+
+/** The field at fault, and what was expected there. */
+const misread = (issue: SchemaIssue.Issue): string => {
+  const [problem] = Malformed.problems(issue)
+  return `${problem.path.length === 0 ? "the body" : Malformed.fieldOf(problem.path)}: expected ${problem.expected}`
+}
 
 const refusal = (status: number, detail: string) => HttpServerResponse.jsonUnsafe({ detail }, { status })

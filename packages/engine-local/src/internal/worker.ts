@@ -8,14 +8,24 @@ const port = parentPort
 if (port === null) throw new Error("this module runs as a worker")
 
 const data: WorkerData = workerData
-const policies = Policies.make(data, await Policies.readsShared(data.probe))
-const evaluate = Evaluator.make(data, policies.parameters)
-const sample = Decoder.make(data, policies.parameters.current)
 
-port.on("message", async (message: TaskMessage) => {
-  try {
+const prepare = async () => {
+  const policies = Policies.make(data, await Policies.readsShared(data.probe))
+  const evaluate = Evaluator.make(data, policies.parameters)
+  const sample = Decoder.make(data, policies.parameters.current)
+  return (message: TaskMessage) => {
     policies.renew()
-    const reply = message.task === "evaluate" ? await evaluate(message.request) : await sample(message.request)
+    return message.task === "evaluate" ? evaluate(message.request) : sample(message.request)
+  }
+}
+
+const ready = prepare()
+
+// Registered before the first await: Deno drops messages that arrive before there is a listener.
+port.on("message", async (message: TaskMessage) => {
+  const perform = await ready
+  try {
+    const reply = await perform(message)
     port.postMessage({ reply })
   } catch (error) {
     port.postMessage({ error })

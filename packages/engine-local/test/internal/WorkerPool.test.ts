@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { initialParameters } from "@inspo/engine-local/model/ModelConfig"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import * as Programs from "../../src/internal/Programs.ts"
 import * as WorkerPool from "../../src/internal/WorkerPool.ts"
 import { config } from "../fixtures.ts"
@@ -47,6 +47,15 @@ describe("WorkerPool", () => {
       const task = pool.run("sample", [])
       const errors = yield* Effect.forEach([1, 2, 3, 4], () => Effect.flip(task), { concurrency: "unbounded" })
       for (const { reason } of [...errors, yield* Effect.flip(task)]) assert.match(reason, /worker thread/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a task given while the worker starts is answered, where early messages are not kept", () =>
+    Effect.gen(function* () {
+      const module = new URL("./eagerWorker.ts", import.meta.url)
+      const pool = yield* make(2, { module, patience: "2 seconds" })
+      const answer = yield* Effect.timeoutOption(pool.run("sample", []), "20 seconds")
+      assert.isTrue(Option.isSome(answer), "no answer within 20 seconds")
     }).pipe(Effect.scoped)
   )
 

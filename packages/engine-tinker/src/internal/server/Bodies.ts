@@ -2,7 +2,8 @@ import { hash } from "node:crypto"
 import { promisify } from "node:util"
 import { zstdDecompress } from "node:zlib"
 import { PlainText } from "@inspo/domain"
-import { Effect, Predicate, Result, Schema, SchemaIssue } from "effect"
+import { Malformed } from "@inspo/http-server"
+import { Effect, Result, Schema, type SchemaIssue } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
@@ -39,19 +40,28 @@ export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
 /** A request for a gradient, which may be protobuf with at most `elements` numbers. */
 export const readForwardBackward = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
-  { bodyBytes, elements }: { readonly bodyBytes: number; readonly elements: number }
+  {
+    bodyBytes,
+    elements,
+    skip
+  }: {
+    readonly bodyBytes: number
+    readonly elements: number
+    readonly skip: (body: unknown) => Effect.Effect<void>
+  }
 ) {
+  const decode = (value: unknown) => Effect.tapError(decodeForwardBackward(value), () => skip(value))
   const isProtobuf = (request.headers["content-type"] ?? "").startsWith(Protobuf.contentType)
   if (!isProtobuf) {
     const { digest, value } = yield* readJson(request, bodyBytes)
-    return { body: yield* decodeForwardBackward(value), digest, forwardOnly: false }
+    return { body: yield* decode(value), digest, forwardOnly: false }
   }
   const bytes = yield* readBytes(request, bodyBytes)
   const message = yield* Effect.mapError(
     Effect.fromResult(Protobuf.decodeForwardBackward(bytes, elements)),
     ({ reason }) => unreadable(reason)
   )
-  const body = yield* decodeForwardBackward({
+  const body = yield* decode({
     model_id: message.modelId,
     seq_id: message.seqId,
     forward_backward_input: message.input
@@ -87,20 +97,11 @@ const digestOf = (body: string | Uint8Array): string => hash("sha256", body, "ba
 
 const unreadable = (reason: string) => refuse(`the body cannot be read: ${reason}`)
 
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
-
 /** The first fault of a body: its field, the value there, and what was expected. */
 const problem = (issue: SchemaIssue.Issue, body: unknown): string => {
-  const { message = "Expected something else", path = [] } = formatIssues(issue).issues[0] ?? {}
-  const keys = path.map((key) => String(typeof key === "object" ? key.key : key))
-  const value = keys.reduce<unknown>(
-    (within, key) => (Predicate.hasProperty(within, key) ? within[key] : undefined),
-    body
-  )
+  const [{ expected, path }] = Malformed.problems(issue)
+  const value = Malformed.valueAt(body, path)
   const text = value === undefined ? "missing" : PlainText.json(value, 120)
-  const expected = message.startsWith("Expected no excess") ? "expected no such field: it is not known here" : message
-  return (
-    `${keys.length === 0 ? "the body" : keys.join(".").slice(0, 200)} is ${text}, ` +
-    expected.replace(/^E/u, "e").replaceAll(/\s+/gu, " ").slice(0, 300)
-  )
+  const field = path.length === 0 ? "the body" : Malformed.clipped(path.join("."), 200)
+  return `${field} is ${text}, expected ${expected}`
 }

@@ -1,5 +1,5 @@
 import type { Datum, EngineError } from "@inspo/engine"
-import { Clock, type Duration, Effect, Exit, Scope } from "effect"
+import { Clock, type Duration, Effect, Exit, Schema, Scope } from "effect"
 import type { Futures } from "./Futures.ts"
 import { known, type Refusal, refuse } from "./Refusal.ts"
 import * as RequestQueue from "./RequestQueue.ts"
@@ -34,6 +34,8 @@ export interface Origin {
 /** Datums whose gradient waits; `clipRatio` as in `Losses.Loss`. */
 export interface Gradient {
   readonly clipRatio: number | null
+  /** The loss that was asked for, summed over tokens, for the log-probabilities when it was computed. */
+  readonly loss: number
   readonly datums: ReadonlyArray<Datum>
 }
 
@@ -43,6 +45,8 @@ export interface Models {
   readonly idsOf: (session: string) => ReadonlyArray<string>
   /** The model that a request is for; it and its session were heard of by that. */
   readonly asked: (id: string) => Effect.Effect<Model, Refusal>
+  /** Counts a refused request of a model as done, so that the next one does not wait for it; its body may be anything. */
+  readonly skip: (body: unknown) => Effect.Effect<void>
   /** Refuses a new model where there are too many. */
   readonly checkRoom: (id: string) => Effect.Effect<void, Refusal>
   readonly add: (id: string, origin: Origin) => Effect.Effect<Model>
@@ -86,6 +90,13 @@ export const make = Effect.fnUntraced(function* (options: ModelsOptions): Effect
           Effect.map(Clock.currentTimeMillis, (now) => (model.lastRequest = now))
         )
       ),
+    skip: (body) =>
+      Effect.suspend(() => {
+        const model = isNumbered(body) ? models.get(body.model_id) : undefined
+        return model === undefined || !isNumbered(body)
+          ? Effect.void
+          : model.enqueue({ sequence: body.seq_id, run: Effect.void })
+      }),
     checkRoom: (id) =>
       Effect.suspend(() =>
         models.has(id) || models.size < most
@@ -120,6 +131,8 @@ export const make = Effect.fnUntraced(function* (options: ModelsOptions): Effect
     })
   }
 })
+
+const isNumbered = Schema.is(Schema.Struct({ model_id: Schema.String, seq_id: Schema.Int }))
 
 /** A model id as engines take names of checkpoints. */
 export const fileName = (id: string): string => id.replaceAll(":", ".")

@@ -4,7 +4,7 @@ import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
 import { decoder, readForwardBackward, readJson } from "./Bodies.ts"
 import type { Outcome } from "./Outcomes.ts"
-import { type Refusal, refuse } from "./Refusal.ts"
+import { brief, type Refusal, refuse } from "./Refusal.ts"
 import { reply, type Routing } from "./Routing.ts"
 import type { TinkerServer } from "./TinkerServer.ts"
 
@@ -17,7 +17,32 @@ export const add = Effect.fnUntraced(function* (routing: Routing, server: Tinker
   yield* addSamplers(routing, server)
   yield* addResults(routing, server)
   yield* addListings(routing, server)
+  yield* addUnsupported(routing)
 })
+
+/** What the protocol has and this server does not, with what to use in its place; and any other path. */
+const addUnsupported = Effect.fnUntraced(function* ({ post, route }: Routing) {
+  yield* post("/save_weights_external", Schema.Unknown, () =>
+    unsupported("save_weights_external", "save_weights or save_weights_for_sampler, which save under --checkpoints")
+  )
+  const checkpoint = "/training_runs/:model/checkpoints/:kind/:name" as const
+  for (const method of ["POST", "DELETE"] as const)
+    yield* route(method, `${checkpoint}/publish`, () =>
+      unsupported("publish", "the checkpoint under its own path: every client of this server can load it")
+    )
+  for (const method of ["GET", "POST", "DELETE"] as const)
+    yield* route(method, "/*", ({ method, originalUrl }) =>
+      Effect.fail(
+        refuse(
+          `${method} ${brief(originalUrl.replace(/^https?:\/\/[^/]*/u, ""))} is no route of this server; docs/connect-your-gpus.md lists them`,
+          404
+        )
+      )
+    )
+})
+
+const unsupported = (route: string, instead: string): Effect.Effect<never, Refusal> =>
+  Effect.fail(refuse(`${route} is not supported by this server; use ${instead}`))
 
 const addServer = Effect.fnUntraced(function* ({ get, post }: Routing, server: TinkerServer.Interface) {
   yield* get("/healthz", () => Effect.succeed({ status: "ok" }))

@@ -55,6 +55,8 @@ export const make = (router: HttpRouter.HttpRouter, server: TinkerServer.Interfa
       Effect.flatMap(readJson(request, server.bodyBytes), ({ digest, value }) =>
         decode(value).pipe(
           Effect.flatMap((body) => handle(body, { digest, headers: request.headers })),
+          // What may be sent again under its number, and what already has its number, keeps it.
+          Effect.tapError(({ status }) => ([409, 429].includes(status) ? Effect.void : server.skip(value))),
           Effect.map((body) => reply(body))
         )
       )

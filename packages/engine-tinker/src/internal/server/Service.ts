@@ -65,6 +65,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     mostDatums: limits.datums,
     capabilities: capabilities(model, engine.profile),
     retrieve: futures.retrieve,
+    skip: models.skip,
     cancelFuture: ({ request_id }: typeof Wire.CancelFutureRequest.Type) => futures.cancel(request_id),
     ...(yield* SessionEndpoints.make({ ...parts, patience: options.sessionPatience })),
     ...ModelEndpoints.make({ ...parts, model, tokenizer }),

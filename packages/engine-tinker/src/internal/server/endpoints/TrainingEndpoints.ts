@@ -42,7 +42,8 @@ export const make = ({ engine, limits, loaded, submissions }: TrainingOptions) =
     const logprobs = yield* score(model, targets)
     const outside = yield* Outside.logprobs((sequences) => score(model, sequences), targets, limits.tokens)
     const parts = targets.map((target, index) => Losses.toDatum(target, loss, logprobs[index] ?? []))
-    if (keep) model.pending.push({ clipRatio: loss.clipRatio, datums: parts.map(({ datum }) => datum) })
+    const total = parts.reduce((sum, { losses }) => sum + sumAll(losses), 0)
+    if (keep) model.pending.push({ clipRatio: loss.clipRatio, loss: total, datums: parts.map(({ datum }) => datum) })
     return {
       _tag: "Losses",
       value: {
@@ -51,7 +52,7 @@ export const make = ({ engine, limits, loaded, submissions }: TrainingOptions) =
           elementwise_loss: tensor([...(targets[index]?.prompt ?? []).slice(1).map(() => 0), ...losses]),
           logprobs: tensor(outside(index, logprobs[index] ?? []))
         })),
-        metrics: { "loss:sum": parts.reduce((total, { losses }) => total + sumAll(losses), 0) }
+        metrics: { "loss:sum": total }
       }
     }
   })
@@ -136,7 +137,10 @@ const toStep = Effect.fnUntraced(function* (
 })
 
 const toWire = (metrics: TrainMetrics, gradients: ReadonlyArray<Gradient>) => ({
-  "inspo.ai/loss": metrics.loss,
+  // The engine's loss is that of datums made for another surrogate where this server made them.
+  "inspo.ai/loss": gradients.some(({ clipRatio }) => clipRatio === null)
+    ? gradients.reduce((sum, { loss }) => sum + loss, 0)
+    : metrics.loss,
   "inspo.ai/kl": metrics.kl,
   // Unknown where the server clipped before the engine saw the datums.
   ...(gradients.some(({ clipRatio }) => clipRatio === null) ? {} : { "inspo.ai/clip_fraction": metrics.clipFraction }),

@@ -1,0 +1,2 @@
+import "./eagerPort.ts"
+import "../../src/internal/worker.ts"
