@@ -11,6 +11,3 @@ export const instructionStyle = (id: string | null): CSSProperties & Record<"--h
     ? { "--hue": "0", "--chroma": "0.01" }
     : { "--hue": String((number * 137.508 + 140) % 360), "--chroma": "0.13" }
 }
-
-/** Colours of curves that are drawn over each other, as CSS variables of the page. */
-export const curveColour = (index: number): string => `var(--curve-${index % 8})`

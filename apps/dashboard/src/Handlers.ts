@@ -1,6 +1,7 @@
 import { Effect, Schedule, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api, type Change } from "./Api.ts"
+import { mostCompared } from "./Curves.ts"
 import { comparison } from "./projection/Comparison.ts"
 import { cost } from "./projection/Cost.ts"
 import { lineage } from "./projection/Lineage.ts"
@@ -46,9 +47,6 @@ export const layer = HttpApiBuilder.group(
     })
   })
 )
-
-/** Most runs side by side. */
-const mostCompared = 12
 
 /** Opens the stream at once, keeps idle connections open, and tells the page when the server is gone. */
 const beats: Stream.Stream<Change> = Stream.make<[Change]>({ _tag: "Beat" }).pipe(

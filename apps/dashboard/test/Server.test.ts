@@ -126,6 +126,11 @@ describe("the server of the dashboard", () => {
     assert.strictEqual((await ask("/api/runs/good/trajectories?limit=100000")).status, 400)
   })
 
+  it("compares each of 20 selected runs", async () => {
+    const { runs } = await json(`/api/compare?runs=${Array.from({ length: 20 }, () => "good").join()}`)
+    assert.lengthOf(runs, 20)
+  })
+
   it("tells of no run where it lies on this machine", async () => {
     for (const path of ["/api/runs", "/api/runs/good/overview", "/api/compare?runs=good"])
       assert.notInclude(await (await ask(path)).text(), "/runs/good", path)

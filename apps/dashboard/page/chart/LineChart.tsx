@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react"
 import uPlot from "uplot"
 import { type Bounds, ends } from "../../src/Axis.ts"
 import type { Mark } from "../../src/view/OverviewView.ts"
+import { CurveSwatch } from "../part/CurveSwatch.tsx"
 import { resolveColour, useTheme } from "../Theme.ts"
 
 export interface Curve {
@@ -11,6 +12,8 @@ export interface Curve {
   readonly colour: string
   readonly width?: number
   readonly dashed?: boolean
+  /** Lengths of drawn and empty stretches in pixels; none for a whole line. */
+  readonly dash?: ReadonlyArray<number>
   /** Points without lines between. */
   readonly points?: boolean
   /** Not named beside the values, such as a band around another curve. */
@@ -114,14 +117,14 @@ export const LineChart = (props: LineChartProps) => {
         ],
         series: [
           {},
-          ...curves.map(({ colour, dashed, label, points, width = 2 }): uPlot.Series => {
+          ...curves.map(({ colour, dash = [], dashed, label, points, width = 2 }): uPlot.Series => {
             const stroke = resolveColour(colour)
             return {
               label,
               stroke,
               width: points === true ? 0 : (width * rem) / 15,
               spanGaps: true,
-              ...(dashed === true ? { dash: [4, 4] } : {}),
+              ...(dashed === true ? { dash: [4, 4] } : dash.length > 0 ? { dash: [...dash] } : {}),
               points: { show: points === true || steps.length === 1, size: 6, fill: stroke, stroke }
             }
           })
@@ -160,9 +163,9 @@ export const LineChart = (props: LineChartProps) => {
               {axisLabel} {steps[at] ?? "–"}
             </span>
           )}
-          {named.map(({ colour, label, values }) => (
+          {named.map(({ colour, dash = [], label, values }) => (
             <span key={label}>
-              {named.length > 1 && <i className="swatch" style={{ background: colour }} />}
+              {named.length > 1 && <CurveSwatch colour={colour} dash={dash} />}
               {named.length > 1 && <span className="muted">{label} </span>}
               <b>{format(values[at] ?? null)}</b>
             </span>

@@ -2,9 +2,10 @@ import { useMemo } from "react"
 import type { ComparisonView, ComparedRunView } from "../../src/view/ComparisonView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { LineChart } from "../chart/LineChart.tsx"
-import { curveColour } from "../Colour.ts"
+import { look, mostCompared } from "../../src/Curves.ts"
 import { compact, percent, points } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
+import { CurveSwatch } from "../part/CurveSwatch.tsx"
 import { Card, Empty, IntervalBar, Loading, Problem, Scroll, Status } from "../part/Parts.tsx"
 import { go, type Route, withQuery } from "../Route.ts"
 import { makeView } from "../View.ts"
@@ -28,12 +29,15 @@ export const Compare = ({
       .filter(({ id }) => id !== run.id)
       .slice(0, 3)
       .map(({ id }) => id)
-  const chosen = [run.id, ...others.filter((id) => id !== run.id && readable.some((known) => known.id === id))]
+  const chosen = [run.id, ...new Set(others.filter((id) => id !== run.id && readable.some((known) => known.id === id)))]
+  const drawn = chosen.slice(0, mostCompared)
+  const left = readable.filter(({ id }) => chosen.indexOf(id) >= mostCompared)
+  const unknown = others.filter((id) => id !== "none" && id !== run.id && !readable.some((known) => known.id === id))
   const version = readable
-    .filter(({ id }) => chosen.includes(id))
+    .filter(({ id }) => drawn.includes(id))
     .map(versionOf)
     .join()
-  const { data, problem } = useComparison(chosen.join(","), version)
+  const { data, problem } = useComparison(drawn.join(","), version)
   const toggle = (id: string) => {
     const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]
     go(withQuery(route, { with: next.filter((one) => one !== run.id).join(",") || "none" }))
@@ -56,15 +60,21 @@ export const Compare = ({
                   disabled={id === run.id}
                   onChange={() => toggle(id)}
                 />
-                {chosen.includes(id) && (
-                  <i className="swatch" style={{ background: curveColour(chosen.indexOf(id)) }} aria-hidden="true" />
-                )}
+                {drawn.includes(id) && <CurveSwatch {...look(drawn.indexOf(id))} />}
                 {name} <Status status={status} degraded={degraded} />
               </label>
             ))}
           </div>
         )}
       </Card>
+      {left.length > 0 && (
+        <p role="status">
+          {`Not drawn: ${left.map(({ name }) => name).join(", ")}. At most ${mostCompared} runs are compared at once; clear the boxes of others.`}
+        </p>
+      )}
+      {unknown.length > 0 && (
+        <p role="status">{`Not drawn, because no readable run has this id: ${unknown.join(", ")}.`}</p>
+      )}
       {problem !== null && <Problem>{problem}</Problem>}
       {data === null ? <Loading /> : <Comparison comparison={data} />}
     </>
@@ -170,7 +180,7 @@ const Row = ({ compared, index }: { readonly compared: ComparedRunView; readonly
   return (
     <tr>
       <th scope="row">
-        <i className="swatch" style={{ background: curveColour(index) }} aria-hidden="true" />
+        <CurveSwatch {...look(index)} />
         {run.name}
       </th>
       <td className="num">
@@ -210,7 +220,7 @@ const aligned = (runs: ReadonlyArray<ComparedRunView>) => {
       const at = new Map(own.map((step, position) => [step, position]))
       return {
         label: `${run.name} (${run.measure ?? ""})`,
-        colour: curveColour(index),
+        ...look(index),
         values: steps.map((step) => {
           const position = at.get(step)
           if (position === undefined) return null

@@ -3,7 +3,7 @@ import type { CellView, OverviewView } from "../../src/view/OverviewView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { sourceLabel, trainingTitle } from "../../src/view/Titles.ts"
 import { LineChart } from "../chart/LineChart.tsx"
-import { curveColour } from "../Colour.ts"
+import { look } from "../../src/Curves.ts"
 import { axis, capital, compact, count, duration, percent, plural, points, quantity } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
 import { Diff } from "../part/Diff.tsx"
@@ -124,7 +124,7 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
       sources: sources.map((name, index) => ({
         label: sourceLabel(trained, name.slice("reward/".length)),
         values: smoothed(series[name] ?? []),
-        colour: curveColour(index)
+        ...look(index)
       })),
       single: (name: string) => [{ label: name, values: series[name] ?? [], colour: "var(--accent)" }]
     }),

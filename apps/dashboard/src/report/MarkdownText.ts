@@ -11,11 +11,12 @@ export const inline = (text: string): string =>
     .replaceAll(/(www)\./giu, String.raw`$1\.`)
     .replace(/^([-+=>]|\d+(?=[.)]))/u, (start) => (/^\d/u.test(start) ? `${start}\\` : `\\${start}`))
 
-/** A table whose first row is the head; the first column is left-aligned, the others right-aligned. */
+/** A table whose first row is the head; columns of figures are right-aligned, the first column and texts left-aligned. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const [head = [], ...body] = rows
   const line = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
-  return [line(head), `|${head.map((_, index) => (index === 0 ? "---|" : "---:|")).join("")}`, ...body.map(line)]
+  const isOfFigures = (index: number) => index > 0 && body.every((row) => figures.test(row[index] ?? ""))
+  return [line(head), `|${head.map((_, index) => (isOfFigures(index) ? "---:|" : "---|")).join("")}`, ...body.map(line)]
 }
 
 /** Lines as they are, in a block of code that none of them can end. */
@@ -24,3 +25,6 @@ export const fenced = (language: string, lines: ReadonlyArray<string>): Readonly
   const fence = "`".repeat(longest + 1)
   return [`${fence}${language}`, ...lines.map(PlainText.escape), fence]
 }
+
+/** Numbers, shares, intervals, or nothing at all. */
+const figures = /^[-+−–\d.,:%[\]\s]*$/u

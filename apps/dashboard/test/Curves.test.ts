@@ -1,0 +1,9 @@
+import { assert, describe, it } from "@effect/vitest"
+import { look, mostCompared } from "../src/Curves.ts"
+
+describe("curves of one chart", () => {
+  it("look different from each other, as many as may be compared", () => {
+    const looks = Array.from({ length: mostCompared }, (_, index) => JSON.stringify(look(index)))
+    assert.strictEqual(new Set(looks).size, mostCompared)
+  })
+})
