@@ -76,6 +76,7 @@ const requestQueue = inFile("packages/engine-tinker/src/internal/server/RequestQ
 const guard = inFile("packages/http-server/src/Guard.ts")
 const patientClient = inFile("packages/http-client/src/PatientClient.ts")
 const evidence = inFile("packages/cohorts/src/Evidence.ts")
+const standing = inFile("packages/cohorts/src/Standing.ts")
 const lifelong = inFile("packages/cohorts/src/Lifelong.ts")
 const difference = inFile("packages/cohorts/src/Difference.ts")
 const shares = inFile("packages/cohorts/src/Shares.ts")
@@ -703,5 +704,16 @@ export const mutations: ReadonlyArray<Mutation> = [
   ownEngine("request.prompt.length === 0 || room", "room", "the engine of the page accepts an empty prompt"),
   localWorker("const ready = prepare()", "const ready = await prepare()", "Deno loses the first task of a worker"),
   tinkerRouting("Effect.void : server.skip(value)", "Effect.void : Effect.void", "a refused request holds up the next"),
-  malformed('.replace(/, got .*$/su, "")', "", "an answer repeats the texts of its request")
+  malformed('.replace(/, got .*$/su, "")', "", "an answer repeats the texts of its request"),
+  standing(
+    "return Math.min(most, Math.max(least, sum / reported))",
+    "return sum / reported",
+    "a mean lies outside its interval"
+  ),
+  standing('if (phase === "train")\n', 'if (phase === "validation")\n', "rewards of open cohorts are not shown"),
+  standing(
+    "more.interval.lower > less.interval.upper",
+    "more.share > less.share",
+    "chance is shown as a difference of silence"
+  )
 ]

@@ -13,12 +13,14 @@ import {
   type Tally
 } from "./Learning.ts"
 import * as MeanInterval from "./MeanInterval.ts"
-import { dossier, known, type State } from "./State.ts"
+import type { Silence } from "./Settings.ts"
+import { type Cohort, dossier, known, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /**
- * What is shown of a member. `mean` is that of the rewards reported, late ones included, null before the first; `silent` the
- * share of samples of closed cohorts that were not reported. `interval` holds its mean by the closed cohorts, null before the
+ * What is shown of a member. `mean` is that of the rewards reported in closed cohorts, late ones included, or so far where none
+ * is closed, null before the first; it lies in `interval`. `silent` is the share of samples of closed cohorts that were not
+ * reported. `interval` holds its mean by the closed cohorts, null before the
  * first, and `difference` what it is better than the seed by, each at the risk δ.
  */
 export interface MemberStanding {
@@ -55,12 +57,21 @@ export interface CohortStanding {
   readonly leases: number
   readonly reported: number
   readonly due: number
+  /** Keys of the first leases that a sealed cohort waits for. */
+  readonly blocking: ReadonlyArray<string>
   readonly settlesAt: number | null
+}
+
+/** The share of a member's samples whose rewards are missing, in [0, 1]. */
+export interface MissingShare {
+  readonly id: InstructionId
+  readonly share: number
 }
 
 /**
  * `silenceForbids` are pairs whose rewards differ as reported, but which no number of further cohorts could tell apart while
- * so much is silent: a gap Δ needs less than Δ / (1 + Δ). `waitsFor` is what the next decision needs.
+ * so much is silent: a gap Δ needs less than Δ / (1 + Δ). `silenceDiffers`: rewards are missing more often for one member than
+ * for another, beyond chance. `waitsFor` is what the next decision needs.
  */
 export interface Standing {
   readonly members: ReadonlyArray<MemberStanding>
@@ -68,6 +79,7 @@ export interface Standing {
   readonly cohorts: ReadonlyArray<CohortStanding>
   readonly incumbent: Incumbent
   readonly silenceForbids: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
+  readonly silenceDiffers: { readonly more: MissingShare; readonly less: MissingShare } | null
   readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
 }
 
@@ -77,19 +89,21 @@ export const standing = (strategies: Strategies, state: State): Standing => {
   const { members } = learning.population
   const seed = members.find(({ instruction }) => instruction.id === learning.seed)
   const weights = new Map(strategies.weights(learning.population).map(({ id, weight }) => [id, weight]))
+  const reportedSoFar = openTallies(state)
   return {
     members: members.map((member): MemberStanding => {
       const { id } = member.instruction
       const { bounds, isNewcomer, isPinned, shown } = dossier(learning, id)
-      const { reported, samples, sum } = total(Object.values(shown))
+      const closed = total(Object.values(shown))
+      const open = reportedSoFar.get(id) ?? nothing
       return {
         id,
         weight: weights.get(id) ?? 0,
-        mean: reported === 0 ? null : sum / reported,
-        samples,
-        reported,
+        mean: meanOf(settings.silence, bounds, bounds.units === 0 ? total([closed, open]) : closed),
+        samples: closed.samples,
+        reported: closed.reported + open.reported,
         interval: MeanInterval.ofMember(bounds, settings.delta),
-        silent: samples === 0 ? 0 : 1 - reported / samples,
+        silent: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
         difference:
           seed === undefined || member === seed ? null : Difference.interval(learning, member, seed, settings.delta),
         isNewcomer,
@@ -105,20 +119,84 @@ export const standing = (strategies: Strategies, state: State): Standing => {
       leases: HashMap.size(cohort.leases),
       reported: cohort.reported,
       due: HashMap.reduce(cohort.leases, 0, (due, lease) => due + lease.n - known(lease)),
+      blocking: cohort.status === "sealed" ? blocking(cohort) : [],
       settlesAt: cohort.sealedAt === null || settings.horizon === null ? null : cohort.sealedAt + settings.horizon
     })),
     incumbent: incumbentOf(learning),
-    silenceForbids: members.flatMap((better) =>
-      members
-        .filter((worse) => isForbidden(state, better, worse))
-        .map((worse) => ({
-          better: better.instruction.id,
-          worse: worse.instruction.id
-        }))
-    ),
+    silenceForbids: silenceForbids(state),
+    silenceDiffers: silenceDiffers(state),
     waitsFor: waitsFor(state)
   }
 }
+
+/** Pairs whose rewards differ as reported, but which no number of further cohorts could tell apart. */
+export const silenceForbids = (state: State): Standing["silenceForbids"] => {
+  const { members } = state.learning.population
+  return members.flatMap((better) =>
+    members
+      .filter((worse) => isForbidden(state, better, worse))
+      .map((worse) => ({ better: better.instruction.id, worse: worse.instruction.id }))
+  )
+}
+
+/**
+ * The members with the largest and the smallest share of missing rewards, where these differ beyond chance: their intervals,
+ * which hold at all times together with probability 1 − δ, do not meet. Null where they do.
+ */
+const silenceDiffers = ({ learning, settings }: State): Standing["silenceDiffers"] => {
+  const { members } = learning.population
+  const shares = members.flatMap(({ instruction: { id } }) => {
+    const { reported, samples } = total(Object.values(dossier(learning, id).shown))
+    const missing = Math.max(0, samples - reported) + 1 / 2
+    const bounds = { units: samples, low: missing, high: missing, shared: {} }
+    const interval = MeanInterval.ofMember(bounds, settings.delta / members.length)
+    return interval === null ? [] : [{ id, interval, share: 1 - Math.min(1, reported / samples) }]
+  })
+  const [first] = shares
+  if (first === undefined) return null
+  const more = shares.reduce((most, one) => (one.interval.lower > most.interval.lower ? one : most), first)
+  const less = shares.reduce((least, one) => (one.interval.upper < least.interval.upper ? one : least), first)
+  return more.interval.lower > less.interval.upper
+    ? { more: { id: more.id, share: more.share }, less: { id: less.id, share: less.share } }
+    : null
+}
+
+/** The mean that lies in the interval: of what was reported, as far as missing rewards leave it open. */
+const meanOf = (silence: Silence, { high, low, units }: Dossier["bounds"], { reported, sum }: Tally): number | null => {
+  if (units === 0) return reported === 0 ? null : sum / reported
+  const [least, most] = [(low - 1 / 2) / units, (high - 1 / 2) / units]
+  if (reported === 0) return silence === "worst" ? null : least
+  return Math.min(most, Math.max(least, sum / reported))
+}
+
+/** What was reported in cohorts that are not closed. */
+const openTallies = ({ cohorts }: State): ReadonlyMap<InstructionId, Tally> => {
+  const tallies = new Map<InstructionId, Tally>()
+  for (const { leases, phase } of cohorts)
+    if (phase === "train")
+      for (const { instruction, samples } of HashMap.values(leases)) {
+        const rewards = samples.filter((sample) => typeof sample === "number")
+        if (rewards.length === 0) continue
+        const sum = rewards.reduce((all, one) => all + one, 0)
+        const more = { samples: 0, reported: rewards.length, sum }
+        tallies.set(instruction, total([tallies.get(instruction) ?? nothing, more]))
+      }
+  return tallies
+}
+
+const nothing: Tally = { samples: 0, reported: 0, sum: 0 }
+
+/** The keys of the first leases that a sealed cohort waits for. */
+const blocking = ({ leases }: Cohort): ReadonlyArray<string> => {
+  const keys: Array<string> = []
+  for (const lease of HashMap.values(leases)) {
+    if (keys.length === shownBlocking) break
+    if (known(lease) < lease.n) keys.push(lease.key)
+  }
+  return keys
+}
+
+const shownBlocking = 3
 
 const candidates = ({ learning: { evolution } }: State): ReadonlyArray<CandidateStanding> => {
   if (evolution === null) return []

@@ -561,3 +561,88 @@ describe("a log", () => {
     assert.throws(() => fold([]), /begins with Created/u)
   })
 })
+
+describe("what is shown", () => {
+  const Samples = fc.array(fc.constantFrom<number | null | "failed">(0, 0.3, 1, null, "failed"), {
+    minLength: 1,
+    maxLength: 4
+  })
+  const Cohorts = fc.array(fc.array(Samples, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 })
+  const Silence = fc.constantFrom<Settings.Silence>("worst", { value: 0 }, { value: 0.5 })
+
+  it("has each mean within its interval, whatever is missing, failed or late", () => {
+    fc.assert(
+      fc.property(Cohorts, Silence, fc.boolean(), (cohorts, silence, tellsLate) => {
+        const server = new Server({ ...named, silence, pruneEvery: 0 }, contents)
+        for (const [at, units] of cohorts.entries()) {
+          const cohort = `train/${at}`
+          const requests = units.map((samples, key) => ({ ...request(`k${key}`), n: samples.length }))
+          server.do({ _tag: "Lease", now: at, cohort, phase: "train", isWhole: false, requests })
+          const report = (late: boolean) =>
+            units.flatMap((samples, key) =>
+              samples.flatMap((value, sample) =>
+                (value === null) === late
+                  ? [
+                      {
+                        lease: State.leaseId(0, cohort, `k${key}`),
+                        sample,
+                        value: value === "failed" ? null : (value ?? 0.9)
+                      }
+                    ]
+                  : []
+              )
+            )
+          server.do({ _tag: "Reward", now: at, rewards: report(false) })
+          for (const { interval, mean } of standing(server.strategies, server.state).members)
+            if (interval !== null && mean !== null)
+              assert.isTrue(interval.lower <= mean + 1e-12 && mean <= interval.upper + 1e-12)
+          server.do(close(cohort))
+          if (tellsLate) server.do({ _tag: "Reward", now: at, rewards: report(true) })
+          for (const { interval, mean } of standing(server.strategies, server.state).members)
+            if (interval !== null && mean !== null)
+              assert.isTrue(interval.lower <= mean + 1e-12 && mean <= interval.upper + 1e-12)
+        }
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  it("names the lease that holds back later cohorts, and counts what was reported in them", () => {
+    const server = new Server({ ...named, sealUnits: 4, horizon: 1000, pruneEvery: 0 }, contents)
+    const steps = Arr.makeBy(3, (at) =>
+      server.lease(
+        0,
+        keys.slice(0, 4).map((key) => `${at}-${key}`)
+      )
+    )
+    for (const { key, lease } of steps.flat()) if (key !== "0-k2") server.reward(1, [{ lease, value: 1 }])
+    const shown = standing(server.strategies, server.state)
+    assert.deepStrictEqual(shown.cohorts[0]?.blocking, ["0-k2"])
+    assert.strictEqual(
+      shown.members.reduce((sum, { reported }) => sum + reported, 0),
+      11
+    )
+    for (const { mean, reported } of shown.members) assert.strictEqual(mean, reported === 0 ? null : 1)
+  })
+
+  it("says that rewards are missing more often for one instruction than for another, and nothing of chance", () => {
+    const differing = (missing: (at: number, instruction: string) => boolean) => {
+      const server = new Server({ ...named, silence: { value: 0.5 }, pruneEvery: 0 }, contents)
+      for (let step = 0; step < 60; step++) {
+        const leases = server.lease(step, keys, `train/${step}`)
+        server.reward(
+          step,
+          leases.flatMap(({ instruction, lease }, at) =>
+            missing(step * keys.length + at, instruction) ? [] : [{ lease, value: 1 }]
+          )
+        )
+        server.do(close(`train/${step}`))
+      }
+      return standing(server.strategies, server.state).silenceDiffers
+    }
+    assert.isNull(differing((at) => at % 3 === 0))
+    const found = differing((at, instruction) => instruction === "i1" && at % 2 === 0)
+    assert.strictEqual(found?.more.id, "i1")
+    assert.strictEqual(found?.less.share, 0)
+  })
+})

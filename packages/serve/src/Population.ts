@@ -135,7 +135,11 @@ export interface SettingsChange extends Schema.Schema.Type<typeof SettingsChange
 const summary = {
   name: PopulationName,
   profile: Profile,
-  state: Schema.Literals(["learning", "frozen", "degraded"]),
+  state: Schema.Literals(["learning", "cannot-decide", "frozen", "degraded"]).annotate(
+    describe(
+      "`cannot-decide` where so many rewards are missing that instructions which differ cannot be told apart; `next` names them"
+    )
+  ),
   members: Count.annotate(describe("Instructions that are alive")),
   incumbent: InstructionId
 }

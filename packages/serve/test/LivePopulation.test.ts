@@ -393,7 +393,7 @@ describe("LivePopulation", () => {
         const answersOf = Effect.fnUntraced(
           function* (some: ReadonlyArray<typeof Hostile.Type>) {
             const journal = yield* Journal
-            yield* LivePopulation.begin(journal, settings("trainer"), texts)
+            yield* LivePopulation.begin(journal, { ...settings("trainer"), sealUnits: null }, texts)
             const live = yield* LivePopulation.open(journal)
             return yield* Effect.forEach(some, (one) => Effect.exit(live.submit(lease(one))), {
               concurrency: "unbounded"

@@ -5,6 +5,7 @@ import {
   Learning,
   type MemberStanding,
   Shares,
+  silenceForbids,
   type Standing,
   standing,
   State,
@@ -95,15 +96,18 @@ interface Headed {
   readonly isDegraded: boolean
 }
 
-const head = (
-  { isDegraded, name }: Headed,
-  { isFrozen, learning, settings }: State.State
-): Omit<PopulationSummary, "members"> => ({
+const head = ({ isDegraded, name }: Headed, state: State.State): Omit<PopulationSummary, "members"> => ({
   name,
-  profile: settings.profile,
-  state: isFrozen ? "frozen" : isDegraded ? "degraded" : "learning",
-  incumbent: Learning.incumbentOf(learning).id
+  profile: state.settings.profile,
+  state: stateOf(isDegraded, state),
+  incumbent: Learning.incumbentOf(state.learning).id
 })
+
+const stateOf = (isDegraded: boolean, state: State.State): PopulationSummary["state"] => {
+  if (state.isFrozen) return "frozen"
+  if (isDegraded) return "degraded"
+  return silenceForbids(state).length > 0 ? "cannot-decide" : "learning"
+}
 
 /** The instruction to use outside learning. */
 export const incumbent = (state: State.State): Incumbent => {
@@ -226,11 +230,19 @@ const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Sta
   }
 }
 
-const waitsFor = ({ candidates, cohorts, silenceForbids, waitsFor }: Standing): string => {
+const waitsFor = ({ candidates, cohorts, silenceDiffers, silenceForbids, waitsFor }: Standing): string => {
   const silence = silenceForbids.map(
     ({ better, worse }) => `so much is silent that ${better} cannot be told from ${worse}, whatever comes`
   )
-  return [waiting(waitsFor, candidates, cohorts), ...silence].join("; ")
+  const percent = (share: number) => `${(100 * share).toFixed(0)} %`
+  const differs =
+    silenceDiffers === null
+      ? []
+      : [
+          `warning: rewards are missing for ${percent(silenceDiffers.more.share)} of the samples of ${silenceDiffers.more.id} and ` +
+            `for ${percent(silenceDiffers.less.share)} of ${silenceDiffers.less.id}, so that comparing them depends on what a missing reward counts`
+        ]
+  return [waiting(waitsFor, candidates, cohorts), ...silence, ...differs].join("; ")
 }
 
 const waiting = (
@@ -246,9 +258,11 @@ const waiting = (
   if (what !== "a cohort") return what
   const oldest = cohorts.find(({ phase }) => phase === "train")
   if (oldest === undefined) return "leases"
-  const { leases, name, reported, settlesAt } = oldest
+  const { blocking, leases, name, reported, settlesAt } = oldest
   const until = time(settlesAt)
-  return `the cohort ${name}: ${reported} of ${leases} leases are reported${until === null ? "" : `, and at ${until} it is closed`}`
+  const missing =
+    blocking.length === 0 ? "" : ` (not ${blocking.join(", ")}${leases - reported > blocking.length ? ", …" : ""})`
+  return `the cohort ${name}: ${reported} of ${leases} leases are reported${missing}${until === null ? "" : `, and at ${until} it is closed`}`
 }
 
 const sentence = (state: State.State, shown: Standing): string => {
