@@ -163,7 +163,7 @@ export class ReferenceServer {
         })
       )
     }
-    return { status: 200, body: { instruction: this.setup.incumbent ?? seed, reason: "seed", why: "", strata: {} } }
+    return { status: 200, body: { instruction: this.setup.incumbent ?? seed, reason: "seed", why: "" } }
   }
 
   #lease({ cohort = "c1", requests, whole = false }: Lease.LeaseRequests) {

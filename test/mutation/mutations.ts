@@ -715,5 +715,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "more.interval.lower > less.interval.upper",
     "more.share > less.share",
     "chance is shown as a difference of silence"
+  ),
+  ending("isCarried !== true", "isCarried !== undefined || true", "later turns of a conversation are evidence again"),
+  leasing(
+    "return held === undefined ? null :",
+    "return held !== undefined ? null :",
+    "a conversation changes its instruction"
   )
 ]

@@ -3,7 +3,7 @@ import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import * as Population from "@inspo/population/Population"
 import * as Round from "@inspo/verification/Round"
-import { HashMap, Option, Schema } from "effect"
+import { HashMap, Option, Schema, Struct } from "effect"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import type { Dossier, Entry, Evolution, Incumbent, Learning, Newcomer, Phase, Stage, Unit } from "./Learning.ts"
@@ -189,9 +189,10 @@ const leased = (cohort: Cohort, { leases }: EventOf<"Leased">): Cohort => {
   const known = HashMap.mutate(cohort.leases, (mutable) => {
     for (const { isSticky, ...given } of leases) {
       const joins = isSticky && HashMap.has(sticky, given.unit)
-      if (!joins) units++
+      // A conversation that is carried on is no unit of this cohort.
+      if (!joins && given.isCarried !== true) units++
       if (isSticky && !joins)
-        sticky = HashMap.set(sticky, given.unit, { instruction: given.instruction, probability: given.probability })
+        sticky = HashMap.set(sticky, given.unit, Struct.pick(given, ["instruction", "probability", "isCarried"]))
       samples += given.n
       HashMap.set(mutable, given.key, { ...given, place: units, samples: [] })
     }

@@ -33,6 +33,8 @@ export interface Archive {
   readonly lease: (lease: string) => ArchivedLease | undefined
   readonly key: (branch: number, key: string) => ArchivedLease | undefined
   readonly cohort: (branch: number, name: string) => number | undefined
+  /** What a unit of several leases was given, the first first: all that is known of living instructions. */
+  readonly sticky: (branch: number, unit: string) => ReadonlyArray<Pick<ArchivedLease, "instruction" | "probability">>
 }
 
 /**
@@ -69,13 +71,19 @@ interface Open {
 }
 
 /** An archive of nothing: for populations that forget what is closed. */
-export const empty: Archive = { lease: () => undefined, key: () => undefined, cohort: () => undefined }
+export const empty: Archive = {
+  lease: () => undefined,
+  key: () => undefined,
+  cohort: () => undefined,
+  sticky: () => []
+}
 
 /** An archive in memory that grows with the events it is told. */
 export const make = (): Archive & { readonly record: (event: PopulationEvent) => void } => {
   const leases = new Map<string, ArchivedLease>()
   const byKey = new Map<string, string>()
   const closed = new Map<string, number>()
+  const sticky = new Map<string, Array<Pick<ArchivedLease, "instruction" | "probability">>>()
   const open = new Map<string, Open>()
   let branch = 0
   const name = (on: number, key: string) => JSON.stringify([on, key])
@@ -87,6 +95,7 @@ export const make = (): Archive & { readonly record: (event: PopulationEvent) =>
     lease: (lease) => leases.get(lease),
     key: (on, key) => leases.get(byKey.get(name(on, key)) ?? ""),
     cohort: (on, cohort) => closed.get(name(on, cohort)),
+    sticky: (on, unit) => sticky.get(name(on, unit)) ?? [],
     record: (event) => {
       switch (event._tag) {
         case "CohortOpened":
@@ -113,7 +122,12 @@ export const make = (): Archive & { readonly record: (event: PopulationEvent) =>
               place: cohort.leases + at,
               arms: arms(given.key)
             })
-            if (!cohort.isNamed) byKey.set(name(branch, given.key), given.lease)
+            if (cohort.isNamed) continue
+            byKey.set(name(branch, given.key), given.lease)
+            if (!given.isSticky || !isTrain) continue
+            const known = sticky.get(name(branch, given.unit)) ?? []
+            if (known.every(({ instruction }) => instruction !== given.instruction))
+              sticky.set(name(branch, given.unit), [...known, given])
           }
           open.set(event.cohort, { ...cohort, leases: cohort.leases + event.leases.length })
           return

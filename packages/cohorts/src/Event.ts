@@ -46,7 +46,10 @@ export const CohortOpened = Schema.TaggedStruct("CohortOpened", {
   at: Time
 })
 
-/** A lease as it was given out. `probability` is null in a whole cohort whose propensities are too many to count. */
+/**
+ * A lease as it was given out. `probability` is null in a whole cohort whose propensities are too many to count. `isCarried`
+ * where a conversation of an earlier cohort goes on: it keeps its instruction and is no evidence a second time.
+ */
 export const Given = Schema.Struct({
   lease: Schema.String,
   key: Schema.String,
@@ -55,6 +58,7 @@ export const Given = Schema.Struct({
   probability: Schema.NullOr(Schema.Finite),
   unit: Schema.String,
   isSticky: Schema.Boolean,
+  isCarried: Schema.optionalKey(Schema.Literal(true)),
   stratum: Schema.String,
   question: Schema.NullOr(QuestionId)
 })

@@ -13,10 +13,13 @@ export const next = (strategies: Strategies, state: State, now: number): Populat
 
 /**
  * The units of a cohort with what was reported of them, in an order that does not depend on who asked first. Samples whose
- * instruction was never used are left out, and so are units of such samples alone.
+ * instruction was never used are left out, and so are units of such samples alone. A conversation is evidence in the cohort it
+ * began in: its later turns would count it twice, and who comes back may depend on the instruction.
  */
 export const units = ({ isWhole, leases }: Cohort): ReadonlyArray<Unit> => {
-  const all = HashMap.toValues(leases).sort(isWhole ? byPlace : byKey)
+  const all = HashMap.toValues(leases)
+    .filter(({ isCarried }) => isCarried !== true)
+    .sort(isWhole ? byPlace : byKey)
   return Object.values(Arr.groupBy(all, ({ unit }) => unit)).flatMap((own): ReadonlyArray<Unit> => {
     const [{ instruction, question, stratum }] = own
     const samples = own.flatMap((lease) => lease.samples)

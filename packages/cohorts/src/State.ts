@@ -30,6 +30,7 @@ export interface Lease {
   readonly place: number
   readonly stratum: string
   readonly question: QuestionId | null
+  readonly isCarried?: true
   /** By sample, as far as one is known: what lies beyond the end is not known yet, so that an unused lease costs nothing. */
   readonly samples: ReadonlyArray<Sample>
 }
@@ -38,7 +39,7 @@ export interface Lease {
 export const known = ({ samples }: Pick<Lease, "samples">): number => samples.filter((one) => one !== null).length
 
 /** A unit of several leases, such as a conversation. */
-export type Sticky = Pick<Lease, "instruction" | "probability">
+export type Sticky = Pick<Lease, "instruction" | "probability" | "isCarried">
 
 /**
  * Leases under one frozen set of probabilities. `index` counts the cohorts of a phase on a branch from 1. `closing` is how
@@ -158,3 +159,7 @@ export const armKey = (key: string, arm: InstructionId): string => `${key}#${arm
 
 /** The key of the request that a lease was given out for. */
 export const baseKey = (key: string): string => key.replace(/#candidate-\d+\.\d+\.\d+$/u, "")
+
+/** The unit of a request: its conversation, or itself. */
+export const unitOf = ({ key, sticky }: { readonly key: string; readonly sticky: string | null }): string =>
+  sticky === null ? `key ${key}` : `sticky ${sticky}`

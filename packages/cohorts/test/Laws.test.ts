@@ -607,6 +607,23 @@ describe("what is shown", () => {
     )
   })
 
+  it("has the mean of what missing rewards count as, where they count as a value", () => {
+    const server = new Server({ ...named, silence: { value: 0.5 }, pruneEvery: 0 }, ["the seed"])
+    const leases = server.lease(
+      0,
+      Arr.makeBy(1000, (at) => `k${at}`),
+      "train/1"
+    )
+    server.reward(
+      1,
+      leases.flatMap(({ lease }, at) => (at % 2 === 0 ? [{ lease, value: 1 }] : []))
+    )
+    server.do(close("train/1"))
+    const [shown] = standing(server.strategies, server.state).members
+    assert.strictEqual(shown?.mean, 0.75)
+    assert.isBelow(shown?.interval?.upper ?? 1, 1)
+  })
+
   it("names the lease that holds back later cohorts, and counts what was reported in them", () => {
     const server = new Server({ ...named, sealUnits: 4, horizon: 1000, pruneEvery: 0 }, contents)
     const steps = Arr.makeBy(3, (at) =>
@@ -644,5 +661,56 @@ describe("what is shown", () => {
     const found = differing((at, instruction) => instruction === "i1" && at % 2 === 0)
     assert.strictEqual(found?.more.id, "i1")
     assert.strictEqual(found?.less.share, 0)
+  })
+})
+
+describe("a conversation", () => {
+  const online = { ...named, sealUnits: 6, horizon: 1000, seedFloor: 0 }
+  const turn = (server: Server, now: number, key: string, sticky: string) => {
+    const requests = [{ ...request(key), sticky }]
+    const { answer } = server.do({ _tag: "Lease", now, cohort: null, phase: "train", isWhole: false, requests })
+    return answer._tag === "Leases" ? (answer.leases[0] ?? assert.fail("no lease")) : assert.fail("no leases")
+  }
+
+  it("keeps its instruction over closed cohorts, and is evidence once; it gets another when that is removed", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1000 }), fc.integer({ min: 1, max: 4 }), (seed, days) => {
+        const server = new Server({ ...online, seed, pruneEvery: 0, evolveEvery: 0 }, contents)
+        const conversations = Arr.makeBy(6, (at) => `s${at}`)
+        const first = new Map(
+          conversations.map((sticky) => {
+            const lease = turn(server, 0, `0/${sticky}`, sticky)
+            server.reward(0, [{ lease: lease.lease, value: 1 }])
+            return [sticky, lease] as const
+          })
+        )
+        assert.strictEqual(server.state.learning.folded, 1)
+        for (let day = 1; day <= days; day++)
+          for (const sticky of conversations) {
+            const again = turn(server, day, `${day}/${sticky}`, sticky)
+            assert.strictEqual(again.instruction, first.get(sticky)?.instruction)
+            assert.strictEqual(again.probability, first.get(sticky)?.probability)
+            assert.strictEqual(server.reward(day, [{ lease: again.lease, value: 0 }])[0], "accepted")
+          }
+        for (const name of server.state.cohorts.map((one) => one.name))
+          server.do({ _tag: "Seal", now: 9, cohort: name })
+        const { members } = server.state.learning.population
+        assert.strictEqual(
+          members.reduce((sum, { lifetime }) => sum + lifetime.groups, 0),
+          6
+        )
+        const removed = members.find(({ instruction }) => instruction.id !== "i0")?.instruction.id
+        if (removed === undefined) return
+        server.do({ _tag: "Retire", now: 10, id: removed })
+        for (const sticky of conversations) {
+          const { instruction } = turn(server, 11, `11/${sticky}`, sticky)
+          assert.notStrictEqual(instruction, removed)
+          const before = first.get(sticky)?.instruction
+          if (before !== removed) assert.strictEqual(instruction, before)
+          else assert.strictEqual(turn(server, 12, `12/${sticky}`, sticky).instruction, instruction)
+        }
+      }),
+      { numRuns: 50 }
+    )
   })
 })

@@ -192,8 +192,7 @@ export const Incumbent = Schema.Struct({
   reason: Schema.Literals(["seed", "evidence", "pinned"]).annotate(
     describe("`seed` where nothing separates the instructions, `evidence` where something does, `pinned` by an admin")
   ),
-  why: Schema.String.annotate(describe("The same in words, with the figures")),
-  strata: Schema.Record(Schema.String, InstructionId).annotate(describe("The winner of a stratum, where one differs"))
+  why: Schema.String.annotate(describe("The same in words, with the figures"))
 }).annotate({ identifier: "Incumbent" })
 export interface Incumbent extends Schema.Schema.Type<typeof Incumbent> {}
 

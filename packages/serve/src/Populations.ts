@@ -234,6 +234,19 @@ const decodeEvent = Schema.decodeUnknownEffect(StoredEvent)
 const contentsOf = ({ seed, variants = [] }: NewPopulation): Effect.Effect<Contents, InvalidRequest> => {
   const namesOf = (content: Learning.Content) =>
     typeof content === "string" ? "one text" : Object.keys(content).sort().join(", ")
+  const texts = [seed, ...variants].map((content) => JSON.stringify(content))
+  const repeated = texts.findIndex((text, at) => texts.indexOf(text) < at)
+  if (repeated > 0) {
+    const first = texts.indexOf(texts[repeated] ?? "")
+    return Effect.fail(
+      new InvalidRequest({
+        field: `variants[${repeated - 1}]`,
+        value: (texts[repeated] ?? "").slice(0, 100),
+        expected: `another text than ${first === 0 ? "the seed" : `variants[${first - 1}]`} has`,
+        remedy: "Leave one of them out: equal instructions would share the evidence"
+      })
+    )
+  }
   const at = variants.findIndex((variant) => namesOf(variant) !== namesOf(seed))
   const odd = variants[at]
   return odd === undefined

@@ -503,4 +503,18 @@ describe("Server", () => {
       }
     }).pipe(Effect.scoped)
   )
+
+  it.effect("refuses equal instructions, and names both", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* (yield* servers)()
+      for (const [variants, field, expected] of [
+        [["Be brief."], "variants[0]", "the seed"],
+        [["Be kind.", "Be exact.", "Be kind."], "variants[2]", "variants[0]"]
+      ] as const) {
+        const told = yield* ask("PUT", one, { seed: "Be brief.", variants })
+        assert.deepStrictEqual([told.status, fieldOf(told.body, "field")], [400, field])
+        assert.include(String(fieldOf(told.body, "expected")), expected)
+      }
+    }).pipe(Effect.scoped)
+  )
 })

@@ -13,8 +13,8 @@ export const exportPopulation = Effect.fn("Served.export")(function* (
   { json, out }: { readonly out: string; readonly json: boolean }
 ) {
   const { state } = yield* read(place)
-  const { instruction, reason, strata, why } = Reading.incumbent(state)
-  const manifest = { population: place.name, instruction, reason, why, strata, cohorts: state.learning.folded }
+  const { instruction, reason, why } = Reading.incumbent(state)
+  const manifest = { population: place.name, instruction, reason, why, cohorts: state.learning.folded }
   const { directory, discard } = yield* claim(out)
   const [file, text] =
     "text" in instruction

@@ -3,7 +3,7 @@ import * as Invariant from "@inspo/domain/Invariant"
 import { QuestionId } from "@inspo/domain/Question"
 import * as Choose from "@inspo/sampler/Choose"
 import * as Round from "@inspo/verification/Round"
-import { Array as Arr, HashMap, Option, Result } from "effect"
+import { Array as Arr, HashMap, Option, Result, Struct } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
@@ -15,10 +15,12 @@ import {
   baseKey,
   cohort,
   type Cohort,
+  isAlive,
   type Lease,
   leaseId,
   type State,
-  type Sticky
+  type Sticky,
+  unitOf
 } from "../State.ts"
 import type { Strategies } from "../Strategies.ts"
 import { design } from "./Evolving.ts"
@@ -49,7 +51,7 @@ export const lease = (
     return fresh.length < command.requests.length
       ? Result.succeed([])
       : refuse("closed", "key", first.key, `a key that ${command.cohort} has a lease for: it was assigned as a whole`)
-  return grant(strategies, state, command, fresh, found, name ?? "")
+  return grant(strategies, state, archive, command, fresh, found, name ?? "")
 }
 
 /** The leases of a request as they stand, in the order asked; of a cohort assigned as a whole, all those of the questions. */
@@ -211,6 +213,7 @@ const knownLease = (
 const grant = (
   strategies: Strategies,
   state: State,
+  archive: Archive,
   command: LeaseCommand,
   fresh: ReadonlyArray<LeaseRequest>,
   found: Cohort | undefined,
@@ -220,7 +223,8 @@ const grant = (
   if (full !== null) return Result.fail(full)
   const { openCohorts, unitsPerCohort } = state.settings.limits
   const joining = Arr.groupBy(fresh, (request) => joinable(state, command, request)?.name ?? "")
-  const { "": drawn = [], ...joined } = joining
+  const { "": others = [], ...joined } = joining
+  const drawn = others.map((request) => ({ ...request, held: carriedOf(state, archive, command, request) }))
   const events: Array<PopulationEvent> = Object.entries(joined).map(([cohort, requests]) => ({
     _tag: "Leased",
     cohort,
@@ -297,7 +301,18 @@ const open = (
   }
 }
 
-const unitOf = ({ key, sticky }: LeaseRequest): string => (sticky === null ? `key ${key}` : `sticky ${sticky}`)
+/** What the unit of a request was given in a cohort that is closed, as long as that instruction is alive. */
+const carriedOf = (
+  state: State,
+  archive: Archive,
+  { cohort: name, phase }: LeaseCommand,
+  request: LeaseRequest
+): Sticky | null => {
+  if (request.sticky === null || name !== null || phase !== "train") return null
+  const known = archive.sticky(state.branch, unitOf(request))
+  const held = known.find(({ instruction }) => isAlive(state.learning.population, instruction))
+  return held === undefined ? null : { ...Struct.pick(held, ["instruction", "probability"]), isCarried: true }
+}
 
 /** The cohort in which the unit of a sticky request is known: its turns are of one outcome, also once it is sealed. */
 const joinable = (
@@ -319,7 +334,7 @@ const given = (
   { branch }: State,
   cohort: string,
   request: LeaseRequest,
-  { instruction, probability }: Sticky
+  { instruction, isCarried, probability }: Sticky
 ): Given => ({
   lease: leaseId(branch, cohort, request.key),
   key: request.key,
@@ -328,6 +343,7 @@ const given = (
   probability,
   unit: unitOf(request),
   isSticky: request.sticky !== null,
+  ...(isCarried === undefined ? {} : { isCarried }),
   stratum: request.stratum,
   question: request.question
 })
@@ -336,9 +352,10 @@ const drawOne = (
   state: State,
   cohort: string,
   shares: Cohort["shares"],
-  requests: ReadonlyArray<LeaseRequest>
+  requests: ReadonlyArray<LeaseRequest & { readonly held?: Sticky | null }>
 ): ReadonlyArray<Given> =>
-  requests.map((request) => {
+  requests.map(({ held = null, ...request }) => {
+    if (held !== null) return given(state, cohort, request, held)
     const path = ["lease", cohort, unitOf(request)]
     const { id, probability } = Choose.choose({ seed: state.settings.seed, path, shares })
     return given(state, cohort, request, { instruction: id, probability })

@@ -24,7 +24,7 @@ export const retain = Effect.fnUntraced(function* (
   const until = (yield* Clock.currentTimeMillis) - retention
   const open = cohorts.reduce((earliest, { openedAt }) => Math.min(earliest, openedAt), until)
   yield* journal.deleteRecords(told, { before: minute(until) })
-  return yield* journal.deleteRecords([kinds.lease, kinds.reward], { before: minute(open) })
+  return yield* journal.deleteRecords([kinds.lease, kinds.reward, kinds.sticky], { before: minute(open) })
 })
 
 /**

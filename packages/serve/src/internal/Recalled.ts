@@ -6,9 +6,12 @@ import {
   cohortKey,
   kinds,
   rewardKey,
+  stickies,
+  stickyKey,
   StoredCohort,
   StoredLease,
   StoredReward,
+  StoredSticky,
   unnamedKey,
   unnamedOf,
   type Written
@@ -24,6 +27,7 @@ export const make = (journal: Journal.Interface) => {
   const storedLeases = Records.make(journal, kinds.lease, StoredLease)
   const storedRewards = Records.make(journal, kinds.reward, StoredReward)
   const storedCohorts = Records.make(journal, kinds.cohort, StoredCohort)
+  const storedStickies = Records.make(journal, kinds.sticky, StoredSticky)
   return Effect.fnUntraced(function* (
     state: State.State,
     commands: ReadonlyArray<Command>
@@ -33,11 +37,13 @@ export const make = (journal: Journal.Interface) => {
     const leases = yield* storedLeases.get(unique(names.flatMap(({ leases }) => leases)))
     const rewards = yield* storedRewards.get(unique(names.flatMap(({ rewards }) => rewards)))
     const cohorts = yield* storedCohorts.get(unique(names.flatMap(({ cohorts }) => cohorts)))
+    const stickies = yield* storedStickies.get(unique(names.flatMap(({ stickies }) => stickies)))
     const arms = Array.from(leases.values(), ({ arms, branch, cohort }) =>
       arms.map((key) => State.leaseId(branch, cohort, key))
     )
     for (const [key, lease] of yield* storedLeases.get(unique(arms.flat()))) leases.set(key, lease)
-    return recalled(state, leases, rewards.values(), new Map(Array.from(cohorts, ([key, { index }]) => [key, index])))
+    const indices = new Map(Array.from(cohorts, ([key, { index }]) => [key, index]))
+    return recalled(state, leases, rewards.values(), indices, stickies)
   })
 }
 
@@ -45,8 +51,16 @@ const recalled = (
   state: State.State,
   leases: Map<string, StoredLease>,
   rewards: Iterable<StoredReward>,
-  cohorts: Map<string, number>
+  cohorts: Map<string, number>,
+  known: ReadonlyMap<string, StoredSticky>
 ): Recalled => {
+  const held = new Map<string, ReadonlyArray<StoredSticky>>()
+  const hold = (key: string, sticky: StoredSticky) => {
+    const unit = key.slice(0, key.lastIndexOf("#"))
+    const others = held.get(unit) ?? []
+    if (others.every(({ instruction }) => instruction !== sticky.instruction)) held.set(unit, [...others, sticky])
+  }
+  for (const [key, sticky] of known) hold(key, sticky)
   const samples = new Map<string, Array<number>>()
   const remember = ({ lease, sample }: StoredReward) => {
     samples.set(lease, [...(samples.get(lease) ?? []), sample])
@@ -70,10 +84,12 @@ const recalled = (
     },
     key: (branch, key) => archived(unnamedKey(branch, key)),
     cohort: (branch, name) => cohorts.get(cohortKey(branch, name)),
+    sticky: (branch, unit) => held.get(stickyKey(branch, unit)) ?? [],
     learn: (written) => {
       for (const [key, , lease] of written.leases) leases.set(key, lease)
       for (const [, , reward] of written.rewards) remember(reward)
       for (const [key, index] of written.cohorts) cohorts.set(key, index)
+      for (const [key, , value] of stickies(written.leases)) hold(key, value)
     }
   }
 }
@@ -101,6 +117,7 @@ interface Names {
   readonly leases: ReadonlyArray<string>
   readonly rewards: ReadonlyArray<string>
   readonly cohorts: ReadonlyArray<string>
+  readonly stickies: ReadonlyArray<string>
 }
 
 /** The records that a command may ask for. */
@@ -109,7 +126,18 @@ const named = (state: State.State, branches: ReadonlyArray<number>, command: Com
     case "Lease": {
       const { cohort, requests } = command
       return cohort === null
-        ? { ...none, leases: branches.flatMap((branch) => requests.map(({ key }) => unnamedKey(branch, key))) }
+        ? {
+            ...none,
+            leases: branches.flatMap((branch) => requests.map(({ key }) => unnamedKey(branch, key))),
+            stickies: requests.flatMap(({ sticky }) =>
+              sticky === null
+                ? []
+                : state.learning.population.members.map(
+                    ({ instruction }) =>
+                      `${stickyKey(state.branch, State.unitOf({ key: "", sticky }))}#${instruction.id}`
+                  )
+            )
+          }
         : {
             ...none,
             leases: branches.flatMap((branch) => requests.map(({ key }) => State.leaseId(branch, cohort, key))),
@@ -134,7 +162,7 @@ const named = (state: State.State, branches: ReadonlyArray<number>, command: Com
   }
 }
 
-const none: Names = { leases: [], rewards: [], cohorts: [] }
+const none: Names = { leases: [], rewards: [], cohorts: [], stickies: [] }
 
 const unique = (keys: ReadonlyArray<string>): ReadonlyArray<string> =>
   Array.from(new Set(keys)).filter((key) => key.isWellFormed() && !key.includes("\0"))

@@ -3,7 +3,7 @@
  * old; everything else that happened is the log, and the log alone is enough for every later decision.
  */
 import { Archive, type EventOf, Given, PopulationEvent, State, Value } from "@inspo/cohorts"
-import { Invariant } from "@inspo/domain"
+import { Instruction, Invariant } from "@inspo/domain"
 import type { NewEvent, RecordGroup } from "@inspo/journal"
 import { Array as Arr, HashMap, Schema } from "effect"
 import * as Told from "../Told.ts"
@@ -54,11 +54,19 @@ export interface StoredOfReward extends Schema.Schema.Type<typeof StoredOfReward
 export const StoredScore = Schema.Struct({ lease: Schema.String, instruction: Schema.String, value: Schema.Finite })
 export interface StoredScore extends Schema.Schema.Type<typeof StoredScore> {}
 
+/** What a conversation was given. */
+export const StoredSticky = Schema.Struct({
+  instruction: Instruction.InstructionId,
+  probability: Schema.NullOr(Schema.Finite)
+})
+export interface StoredSticky extends Schema.Schema.Type<typeof StoredSticky> {}
+
 /** The kinds of the records. */
 export const kinds = {
   lease: "lease",
   reward: "reward",
   cohort: "cohort",
+  sticky: "sticky",
   ofLease: "of-lease",
   ofReward: "of-reward",
   scored: "scored"
@@ -83,6 +91,9 @@ export const unnamedOf = (lease: string): string => {
 export const ofLeaseKey = (lease: string): string => `${lease}#lease`
 
 export const rewardKey = (lease: string, sample: number): string => `${lease}#${sample}`
+
+/** Of a conversation; what it was given is below it, by instruction behind `#`. */
+export const stickyKey = (branch: number, unit: string): string => `${branch}/${State.encodeName(unit)}`
 
 export const cohortKey = (branch: number, name: string): string => `${branch}/${State.encodeName(name)}`
 
@@ -179,12 +190,26 @@ export const toJournal = (
   records: grouped([
     ...all.flatMap(({ cohorts, leases, rewards }): ReadonlyArray<Row> => [
       ...leases.map(([key, step, value]) => ({ kind: kinds.lease, step, key, value })),
+      ...stickies(leases).map(([key, step, value]) => ({ kind: kinds.sticky, step, key, value })),
       ...rewards.map(([key, step, value]) => ({ kind: kinds.reward, step, key, value })),
       ...cohorts.map(([key, index]) => ({ kind: kinds.cohort, step: index, key, value: { index } }))
     ]),
     ...others
   ])
 })
+
+/** What conversations were given, each instruction once: a record that is there stays as it is. */
+export const stickies = (
+  leases: Written["leases"]
+): ReadonlyArray<readonly [key: string, step: number, value: StoredSticky]> => {
+  const found = new Map<string, readonly [string, number, StoredSticky]>()
+  for (const [, step, { branch, given, isNamed, isTrain }] of leases) {
+    const { instruction, isSticky, probability, unit } = given
+    const key = `${stickyKey(branch, unit)}#${instruction}`
+    if (isSticky && isTrain && !isNamed && !found.has(key)) found.set(key, [key, step, { instruction, probability }])
+  }
+  return Array.from(found.values())
+}
 
 const grouped = (rows: ReadonlyArray<Row>): ReadonlyArray<RecordGroup> =>
   Object.values(Arr.groupBy(rows, ({ kind, step }) => `${step} ${kind}`)).map((own) => ({

@@ -116,8 +116,7 @@ export const incumbent = (state: State.State): Incumbent => {
   return {
     instruction: instruction(id, content),
     reason: why === "pinned" ? why : why === "nothing separates" || why === "the seed left" ? "seed" : "evidence",
-    why: sentence(state, shown),
-    strata: {}
+    why: sentence(state, shown)
   }
 }
 
