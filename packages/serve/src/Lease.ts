@@ -26,7 +26,7 @@ export const LeaseRequest = Schema.Struct({
   sticky: Schema.optionalKey(
     Key.annotate({
       description:
-        "Requests with one sticky key, such as the turns of a conversation, get one instruction and count as one unit"
+        "Requests with one sticky key, such as the turns of a conversation, get one instruction and count as one unit. An online population keeps it for them as long as the instruction is alive, and the population's retention"
     })
   ),
   question: Schema.optionalKey(Question)
