@@ -23,7 +23,7 @@ export const add = Effect.fnUntraced(function* (routing: Routing, server: Tinker
 /** What the protocol has and this server does not, with what to use in its place; and any other path. */
 const addUnsupported = Effect.fnUntraced(function* ({ post, route }: Routing) {
   yield* post("/save_weights_external", Schema.Unknown, () =>
-    unsupported("save_weights_external", "save_weights or save_weights_for_sampler, which save under --checkpoints")
+    unsupported("save_weights_external", "save_weights or save_weights_for_sampler, which save on this server")
   )
   const checkpoint = "/training_runs/:model/checkpoints/:kind/:name" as const
   for (const method of ["POST", "DELETE"] as const)
