@@ -26,8 +26,8 @@ export const acknowledged = (file: string): Acknowledged => {
   }
 }
 
-/** A lease as its journal calls it: without the population. */
-const inJournal = (id: string): string => id.slice(id.indexOf("/") + 1)
+/** A lease as its journal calls it: without the population and the code that authenticates it. */
+const inJournal = (id: string): string => id.split("/").slice(2).join("/")
 
 /**
  * Nothing acknowledged is lost: each lease is there with its instruction, each reward with its value. Nothing is counted
