@@ -40,8 +40,8 @@ export interface Evolving {
   readonly degraded: Effect.Effect<ReadonlyArray<Degraded>>
   /** The last evolution that was skipped, and why. */
   readonly skipped: Effect.Effect<Skipped | null>
-  /** What proposals have cost, in US dollars. */
-  readonly spentUsd: Effect.Effect<number, JournalError>
+  /** What proposals have cost, in US dollars; null where the model's price is not known. */
+  readonly spentUsd: Effect.Effect<number | null, JournalError>
   /** What the server lets each population spend on them, null for no bound. */
   readonly capUsd: number | null
 }
@@ -150,10 +150,19 @@ const told = (failure: ProposerError | BudgetReached | ConfigError | JournalErro
         reason: `evolution has spent its budget: ${failure.spent} of ${failure.limit} US dollars`,
         remedy: "Raise the population's budget, or that of the server's optimizer; the population goes on as it is"
       }
-    : {
-        reason: failure.message,
-        remedy: "Mend what the reason names. The optimizer is asked again by itself, at the latest after an hour"
-      }
+    : isUnpriced(failure)
+      ? {
+          reason: `evolution may spend ${failure.value} US dollars, and the price of the optimizer's model is not known`,
+          remedy:
+            "Give its price under optimizer.prices of the server's config file, or leave out both budgets: budgetUsd of the population and of the optimizer"
+        }
+      : {
+          reason: failure.message,
+          remedy: "Fix what the reason names. The optimizer is asked again by itself, at the latest after an hour"
+        }
+
+const isUnpriced = (failure: ProposerError | ConfigError | JournalError): failure is ConfigError =>
+  failure._tag === "ConfigError" && failure.field === "budget.usd"
 
 /** Hands in what keeps the rules. */
 const propose = Effect.fnUntraced(function* (

@@ -165,7 +165,9 @@ export const Population = Schema.Struct({
   toSeed: Schema.NullOr(Estimate).annotate(
     describe("By how much the incumbent is better than the seed; null where it is the seed, or where one of them left")
   ),
-  spentUsd: Schema.Finite,
+  spentUsd: Schema.NullOr(Schema.Finite).annotate(
+    describe("What its evolution has cost; null where it paid for tokens of a model whose price is not known")
+  ),
   budgetUsd: Schema.NullOr(Schema.Finite).annotate(
     describe(
       "What its evolution may spend: its own setting or that of the server's optimizer for each population, the lower of both"

@@ -43,4 +43,18 @@ describe("notes", () => {
         }
       }).pipe(Effect.provide(Layer.fresh(layerMemory)))
   )
+
+  it.effect.each([
+    ["nothing was asked", [], 0],
+    ["a bank of sentences is free", [{ tokens: 0, usd: 0 }], 0],
+    ["the price is known", [{ tokens: 100, usd: 0.25 }], 0.25],
+    ["the price is not known", [{ tokens: 100, usd: 0 }], null]
+  ] as const)("say what proposals have cost where %s", ([, calls, cost]) =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      for (const spent of calls)
+        yield* journal.charge({ rollouts: 0, calls: 1, seconds: 1, phase: "proposing", redone: false, ...spent })
+      assert.strictEqual(yield* Notes.spentUsd(journal), cost)
+    }).pipe(Effect.provide(layerMemory, { local: true }))
+  )
 })

@@ -10,11 +10,16 @@ import { IntervalBar } from "../part/Parts.tsx"
 export const Standing = ({ state }: Pick<PopulationSummary, "state">) => (
   <span className={`status status-${statusOf[state]}`}>
     <i aria-hidden="true" />
-    {state}
+    {state.replace("-", " ")}
   </span>
 )
 
-const statusOf = { learning: "running", frozen: "quiet", degraded: "unreadable" } as const
+const statusOf = {
+  learning: "running",
+  "cannot-decide": "unreadable",
+  frozen: "quiet",
+  degraded: "unreadable"
+} as const
 
 const tones: Readonly<Record<Member["standing"], string>> = {
   waiting: "mode",

@@ -37,11 +37,13 @@ export const open = Effect.fnUntraced(function* (journal: Journal.Interface): Ef
   }
 })
 
-/** What proposals have cost, in US dollars. */
-export const spentUsd = (journal: Journal.Interface): Effect.Effect<number, JournalError> =>
-  Effect.map(journal.ledger, (totals) =>
-    totals.reduce((sum, { phase, usd }) => (phase === "proposing" ? sum + usd : sum), 0)
-  )
+/** What proposals have cost, in US dollars; null where tokens were paid for at a price that is not known. */
+export const spentUsd = (journal: Journal.Interface): Effect.Effect<number | null, JournalError> =>
+  Effect.map(journal.ledger, (totals) => {
+    const own = totals.filter(({ phase }) => phase === "proposing")
+    const usd = own.reduce((sum, one) => sum + one.usd, 0)
+    return usd === 0 && own.some(({ tokens }) => tokens > 0) ? null : usd
+  })
 
 /** The last of the values of a kind, kept in memory, too. One is stored before those that it replaces go. */
 const slot = Effect.fnUntraced(function* <A, I>(journal: Journal.Interface, kind: string, schema: Schema.Codec<A, I>) {

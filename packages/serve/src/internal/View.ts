@@ -23,7 +23,7 @@ import { onScale, toWire } from "./WireSettings.ts"
 /** What is known of a population besides its state. `capUsd` is what its server lets it spend, whatever its own setting. */
 export interface Beside {
   readonly name: string
-  readonly spentUsd: number
+  readonly spentUsd: number | null
   readonly capUsd: number | null
   readonly degraded: ReadonlyArray<Degraded>
   readonly skipped: Skipped | null

@@ -55,7 +55,7 @@ const Tiles = ({ population, why }: { readonly population: Population; readonly 
         {count(leases.given)} <small>{count(leases.open)} open</small>
       </Tile>
       <Tile label="Spent" note={budgetUsd === null ? "no cap" : `of ${dollars(budgetUsd)}`}>
-        {dollars(spentUsd)}
+        {spentUsd === null ? "unknown price" : dollars(spentUsd)}
       </Tile>
       <Tile label="Evolved" note={population.branch === 0 ? population.profile : `branch ${population.branch}`}>
         {plural(generation, "time")}
