@@ -425,7 +425,11 @@ describe("inspo serve --upstream", { timeout: 60_000 }, () => {
     const refused = (upstream: string | null, upstreamKeyEnv: string | null) =>
       Effect.runPromise(
         Upstream.make(
-          { upstream: Option.fromNullOr(upstream), upstreamKeyEnv: Option.fromNullOr(upstreamKeyEnv) },
+          {
+            upstream: Option.fromNullOr(upstream),
+            upstreamKeyEnv: Option.fromNullOr(upstreamKeyEnv),
+            upstreamTimeout: 600
+          },
           {}
         ).pipe(
           Effect.flip,

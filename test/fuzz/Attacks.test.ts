@@ -8,6 +8,7 @@ import { endAll } from "../cli/Inspo.ts"
 import { report } from "./support/Attacks.ts"
 import { answers, hostileServer } from "./support/HostileServer.ts"
 import { attackAll } from "./support/AttackedServer.ts"
+import { attackClients } from "./support/AttackedClients.ts"
 
 const isFuzz = Number(process.env["INSPO_FUZZ"] ?? 0) > 0 && existsSync("/proc/self/status")
 
@@ -29,26 +30,35 @@ describe.skipIf(!isFuzz)("named attacks, INSPO_FUZZ", () => {
   })
 })
 
-describe.skipIf(!isFuzz)("a hostile answer, INSPO_FUZZ", () => {
-  it.each(Object.keys(answers))("of %s neither blocks an agent nor throws into it", async (name) => {
-    const server = await hostileServer(answers[name] ?? "")
-    const told: Array<string> = []
-    const inspo = new Inspo({ urls: [server.url], onProblem: ({ message }) => told.push(message) })
-    try {
-      const ticks: Array<number> = []
-      const clock = setInterval(() => ticks.push(performance.now()), 5)
-      const began = performance.now()
-      const lease = await inspo.lease("support", { key: "a", fallback: "Be brief." })
-      const took = performance.now() - began
-      void lease.reward(1)
-      clearInterval(clock)
-      const gaps = ticks.map((tick, index) => tick - (ticks[index - 1] ?? began))
-      assert.isBelow(took, 1000, "milliseconds for a lease")
-      assert.isBelow(Math.max(0, ...gaps), 500, "milliseconds without a turn for anything else")
-      // oxlint-disable-next-line no-control-regex
-      assert.notMatch(told.join(""), /[\u0000-\u0008\u001B]/u)
-    } finally {
-      server.close()
-    }
+describe.skipIf(!isFuzz)("hostile answers, INSPO_FUZZ", () => {
+  it("neither block an agent nor throw into it, and the server after them is asked", { timeout: 240_000 }, async () => {
+    const faults: Array<string> = []
+    await attackClients(5000, (outcome) => void faults.push(...outcome.faults))
+    assert.deepStrictEqual(faults, [])
   })
+
+  it.each(Object.keys(answers))(
+    "of %s are refused within 200 ms, and shown without control characters",
+    async (name) => {
+      const server = await hostileServer(answers[name] ?? "")
+      const told: Array<string> = []
+      try {
+        const took: Array<number> = []
+        for (let round = 0; round < 5; round++) {
+          const inspo = new Inspo({ urls: [server.url], timeout: 2000, onProblem: ({ message }) => told.push(message) })
+          const began = performance.now()
+          const lease = await inspo.lease("support", { key: "a", fallback: "Be brief." })
+          took.push(performance.now() - began)
+          void lease.reward(1)
+        }
+        // The quickest of some: others wait for what else the machine does.
+        assert.isBelow(Math.min(...took), 200, "milliseconds for a lease")
+        assert.isNotEmpty(told)
+        // oxlint-disable-next-line no-control-regex
+        assert.notMatch(told.join(""), /[\u0000-\u0008\u001B]/u)
+      } finally {
+        server.close()
+      }
+    }
+  )
 })

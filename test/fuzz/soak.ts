@@ -1,11 +1,13 @@
-/** `pnpm soak [MINUTES] [SERVER]`: all servers, or one, under mixed load, a third of it hostile; `pnpm soak 10 attacks`: the named attacks. */
+/** `pnpm soak [MINUTES] [SERVER]`: all servers, or one, under mixed load, a third of it hostile; `pnpm soak 10 attacks`: the named attacks on the instruction server and on the clients. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as fc from "fast-check"
 import { endAll } from "../cli/Inspo.ts"
-import { report as reportAttack } from "./support/Attacks.ts"
+import { noPython } from "../clients/Subject.ts"
+import { type Outcome, report as reportAttack } from "./support/Attacks.ts"
+import { attackClients } from "./support/AttackedClients.ts"
 import { attackAll } from "./support/AttackedServer.ts"
 import { mutated, plain } from "./support/Hostile.ts"
 import { show } from "./support/Message.ts"
@@ -89,8 +91,22 @@ const report = ({ kind }: Server, { faults, hostile, memory, milliseconds, reque
   return faults.size === 0 && grown <= growth
 }
 
-const attacked = () =>
-  attackAll(cwd, 60_000 * Number(minutes), (outcome) => process.stdout.write(`${reportAttack(outcome)}\n`))
+/** Nine tenths of the time for the server, the others for the clients; a last line sums the honest requests up. */
+const attacked = async (): Promise<boolean> => {
+  const all = { honest: 0, failed: 0, p99: 0 }
+  const told = (outcome: Outcome) => {
+    all.honest += outcome.honest
+    all.failed += outcome.failed
+    all.p99 = Math.max(all.p99, outcome.p99)
+    process.stdout.write(`${reportAttack(outcome)}\n`)
+  }
+  const milliseconds = 60_000 * Number(minutes)
+  const server = await attackAll(cwd, 0.9 * milliseconds, told)
+  const clients = await attackClients(0.1 * milliseconds, told)
+  if (noPython !== null) process.stdout.write(`hostile answers to the client for Python: ${noPython}\n`)
+  process.stdout.write(`honest: ${all.honest} requests, ${all.failed} failed, largest p99 ${all.p99.toFixed(0)} ms\n`)
+  return server && clients
+}
 
 const loaded = async (): Promise<boolean> => {
   await prepare(cwd)

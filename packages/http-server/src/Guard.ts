@@ -13,7 +13,7 @@ export interface Options {
   readonly names: ReadonlyArray<string> | "any"
   /** The largest body that is read, in bytes; 4 MiB by default. */
   readonly maxBodyBytes?: number
-  /** Of paths whose answers wait for others: their large requests wait for each other alone, 32 at a time, 16 of one client. */
+  /** Of paths whose answers wait for others: their large bodies are read whole, 32 at a time, 16 of one client, and bounded by the route after that. */
   readonly isSlow?: (path: string) => boolean
   /** How a refusal is answered; as JSON with a `detail` by default. */
   readonly answer?: (refusal: Refusal) => HttpServerResponse.HttpServerResponse
@@ -46,13 +46,13 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.Ht
         const refused = refusal(request, { names, maxBodyBytes })
         if (refused !== null) return Effect.succeed(answered(refused))
         if (!isLarge(request)) return answer
-        const permits = isSlow(request.url) ? largeAndSlow : large
         const client = Option.getOrElse(request.remoteAddress, () => "")
-        return permits.withPermit(client)(
-          Effect.raceFirst(
-            answer,
-            Effect.map(Upload.stalled(request), () => answered(tooSlow))
-          )
+        const stalled = Effect.map(Upload.stalled(request), () => answered(tooSlow))
+        if (!isSlow(request.url)) return large.withPermit(client)(Effect.raceFirst(answer, stalled))
+        // What is wrong with the body is told where it is read again.
+        const arrived = Effect.as(Effect.exit(request.arrayBuffer), null)
+        return Effect.flatMap(largeAndSlow.withPermit(client)(Effect.raceFirst(arrived, stalled)), (refused) =>
+          refused === null ? answer : Effect.succeed(refused)
         )
       }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(maxBodyBytes))),
     { global: true }

@@ -69,8 +69,9 @@ const leases = HttpApiGroup.make("leases")
     )
   )
   .prefix("/v1/populations")
-  .middleware(LeaseScope)
+  // Keys are looked at first: who has none sends no body that is kept.
   .middleware(Admission)
+  .middleware(LeaseScope)
   .annotateMerge(OpenApi.annotations({ description: "What agents and trainers ask" }))
 
 /** What an admin asks. */
@@ -145,8 +146,8 @@ const populations = HttpApiGroup.make("populations")
     )
   )
   .prefix("/v1/populations")
-  .middleware(AdminScope)
   .middleware(Admission)
+  .middleware(AdminScope)
   .annotateMerge(OpenApi.annotations({ description: "What an admin asks" }))
 
 /** What is asked without a key. */

@@ -38,6 +38,8 @@ export const requestsWaiting = 2048
 export const markersPerRequest = 64
 /** Requests to a language model that are passed on at a time; further ones are asked to come again. */
 export const requestsProxied = 1024
+/** The bytes of their bodies. */
+export const bytesProxied = 256 * 2 ** 20
 /** Requests per second under the key of agents, and the bytes of their bodies; the admin's key has no such limit. */
 export const requestsPerSecond = 5000
 export const bytesPerSecond = 64 * 2 ** 20

@@ -1,7 +1,7 @@
 /** Requests to a language model whose system prompt is filled with a leased instruction on their way to it. */
 import type { Inspo, Lease, Wording } from "@inspo/client"
 import { Credentials } from "@inspo/http-server"
-import { Effect, Exit, Function, Layer, Redacted, Schema, Stream } from "effect"
+import { Duration, Effect, Exit, Function, Layer, Option, Redacted, Schema, Stream } from "effect"
 import {
   type Headers,
   HttpClient,
@@ -14,8 +14,10 @@ import {
   HttpServerRequest,
   HttpServerResponse
 } from "effect/http"
+import * as KeyRate from "./internal/KeyRate.ts"
 import * as Marker from "./internal/Marker.ts"
 import * as Place from "./internal/Place.ts"
+import * as Places from "./internal/Places.ts"
 import * as UpstreamPath from "./internal/UpstreamPath.ts"
 import * as Limits from "./Limits.ts"
 import type { Keys } from "./Server.ts"
@@ -29,6 +31,8 @@ export interface Options {
   readonly keys?: Keys
   /** Leases. How long it waits for an instruction is how much later than without a proxy an answer may come. */
   readonly inspo: Effect.Effect<Inspo>
+  /** How long the upstream may say nothing, before its answer and within it; 10 minutes by default. */
+  readonly timeout?: Duration.Input
 }
 
 /**
@@ -41,11 +45,20 @@ export interface Options {
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpClient.HttpClient | HttpRouter.HttpRouter> =>
   Layer.unwrap(
-    Effect.map(HttpClient.HttpClient, (client) => {
-      const bound = bounded()
-      return HttpRouter.add("*", "/v1/*", bound(pass(client, options).pipe(Effect.catch(told))))
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      const withinRate = yield* KeyRate.make
+      const places = Places.make({ requests: Limits.requestsProxied, bytes: Limits.bytesProxied })
+      return HttpRouter.add("*", "/v1/*", pass({ client, places, withinRate }, options).pipe(Effect.catch(told)))
     })
   )
+
+/** What all requests share. */
+interface Shared {
+  readonly client: HttpClient.HttpClient
+  readonly places: Places.Places
+  readonly withinRate: KeyRate.KeyRate
+}
 
 /** Whether a request of this path, with or without a query, is passed on. */
 export const isPath = (path: string): boolean => typeof UpstreamPath.of(path) === "string"
@@ -65,31 +78,24 @@ const told = ({ code, message, status }: Refused) =>
     )
   )
 
-/** Counts requests until their answers are sent. */
-const bounded = () => {
-  let running = 0
-  const tooMany = new Refused({
-    status: 429,
-    code: "too_many",
-    message: `${Limits.requestsProxied} requests wait for the upstream already; ask again in a second`
-  })
-  return <E, R>(answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-    Effect.suspend(() => {
-      if (running >= Limits.requestsProxied) return told(tooMany)
-      running++
-      return Effect.andThen(
-        Effect.addFinalizer(() => Effect.sync(() => void running--)),
-        answer
-      )
-    })
-}
+const tooMany = new Refused({
+  status: 429,
+  code: "too_many",
+  message:
+    `${Limits.requestsProxied} requests or ${Limits.bytesProxied} bytes wait for the upstream already, or half of them from ` +
+    "your address; ask again in a second"
+})
 
-const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, options: Options) {
+const pass = Effect.fnUntraced(function* ({ client, places, withinRate }: Shared, options: Options) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { method, url } = request
   const path = UpstreamPath.of(url)
   if (path === null || !HttpMethod.isHttpMethod(method)) return HttpServerResponse.empty({ status: 404 })
-  yield* admit(request.headers, options)
+  if (yield* admit(request.headers, options))
+    yield* Effect.mapError(
+      withinRate(request.headers),
+      ({ detail = "too many requests" }) => new Refused({ status: 429, code: "too_many", message: detail })
+    )
   if (typeof path !== "string")
     return yield* new Refused({
       status: 400,
@@ -97,6 +103,10 @@ const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, options
       message: `the path ${path.refused} cannot be passed on; expected no segments . and .., and nothing escaped twice`
     })
   const bytes = new Uint8Array(yield* Effect.mapError(request.arrayBuffer, unread))
+  // Taken once the body is here, so that uploads which stall take no place.
+  const address = Option.getOrElse(request.remoteAddress, () => "")
+  if (!(yield* places.take(address, bytes.length))) return yield* tooMany
+  const { timeout = "10 minutes" } = options
   const ask = (filled: Uint8Array) =>
     asked(
       client,
@@ -107,7 +117,8 @@ const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, options
         filled.length === 0
           ? Function.identity
           : HttpClientRequest.bodyUint8Array(filled, request.headers["content-type"] ?? "application/json")
-      )
+      ),
+      timeout
     )
   const json = method === "POST" && UpstreamPath.hasPrompts(path) ? jsonOf(bytes) : null
   if (json === null) return answer(yield* ask(bytes))
@@ -128,8 +139,8 @@ const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, options
           try: () => fill(textsOf(lease)),
           catch: (cause) => new Refused({ status: 400, code: "marker", message: messageOf(cause) })
         })
-        const response = yield* ask(new TextEncoder().encode(filled))
-        return answer(response, isLost(response.status) ? {} : headersOf(lease))
+        const answered = yield* ask(new TextEncoder().encode(filled))
+        return answer(answered, isLost(answered.response.status) ? {} : headersOf(lease))
       }),
     (lease, exit) =>
       Effect.sync(() => {
@@ -139,30 +150,56 @@ const pass = Effect.fnUntraced(function* (client: HttpClient.HttpClient, options
 })
 
 /** What the upstream answers, as far as it can be passed on. */
-const asked = (client: HttpClient.HttpClient, request: HttpClientRequest.HttpClientRequest) =>
+const asked = (client: HttpClient.HttpClient, request: HttpClientRequest.HttpClientRequest, timeout: Duration.Input) =>
   HttpClient.withScope(client)
     .execute(request)
     .pipe(
       // Headers of our spans are nobody's business.
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.mapError(unanswered),
+      Effect.timeoutOrElse({
+        duration: timeout,
+        orElse: () => Effect.fail(upstreamFailed(`says nothing for ${inWords(timeout)}`, 504))
+      }),
       Effect.filterOrFail(
         ({ status }) => status >= 200 && status <= 599,
         ({ status }) => upstreamFailed(`answers with the status ${status}; expected 200 to 599`)
-      )
+      ),
+      Effect.map((response): Answered => ({
+        response,
+        // What went wrong is told without the request, which holds a key.
+        body: Stream.mapError(
+          response.stream,
+          ({ message }) => new Error(`the upstream ended its answer: ${message}`)
+        ).pipe(
+          Stream.timeoutOrElse({
+            duration: timeout,
+            orElse: () => Stream.fail(new Error(`the upstream stopped in its answer for ${inWords(timeout)}`))
+          })
+        )
+      }))
     )
 
-const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): Effect.Effect<void, Refused> => {
+/** An answer of the upstream, and its body as long as that goes on. */
+interface Answered {
+  readonly response: HttpClientResponse.HttpClientResponse
+  readonly body: Stream.Stream<Uint8Array, Error>
+}
+
+const inWords = (timeout: Duration.Input) => Duration.format(Duration.fromInputUnsafe(timeout))
+
+/** Whether a request brings the key of agents; refused where it brings no key of this server. */
+const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): Effect.Effect<boolean, Refused> => {
   const { admin, lease } = keys
-  if (admin === undefined) return Effect.void
+  if (admin === undefined) return Effect.succeed(false)
   // Where the upstream's key is the caller's, it has the usual header.
   const own = headers["inspo-key"]
-  const isKey = [admin, ...(lease === undefined ? [] : [lease])].some((key) =>
+  const is = (key: Redacted.Redacted) =>
     own === undefined
       ? upstreamKey !== undefined && Credentials.isBearer(headers["authorization"], key)
       : Credentials.isSecret(own, key)
-  )
-  if (isKey) return Effect.void
+  if (is(admin)) return Effect.succeed(false)
+  if (lease !== undefined && is(lease)) return Effect.succeed(true)
   const where = upstreamKey === undefined ? "`inspo-key: KEY`" : "`authorization: Bearer KEY`, or `inspo-key: KEY`,"
   return Effect.fail(
     new Refused({ status: 401, code: "key", message: `send the header ${where} with a key of this server` })
@@ -240,29 +277,26 @@ const headersOf = ({ id, instruction, population }: Lease): Readonly<Record<stri
 
 /** The upstream's answer as it comes, with headers of ours. */
 const answer = (
-  response: HttpClientResponse.HttpClientResponse,
+  { body, response }: Answered,
   own: Readonly<Record<string, string>> = {}
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.stream(
-    // What went wrong is told without the request, which holds a key.
-    Stream.mapError(response.stream, ({ message }) => new Error(`the upstream ended its answer: ${message}`)),
-    {
-      status: response.status,
-      headers: {
-        ...Object.fromEntries(
-          Object.entries(response.headers).filter(
-            ([name]) => !ofConnection.has(name) && name !== "set-cookie" && !name.startsWith("inspo-")
-          )
-        ),
-        ...own
-      }
+  HttpServerResponse.stream(body, {
+    status: response.status,
+    headers: {
+      ...Object.fromEntries(
+        Object.entries(response.headers).filter(
+          ([name]) => !ofConnection.has(name) && name !== "set-cookie" && !name.startsWith("inspo-")
+        )
+      ),
+      ...own
     }
-  )
+  })
 
 const unanswered = ({ reason }: HttpClientError.HttpClientError) =>
   upstreamFailed(`does not answer (${"cause" in reason ? messageOf(reason.cause) : reason._tag})`)
 
-const upstreamFailed = (what: string) => new Refused({ status: 502, code: "upstream", message: `the upstream ${what}` })
+const upstreamFailed = (what: string, status = 502) =>
+  new Refused({ status, code: "upstream", message: `the upstream ${what}` })
 
 const unread = ({ reason }: HttpServerError.HttpServerError) =>
   reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"

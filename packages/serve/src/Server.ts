@@ -1,11 +1,11 @@
 /** The instruction server over HTTP: all that the API promises, for whoever brings the right key. */
 import { Credentials, type Guard } from "@inspo/http-server"
 import { Effect, Layer, Redacted } from "effect"
-import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpMethod, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiError } from "effect/http-api"
-import { RateLimiter } from "effect/persistence"
 import { Api } from "./Api.ts"
 import { Forbidden, type InvalidRequest, TooLarge, TooManyRequests, Unauthorized } from "./Errors.ts"
+import * as KeyRate from "./internal/KeyRate.ts"
 import * as LeaseHandlers from "./internal/LeaseHandlers.ts"
 import * as Malformed from "./internal/Malformed.ts"
 import * as PopulationHandlers from "./internal/PopulationHandlers.ts"
@@ -50,15 +50,25 @@ const layerAdmission = Layer.sync(Admission, () => {
   )
   const leave = Effect.sync(() => void waiting--)
   return (answer) =>
-    Effect.acquireUseRelease(
-      enter,
-      () => answer,
-      () => leave
+    Effect.andThen(
+      arrived,
+      Effect.acquireUseRelease(
+        enter,
+        () => answer,
+        () => leave
+      )
     ).pipe(
       Effect.catch(told),
       Effect.catchDefect((defect) => (isTooLarge(defect) ? Effect.fail(tooLarge) : Effect.die(defect)))
     )
 })
+
+/** Waits for the body of a request, so that those which stall take no place; what reads it later says what is wrong with it. */
+const arrived = HttpServerRequest.HttpServerRequest.use((request) =>
+  HttpMethod.isHttpMethod(request.method) && HttpMethod.hasBody(request.method)
+    ? Effect.exit(request.arrayBuffer)
+    : Effect.void
+)
 
 /** A request whose form is wrong is the client's to mend; an answer whose form is, is a fault of ours. */
 const told = <E>(error: E): Effect.Effect<never, E | InvalidRequest> => {
@@ -104,37 +114,20 @@ const layerKeys = ({ admin, lease }: Keys) => {
   return Layer.mergeAll(
     Layer.effect(
       LeaseScope,
-      Effect.map(RateLimiter.make, (limiter) => ({
+      Effect.map(KeyRate.make, (withinRate) => ({
         leaseKey: (answer, { credential }) =>
           admit(credential, "lease").pipe(
-            Effect.andThen(admin !== undefined && is(credential, lease) ? withinRate(limiter) : Effect.void),
+            Effect.andThen(
+              admin !== undefined && is(credential, lease)
+                ? HttpServerRequest.HttpServerRequest.use(({ headers }) => withinRate(headers))
+                : Effect.void
+            ),
             Effect.andThen(answer)
           )
       }))
-    ).pipe(Layer.provide(RateLimiter.layerStoreMemory)),
+    ),
     Layer.succeed(AdminScope, {
       adminKey: (answer, { credential }) => Effect.andThen(admit(credential, "admin"), answer)
     })
   )
 }
-
-/** Refuses a request of the key of agents beyond its rate, by requests and by the bytes that they announce. */
-const withinRate = Effect.fnUntraced(function* (
-  limiter: RateLimiter.RateLimiter
-): Effect.fn.Return<void, TooManyRequests, HttpServerRequest.HttpServerRequest> {
-  const { headers } = yield* HttpServerRequest.HttpServerRequest
-  const bytes = Number(headers["content-length"] ?? 0)
-  const rate = { algorithm: "token-bucket", onExceeded: "fail", window: "1 second" } as const
-  yield* limiter.consume({ ...rate, key: "requests", limit: Limits.requestsPerSecond }).pipe(
-    Effect.andThen(limiter.consume({ ...rate, key: "bytes", limit: Limits.bytesPerSecond, tokens: bytes })),
-    Effect.mapError(
-      () =>
-        new TooManyRequests({
-          retryAfter: 1,
-          limit: `${Limits.requestsPerSecond} requests and ${Limits.bytesPerSecond} bytes per second`,
-          detail:
-            "The key of agents has reached its rate. Ask again in a second, with more leases or rewards in a request."
-        })
-    )
-  )
-})

@@ -17,7 +17,7 @@ import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "@inspo/serve/LivePopulation"
 import * as Loading from "../src/internal/Loading.ts"
-import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Result, Schema, Scope } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Logger, Result, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 const Cohort = Schema.Literals(["a", "b", "c"])
@@ -349,8 +349,10 @@ describe("LivePopulation", () => {
     }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
   )
 
-  it.effect("tells a fault to those who wait, and goes on", () =>
-    Effect.gen(function* () {
+  it.effect("tells a fault to those who wait, logs it, and goes on", () => {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ cause, logLevel }) => void logged.push(`${logLevel} ${Cause.pretty(cause)}`))
+    return Effect.gen(function* () {
       const stored = yield* Journal
       let isBroken = true
       const journal: Journal.Interface = {
@@ -363,10 +365,12 @@ describe("LivePopulation", () => {
       const freeze = live.submit((now) => ({ _tag: "Freeze", now, isFrozen: true }))
       const defect = yield* Effect.catchDefect(freeze, (error) => Effect.succeed(String(error)))
       assert.strictEqual(defect, "Error: broken within")
+      assert.lengthOf(logged, 1)
+      assert.match(logged[0] ?? "", /^Error .*broken within/u)
       isBroken = false
       assert.deepStrictEqual(yield* freeze, { _tag: "Done" })
-    }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
-  )
+    }).pipe(Effect.scoped, Effect.provide([layerMemory, Logger.layer([logger])], { local: true }))
+  })
 
   const Hostile = Schema.Struct({ key: Key, field: Schema.Literals(["none", "key", "cohort", "sticky", "defect"]) })
   it.effect.prop(

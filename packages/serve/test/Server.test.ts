@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Latch, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Limits } from "@inspo/serve"
 import * as MemoryStore from "@inspo/serve/MemoryStore"
 import * as Registry from "@inspo/serve/Populations"
+import { PopulationStore } from "@inspo/serve/PopulationStore"
 import * as Server from "@inspo/serve/Server"
 
 interface Told {
@@ -18,8 +19,8 @@ type Ask = (method: string, path: string, body?: unknown, key?: string) => Effec
 const decodeJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 
 /** A server whose populations outlive it: `again` is the next process on the same store. */
-const servers = Effect.gen(function* () {
-  const context = yield* Layer.build(MemoryStore.layer)
+const serversOn = Effect.fnUntraced(function* (store: Layer.Layer<PopulationStore>) {
+  const context = yield* Layer.build(store)
   const start = Effect.fnUntraced(function* (keys: Server.Keys = {}, isEnding?: Effect.Effect<boolean>) {
     const clock = yield* Effect.context()
     const { dispose, handler } = HttpRouter.toWebHandler(
@@ -51,6 +52,22 @@ const servers = Effect.gen(function* () {
   })
   return start
 })
+
+const servers = Effect.suspend(() => serversOn(MemoryStore.layer))
+
+/** A store that writes nothing more while a latch is closed. */
+const heldBack = (latch: Latch.Latch) =>
+  Layer.effect(
+    PopulationStore,
+    PopulationStore.useSync((store) => ({
+      ...store,
+      make: (name) =>
+        Effect.map(store.make(name), (journal) => ({
+          ...journal,
+          commit: (...given) => Effect.andThen(latch.await, journal.commit(...given))
+        }))
+    }))
+  ).pipe(Layer.provide(MemoryStore.layer))
 
 const one = "/v1/populations/support"
 const online = { seed: "Be brief.", variants: ["Be kind."], settings: { sealAfterLeases: 4, horizonSeconds: 60 } }
@@ -361,30 +378,43 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("asks for patience while as many requests wait as may, and answers again after them", () =>
-    Effect.gen(function* () {
-      const { ask, handler } = yield* (yield* servers)()
-      yield* ask("PUT", one, online)
-      const open: Array<ReadableStreamDefaultController> = []
-      const waiting = Array.from({ length: Limits.requestsWaiting }, () =>
-        handler(
-          new Request(`http://localhost${one}/leases`, {
-            method: "POST",
-            headers: { "content-type": "application/json" },
-            body: new ReadableStream({ start: (controller) => void open.push(controller) }),
-            duplex: "half"
-          })
+  it.effect(
+    "asks for patience while it works on as many requests as it may; bodies that do not arrive take no place",
+    () =>
+      Effect.gen(function* () {
+        const latch = yield* Latch.make(true)
+        const { ask, handler } = yield* (yield* serversOn(heldBack(latch)))()
+        yield* ask("PUT", one, online)
+        const post = (body: BodyInit) =>
+          handler(
+            new Request(`http://localhost${one}/leases`, {
+              method: "POST",
+              headers: { "content-type": "application/json" },
+              body,
+              duplex: "half"
+            })
+          )
+        const pause = Effect.promise(() => new Promise((done) => setTimeout(done, 100)))
+        const open: Array<ReadableStreamDefaultController> = []
+        const stalled = Array.from({ length: Limits.requestsWaiting }, () =>
+          post(new ReadableStream({ start: (controller) => void open.push(controller) }))
         )
-      )
-      yield* Effect.promise(() => new Promise((done) => setTimeout(done, 100)))
-      const refused = yield* Effect.promise(() => handler(new Request(`http://localhost${one}/incumbent`)))
-      assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "1"])
-      const told = yield* Effect.promise(() => refused.json())
-      assert.strictEqual(fieldOf(told, "type"), "urn:inspo:too-many-requests")
-      for (const body of open) body.close()
-      yield* Effect.promise(() => Promise.all(waiting))
-      assert.strictEqual((yield* ask("GET", one)).status, 200)
-    }).pipe(Effect.scoped)
+        yield* pause
+        assert.strictEqual((yield* ask("GET", one)).status, 200)
+        yield* latch.close
+        const waiting = Array.from({ length: Limits.requestsWaiting }, (_, key) =>
+          post(JSON.stringify({ requests: [{ key: String(key) }] }))
+        )
+        yield* pause
+        const refused = yield* Effect.promise(() => handler(new Request(`http://localhost${one}/incumbent`)))
+        assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "1"])
+        const told = yield* Effect.promise(() => refused.json())
+        assert.strictEqual(fieldOf(told, "type"), "urn:inspo:too-many-requests")
+        yield* latch.open
+        for (const body of open) body.close()
+        yield* Effect.promise(() => Promise.all([...stalled, ...waiting]))
+        assert.strictEqual((yield* ask("GET", one)).status, 200)
+      }).pipe(Effect.scoped)
   )
 
   it("names a lease within what a reward may name", () => {

@@ -15,7 +15,7 @@ export interface Target {
 
 export interface Attack {
   readonly name: string
-  /** One round, which ends within a few seconds. */
+  /** One round, which ends within ten seconds. */
   readonly run: (target: Target) => Promise<unknown>
 }
 
@@ -36,7 +36,7 @@ export const attacks: ReadonlyArray<Attack> = [
         ),
         send(`${population}/rewards`, '{"rewards":[{"lease":"\\ud800","value":1}]}'),
         send(`${population}/rewards`, '{"rewards":[],"close":{"cohort":"\\ud800"}}'),
-        send(`${population}/rewind`, '{"cohort":"\\ud800"}'),
+        send(`${population}/rewind`, '{"to":"\\ud800","requestId":"r"}'),
         send("/v1/chat/completions", chat("{{inspo:support|Help.}}", ',"user":"\\ud800"'))
       ])
   },
@@ -51,11 +51,15 @@ export const attacks: ReadonlyArray<Attack> = [
   { name: "repeated markers", run: ({ send }) => send("/v1/chat/completions", chat("{{inspo:a|".repeat(40_000))) },
   {
     name: "stalled uploads",
-    run: ({ port }) => times(4, (at) => stalled(port, at % 2 === 0 ? `${population}/leases` : "/v1/chat/completions"))
+    run: ({ port }) => times(4, (at) => stalled(port, uploads[at % 2] ?? "", 2_000_000, 2000))
   },
   {
-    name: "other spellings of a path with a silent upstream",
-    run: ({ send }) => times(4, (at) => send(["/V1/chat/completions", "/v1/chat/completions/"][at % 2] ?? "", silent))
+    name: "more small uploads that stall than there are places",
+    run: ({ port }) => times(2200, (at) => stalled(port, uploads[at % 2] ?? "", 2000, 10_000))
+  },
+  {
+    name: "large requests under other spellings of a path, with a silent upstream",
+    run: ({ send }) => times(18, (at) => send(["/V1/chat/completions", "/v1/chat/completions/"][at % 2] ?? "", silent))
   },
   {
     name: "forged lease ids",
@@ -81,7 +85,7 @@ export const attacks: ReadonlyArray<Attack> = [
   },
   {
     name: "JSON of depth 100,000",
-    run: ({ send }) => times(2, (at) => send(paths[at] ?? "", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`))
+    run: ({ send }) => times(2, (at) => send(uploads[at] ?? "", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`))
   },
   ...[101, 999].map((status) => ({
     name: `status ${status} of the upstream`,
@@ -105,6 +109,8 @@ export interface Outcome {
   readonly requests: number
   readonly statuses: ReadonlyMap<number, number>
   readonly honest: number
+  /** How many of the honest ones failed. */
+  readonly failed: number
   readonly p99: number
   /** Why the servers did not hold; empty where they did. */
   readonly faults: ReadonlyArray<string>
@@ -117,6 +123,7 @@ export const withstand = async (attack: Attack, port: number, milliseconds: numb
   const latencies: Array<number> = []
   const end = performance.now() + milliseconds
   let requests = 0
+  let failed = 0
   const send: Target["send"] = async (path, body, method = "POST") => {
     requests++
     const { status, text } = await ask(port, path, body, method)
@@ -129,7 +136,10 @@ export const withstand = async (attack: Attack, port: number, milliseconds: numb
       const began = performance.now()
       const fault = await honestly(port, `${attack.name}-${lane}-${at}`, lane === 1 && at % 10 === 0)
       latencies.push(performance.now() - began)
-      if (fault !== null) faults.add(`honest: ${fault}`)
+      if (fault !== null) {
+        failed++
+        faults.add(`honest: ${fault}`)
+      }
       await sleep(20)
     }
   }
@@ -140,15 +150,23 @@ export const withstand = async (attack: Attack, port: number, milliseconds: numb
     }
   }
   await Promise.all([hostile(), honest(0), honest(1)])
-  const p99 = latencies.toSorted((a, b) => a - b)[Math.floor(0.99 * latencies.length)] ?? 0
-  if (p99 > slowest) faults.add(`honest: p99 is ${Math.round(p99)} ms, expected at most ${slowest}`)
-  return { name: attack.name, requests, statuses, honest: latencies.length, p99, faults: [...faults] }
+  return { name: attack.name, requests, statuses, failed, ...honestFigures(latencies, faults) }
 }
 
-export const report = ({ faults, honest, name, p99, requests, statuses }: Outcome): string =>
+/** What honest requests took, with a fault where that is too long. */
+export const honestFigures = (
+  latencies: ReadonlyArray<number>,
+  faults: ReadonlySet<string>
+): Pick<Outcome, "honest" | "p99" | "faults"> => {
+  const p99 = latencies.toSorted((a, b) => a - b)[Math.floor(0.99 * latencies.length)] ?? 0
+  const slow = p99 > slowest ? [`honest: p99 is ${Math.round(p99)} ms, expected at most ${slowest}`] : []
+  return { honest: latencies.length, p99, faults: [...faults, ...slow] }
+}
+
+export const report = ({ failed, faults, honest, name, p99, requests, statuses }: Outcome): string =>
   [
     `${name}: ${requests} requests (${[...statuses].map(([status, count]) => `${count} × ${status || "no answer"}`).join(", ")})`,
-    `  honest: ${honest} requests, p99 ${p99.toFixed(0)} ms`,
+    `  honest: ${honest} requests, ${failed} failed, p99 ${p99.toFixed(0)} ms`,
     ...faults.slice(0, 5).map((fault) => `  FAULT ${fault}`)
   ].join("\n")
 
@@ -209,20 +227,20 @@ const ask = async (port: number, path: string, body: string, method = "POST") =>
   }
 }
 
-/** The head of a large request and no more, for two seconds. */
-const stalled = async (port: number, path: string) => {
+/** The head of a request and no more, for so many milliseconds. */
+const stalled = async (port: number, path: string, length: number, milliseconds: number) => {
   const socket = connect({ port, host: "127.0.0.1" })
   socket.on("error", () => {})
   socket.write(
-    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2000000\r\n\r\n{`
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{`
   )
-  await sleep(2000)
+  await sleep(milliseconds)
   socket.destroy()
 }
 
+const uploads = [`${population}/leases`, "/v1/chat/completions"]
 const large = " word".repeat(220_000)
 const silent = chat(`{{inspo:support|Help.}} say nothing ${"x".repeat(1_100_000)}`)
-const paths = [`${population}/leases`, "/v1/chat/completions"]
 
 /** Milliseconds in which 99 of 100 honest rounds end, and after which nobody waits. */
 const slowest = 1000

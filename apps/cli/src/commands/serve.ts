@@ -56,6 +56,11 @@ export const serve = Command.make(
       Flag.withDescription("Environment variable with the key that it takes; without it the caller's own is passed on"),
       Flag.optional
     ),
+    upstreamTimeout: Flag.Int("upstream-timeout").pipe(
+      Flag.withMetavar("SECONDS"),
+      Flag.withDescription("How long the upstream may say nothing, before its answer and within it"),
+      Flag.withDefault(600)
+    ),
     json: flags.json
   },
   (input) =>

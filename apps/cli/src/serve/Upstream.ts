@@ -11,6 +11,8 @@ import { UsageError } from "../Failure.ts"
 export interface UpstreamInput {
   readonly upstream: Option.Option<string>
   readonly upstreamKeyEnv: Option.Option<string>
+  /** In seconds. */
+  readonly upstreamTimeout: number
 }
 
 export interface Upstream {
@@ -21,9 +23,11 @@ export interface Upstream {
 }
 
 export const make = Effect.fnUntraced(function* (
-  { upstream, upstreamKeyEnv }: UpstreamInput,
+  { upstream, upstreamKeyEnv, upstreamTimeout }: UpstreamInput,
   keys: Keys
 ): Effect.fn.Return<Upstream, UsageError> {
+  if (upstreamTimeout < 1)
+    return yield* new UsageError({ problem: `--upstream-timeout is ${upstreamTimeout}, expected 1 second or more.` })
   if (Option.isNone(upstream)) {
     if (Option.isSome(upstreamKeyEnv))
       return yield* new UsageError({
@@ -45,6 +49,7 @@ export const make = Effect.fnUntraced(function* (
     upstream: url,
     ...(upstreamKey === undefined ? {} : { upstreamKey }),
     keys,
+    timeout: `${upstreamTimeout} seconds`,
     inspo: Deferred.await(client)
   }).pipe(Layer.provide(NodeHttpClient.layerNodeHttp))
   return {

@@ -1,0 +1,30 @@
+/** How often the key of agents may ask, and how much it may send. */
+import { Effect } from "effect"
+import type { Headers } from "effect/http"
+import { RateLimiter } from "effect/persistence"
+import { TooManyRequests } from "../Errors.ts"
+import * as Limits from "../Limits.ts"
+
+export type KeyRate = (headers: Headers.Headers) => Effect.Effect<void, TooManyRequests>
+
+/** Refuses a request of the key of agents beyond its rate, by requests and by the bytes of their bodies. */
+export const make: Effect.Effect<KeyRate> = Effect.map(
+  Effect.provide(RateLimiter.make, RateLimiter.layerStoreMemory),
+  (limiter): KeyRate =>
+    (headers) => {
+      // A body of unknown length counts as the largest.
+      const largest = headers["transfer-encoding"] === undefined ? 0 : Limits.bodyBytes
+      const bytes = Number(headers["content-length"] ?? largest)
+      const rate = { algorithm: "token-bucket", onExceeded: "fail", window: "1 second" } as const
+      return limiter.consume({ ...rate, key: "requests", limit: Limits.requestsPerSecond }).pipe(
+        Effect.andThen(limiter.consume({ ...rate, key: "bytes", limit: Limits.bytesPerSecond, tokens: bytes })),
+        Effect.mapError(() => exceeded)
+      )
+    }
+)
+
+const exceeded = new TooManyRequests({
+  retryAfter: 1,
+  limit: `${Limits.requestsPerSecond} requests and ${Limits.bytesPerSecond} bytes per second`,
+  detail: "The key of agents has reached its rate. Ask again in a second, with more leases or rewards in a request."
+})

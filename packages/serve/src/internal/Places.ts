@@ -1,0 +1,38 @@
+/** Places for requests that wait for others, by number and by bytes; one client takes at most half of either. */
+import { Effect, type Scope } from "effect"
+
+export interface Held {
+  readonly requests: number
+  readonly bytes: number
+}
+
+export interface Places {
+  /** Takes a place until the scope closes; false where none is left, to this client or at all. */
+  readonly take: (client: string, bytes: number) => Effect.Effect<boolean, never, Scope.Scope>
+}
+
+export const make = (most: Held): Places => {
+  let all: Held = { requests: 0, bytes: 0 }
+  const clients = new Map<string, Held>()
+  const change = (client: string, { bytes, requests }: Held) => {
+    const plus = (held: Held): Held => ({ requests: held.requests + requests, bytes: held.bytes + bytes })
+    all = plus(all)
+    const own = plus(clients.get(client) ?? { requests: 0, bytes: 0 })
+    if (own.requests === 0) clients.delete(client)
+    else clients.set(client, own)
+  }
+  const fits = (held: Held, bytes: number, share: number) =>
+    held.requests < most.requests * share && held.bytes + bytes <= most.bytes * share
+  return {
+    take: (client, bytes) =>
+      Effect.suspend(() => {
+        const own = clients.get(client) ?? { requests: 0, bytes: 0 }
+        if (!fits(all, bytes, 1) || !fits(own, bytes, 0.5)) return Effect.succeed(false)
+        change(client, { requests: 1, bytes })
+        return Effect.as(
+          Effect.addFinalizer(() => Effect.sync(() => change(client, { requests: -1, bytes: -bytes }))),
+          true
+        )
+      })
+  }
+}
