@@ -99,6 +99,14 @@ const evolvingOf = inFile("packages/serve/src/Evolving.ts")
 const evidenceOf = inFile("packages/reflection/src/Evidence.ts")
 const keeping = inFile("packages/serve/src/internal/Keeping.ts")
 const beside = inFile("packages/serve/src/internal/Beside.ts")
+const marker = inFile("packages/serve/src/internal/Marker.ts")
+const leaseIds = inFile("packages/serve/src/internal/LeaseIds.ts")
+const places = inFile("packages/serve/src/internal/Places.ts")
+const keyRate = inFile("packages/serve/src/internal/KeyRate.ts")
+const serverMalformed = inFile("packages/serve/src/internal/Malformed.ts")
+const clientPermits = inFile("packages/http-server/src/internal/ClientPermits.ts")
+const upload = inFile("packages/http-server/src/internal/Upload.ts")
+const wire = inFile("packages/client/src/Wire.ts")
 
 /**
  * Faults of each kind, such as operators, boundaries, signs, dropped terms and wrong operands: for each decision of the pure
@@ -721,5 +729,16 @@ export const mutations: ReadonlyArray<Mutation> = [
     "return held === undefined ? null :",
     "return held !== undefined ? null :",
     "a conversation changes its instruction"
-  )
+  ),
+  marker('prompt.lastIndexOf("}}")', "Infinity", "markers without an end take quadratic time"),
+  leaseIds("equal(code, codeOf(lease)) ? lease", "code !== '' ? lease", "the id of a lease can be made up"),
+  places("fits(own, bytes, 0.5)", "fits(own, bytes, 1)", "one client takes all places"),
+  keyRate("undefined ? 0 : Limits.bodyBytes", "undefined ? 0 : 0", "bodies of unknown length are free"),
+  serverKeys("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
+  serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
+  clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
+  upload("now - before < leastRate * patienceSeconds", "now < before", "uploads that stall are never ended"),
+  journalSqlite("busy === 0", "busy >= 0", "texts that a reader keeps count as gone"),
+  journalSqlite('"wx", 0o600', '"wx", 0o644', "everybody on the machine reads a journal"),
+  wire("n === (samples", "n >= (samples", "the number of samples of an answer is believed")
 ]
