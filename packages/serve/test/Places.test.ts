@@ -30,7 +30,7 @@ describe("places", () => {
             continue
           }
           const own = open.filter((one) => one.client === client)
-          const sum = (some: typeof open) => some.reduce((total, one) => total + one.bytes, bytes)
+          const sum = (some: typeof open) => some.reduce<number>((total, one) => total + one.bytes, bytes)
           const isRoom =
             open.length < most.requests && own.length < most.requests / 2 && sum(open) <= most.bytes && sum(own) <= 50
           const scope = yield* Scope.make()

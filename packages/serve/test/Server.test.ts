@@ -385,7 +385,7 @@ describe("Server", () => {
         const latch = yield* Latch.make(true)
         const { ask, handler } = yield* (yield* serversOn(heldBack(latch)))()
         yield* ask("PUT", one, online)
-        const post = (body: BodyInit) =>
+        const post = (body: string | ReadableStream) =>
           handler(
             new Request(`http://localhost${one}/leases`, {
               method: "POST",
