@@ -175,14 +175,16 @@ const propose = Effect.fnUntraced(function* (
 ) {
   const { accepted, rejected } = CandidateLint.lint(candidates, task.request.rules)
   const contents = accepted.map(({ text }) => task.contentOf(text)).filter((content) => content !== null)
+  const why = [...new Set(rejected.map(({ reason }) => CandidateLint.description[reason]))].join(", or ")
   if (contents.length === 0) {
-    const why = [...new Set(rejected.map(({ reason }) => CandidateLint.description[reason]))].join(", or ")
     return yield* skip(
       live,
       notes,
       `none of ${candidates.length} candidates could be taken${why === "" ? ": all are longer than a text may be" : `: each ${why}`}`
     )
   }
+  if (rejected.length > 0)
+    yield* Effect.logInfo(`${rejected.length} of ${candidates.length} candidates were rejected: each ${why}`)
   const proposed = contents.map((content: Learning.Content) => ({ content, rationale: task.rationale }))
   yield* handIn(live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected })))
   yield* Reflecting.forget(live.journal)
