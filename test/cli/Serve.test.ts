@@ -67,8 +67,14 @@ describe("inspo serve", { timeout: patience }, () => {
       `optimizer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1" }\n` +
         "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
     )
-    assert.include(await proposed("evolving.yaml"), "Be brief and kind.")
+    const shown = await proposed("evolving.yaml")
     model.close()
+    assert.include(shown, "Be brief and kind.")
+    // Nobody named a price of this model.
+    assert.include(shown, '"spentUsd":null')
+    const { stdout } = await inspo(["show", "out-evolving.yaml/populations/support"], { cwd })
+    assert.include(stdout.replaceAll(/\s+/gu, " "), "spending unknown, as the optimizer's model has no price.")
+    assert.notInclude(stdout, "$")
   })
 
   it("writes with the sentences that its config names instead of a model, and with no others", async () => {

@@ -16,6 +16,9 @@ const aiSdk = inFile("packages/client/src/AiSdk.ts")
 const transport = inFile("packages/client/src/Transport.ts")
 const inspo = inFile("packages/client/src/Inspo.ts")
 const ownEngine = inFile("docs/how-to/own-engine.md")
+const runStudy = inFile("apps/bench/src/RunStudy.ts")
+const notes = inFile("packages/serve/src/internal/Notes.ts")
+const serverEvolving = inFile("packages/serve/src/Evolving.ts")
 const localWorker = inFile("packages/engine-local/src/internal/worker.ts")
 const tinkerRouting = inFile("packages/engine-tinker/src/internal/server/Routing.ts")
 const malformed = inFile("packages/http-server/src/Malformed.ts")
@@ -679,6 +682,19 @@ export const mutations: ReadonlyArray<Mutation> = [
   leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is no answer"),
   livePopulation("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
   leasing("const full = noRoom(state, fresh)", "const full = noRoom(state, [])", "the open leases have no bound"),
+  evolving(
+    "instruction.bornAt < pruned",
+    "instruction.bornAt > pruned",
+    "at a low temperature nobody is seen enough to be pruned"
+  ),
+  halving("lifetime.groups < (rule", "lifetime.groups > (rule", "those seen enough are served, not the others"),
+  runStudy("further.length > 0 && !seeds", "further.length < 0 && !seeds", "arms of a study are left out silently"),
+  notes("usd === 0 && own.some", "usd < 0 && own.some", "a model without a price costs nothing"),
+  serverEvolving(
+    'failure.field === "budget.usd"',
+    'failure.field === "budget"',
+    "a server names the keys of a run where a price is missing"
+  ),
   evolving(
     'proposer.parent === "random"',
     'proposer.parent !== "random"',

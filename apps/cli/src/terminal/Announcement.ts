@@ -84,7 +84,8 @@ const rejected = (
   const faults = all.filter(({ reason }) => !repetitions.has(reason))
   if (faults.length === 0) return []
   const why = Object.entries(Arr.groupBy(faults, ({ reason }) => reason)).map(
-    ([reason, some]) => `${some.length} because each ${isReason(reason) ? CandidateLint.description[reason] : PlainText.escape(reason)}`
+    ([reason, some]) =>
+      `${some.length} because each ${isReason(reason) ? CandidateLint.description[reason] : PlainText.escape(reason)}`
   )
   return paragraph(
     `step ${step}: ${faults.length} of ${candidates.length + all.length} candidates rejected untried, ${why.join("; ")}`,
