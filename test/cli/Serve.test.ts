@@ -64,7 +64,7 @@ describe("inspo serve", { timeout: patience }, () => {
     const port = typeof address === "object" && address !== null ? address.port : 0
     await writeFile(
       join(cwd, "evolving.yaml"),
-      `optimizer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1" }\n` +
+      `optimizer: { provider: openai-compatible, model: m, commonAnswers: 0.05, url: "http://127.0.0.1:${port}/v1" }\n` +
         "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
     )
     const shown = await proposed("evolving.yaml")
@@ -85,6 +85,7 @@ describe("inspo serve", { timeout: patience }, () => {
     for (const [clauses, expected] of [
       ["[]", '["optimizer"]["clauses"]'],
       ["[Say hello., Please. Say hello.]", 'none is within another, as "Say hello." is'],
+      ["[Say hello.], commonAnswers: 2", "between 0 and 1"],
       ["[Say hello.], model: m", '["optimizer"]["model"]']
     ] as const) {
       await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: ${clauses} }\n${population}`)

@@ -21,9 +21,14 @@ import type { Degraded, Skipped } from "./internal/Notes.ts"
 
 export type { Degraded, Skipped } from "./internal/Notes.ts"
 
-/** Who writes candidates, and the most that each population may spend on it in US dollars, whatever its own setting. */
+/**
+ * Who writes candidates, and the most that each population may spend on it in US dollars, whatever its own setting.
+ * `commonAnswers` is the share of the newest work from which on a golden answer is common, so that a candidate may name it;
+ * 0.01 where left out.
+ */
 export interface Optimizer {
   readonly proposer: Proposer["Service"]
+  readonly commonAnswers?: number
   readonly budgetUsd: number | null
 }
 
@@ -96,7 +101,7 @@ const evolving = (live: LivePopulation, notes: Notes.Notes, optimizer: Optimizer
   const ask = asking(live, optimizer)
   return Effect.fn("Evolving.evolve")(function* (due: Reflecting.Due) {
     const state = yield* live.state
-    const work = yield* Work.of(live.journal, state, due.parent)
+    const work = yield* Work.of(live.journal, state, due.parent, optimizer.commonAnswers)
     if (work.records.length === 0)
       return yield* skip(
         live,
