@@ -176,7 +176,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   stream("((request.step - 1) % perEpoch) * request.batchSize", "(request.step - 1) % perEpoch", "batches overlap"),
   stream('["questions", epoch]', '["questions"]', "every epoch has the same order"),
 
-  halving("Math.floor(size / 2)", "Math.ceil(size / 2)", "drops the middle one"),
+  halving("quota ?? Math.floor(size / 2)", "quota ?? Math.ceil(size / 2)", "drops the middle one"),
   halving("size - Math.max(least, floor)", "size - least", "ignores the floor"),
   halving("ranked.slice(size - quota)", "ranked.slice(0, quota)", "prunes the best"),
   halving(
@@ -298,7 +298,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   schedule("step >= span[0] && step <= span[1]", "step >= span[0] && step < span[1]", "the last step does not train"),
   next("step - first + 1, last - first + 1", "step, last", "the warm-up counts from step 1"),
   evolving('algorithm.halving.ranking === "before"', 'algorithm.halving.ranking === "after"', "row 3 is swapped"),
-  evolving("(evolution.round - 1) % evolution.parents.length", "0", "every round belongs to the first parent"),
+  evolving("(round - 1) % parents.length", "0", "every round belongs to the first parent"),
   evolving(
     "evolution.round === 1\n",
     "evolution.round >= 1\n",
@@ -418,8 +418,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals count twice"),
 
   verifying(
-    "candidates: algorithm.control.permuteCredit\n",
-    "candidates: algorithm.control.permuteCredit === null\n",
+    "const candidates = algorithm.control.permuteCredit\n",
+    "const candidates = algorithm.control.permuteCredit === null\n",
     "verification keeps its true credit"
   ),
   selection(
@@ -607,10 +607,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a later cohort is folded first"
   ),
   folding("{ ...learning, guaranteed: [] }", "learning", "newcomers are owed a group for ever"),
-  folding("if (!joins) units++", "units++", "each turn of a conversation is a unit"),
+  folding("if (!joins && given.isCarried !== true) units++", "units++", "each turn of a conversation is a unit"),
   leasing('["lease", cohort, unitOf(request)]', '["lease", cohort]', "all units of a cohort are drawn alike"),
   rewarding(
-    "lease.samples[sample] !== null ||",
+    "(lease.samples[sample] ?? null) !== null ||",
     "lease.samples[sample] === 1 ||",
     "a repeated reward replaces the first"
   ),
@@ -620,7 +620,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a late reward is shown twice"
   ),
   leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
-  ending('.filter((sample) => sample !== "abandoned")', "", "what was never used counts as silent"),
+  ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as silent"),
   serverKeys('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
   serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
   serverClock("[openedAt + sealAfter]", "[]", "an open cohort waits for a request to be sealed"),
