@@ -91,6 +91,7 @@ const archive = inFile("packages/cohorts/src/Archive.ts")
 const serverKeys = inFile("packages/serve/src/Server.ts")
 const serverApi = inFile("packages/serve/src/Api.ts")
 const serverClock = inFile("packages/serve/src/internal/Clock.ts")
+const leaseIds = inFile("packages/serve/src/internal/LeaseIds.ts")
 const serverLeases = inFile("packages/serve/src/internal/LeaseHandlers.ts")
 const serverMembers = inFile("packages/serve/src/internal/Members.ts")
 const standby = inFile("packages/serve/src/Standby.ts")
@@ -492,7 +493,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "finished",
     "failures are stored before it is known that they are few"
   ),
-  trajectories("tokens: promptTokens + responseTokens }", "tokens: responseTokens }", "prompts are free"),
+  trajectories("tokens: Trajectory.tokens(trajectory) }", "tokens: 0 }", "the tokens of a rollout are free"),
   trajectories("(Ledger.isMetered(limits) ? 1 : 4)", "4", "a metered run overspends fourfold"),
   references(
     "logprobs[at]?.length !== datums[at].response.length",
@@ -624,11 +625,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverKeys('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
   serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
   serverClock("[openedAt + sealAfter]", "[]", "an open cohort waits for a request to be sealed"),
-  serverLeases(
-    'lease.startsWith(mark) ? lease.slice(mark.length) : ""',
-    "lease.slice(mark.length)",
-    "leases of populations are told apart by cohort and key alone"
-  ),
+  leaseIds("&& equal(code, codeOf(lease))", "", "the id of a lease can be computed from its key"),
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
   evolvingOf("      yield* Effect.sleep(pause(failures))\n", "", "a dead optimizer is asked again at once"),
