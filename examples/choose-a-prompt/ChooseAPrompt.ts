@@ -37,7 +37,7 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
   const rankings: Array<Ranked> = []
 
   for (let step = 1; step <= steps; step++) {
-    // Which prompt answers which customer: softmax over the weights, and every one once at first.
+    // Which prompt answers which customer: softmax over the weights, and each that is not known well enough to leave.
     const assignment = sampler.assign({
       seed,
       step,
@@ -46,7 +46,7 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
         id: Question.QuestionId.make(`customer ${step}/${index}`),
         dataSource: "shop"
       })),
-      newcomers: step === 1 ? Population.ids(population) : []
+      newcomers: halving.unseen(population)
     })
     const texts = new Map(Population.instructions(population).map(({ id, text }) => [id, text]))
     const groups = yield* Effect.forEach(assignment, (instructionId, index) =>

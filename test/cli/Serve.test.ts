@@ -64,11 +64,17 @@ describe("inspo serve", { timeout: patience }, () => {
     const port = typeof address === "object" && address !== null ? address.port : 0
     await writeFile(
       join(cwd, "evolving.yaml"),
-      `optimizer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1" }\n` +
+      `optimizer: { provider: openai-compatible, model: m, commonAnswers: 0.05, url: "http://127.0.0.1:${port}/v1" }\n` +
         "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
     )
-    assert.include(await proposed("evolving.yaml"), "Be brief and kind.")
+    const shown = await proposed("evolving.yaml")
     model.close()
+    assert.include(shown, "Be brief and kind.")
+    // Nobody named a price of this model.
+    assert.include(shown, '"spentUsd":null')
+    const { stdout } = await inspo(["show", "out-evolving.yaml/populations/support"], { cwd })
+    assert.include(stdout.replaceAll(/\s+/gu, " "), "spending unknown, as the optimizer's model has no price.")
+    assert.notInclude(stdout, "$")
   })
 
   it("writes with the sentences that its config names instead of a model, and with no others", async () => {
@@ -79,6 +85,7 @@ describe("inspo serve", { timeout: patience }, () => {
     for (const [clauses, expected] of [
       ["[]", '["optimizer"]["clauses"]'],
       ["[Say hello., Please. Say hello.]", 'none is within another, as "Say hello." is'],
+      ["[Say hello.], commonAnswers: 2", "between 0 and 1"],
       ["[Say hello.], model: m", '["optimizer"]["model"]']
     ] as const) {
       await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: ${clauses} }\n${population}`)

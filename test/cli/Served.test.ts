@@ -56,6 +56,8 @@ describe("a served population, from its directory", { timeout: patience }, () =>
     assert.strictEqual(directory, shop)
     assert.strictEqual(population.incumbent, "i1")
     assert.strictEqual(incumbent.reason, "evidence")
+    // Its answer has no field that is never filled.
+    assert.sameMembers(Object.keys(incumbent), ["instruction", "reason", "why"])
     assert.deepStrictEqual([population.leases.given, population.leases.lost], [1000, 0])
     const { instructions } = await json("show", shop, "--lineage")
     assert.deepStrictEqual(

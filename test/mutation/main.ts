@@ -2,7 +2,7 @@
  * Asks the tests of the pure packages whether they would notice a fault: plants the listed mutations one at a time in a
  * copy of the repository and runs the tests that should fail.
  *
- *     node test/mutation/main.ts [part of a file name]
+ *     node test/mutation/main.ts [part of a file name, or of what a mutation breaks]
  *
  * Prints one line of JSON and a table. Exits with 1 when less than 90 % are noticed, or when a mutation no longer fits
  * the source.
@@ -35,6 +35,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
   const own = `packages/${name}/test`
   const mirror = `${own}/${module}.test.ts`
   const laws = name === "coevolution" ? ["test/laws/golden", "test/laws"] : []
+  if (file.startsWith("apps/bench/")) return ["apps/cli/test/bench"]
   if (file.startsWith("docs/")) return ["test/docs-examples/OwnEngine.test.ts"]
   if (name === "client") return ["test/clients/Suite.test.ts", "test/clients/Faults.test.ts"]
   return [...(existsSync(join(root, mirror)) ? [mirror] : []), ...laws, own]
@@ -42,6 +43,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
 
 const copyRepository = (to: string): void => {
   for (const entry of [
+    "apps",
     "packages",
     "clients",
     "docs",
@@ -99,13 +101,13 @@ const survives = (
 }
 
 const main = (): void => {
-  const chosen = mutations.filter(({ file }) => file.includes(process.argv[2] ?? ""))
+  const chosen = mutations.filter(({ breaks, file }) => `${file}\n${breaks}`.includes(process.argv[2] ?? ""))
   const stale = chosen.filter(({ file, text }) => readFileSync(join(root, file), "utf8").split(text).length !== 2)
   if (chosen.length === 0 || stale.length > 0) {
     const problems = stale.map(
       ({ file, text }) => `${file}: the text ${JSON.stringify(text)} is not there exactly once`
     )
-    return fail(chosen.length === 0 ? ["no mutation is in a file of that name"] : problems)
+    return fail(chosen.length === 0 ? ["no mutation is in a file of that name, or breaks that"] : problems)
   }
   const copy = mkdtempSync(join(tmpdir(), "inspo-mutation-"))
   try {

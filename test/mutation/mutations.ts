@@ -16,6 +16,9 @@ const aiSdk = inFile("packages/client/src/AiSdk.ts")
 const transport = inFile("packages/client/src/Transport.ts")
 const inspo = inFile("packages/client/src/Inspo.ts")
 const ownEngine = inFile("docs/how-to/own-engine.md")
+const runStudy = inFile("apps/bench/src/RunStudy.ts")
+const notes = inFile("packages/serve/src/internal/Notes.ts")
+const serverEvolving = inFile("packages/serve/src/Evolving.ts")
 const localWorker = inFile("packages/engine-local/src/internal/worker.ts")
 const tinkerRouting = inFile("packages/engine-tinker/src/internal/server/Routing.ts")
 const malformed = inFile("packages/http-server/src/Malformed.ts")
@@ -88,6 +91,7 @@ const archive = inFile("packages/cohorts/src/Archive.ts")
 const serverKeys = inFile("packages/serve/src/Server.ts")
 const serverApi = inFile("packages/serve/src/Api.ts")
 const serverClock = inFile("packages/serve/src/internal/Clock.ts")
+const leaseIds = inFile("packages/serve/src/internal/LeaseIds.ts")
 const serverLeases = inFile("packages/serve/src/internal/LeaseHandlers.ts")
 const serverMembers = inFile("packages/serve/src/internal/Members.ts")
 const standby = inFile("packages/serve/src/Standby.ts")
@@ -181,7 +185,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   stream("((request.step - 1) % perEpoch) * request.batchSize", "(request.step - 1) % perEpoch", "batches overlap"),
   stream('["questions", epoch]', '["questions"]', "every epoch has the same order"),
 
-  halving("Math.floor(size / 2)", "Math.ceil(size / 2)", "drops the middle one"),
+  halving("quota ?? Math.floor(size / 2)", "quota ?? Math.ceil(size / 2)", "drops the middle one"),
   halving("size - Math.max(least, floor)", "size - least", "ignores the floor"),
   halving("ranked.slice(size - quota)", "ranked.slice(0, quota)", "prunes the best"),
   halving(
@@ -303,7 +307,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   schedule("step >= span[0] && step <= span[1]", "step >= span[0] && step < span[1]", "the last step does not train"),
   next("step - first + 1, last - first + 1", "step, last", "the warm-up counts from step 1"),
   evolving('algorithm.halving.ranking === "before"', 'algorithm.halving.ranking === "after"', "row 3 is swapped"),
-  evolving("(evolution.round - 1) % evolution.parents.length", "0", "every round belongs to the first parent"),
+  evolving("(round - 1) % parents.length", "0", "every round belongs to the first parent"),
   evolving(
     "evolution.round === 1\n",
     "evolution.round >= 1\n",
@@ -423,8 +427,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals count twice"),
 
   verifying(
-    "candidates: algorithm.control.permuteCredit\n",
-    "candidates: algorithm.control.permuteCredit === null\n",
+    "const candidates = algorithm.control.permuteCredit\n",
+    "const candidates = algorithm.control.permuteCredit === null\n",
     "verification keeps its true credit"
   ),
   selection(
@@ -497,7 +501,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "finished",
     "failures are stored before it is known that they are few"
   ),
-  trajectories("tokens: promptTokens + responseTokens }", "tokens: responseTokens }", "prompts are free"),
+  trajectories("tokens: Trajectory.tokens(trajectory) }", "tokens: 0 }", "the tokens of a rollout are free"),
   trajectories("(Ledger.isMetered(limits) ? 1 : 4)", "4", "a metered run overspends fourfold"),
   references(
     "logprobs[at]?.length !== datums[at].response.length",
@@ -612,10 +616,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a later cohort is folded first"
   ),
   folding("{ ...learning, guaranteed: [] }", "learning", "newcomers are owed a group for ever"),
-  folding("if (!joins) units++", "units++", "each turn of a conversation is a unit"),
+  folding("if (!joins && given.isCarried !== true) units++", "units++", "each turn of a conversation is a unit"),
   leasing('["lease", cohort, unitOf(request)]', '["lease", cohort]', "all units of a cohort are drawn alike"),
   rewarding(
-    "lease.samples[sample] !== null ||",
+    "(lease.samples[sample] ?? null) !== null ||",
     "lease.samples[sample] === 1 ||",
     "a repeated reward replaces the first"
   ),
@@ -625,15 +629,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a late reward is shown twice"
   ),
   leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
-  ending('.filter((sample) => sample !== "abandoned")', "", "what was never used counts as silent"),
+  ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as silent"),
   serverKeys('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
   serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
   serverClock("[openedAt + sealAfter]", "[]", "an open cohort waits for a request to be sealed"),
-  serverLeases(
-    'lease.startsWith(mark) ? lease.slice(mark.length) : ""',
-    "lease.slice(mark.length)",
-    "leases of populations are told apart by cohort and key alone"
-  ),
+  leaseIds("&& equal(code, codeOf(lease))", "", "the id of a lease can be computed from its key"),
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
   evolvingOf("      yield* Effect.sleep(pause(failures))\n", "", "a dead optimizer is asked again at once"),
@@ -687,6 +687,19 @@ export const mutations: ReadonlyArray<Mutation> = [
   leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is no answer"),
   livePopulation("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
   leasing("const full = noRoom(state, fresh)", "const full = noRoom(state, [])", "the open leases have no bound"),
+  evolving(
+    "instruction.bornAt < pruned",
+    "instruction.bornAt > pruned",
+    "at a low temperature nobody is seen enough to be pruned"
+  ),
+  halving("lifetime.groups < (rule", "lifetime.groups > (rule", "those seen enough are served, not the others"),
+  runStudy("further.length > 0 && !seeds", "further.length < 0 && !seeds", "arms of a study are left out silently"),
+  notes("usd === 0 && own.some", "usd < 0 && own.some", "a model without a price costs nothing"),
+  serverEvolving(
+    'failure.field === "budget.usd"',
+    'failure.field === "budget"',
+    "a server names the keys of a run where a price is missing"
+  ),
   evolving(
     'proposer.parent === "random"',
     'proposer.parent !== "random"',

@@ -76,8 +76,8 @@ export const SamplerConfig = Schema.Struct({
   }),
   newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate({
     description:
-      "Instructions that just entered are drawn as others are, or guaranteed a group in their first step (row " +
-      "7); with `everyone` each instruction is guaranteed one in every step"
+      "Instructions that just entered are drawn as others are, or guaranteed a group in their first step, and in each step " +
+      "after a prune that spared them as unseen (row 7); with `everyone` each instruction is guaranteed one in every step"
   })
 })
 

@@ -77,7 +77,7 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
 }
 
 /** Reasons against candidates of a proposer that has nothing new to say, which is no fault. */
-const repetitions: ReadonlySet<string> = new Set(["parent-copy", "duplicate", "near-duplicate", "surplus"])
+export const repetitions: ReadonlySet<string> = new Set(["parent-copy", "duplicate", "near-duplicate", "surplus"])
 
 const failures = (
   part: string,

@@ -106,7 +106,7 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
         step,
         weights,
         questions: verifying.others,
-        newcomers: state.newcomers
+        newcomers: [...state.newcomers, ...Evolving.overdue(setting, state)]
       })
     ],
     weights,

@@ -32,7 +32,7 @@ const identity = { name: "unasked", parameters: {} }
 const unasked: Strategies.Strategies = {
   weighting: { identity, weights: asked, best: asked },
   sampler: { identity, probabilities: asked, assign: asked },
-  halving: { identity, prune: asked, parents: asked, replaced: asked },
+  halving: { identity, prune: asked, unseen: asked, parents: asked, replaced: asked },
   buffer: { identity, failures: asked, verificationQuestions: asked },
   verification: { identity, plan: asked, remaining: asked, judge: asked, needsRound: asked, refill: asked }
 }

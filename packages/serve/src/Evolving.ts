@@ -21,9 +21,14 @@ import type { Degraded, Skipped } from "./internal/Notes.ts"
 
 export type { Degraded, Skipped } from "./internal/Notes.ts"
 
-/** Who writes candidates, and the most that each population may spend on it in US dollars, whatever its own setting. */
+/**
+ * Who writes candidates, and the most that each population may spend on it in US dollars, whatever its own setting.
+ * `commonAnswers` is the share of the newest work from which on a golden answer is common, so that a candidate may name it;
+ * 0.01 where left out.
+ */
 export interface Optimizer {
   readonly proposer: Proposer["Service"]
+  readonly commonAnswers?: number
   readonly budgetUsd: number | null
 }
 
@@ -96,7 +101,7 @@ const evolving = (live: LivePopulation, notes: Notes.Notes, optimizer: Optimizer
   const ask = asking(live, optimizer)
   return Effect.fn("Evolving.evolve")(function* (due: Reflecting.Due) {
     const state = yield* live.state
-    const work = yield* Work.of(live.journal, state, due.parent)
+    const work = yield* Work.of(live.journal, state, due.parent, optimizer.commonAnswers)
     if (work.records.length === 0)
       return yield* skip(
         live,
@@ -175,14 +180,16 @@ const propose = Effect.fnUntraced(function* (
 ) {
   const { accepted, rejected } = CandidateLint.lint(candidates, task.request.rules)
   const contents = accepted.map(({ text }) => task.contentOf(text)).filter((content) => content !== null)
+  const why = [...new Set(rejected.map(({ reason }) => CandidateLint.description[reason]))].join(", or ")
   if (contents.length === 0) {
-    const why = [...new Set(rejected.map(({ reason }) => CandidateLint.description[reason]))].join(", or ")
     return yield* skip(
       live,
       notes,
       `none of ${candidates.length} candidates could be taken${why === "" ? ": all are longer than a text may be" : `: each ${why}`}`
     )
   }
+  if (rejected.length > 0)
+    yield* Effect.logInfo(`${rejected.length} of ${candidates.length} candidates were rejected: each ${why}`)
   const proposed = contents.map((content: Learning.Content) => ({ content, rationale: task.rationale }))
   yield* handIn(live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected })))
   yield* Reflecting.forget(live.journal)

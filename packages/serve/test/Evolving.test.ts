@@ -13,7 +13,7 @@ import { TestClock } from "effect/testing"
 const settings: Settings.Settings = { ...Settings.online(1), evolveEvery: 0, pruneEvery: 0 }
 
 /** A model that answers one thing after the other, and what it was asked; null fails. */
-const optimizerOf = Effect.fnUntraced(function* (replies: ReadonlyArray<string | null>, usd = 1) {
+const optimizerOf = Effect.fnUntraced(function* (replies: ReadonlyArray<string | null>, usd: number | null = 1) {
   const asked: Array<string> = []
   const model = yield* LanguageModel.make({
     generateText: ({ prompt }) =>
@@ -44,7 +44,7 @@ const optimizerOf = Effect.fnUntraced(function* (replies: ReadonlyArray<string |
   })
   const proposer = OptimizerProposer.make(model, {
     kind: "reflection",
-    price: { model: "m", input: usd * 500, output: usd * 500 },
+    price: usd === null ? null : { model: "m", input: usd * 500, output: usd * 500 },
     maxOutputTokens: 1000,
     maxEvidenceTokens: 4000
   })
@@ -263,6 +263,28 @@ describe("evolution", () => {
       yield* until(live, isWaitingFor("Approving"))
       assert.lengthOf(asked, 2)
       assert.deepEqual(yield* evolving.degraded, [])
+    }).pipe(Effect.scoped, provided)
+  )
+
+  it.effect("names the keys of the server where a budget needs a price that is not known", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      yield* LivePopulation.begin(journal, { ...settings, budgetUsd: 1 }, ["Be kind."])
+      const live = yield* LivePopulation.open(journal)
+      const { asked, optimizer } = yield* optimizerOf([revisions("one")], null)
+      const evolving = yield* Evolving.make(live, optimizer)
+      yield* Effect.forkScoped(evolving.run)
+      yield* worked(live, [{ value: 0, feedback: "too short" }])
+      yield* live.submit(evolve)
+      yield* pass
+      assert.lengthOf(asked, 0)
+      const [degraded] = yield* evolving.degraded
+      assert.include(
+        degraded?.reason ?? "",
+        "may spend 1 US dollars, and the price of the optimizer's model is not known"
+      )
+      assert.include(degraded?.remedy ?? "", "optimizer.prices")
+      assert.notInclude(JSON.stringify(degraded), "budget.")
     }).pipe(Effect.scoped, provided)
   )
 

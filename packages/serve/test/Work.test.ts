@@ -81,5 +81,7 @@ it.effect("labels that the newest work has often are common answers, wherever th
     )
     const { commonAnswers } = yield* Work.of(journal, yield* live.state, InstructionId.make("i0"))
     assert.deepStrictEqual([...commonAnswers].sort(), ["other", "refund", "shipping"])
+    const strict = yield* Work.of(journal, yield* live.state, InstructionId.make("i0"), 0.5)
+    assert.deepStrictEqual(strict.commonAnswers, [])
   }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
 )

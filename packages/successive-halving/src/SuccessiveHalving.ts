@@ -48,6 +48,11 @@ export interface Pruning extends Schema.Schema.Type<typeof Pruning> {}
 export interface Strategy {
   readonly identity: Identity
   readonly prune: (population: Population, weights: ReadonlyArray<Weight>) => Pruning
+  /**
+   * Members that the rule spares until they are seen in more groups. A sampler that prefers high weights may never draw them
+   * again, so that no prune could remove them: hand them to it as newcomers, which it serves.
+   */
+  readonly unseen: (population: Population) => ReadonlyArray<InstructionId>
   /** The top N_parent, best first: those that the next generation descends from. */
   readonly parents: (population: Population, weights: ReadonlyArray<Weight>) => ReadonlyArray<Member>
   /** Who gives way to newcomers when only `parents` stay, worst first: every other member. */
@@ -129,6 +134,7 @@ export const spareUnseen = (options: SpareUnseenOptions): Strategy => {
     parameters: { minimumGroups },
     ties: "evidence",
     reason: "bottom-half",
+    minimumGroups,
     judge: (member) => ({ leaves: member.lifetime.groups >= minimumGroups })
   })
 }
@@ -175,6 +181,8 @@ interface Rule extends Identity {
   readonly reason: PruneReason
   /** How many leave at most; half of those present unless given. */
   readonly quota?: number
+  /** Groups below which the rule spares a member; 0 unless given. */
+  readonly minimumGroups?: number
   readonly judge: (member: Member, population: Population) => Verdict
 }
 
@@ -205,6 +213,10 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
         spared
       }
     },
+    unseen: ({ members }) =>
+      members.flatMap(({ instruction, lifetime }) =>
+        lifetime.groups < (rule.minimumGroups ?? 0) ? [instruction.id] : []
+      ),
     parents: (population, weights) => rank(population, weights).slice(0, least),
     replaced: (population, weights, parents) => {
       const staying = new Set(parents)

@@ -133,6 +133,17 @@ describe("prune", () => {
     }
   )
 
+  it.prop(
+    "spareUnseen alone names whom it would spare, whatever their rank",
+    [Entries, Options],
+    ([entries, options]) => {
+      const { population } = setUp(entries, options.steps)
+      const few = entries.flatMap(({ groups }, index) => (groups < options.minimumGroups ? [id(index)] : []))
+      const named = rules(options).map((rule) => rule.unseen(population))
+      assert.deepStrictEqual<ReadonlyArray<ReadonlyArray<InstructionId>>>(named, [[], few, []])
+    }
+  )
+
   it.prop("never drops a better member than one it keeps on its merit", [Entries, Options], ([entries, options]) => {
     for (const rule of rules(options)) {
       const { kept, pruned, spared } = prune(rule, entries, options.steps)

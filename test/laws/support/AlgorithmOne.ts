@@ -151,6 +151,13 @@ const returnedStep = ({ evaluation }: Algorithm, history: History): number => {
   return history.step
 }
 
+/** Row 7: who met a prune before it was seen in four groups. */
+const overdue = ({ halving, schedule }: Algorithm, history: History): ReadonlyArray<string> => {
+  if (halving.rule !== "spare-unseen" || schedule.pruneEvery === 0) return []
+  const lastPrune = Math.floor(history.step / schedule.pruneEvery) * schedule.pruneEvery
+  return history.alive.filter((id) => (history.entered.get(id) ?? 0) < lastPrune && groupsSeen(history, id) < 4)
+}
+
 const observe = (history: History, step: number, groups: Event<"RolloutsCollected">["groups"]): void => {
   const keys = groups.map(({ instructionId, questionId }) => `${instructionId} ${questionId}`)
   holds(new Set(keys).size === keys.length, "group keys are unique within a step")
@@ -233,7 +240,11 @@ const assertPlan = (
   near(total(Object.values(plan.probabilities)), 1)
 
   same(plan.assignment.length, plan.questions.length)
-  const guaranteed = { drawn: [], guaranteed: history.newcomers, everyone: history.alive }[algorithm.sampler.newcomers]
+  const guaranteed = {
+    drawn: [],
+    guaranteed: [...history.newcomers, ...overdue(algorithm, history)],
+    everyone: history.alive
+  }[algorithm.sampler.newcomers]
   const groupsOf = (id: string) => plan.assignment.filter((held) => held === id).length
   same(
     guaranteed.filter((id) => groupsOf(id) > 0).length,
@@ -377,6 +388,7 @@ function* evolve(
   history.alive = [...history.alive.filter((id) => parents.includes(id)), ...newcomers.map(({ id }) => id)]
   history.born = [...history.born, ...newcomers]
   history.newcomers = newcomers.map(({ id }) => id)
+  for (const id of history.newcomers) history.entered.set(id, history.step)
   history.reset = history.step
   for (const [place, { instruction, mean, questions }] of event.accepted.entries()) {
     const { baseline = null, parent = "" } = entitled[place] ?? {}

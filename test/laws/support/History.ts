@@ -36,6 +36,8 @@ export interface History {
   /** The same beside that of whom they were compared with. */
   readonly compared: Map<string, { readonly mean: number; readonly rival: string; readonly rivalMean: number }>
   newcomers: ReadonlyArray<string>
+  /** The step after which an instruction entered, of those that did not begin the run. */
+  readonly entered: Map<string, number>
   /** Who left, with which weight, in order of leaving. */
   left: ReadonlyArray<{ readonly id: string; readonly weight: number }>
   /** Who was alive when the latest step was rolled out. */
@@ -55,6 +57,7 @@ export const nothing = (): History => ({
   verified: new Map(),
   compared: new Map(),
   newcomers: [],
+  entered: new Map(),
   left: [],
   present: [],
   remembered: [],

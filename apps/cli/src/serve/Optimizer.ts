@@ -5,8 +5,11 @@ import { defaultConfig, ModelPrice, OptimizerConfig, OptimizerProvider } from "@
 import type * as Evolving from "@inspo/serve/Evolving"
 import { Context, Effect, Layer, Schema } from "effect"
 
+/** The share of the newest work from which on a golden answer is common, such as a label: a candidate may name it. */
+const commonAnswers = Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+
 /** Candidates give their parent one or two of the sentences, drawn at random, or withdraw some. */
-const Offline = Schema.Struct({ provider: Schema.Literal("offline"), clauses: ClauseBank.Sentences })
+const Offline = Schema.Struct({ provider: Schema.Literal("offline"), clauses: ClauseBank.Sentences, commonAnswers })
 
 /** `keyEnv` names the variable with the model's key, its provider's usual one by default; `budgetUsd` is for each population. */
 const Model = Schema.Struct({
@@ -17,6 +20,7 @@ const Model = Schema.Struct({
   maxOutputTokens: Schema.optionalKey(OptimizerConfig.fields.maxOutputTokens),
   prompt: Schema.optionalKey(OptimizerConfig.fields.prompt),
   prices: Schema.optionalKey(Schema.Array(ModelPrice)),
+  commonAnswers,
   budgetUsd: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)))
 })
 
@@ -26,12 +30,13 @@ export type Config = typeof Config.Type
 /** The optimizer of a config; null where none is named. */
 export const make = Effect.fnUntraced(function* (config: Config | null) {
   if (config === null) return null
+  const common = config.commonAnswers === undefined ? {} : { commonAnswers: config.commonAnswers }
   if (config.provider === "offline") {
     const bank = Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(config.clauses))
     const context = yield* Layer.build(Layer.provide(layerRandom, bank))
-    return { proposer: Context.get(context, Proposer), budgetUsd: null } satisfies Evolving.Optimizer
+    return { proposer: Context.get(context, Proposer), budgetUsd: null, ...common } satisfies Evolving.Optimizer
   }
-  const { budgetUsd = null, keyEnv = null, prices = [], provider, ...others } = config
+  const { budgetUsd = null, commonAnswers: _, keyEnv = null, prices = [], provider, ...others } = config
   const { layer } = yield* Effect.promise(() => import("../optimizer/ModelProposer.ts"))
   const { budget, keys, requests } = local
   const context = yield* Layer.build(
@@ -43,5 +48,5 @@ export const make = Effect.fnUntraced(function* (config: Config | null) {
       requests
     })
   )
-  return { proposer: Context.get(context, Proposer), budgetUsd } satisfies Evolving.Optimizer
+  return { proposer: Context.get(context, Proposer), budgetUsd, ...common } satisfies Evolving.Optimizer
 })

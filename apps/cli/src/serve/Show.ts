@@ -38,7 +38,7 @@ const standing = (
   ...paragraph(
     `${name}: ${state}, ${profile}, evolved ${plural(generation, "time")}${branch === 0 ? "" : `, on branch ${branch}`}. ` +
       `${count(leases.given)} leases, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
-      `${count(leases.lost)} lost; ${spentUsd === null ? "spent at an unknown price" : `$${spentUsd.toFixed(2)} spent`}.`,
+      `${count(leases.lost)} lost; ${spentUsd === null ? "spending unknown, as the optimizer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
     "",
     columns
   ),

@@ -1,13 +1,17 @@
+import { repetitions } from "@inspo/coevolution/Degradation"
 import * as Projection from "@inspo/coevolution/Projection"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
 import type { Instruction } from "@inspo/domain"
+import * as PlainText from "@inspo/domain/PlainText"
+import * as CandidateLint from "@inspo/reflection/CandidateLint"
 import type { ProposerFailure } from "@inspo/reflection/Proposer"
+import { Array as Arr, Schema } from "effect"
 import type { Leader } from "./Progress.ts"
 import { paragraph, share } from "./Text.ts"
 
 /**
- * The lines worth keeping about an event: each prune, each evolution with the text that won, and what the optimizer failed
- * at. Mostly none. `tried` are the candidates that a refill chose among.
+ * The lines worth keeping about an event: each prune, each evolution with the text that won, what the optimizer failed at, and
+ * why candidates were rejected untried. Mostly none. `tried` are the candidates that a refill chose among.
  */
 export const announce = (
   event: RunEvent,
@@ -18,7 +22,7 @@ export const announce = (
     case "PopulationInitialised":
       return failed(0, event, columns)
     case "CandidatesProposed":
-      return failed(event.step, event, columns)
+      return [...failed(event.step, event, columns), ...rejected(event, columns)]
     case "Pruned":
       return event.pruned.length === 0
         ? []
@@ -71,6 +75,26 @@ export const announce = (
 
 const failed = (step: number, { failure }: { readonly failure?: ProposerFailure }, columns: number) =>
   failure === undefined ? [] : paragraph(`step ${step}: the optimizer failed: ${failure.message}`, "", columns)
+
+/** Candidates that broke a rule; repetitions break none. */
+const rejected = (
+  { candidates, rejected: all, step }: Extract<RunEvent, { readonly _tag: "CandidatesProposed" }>,
+  columns: number
+): ReadonlyArray<string> => {
+  const faults = all.filter(({ reason }) => !repetitions.has(reason))
+  if (faults.length === 0) return []
+  const why = Object.entries(Arr.groupBy(faults, ({ reason }) => reason)).map(
+    ([reason, some]) =>
+      `${some.length} because each ${isReason(reason) ? CandidateLint.description[reason] : PlainText.escape(reason)}`
+  )
+  return paragraph(
+    `step ${step}: ${faults.length} of ${candidates.length + all.length} candidates rejected untried, ${why.join("; ")}`,
+    "",
+    columns
+  )
+}
+
+const isReason = Schema.is(CandidateLint.RejectionReason)
 
 /** The lines of a whole run, one event after the other. */
 export const announceAll = (events: ReadonlyArray<RunEvent>, columns: number): ReadonlyArray<string> => {

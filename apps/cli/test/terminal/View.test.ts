@@ -70,6 +70,26 @@ describe("announce", () => {
     if (event !== skipped) assert.include(lines.map((line) => line.trim()).join(" "), instruction(1).text)
   })
 
+  it("says why candidates were rejected untried, but for repetitions", () => {
+    const rejections = ["answer-leaked", "answer-leaked", "tags-lost", "duplicate"]
+    const proposed: RunEvent = {
+      _tag: "CandidatesProposed",
+      step: 15,
+      round: 1,
+      parent: instruction(0).id,
+      failures: [],
+      critique: "",
+      candidates: [{ text: "Look twice.", rationale: "" }],
+      rejected: rejections.map((reason) => ({ text: "Say refund.", reason }))
+    }
+    const lines = announce(proposed, { leader, tried: 0 }, 80)
+    for (const line of lines) assert.isAtMost(line.length, 80)
+    const told = lines.map((line) => line.trim()).join(" ")
+    assert.include(told, "step 15: 3 of 5 candidates rejected untried, 2 because each holds the correct answer")
+    assert.include(told, "; 1 because each does not name the tags")
+    assert.deepStrictEqual(announce({ ...proposed, rejected: [] }, { leader, tried: 0 }, 80), [])
+  })
+
   it("says that nobody won only where somebody was tried", () => {
     const nobody: RunEvent = { ...refilled, accepted: [] }
     const told = (tried: number) => announce(nobody, { leader, tried }, 80).join(" ")

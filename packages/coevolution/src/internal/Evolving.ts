@@ -23,6 +23,16 @@ export const chooseParents = (setting: Setting, state: RunState.RunState): RunEv
   return { _tag: "ParentsChosen", step: state.step, parents: chosen }
 }
 
+/** Members that a prune met before they were seen in the groups it asks for (row 7). */
+export const overdue = (
+  { algorithm: { schedule }, strategies }: Setting,
+  { population, step }: Pick<RunState.RunState, "population" | "step">
+): ReadonlyArray<InstructionId> => {
+  const pruned = schedule.pruneEvery === 0 ? 0 : step - (step % schedule.pruneEvery)
+  const members = population.members.filter(({ instruction }) => instruction.bornAt < pruned)
+  return strategies.halving.unseen({ ...population, members })
+}
+
 /** The first parent of a round's order that has failures is shown. */
 export const propose = (setting: Setting, state: RunState.RunState, evolution: RunState.Evolution): Command => {
   const { algorithm, strategies } = setting

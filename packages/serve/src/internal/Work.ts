@@ -31,7 +31,8 @@ export const shown = { worst: 8, best: 3 } as const
 export const of = Effect.fn("LivePopulation.work")(function* (
   journal: Journal.Interface,
   state: State.State,
-  instruction: InstructionId
+  instruction: InstructionId,
+  commonShare = CandidateLint.defaultCommonShare
 ): Effect.fn.Return<Work, JournalError> {
   const all = yield* newest(journal, state, instruction)
   const scores = chosen(all)
@@ -57,7 +58,7 @@ export const of = Effect.fn("LivePopulation.work")(function* (
           ]
     }),
     questions: Arr.dedupe(scores.flatMap(({ lease }) => leases.get(lease)?.given.question ?? [])),
-    commonAnswers: CandidateLint.commonAnswers(yield* answersOf(journal, all), CandidateLint.defaultCommonShare)
+    commonAnswers: CandidateLint.commonAnswers(yield* answersOf(journal, all), commonShare)
   }
 })
 
