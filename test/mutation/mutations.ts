@@ -80,6 +80,7 @@ const standing = inFile("packages/cohorts/src/Standing.ts")
 const lifelong = inFile("packages/cohorts/src/Lifelong.ts")
 const difference = inFile("packages/cohorts/src/Difference.ts")
 const shares = inFile("packages/cohorts/src/Shares.ts")
+const horizon = inFile("packages/cohorts/src/Horizon.ts")
 const ending = inFile("packages/cohorts/src/Next.ts")
 const folding = inFile("packages/cohorts/src/Apply.ts")
 const leasing = inFile("packages/cohorts/src/internal/Leasing.ts")
@@ -721,5 +722,23 @@ export const mutations: ReadonlyArray<Mutation> = [
     "return held === undefined ? null :",
     "return held !== undefined ? null :",
     "a conversation changes its instruction"
+  ),
+  leasing(
+    "return first === undefined ? {} : { replaces: first.instruction }",
+    "return {}",
+    "a conversation changes its instruction without a word"
+  ),
+  keeping("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key lasts as long as texts"),
+  horizon("slack * Math.max(...waits)", "slack * Math.min(...waits)", "a horizon fits the quickest rewards alone"),
+  shares(
+    "if (known.every(({ least, most }) => least === most)) return weights",
+    "if (known.length > 0) return weights",
+    "shares follow who is silent"
+  ),
+  standing("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),
+  upstreamPath(
+    'if (segments?.[0] === "populations") return null',
+    "if (!hasPrompts(path)) return null",
+    "models are not passed on"
   )
 ]
