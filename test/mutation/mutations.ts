@@ -719,8 +719,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   ending("isCarried !== true", "isCarried !== undefined || true", "later turns of a conversation are evidence again"),
   leasing(
-    "return held === undefined ? null :",
-    "return held !== undefined ? null :",
+    "archive.sticky(state.branch, unitOf(request))",
+    'archive.sticky(state.branch, "")',
     "a conversation changes its instruction"
   ),
   leasing(
