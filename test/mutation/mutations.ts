@@ -605,10 +605,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a later cohort is folded first"
   ),
   folding("{ ...learning, guaranteed: [] }", "learning", "newcomers are owed a group for ever"),
-  folding("if (!joins) units++", "units++", "each turn of a conversation is a unit"),
+  folding("if (!joins && given.isCarried !== true) units++", "units++", "each turn of a conversation is a unit"),
   leasing('["lease", cohort, unitOf(request)]', '["lease", cohort]', "all units of a cohort are drawn alike"),
   rewarding(
-    "lease.samples[sample] !== null ||",
+    "(lease.samples[sample] ?? null) !== null ||",
     "lease.samples[sample] === 1 ||",
     "a repeated reward replaces the first"
   ),
@@ -618,7 +618,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a late reward is shown twice"
   ),
   leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
-  ending('.filter((sample) => sample !== "abandoned")', "", "what was never used counts as silent"),
+  ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as silent"),
   serverKeys('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
   serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
   serverClock("[openedAt + sealAfter]", "[]", "an open cohort waits for a request to be sealed"),
@@ -631,7 +631,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
   evolvingOf("      yield* Effect.sleep(pause(failures))\n", "", "a dead optimizer is asked again at once"),
   evidenceOf("role: plainRole(role)", "role", "roles of strangers are shown as they are"),
-  keeping("{ before: minute(open) }", "{ before: minute(until) }", "leases of open cohorts are dropped by age"),
+  keeping(
+    "const before = closedBefore(retention)",
+    "const before = minute(now - retention)",
+    "leases of open cohorts are dropped by age"
+  ),
   keeping(
     "[kinds.ofLease, kinds.ofReward, kinds.scored]",
     "[kinds.ofReward, kinds.scored]",
