@@ -198,6 +198,17 @@ describe("retention", () => {
     { arbitrary: { runs: 8 } }
   )
 
+  it.effect("keeps the leases of an open cohort, however old they are", () =>
+    Effect.gen(function* () {
+      const one = yield* served(day)
+      const [own = ""] = yield* lease(one.live(), ["k"])
+      yield* TestClock.adjust(3 * day)
+      yield* one.live().retain
+      yield* one.restart
+      assert.deepEqual(yield* reward(one.live(), own, 1), { _tag: "Rewards", outcomes: ["accepted"] })
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("keeps the instruction of a sticky key as long as its own setting says, whatever the retention", () =>
     Effect.gen(function* () {
       for (const [sticky, retention] of [
