@@ -23,6 +23,8 @@ export const Setup = Schema.Struct({
   incumbent: Schema.optionalKey(Schema.Json),
   bodyLimit: Schema.optionalKey(Schema.Int),
   probability: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+  /** What the sticky key of each lease had first. */
+  replaces: Schema.optionalKey(Schema.String),
   /** False where it refuses to close cohorts, as of an `online` population. */
   closes: Schema.optionalKey(Schema.Boolean),
   /** A candidate that is tried on the first question of each whole cohort, in the place of the last. */
@@ -167,11 +169,12 @@ export class ReferenceServer {
   }
 
   #lease({ cohort = "c1", requests, whole = false }: Lease.LeaseRequests) {
-    const { candidate, incumbent = seed, instruction = seed, probability = 0.5 } = this.setup
+    const { candidate, incumbent = seed, instruction = seed, probability = 0.5, replaces } = this.setup
     const lease = ({ key, n = 1 }: Lease.LeaseRequest, used: unknown) => {
       const lease = `${cohort}:${key}`
       this.#leases.set(lease, { key, n, cohort })
-      return { lease, key, n, instruction: used, probability, closesAt: null }
+      const replaced = replaces === undefined ? {} : { replaces }
+      return { lease, key, n, instruction: used, ...replaced, probability, closesAt: null }
     }
     const [tried] = whole && candidate !== undefined ? requests : []
     const answer = { cohort, incumbent: idOf(incumbent) }

@@ -72,6 +72,7 @@ export const typescript = (): Subject => {
     cohort: lease.cohort,
     instruction: lease.instruction,
     probability: lease.probability,
+    replaces: lease.replaces,
     ...wording(lease)
   })
 

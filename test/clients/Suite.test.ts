@@ -165,6 +165,7 @@ const isPlayable = ({ server = {}, steps }: typeof Scenario.Type): boolean =>
   JSON.stringify(server.instruction) === JSON.stringify(server.incumbent) &&
   server.bodyLimit === undefined &&
   server.probability === undefined &&
+  server.replaces === undefined &&
   server.candidate === undefined &&
   !steps.some(
     (step) =>

@@ -83,6 +83,7 @@ const standing = inFile("packages/cohorts/src/Standing.ts")
 const lifelong = inFile("packages/cohorts/src/Lifelong.ts")
 const difference = inFile("packages/cohorts/src/Difference.ts")
 const shares = inFile("packages/cohorts/src/Shares.ts")
+const horizon = inFile("packages/cohorts/src/Horizon.ts")
 const ending = inFile("packages/cohorts/src/Next.ts")
 const folding = inFile("packages/cohorts/src/Apply.ts")
 const leasing = inFile("packages/cohorts/src/internal/Leasing.ts")
@@ -638,7 +639,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
   evolvingOf("      yield* Effect.sleep(pause(failures))\n", "", "a dead optimizer is asked again at once"),
   evidenceOf("role: plainRole(role)", "role", "roles of strangers are shown as they are"),
-  keeping("{ before: minute(open) }", "{ before: minute(until) }", "leases of open cohorts are dropped by age"),
+  keeping(
+    "const before = closedBefore(retention)",
+    "const before = minute(now - retention)",
+    "leases of open cohorts are dropped by age"
+  ),
   keeping(
     "[kinds.ofLease, kinds.ofReward, kinds.scored]",
     "[kinds.ofReward, kinds.scored]",
@@ -739,8 +744,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   ending("isCarried !== true", "isCarried !== undefined || true", "later turns of a conversation are evidence again"),
   leasing(
-    "return held === undefined ? null :",
-    "return held !== undefined ? null :",
+    "archive.sticky(state.branch, unitOf(request))",
+    'archive.sticky(state.branch, "")',
     "a conversation changes its instruction"
   ),
   marker('prompt.lastIndexOf("}}")', "Infinity", "markers without an end take quadratic time"),
@@ -753,5 +758,23 @@ export const mutations: ReadonlyArray<Mutation> = [
   upload("now - before < leastRate * patienceSeconds", "now < before", "uploads that stall are never ended"),
   journalSqlite("busy === 0", "busy >= 0", "texts that a reader keeps count as gone"),
   journalSqlite('"wx", 0o600', '"wx", 0o644', "everybody on the machine reads a journal"),
-  wire("n === (samples", "n >= (samples", "the number of samples of an answer is believed")
+  wire("n === (samples", "n >= (samples", "the number of samples of an answer is believed"),
+  leasing(
+    "return first === undefined ? {} : { replaces: first.instruction }",
+    "return {}",
+    "a conversation changes its instruction without a word"
+  ),
+  keeping("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key lasts as long as texts"),
+  horizon("slack * Math.max(...waits)", "slack * Math.min(...waits)", "a horizon fits the quickest rewards alone"),
+  shares(
+    "if (known.every(({ least, most }) => least === most)) return weights",
+    "if (known.length > 0) return weights",
+    "shares follow who is silent"
+  ),
+  standing("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),
+  upstreamPath(
+    'if (segments?.[0] === "populations") return null',
+    "if (!hasPrompts(path)) return null",
+    "models are not passed on"
+  )
 ]

@@ -36,7 +36,7 @@ def options(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def view(lease: Any) -> dict[str, Any]:
-    fields = ("leased", "population", "key", "n", "id", "cohort", "instruction", "probability")
+    fields = ("leased", "population", "key", "n", "id", "cohort", "instruction", "probability", "replaces")
     made = {name: getattr(lease, name) for name in fields}
     try:
         return {**made, "text": lease.text}

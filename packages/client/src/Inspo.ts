@@ -53,7 +53,10 @@ export interface LeaseRequest {
   /** Samples that the lease covers; 1 by default. */
   readonly n?: number
   readonly stratum?: string
-  /** Requests with one sticky key, such as turns of a conversation, get one instruction and count as one unit. */
+  /**
+   * Requests with one sticky key, such as turns of a conversation, get one instruction and count as one unit. `Lease.replaces`
+   * says where it changed.
+   */
   readonly sticky?: string
   readonly question?: { readonly id: string; readonly text?: string; readonly goldenAnswers?: ReadonlyArray<string> }
 }
@@ -202,6 +205,7 @@ export class Inspo {
         instruction,
         wording,
         probability: null,
+        replaces: null,
         closesAt: null
       })
     )

@@ -42,6 +42,7 @@ export interface Given {
   readonly instruction: string | null
   readonly wording: Wording
   readonly probability: number | null
+  readonly replaces: string | null
   readonly closesAt: string | null
 }
 
@@ -58,6 +59,8 @@ export class Lease {
   declare readonly instruction: string | null
   /** With which the instruction was drawn, in (0, 1]; null without a lease. */
   declare readonly probability: number | null
+  /** The id of the instruction that its `sticky` key had first and that has left the population; null where it keeps its own. */
+  declare readonly replaces: string | null
   /** From when on a reward is late, as ISO 8601; null while nobody knows. */
   declare readonly closesAt: string | null
   readonly #wording: Wording

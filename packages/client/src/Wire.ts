@@ -15,6 +15,7 @@ export interface LeaseAnswer {
   readonly instruction: string
   readonly wording: Wording
   readonly probability: number | null
+  readonly replaces: string | null
   readonly closesAt: string | null
 }
 
@@ -53,7 +54,7 @@ export const leases =
     if (!isText(cohort) || !Array.isArray(leases)) return undefined
     const samples = new Map(asked.map(({ key, n }) => [key, n]))
     const given = all(leases.concat(trials ?? []), (one): LeaseAnswer | undefined => {
-      const { closesAt, key, lease: id, n, probability } = fields(one)
+      const { closesAt, key, lease: id, n, probability, replaces } = fields(one)
       const used = instruction(one)
       return used !== undefined &&
         isText(id) &&
@@ -69,6 +70,7 @@ export const leases =
             probability,
             instruction: used.id,
             wording: used.wording,
+            replaces: isText(replaces) ? replaces : null,
             closesAt: isText(closesAt) ? closesAt : null
           }
         : undefined

@@ -6,6 +6,7 @@ import * as Round from "@inspo/verification/Round"
 import { HashMap, Option, Schema, Struct } from "effect"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
+import { waited } from "./Horizon.ts"
 import type { Dossier, Entry, Evolution, Incumbent, Learning, Newcomer, Phase, Stage, Unit } from "./Learning.ts"
 import { type Cohort, known, type State } from "./State.ts"
 
@@ -49,6 +50,7 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
     rewinds: [],
     opened: { train: 0, validation: 0 },
     closed: { units: 0, lost: 0 },
+    waits: [],
     cohorts: [],
     learning: { ...learning, guaranteed: Population.ids(learning.population) }
   }
@@ -74,7 +76,13 @@ export const apply = (state: State, event: PopulationEvent): State => {
     case "Sealed":
       return withCohort(state, event, (cohort) => ({ ...cohort, status: "sealed", sealedAt: event.at }))
     case "Settled":
-      return withCohort(state, event, (cohort) => ({ ...cohort, status: "settled" }))
+      return {
+        ...withCohort(state, event, (cohort) => ({ ...cohort, status: "settled" })),
+        waits: waited(state.waits, event.waited)
+      }
+    case "RewardedLate":
+      // They took longer than was waited for, nobody knows how much.
+      return { ...state, waits: [], learning: learned(state, event) }
     case "Closed":
       return { ...without(state, event), closed: counted(state, event), learning: closed(state, event) }
     case "ValidationClosed":
@@ -171,6 +179,7 @@ const opened = (state: State, event: EventOf<"CohortOpened">): State => {
         status: "open",
         openedAt: at,
         sealedAt: null,
+        rewardedAt: null,
         closing: null,
         weights,
         shares,
@@ -192,7 +201,11 @@ const leased = (cohort: Cohort, { leases }: EventOf<"Leased">): Cohort => {
       // A conversation that is carried on is no unit of this cohort.
       if (!joins && given.isCarried !== true) units++
       if (isSticky && !joins)
-        sticky = HashMap.set(sticky, given.unit, Struct.pick(given, ["instruction", "probability", "isCarried"]))
+        sticky = HashMap.set(
+          sticky,
+          given.unit,
+          Struct.pick(given, ["instruction", "probability", "isCarried", "replaces"])
+        )
       samples += given.n
       HashMap.set(mutable, given.key, { ...given, place: units, samples: [] })
     }
@@ -200,7 +213,7 @@ const leased = (cohort: Cohort, { leases }: EventOf<"Leased">): Cohort => {
   return { ...cohort, leases: known, samples, sticky, units }
 }
 
-const rewarded = (cohort: Cohort, { rewards }: EventOf<"Rewarded">): Cohort => {
+const rewarded = (cohort: Cohort, { at, rewards }: EventOf<"Rewarded">): Cohort => {
   let { leases, reported } = cohort
   for (const { key, sample, value } of rewards) {
     const lease = Option.getOrUndefined(HashMap.get(leases, key))
@@ -212,7 +225,7 @@ const rewarded = (cohort: Cohort, { rewards }: EventOf<"Rewarded">): Cohort => {
     if (known(next) === lease.n) reported++
     leases = HashMap.set(leases, key, next)
   }
-  return { ...cohort, leases, reported }
+  return { ...cohort, leases, reported, rewardedAt: at ?? cohort.rewardedAt }
 }
 
 const counted = ({ closed: { lost, units } }: State, event: EventOf<"Closed">): State["closed"] => ({

@@ -17,6 +17,7 @@ export interface ArchivedLease {
   readonly probability: number | null
   readonly stratum: string
   readonly question: QuestionId | null
+  readonly replaces?: InstructionId
   readonly rewarded: ReadonlyArray<number>
   /** Its place among the leases of its cohort, in the order in which they were given out. */
   readonly place: number
@@ -33,7 +34,7 @@ export interface Archive {
   readonly lease: (lease: string) => ArchivedLease | undefined
   readonly key: (branch: number, key: string) => ArchivedLease | undefined
   readonly cohort: (branch: number, name: string) => number | undefined
-  /** What a unit of several leases was given, the first first: all that is known of living instructions. */
+  /** What a unit of several leases was given first, and all that is known of it of living instructions. */
   readonly sticky: (branch: number, unit: string) => ReadonlyArray<Pick<ArchivedLease, "instruction" | "probability">>
 }
 

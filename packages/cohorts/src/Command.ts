@@ -100,6 +100,8 @@ export interface LeaseAnswer {
   readonly instruction: InstructionId
   readonly probability: number | null
   readonly question: QuestionId | null
+  /** What its sticky key had first, which has left the population; null for a key that keeps its instruction. */
+  readonly replaces: InstructionId | null
   readonly closesAt: number | null
 }
 

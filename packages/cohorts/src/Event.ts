@@ -48,7 +48,8 @@ export const CohortOpened = Schema.TaggedStruct("CohortOpened", {
 
 /**
  * A lease as it was given out. `probability` is null in a whole cohort whose propensities are too many to count. `isCarried`
- * where a conversation of an earlier cohort goes on: it keeps its instruction and is no evidence a second time.
+ * where a conversation of an earlier cohort goes on: it keeps its instruction and is no evidence a second time. `replaces` is
+ * what it had first, where that has left the population.
  */
 export const Given = Schema.Struct({
   lease: Schema.String,
@@ -59,6 +60,7 @@ export const Given = Schema.Struct({
   unit: Schema.String,
   isSticky: Schema.Boolean,
   isCarried: Schema.optionalKey(Schema.Literal(true)),
+  replaces: Schema.optionalKey(InstructionId),
   stratum: Schema.String,
   question: Schema.NullOr(QuestionId)
 })
@@ -73,7 +75,8 @@ export const Value = Schema.NullOr(Schema.Union([Schema.Finite, Schema.Literal("
 /** First rewards of samples in a cohort that is not settled. */
 export const Rewarded = Schema.TaggedStruct("Rewarded", {
   cohort: Schema.String,
-  rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: Value }))
+  rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: Value })),
+  at: Schema.optionalKey(Time)
 })
 
 /** First rewards that came too late to be evidence; estimates are shown with them. */
@@ -99,10 +102,11 @@ export const Sealed = Schema.TaggedStruct("Sealed", {
   at: Time
 })
 
-/** A cohort takes no more evidence. */
+/** A cohort takes no more evidence. `waited` is how long after sealing its last reward came, where one did. */
 export const Settled = Schema.TaggedStruct("Settled", {
   cohort: Schema.String,
   reason: Schema.Literals(["complete", "client", "horizon"]),
+  waited: Schema.optionalKey(Time),
   at: Time
 })
 

@@ -1,6 +1,7 @@
 /** What follows from the state by itself: cohorts end, are folded in order, and decisions are made. */
 import { Array as Arr, HashMap, Order } from "effect"
 import type { PopulationEvent } from "./Event.ts"
+import { horizonOf } from "./Horizon.ts"
 import { decide } from "./internal/Evolving.ts"
 import type { Unit } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
@@ -44,7 +45,8 @@ const ending = (state: State, now: number): PopulationEvent | null => {
   return null
 }
 
-const endingOf = ({ learning, settings }: State, cohort: Cohort, now: number): PopulationEvent | null => {
+const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | null => {
+  const { learning, settings } = state
   const { name, status } = cohort
   if (status === "settled") {
     if (cohort.phase === "validation") return validated(cohort)
@@ -59,11 +61,15 @@ const endingOf = ({ learning, settings }: State, cohort: Cohort, now: number): P
     return reason === null ? null : { _tag: "Sealed", cohort: name, reason, at: now }
   }
   if (cohort.reported === HashMap.size(cohort.leases))
-    return { _tag: "Settled", cohort: name, reason: "complete", at: now }
-  return settings.horizon !== null && cohort.sealedAt !== null && now >= cohort.sealedAt + settings.horizon
-    ? { _tag: "Settled", cohort: name, reason: "horizon", at: now }
+    return { _tag: "Settled", cohort: name, reason: "complete", ...waitOf(cohort), at: now }
+  const horizon = horizonOf(state)
+  return horizon !== null && cohort.sealedAt !== null && now >= cohort.sealedAt + horizon
+    ? { _tag: "Settled", cohort: name, reason: "horizon", ...waitOf(cohort), at: now }
     : null
 }
+
+const waitOf = ({ phase, rewardedAt, sealedAt }: Cohort): { readonly waited?: number } =>
+  phase !== "train" || rewardedAt === null || sealedAt === null ? {} : { waited: Math.max(0, rewardedAt - sealedAt) }
 
 const sealing = (
   { sealAfter, sealUnits }: Settings,

@@ -16,6 +16,7 @@ export type Silence = typeof Silence.Type
 /** Some 200 MB of leases, and room for 100 training steps of 1,024 groups of 16. */
 const openLeases = 200_000
 const openSamples = 2_000_000
+const month = 30 * 86_400_000
 
 /**
  * The settings of a population. Times are in milliseconds, null for no limit; cohorts are counted from 1.
@@ -26,19 +27,20 @@ const openSamples = 2_000_000
  *   as `average` and `span` of `InstructionWeight` say
  * - `seedFloor`, `newcomerCap`: the least share of the seed, and the largest of all newcomers together
  * - `sealUnits`, `sealAfter`: how many units, and how long, until an open cohort is sealed
- * - `horizon`: how long a sealed cohort waits for rewards
+ * - `horizon`: how long a sealed cohort waits for rewards; `observed`: by how long they took before
  * - `pruneEvery`, `evolveEvery`: every so many cohorts, 0 for never; `evolveUntil`: the last cohort after which one begins
  * - `trial`: on how many questions (`paired`) or units (else) a candidate is tried, how many of them pass between two looks,
  *   and the number of rounds of proposing
  * - `approval`: whether a candidate waits for a person before it is leased to anybody
  * - `newcomers`: whether a cohort that is assigned as a whole owes each newcomer, or everyone, a group
  * - `redact`: regular expressions of what is blackened in texts before they are stored
- * - `retention`: how long texts, and leases of closed cohorts, are kept
+ * - `retention`: how long texts, and leases of closed cohorts, are kept; `sticky`: how long from its first lease a sticky key
+ *   keeps its instruction over closed cohorts
  * - `budgetUsd`: what evolution may spend over the population's life, in US dollars
  * - `limits`: the most cohorts that are not closed, and the most leases and samples in them together; the most units of a
  *   cohort; the most characters of an instruction
  *
- * `redact`, `retention` and `budgetUsd` decide nothing here: the store and the optimizer apply them.
+ * `redact`, `retention`, `sticky` and `budgetUsd` decide nothing here: the store and the optimizer apply them.
  */
 export const Settings = Schema.Struct({
   seed: Schema.Int,
@@ -58,7 +60,9 @@ export const Settings = Schema.Struct({
   newcomerCap: Share,
   sealUnits: Schema.NullOr(Positive),
   sealAfter: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
-  horizon: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
+  horizon: Schema.NullOr(
+    Schema.Union([Schema.Literal("observed"), Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))])
+  ),
   pruneEvery: Count,
   evolveEvery: Count,
   evolveUntil: Schema.NullOr(Count),
@@ -72,6 +76,9 @@ export const Settings = Schema.Struct({
   newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]),
   redact: Schema.Array(Schema.String),
   retention: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
+  sticky: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(month))
+  ),
   budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
   limits: Schema.Struct({
     openCohorts: Positive,
@@ -97,7 +104,8 @@ const common = {
   evolveEvery: 15,
   evolveUntil: null,
   redact: [],
-  retention: 30 * 86_400_000,
+  retention: month,
+  sticky: month,
   budgetUsd: null,
   limits: {
     openCohorts: 1000,
@@ -132,7 +140,7 @@ export const online = (seed: number): Settings => ({
   newcomerCap: 0.1,
   sealUnits: 200,
   sealAfter: 3_600_000,
-  horizon: 86_400_000,
+  horizon: "observed",
   trial: { samples: 200, paired: false, lookEvery: null, rounds: 1 },
   approval: true,
   newcomers: "drawn"

@@ -25,6 +25,25 @@ export const shares = (
   return isAlive(learning.population, learning.seed) ? atLeast(capped, learning.seed, seedFloor) : capped
 }
 
+/**
+ * Weights that shares may follow: missing rewards count as what makes members most alike, so that shares differ by no more
+ * than the reported rewards leave certain, as pruning does. Where no reward is missing they stay to the bit.
+ */
+export const certain = (learning: Learning, weights: ReadonlyArray<Weight>): ReadonlyArray<Weight> => {
+  const ranges = weights.map(({ id, weight }) => {
+    const { high, low, units } = dossier(learning, id).bounds
+    const missing = units === 0 ? 0 : (high - low) / units
+    const least = weight * (1 - missing)
+    return { id, units, weight, least, most: least + missing }
+  })
+  const known = ranges.filter(({ units }) => units > 0)
+  if (known.every(({ least, most }) => least === most)) return weights
+  const centre = (Math.max(...known.map(({ least }) => least)) + Math.min(...known.map(({ most }) => most))) / 2
+  const nearest = ({ least, most }: (typeof ranges)[number]) => Math.min(most, Math.max(least, centre))
+  const mean = known.reduce((total, one) => total + nearest(one), 0) / known.length
+  return ranges.map((one) => ({ id: one.id, weight: one.units === 0 ? mean : nearest(one) }))
+}
+
 const atMost = (shares: ReadonlyArray<Share>, some: ReadonlySet<InstructionId>, cap: number): ReadonlyArray<Share> => {
   const held = sum(shares.filter(({ id }) => some.has(id)))
   if (held <= cap) return shares

@@ -3,6 +3,7 @@ import type { InstructionId } from "@inspo/domain/Instruction"
 import type { Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
 import * as Difference from "./Difference.ts"
+import { horizonOf } from "./Horizon.ts"
 import {
   candidateId,
   type Content,
@@ -86,6 +87,7 @@ export interface Standing {
 /** Shows a state. Pure. */
 export const standing = (strategies: Strategies, state: State): Standing => {
   const { learning, settings } = state
+  const horizon = horizonOf(state)
   const { members } = learning.population
   const seed = members.find(({ instruction }) => instruction.id === learning.seed)
   const weights = new Map(strategies.weights(learning.population).map(({ id, weight }) => [id, weight]))
@@ -120,7 +122,7 @@ export const standing = (strategies: Strategies, state: State): Standing => {
       reported: cohort.reported,
       due: HashMap.reduce(cohort.leases, 0, (due, lease) => due + lease.n - known(lease)),
       blocking: cohort.status === "sealed" ? blocking(cohort) : [],
-      settlesAt: cohort.sealedAt === null || settings.horizon === null ? null : cohort.sealedAt + settings.horizon
+      settlesAt: cohort.sealedAt === null || horizon === null ? null : cohort.sealedAt + horizon
     })),
     incumbent: incumbentOf(learning),
     silenceForbids: silenceForbids(state),
@@ -169,12 +171,13 @@ const meanOf = (silence: Silence, { high, low, units }: Dossier["bounds"], { rep
   return Math.min(most, Math.max(least, sum / reported))
 }
 
-/** What was reported in cohorts that are not closed. */
+/** What was reported in cohorts that are not closed, as far as it is evidence when they are. */
 const openTallies = ({ cohorts }: State): ReadonlyMap<InstructionId, Tally> => {
   const tallies = new Map<InstructionId, Tally>()
   for (const { leases, phase } of cohorts)
     if (phase === "train")
-      for (const { instruction, samples } of HashMap.values(leases)) {
+      for (const { instruction, isCarried, samples } of HashMap.values(leases)) {
+        if (isCarried === true) continue
         const rewards = samples.filter((sample) => typeof sample === "number")
         if (rewards.length === 0) continue
         const sum = rewards.reduce((all, one) => all + one, 0)

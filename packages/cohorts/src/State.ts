@@ -31,6 +31,7 @@ export interface Lease {
   readonly stratum: string
   readonly question: QuestionId | null
   readonly isCarried?: true
+  readonly replaces?: InstructionId
   /** By sample, as far as one is known: what lies beyond the end is not known yet, so that an unused lease costs nothing. */
   readonly samples: ReadonlyArray<Sample>
 }
@@ -39,7 +40,7 @@ export interface Lease {
 export const known = ({ samples }: Pick<Lease, "samples">): number => samples.filter((one) => one !== null).length
 
 /** A unit of several leases, such as a conversation. */
-export type Sticky = Pick<Lease, "instruction" | "probability" | "isCarried">
+export type Sticky = Pick<Lease, "instruction" | "probability" | "isCarried" | "replaces">
 
 /**
  * Leases under one frozen set of probabilities. `index` counts the cohorts of a phase on a branch from 1. `closing` is how
@@ -55,6 +56,8 @@ export interface Cohort {
   readonly status: "open" | "sealed" | "settled"
   readonly openedAt: number
   readonly sealedAt: number | null
+  /** When the last reward came that is evidence; null before the first. */
+  readonly rewardedAt: number | null
   readonly closing: number | null
   readonly weights: ReadonlyArray<Weight>
   readonly shares: ReadonlyArray<Share>
@@ -97,6 +100,8 @@ export interface State {
   readonly opened: { readonly train: number; readonly validation: number }
   /** Units of the training cohorts that were ever closed, on whatever branch; `lost` ones were not fully reported. */
   readonly closed: { readonly units: number; readonly lost: number }
+  /** How long after sealing the last reward came in the training cohorts settled last, the latest last. */
+  readonly waits: ReadonlyArray<number>
   /** The cohorts that are not closed, in the order in which they were opened. */
   readonly cohorts: ReadonlyArray<Cohort>
   readonly learning: Learning

@@ -1,5 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { apply, type Command, fold, learnedUpTo, Refused, Settings, Shares, standing, State } from "@inspo/cohorts"
+import {
+  apply,
+  type Command,
+  fold,
+  Horizon,
+  learnedUpTo,
+  Refused,
+  Settings,
+  Shares,
+  standing,
+  State
+} from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import { Array as Arr, Schema } from "effect"
@@ -664,6 +675,131 @@ describe("what is shown", () => {
   })
 })
 
+describe("shares", () => {
+  const Unit = fc.array(fc.constantFrom(0, 0.5, 1, null), { minLength: 1, maxLength: 3 })
+  const Step = fc.array(Unit, { minLength: 3, maxLength: 12 })
+
+  it("follow no difference that missing rewards could explain, and weights where none is missing", () => {
+    fc.assert(
+      fc.property(fc.array(Step, { minLength: 1, maxLength: 4 }), (steps) => {
+        const server = new Server({ ...named, pruneEvery: 0, seedFloor: 0 }, contents)
+        for (const [at, units] of steps.entries()) {
+          const cohort = `train/${at}`
+          const requests = units.map((samples, key) => ({ ...request(`k${key}`), n: samples.length }))
+          server.do({ _tag: "Lease", now: at, cohort, phase: "train", isWhole: false, requests })
+          const rewards = units.flatMap((samples, key) =>
+            samples.flatMap((value, sample) =>
+              value === null ? [] : [{ lease: State.leaseId(0, cohort, `k${key}`), sample, value }]
+            )
+          )
+          if (rewards.length > 0) server.reward(at, rewards)
+          server.do(close(cohort))
+        }
+        const { learning } = server.state
+        const weights = server.strategies.weights(learning.population)
+        const certain = Shares.certain(learning, weights)
+        const isMissing = steps.flat(2).includes(null)
+        if (!isMissing) assert.strictEqual(certain, weights)
+        const known = weights.flatMap(({ id, weight }, at) => {
+          const { high, low, units } = State.dossier(learning, id).bounds
+          const missing = units === 0 ? 0 : (high - low) / units
+          const least = weight * (1 - missing)
+          return units === 0 ? [] : [{ least, most: least + missing, weight: certain[at]?.weight ?? Number.NaN }]
+        })
+        for (const one of known) {
+          assert.isTrue(one.least <= one.weight && one.weight <= one.most)
+          for (const other of known) if (one.least > other.most) assert.isAbove(one.weight, other.weight)
+        }
+        const [highest, lowest] = [
+          Math.max(...known.map(({ least }) => least)),
+          Math.min(...known.map(({ most }) => most))
+        ]
+        if (isMissing && highest <= lowest) assert.strictEqual(new Set(known.map(({ weight }) => weight)).size, 1)
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  it("stay even between equal instructions of which one is silent about most of its failures", () => {
+    const drawn = Arr.makeBy(20, (seed) => {
+      const server = new Server({ ...named, seed, pruneEvery: 0, seedFloor: 0 }, ["the seed", "a variant"])
+      for (let step = 0; step < 10; step++) {
+        const leases = server.lease(
+          step,
+          Arr.makeBy(100, (at) => `${step}.${at}`),
+          `train/${step}`
+        )
+        const told = leases.flatMap(({ instruction, lease }, at) => {
+          const value = (at * 7 + step + seed) % 2
+          return instruction === "i1" && value === 0 && at % 5 < 3 ? [] : [{ lease, value }]
+        })
+        server.reward(step, told)
+        server.do(close(`train/${step}`))
+      }
+      const next = server.do({
+        _tag: "Lease",
+        now: 99,
+        cohort: "next",
+        phase: "train",
+        isWhole: false,
+        requests: [request("k")]
+      })
+      const opened = next.events.find((event) => event._tag === "CohortOpened")
+      return opened?._tag === "CohortOpened" ? (opened.shares.find(({ id }) => id === "i1")?.probability ?? 0) : 0
+    })
+    const share = drawn.reduce((sum, one) => sum + one, 0) / drawn.length
+    assert.isTrue(share > 0.45 && share < 0.55, `the silent one gets ${share}`)
+  })
+})
+
+describe("an observed horizon", () => {
+  const hour = 3_600_000
+  const settings = { ...named, sealUnits: 2, horizon: "observed", pruneEvery: 0 } as const
+
+  it("fits what rewards took, and is a day before enough was seen or after one came late", () => {
+    const Delays = fc.array(fc.integer({ min: 0, max: 12 * 60 }), { minLength: 1, maxLength: 25 })
+    fc.assert(
+      fc.property(Delays, (minutes) => {
+        const server = new Server(settings, contents)
+        const horizon = () => Horizon.horizonOf(server.state) ?? Number.NaN
+        let now = 0
+        for (const [at, delay] of minutes.entries()) {
+          const [one, other] = server.lease(now, [`${at}.a`, `${at}.b`])
+          server.reward(now, [{ lease: one?.lease ?? "", value: 1 }])
+          now += delay * 60_000
+          server.reward(now, [{ lease: other?.lease ?? "", value: 1 }])
+          const seen = minutes.slice(Math.max(0, at - 19), at + 1)
+          const expected = Math.min(24, Math.max(1, (3 * Math.max(...seen)) / 60)) * hour
+          assert.closeTo(horizon(), at < 4 ? 24 * hour : expected, 1)
+        }
+        const before = horizon()
+        const [silent] = server.lease(now, ["last.a", "last.b"])
+        server.do({ _tag: "Tick", now: now + before - 2 })
+        assert.strictEqual(server.state.cohorts.length, 1)
+        server.do({ _tag: "Tick", now: now + before })
+        assert.strictEqual(server.state.cohorts.length, 0)
+        assert.deepEqual(server.reward(now + before, [{ lease: silent?.lease ?? "", value: 1 }]), ["late"])
+        assert.strictEqual(horizon(), 24 * hour)
+      }),
+      { numRuns: 100 }
+    )
+  })
+
+  it("lets one lease without a reward hold back others for an hour, not for a day, where rewards come at once", () => {
+    const server = new Server(settings, contents)
+    server.lease(0, ["lost.a", "lost.b"])
+    for (let at = 0; at < 20; at++)
+      server.reward(
+        at,
+        server.lease(at, [`${at}.a`, `${at}.b`]).map(({ lease }) => ({ lease, value: 1 }))
+      )
+    assert.strictEqual(server.state.learning.folded, 0)
+    assert.strictEqual(standing(server.strategies, server.state).cohorts[0]?.settlesAt, hour)
+    server.do({ _tag: "Tick", now: hour })
+    assert.strictEqual(server.state.learning.folded, 21)
+  })
+})
+
 describe("a conversation", () => {
   const online = { ...named, sealUnits: 6, horizon: 1000, seedFloor: 0 }
   const turn = (server: Server, now: number, key: string, sticky: string) => {
@@ -690,8 +826,14 @@ describe("a conversation", () => {
             const again = turn(server, day, `${day}/${sticky}`, sticky)
             assert.strictEqual(again.instruction, first.get(sticky)?.instruction)
             assert.strictEqual(again.probability, first.get(sticky)?.probability)
+            assert.isNull(again.replaces)
             assert.strictEqual(server.reward(day, [{ lease: again.lease, value: 0 }])[0], "accepted")
           }
+        const shown = standing(server.strategies, server.state).members
+        assert.strictEqual(
+          shown.reduce((sum, { reported }) => sum + reported, 0),
+          6
+        )
         for (const name of server.state.cohorts.map((one) => one.name))
           server.do({ _tag: "Seal", now: 9, cohort: name })
         const { members } = server.state.learning.population
@@ -703,9 +845,10 @@ describe("a conversation", () => {
         if (removed === undefined) return
         server.do({ _tag: "Retire", now: 10, id: removed })
         for (const sticky of conversations) {
-          const { instruction } = turn(server, 11, `11/${sticky}`, sticky)
+          const { instruction, replaces } = turn(server, 11, `11/${sticky}`, sticky)
           assert.notStrictEqual(instruction, removed)
           const before = first.get(sticky)?.instruction
+          assert.strictEqual(replaces, before === removed ? removed : null)
           if (before !== removed) assert.strictEqual(instruction, before)
           else assert.strictEqual(turn(server, 12, `12/${sticky}`, sticky).instruction, instruction)
         }

@@ -26,7 +26,7 @@ export const LeaseRequest = Schema.Struct({
   sticky: Schema.optionalKey(
     Key.annotate({
       description:
-        "Requests with one sticky key, such as the turns of a conversation, get one instruction and count as one unit. An online population keeps it for them as long as the instruction is alive, and the population's retention"
+        "Requests with one sticky key, such as the turns of a conversation, get one instruction and count as one unit. An online population keeps it for them over closed cohorts and restarts for its `stickyDays`, as long as the instruction is alive; then they get another one, and the lease says which it `replaces`"
     })
   ),
   question: Schema.optionalKey(Question)
@@ -64,12 +64,19 @@ export const Lease = Schema.Struct({
   key: Key,
   n: Schema.Int,
   instruction: Instruction,
+  replaces: Schema.optionalKey(
+    InstructionId.annotate({
+      description:
+        "The instruction that its sticky key had first, which was pruned, replaced or retired since; absent for a key that keeps its instruction"
+    })
+  ),
   probability: Schema.NullOr(Schema.Finite).annotate({
     description:
       "With which the instruction was drawn, in (0, 1]: its propensity; null in a `whole` cohort for which it is too large to compute"
   }),
   closesAt: Schema.NullOr(Schema.String).annotate({
-    description: "From when on a reward counts as late, as ISO 8601 in UTC; null while nobody knows"
+    description:
+      "From when on a reward counts as late, as ISO 8601 in UTC; null while nobody knows. It may change where `horizonSeconds` is `observed`"
   })
 }).annotate({ identifier: "Lease" })
 export interface Lease extends Schema.Schema.Type<typeof Lease> {}

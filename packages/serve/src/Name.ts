@@ -7,7 +7,8 @@ export const isWellFormed = Schema.makeFilter((text: string) => text.isWellForme
   expected: "well-formed Unicode text, without lone surrogates"
 })
 
-const Name = Schema.NonEmptyString.check(Schema.isMaxLength(Limits.nameLength), isWellFormed)
+/** A schema is described by its last check, so that comes last which JSON Schema knows. */
+const Name = Schema.NonEmptyString.check(isWellFormed, Schema.isMaxLength(Limits.nameLength))
 
 /** A population's name, as it stands in a path: letters, digits, `.`, `_` and `-`, beginning with a letter or digit. */
 export const PopulationName = Name.check(Schema.isPattern(/^[A-Za-z0-9][\w.-]*$/u)).annotate({
@@ -18,7 +19,7 @@ export const PopulationName = Name.check(Schema.isPattern(/^[A-Za-z0-9][\w.-]*$/
 export const CohortName = Name.annotate({ description: "A cohort, such as `train/12`" })
 
 /** Identifies a lease among those of all populations. The server gives it, and it means nothing else. */
-export const LeaseId = Schema.NonEmptyString.check(Schema.isMaxLength(Limits.leaseLength), isWellFormed).annotate({
+export const LeaseId = Schema.NonEmptyString.check(isWellFormed, Schema.isMaxLength(Limits.leaseLength)).annotate({
   description: "A lease, as the server called it"
 })
 
@@ -37,7 +38,7 @@ export const QuestionId = Name.annotate({ description: "A question, such as its 
 export const RequestId = Name.annotate({ description: "The same id is done once" })
 
 /** The version of the policy that does the work. */
-export const PolicyVersion = Schema.String.check(Schema.isMaxLength(Limits.nameLength), isWellFormed)
+export const PolicyVersion = Schema.String.check(isWellFormed, Schema.isMaxLength(Limits.nameLength))
 
 /** An instruction within its population, such as `i0` for the seed. */
 export const InstructionId = Name.annotate({ description: "`i0` is the seed" })

@@ -27,7 +27,7 @@ const fixed = {
     .annotate(describe("What rewards lie in, mapped to [0, 1]; [0, 1] by default")),
   silence: Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Schema.Finite })]).annotate(
     describe(
-      "What no reward means: `worst` (default) lets nothing be decided that silence could overturn, `value` is the outcome by definition, in the `rewardRange`"
+      "What no reward means: `worst` (default) lets nothing be decided that silence could overturn, and no share grow by silence, `value` is the outcome by definition, in the `rewardRange`"
     )
   ),
   risk: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)).annotate(
@@ -46,9 +46,9 @@ const free = {
   sealAfterSeconds: Schema.NullOr(PositiveAmount).annotate(
     describe("Seconds after which an `online` cohort is sealed; 3600 by default, null for no such bound")
   ),
-  horizonSeconds: Schema.NullOr(PositiveAmount).annotate(
+  horizonSeconds: Schema.NullOr(Schema.Union([Schema.Literal("observed"), PositiveAmount])).annotate(
     describe(
-      "How long after sealing rewards are waited for, in seconds; a day by default where `online`, null for a trainer, which closes its cohorts"
+      "How long after sealing rewards are waited for, in seconds. `observed`, the default where `online`: three times what the last reward took in any of the 20 cohorts before, at least an hour and at most a day; a day until five cohorts ended without a late reward. Null for a trainer, which closes its cohorts"
     )
   ),
   newcomerShare: Share.annotate(
@@ -87,6 +87,11 @@ const free = {
   trialRounds: Positive.annotate(describe("Rounds of proposing in an evolution; 1 by default where `online`, else 5")),
   retentionDays: Schema.NullOr(PositiveAmount).annotate(
     describe("How long texts, and leases of closed cohorts, are kept, in days; 30 by default, null for ever")
+  ),
+  stickyDays: Schema.NullOr(PositiveAmount).annotate(
+    describe(
+      "How long from its first lease a sticky key keeps its instruction over closed cohorts, and is stored, in days; 30 by default, null for ever"
+    )
   ),
   redact: Schema.Array(Schema.String)
     .check(Schema.isMaxLength(Limits.redactions))
@@ -161,6 +166,9 @@ export const Population = Schema.Struct({
     describe(
       "Of training. `open` ones are not fully reported, `overdue` ones of them though their cohort is sealed; `lost` ones were not when it was closed. Of closed cohorts a conversation counts once"
     )
+  ),
+  horizonSeconds: Schema.NullOr(Schema.Finite).annotate(
+    describe("How long a sealed cohort waits for rewards as things stand, in seconds; null for no bound")
   ),
   toSeed: Schema.NullOr(Estimate).annotate(
     describe("By how much the incumbent is better than the seed; null where it is the seed, or where one of them left")

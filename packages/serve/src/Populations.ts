@@ -270,8 +270,13 @@ const sameAs = (
 ): Effect.Effect<void, Conflict> => {
   const [seed, ...variants] = created.members.map(({ content }) => content)
   const { profile: made } = created.settings
-  // The seed of random choices that is made of the name is whatever it was then.
-  const ask = given.randomSeed === undefined ? { ...settings, seed: created.settings.seed } : settings
+  // What was chosen where nothing was named is whatever it was then.
+  const { horizon, seed: random } = created.settings
+  const ask = {
+    ...settings,
+    ...(given.randomSeed === undefined ? { seed: random } : {}),
+    ...(given.horizonSeconds === undefined ? { horizon } : {})
+  }
   const differences = Differences.between(
     { seed: seed ?? null, variants, profile: made, ...prefixed(WireSettings.toWire(created.settings)) },
     { seed: contents[0], variants: contents.slice(1), profile: ask.profile, ...prefixed(WireSettings.toWire(ask)) }

@@ -198,6 +198,57 @@ describe("retention", () => {
     { arbitrary: { runs: 8 } }
   )
 
+  it.effect("keeps the leases of an open cohort, however old they are", () =>
+    Effect.gen(function* () {
+      const one = yield* served(day)
+      const [own = ""] = yield* lease(one.live(), ["k"])
+      yield* TestClock.adjust(3 * day)
+      yield* one.live().retain
+      yield* one.restart
+      assert.deepEqual(yield* reward(one.live(), own, 1), { _tag: "Rewards", outcomes: ["accepted"] })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("keeps the instruction of a sticky key as long as its own setting says, whatever the retention", () =>
+    Effect.gen(function* () {
+      for (const [sticky, retention] of [
+        [3 * day, day],
+        [day, 3 * day]
+      ] as const) {
+        const own = { ...settings, horizon: hour, pruneEvery: 0, retention, sticky }
+        const journal = Context.get(yield* Layer.build(Layer.fresh(layerMemory)), Journal)
+        yield* LivePopulation.begin(journal, own, ["the seed", "a variant"])
+        const live = yield* LivePopulation.open(journal)
+        const talks = Array.from({ length: 12 }, (_, at) => `talk ${at}`)
+        const turn = (name: string) =>
+          Effect.forEach(talks, (talk) =>
+            Effect.map(
+              live.submit((now) => ({
+                _tag: "Lease",
+                now,
+                cohort: null,
+                phase: "train",
+                isWhole: false,
+                requests: [{ key: `${name} ${talk}`, n: 1, stratum: "all", sticky: talk, question: null }]
+              })),
+              (answer) => (answer._tag === "Leases" ? answer.leases.map(({ instruction }) => instruction) : [])
+            )
+          )
+        const first = yield* turn("first")
+        // Turns meanwhile do not make it last longer.
+        yield* TestClock.adjust(sticky - 2 * hour)
+        yield* live.submit((now) => ({ _tag: "Tick", now }))
+        assert.deepEqual(yield* turn("within"), first)
+        const { cohorts } = yield* live.state
+        for (const { name } of cohorts) yield* live.submit((now) => ({ _tag: "Seal", now, cohort: name }))
+        yield* TestClock.adjust(3 * hour)
+        yield* live.submit((now) => ({ _tag: "Tick", now }))
+        yield* live.retain
+        assert.notDeepEqual(yield* turn("after"), first)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("removes the texts of a lease in the background while a reader of the journal still has them", () =>
     Effect.gen(function* () {
       const folder = mkdtempSync(join(tmpdir(), "inspo-forget-"))

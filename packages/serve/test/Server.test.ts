@@ -241,6 +241,9 @@ describe("Server", () => {
       assert.strictEqual((yield* ask("PUT", one, online)).status, 201)
       yield* ask("PATCH", one, { sealAfterLeases: 9 })
       assert.strictEqual((yield* ask("PUT", one, online)).status, 200)
+      // As after an update of the server that chooses another horizon.
+      const unnamed = { ...online, settings: { sealAfterLeases: 4 } }
+      assert.strictEqual((yield* ask("PUT", one, unnamed)).status, 200)
       const told = yield* ask("PUT", one, { ...online, seed: "Else.", settings: { ...online.settings, risk: 0.1 } })
       assert.deepStrictEqual([told.status, fieldOf(told.body, "type")], [409, "urn:inspo:conflict"])
       assert.deepStrictEqual(fieldOf(told.body, "differences"), [

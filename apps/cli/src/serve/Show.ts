@@ -1,5 +1,5 @@
 /** What stands of served populations, told in a terminal. */
-import { plural } from "@inspo/dashboard/Format"
+import { duration, plural } from "@inspo/dashboard/Format"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
 import { none, storiesOf, type Story, tell } from "@inspo/dashboard/served/Stories"
 import type { Population } from "@inspo/serve"
@@ -31,14 +31,16 @@ export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Pl
 })
 
 const standing = (
-  { branch, generation, leases, members, name, next, profile, spentUsd, state }: Population.Population,
+  { branch, generation, horizonSeconds, leases, members, name, next, profile, spentUsd, state }: Population.Population,
   incumbent: Population.Incumbent,
   columns: number
 ): ReadonlyArray<string> => [
   ...paragraph(
     `${name}: ${state}, ${profile}, evolved ${plural(generation, "time")}${branch === 0 ? "" : `, on branch ${branch}`}. ` +
       `${count(leases.given)} leases, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
-      `${count(leases.lost)} lost; ${spentUsd === null ? "spending unknown, as the optimizer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
+      `${count(leases.lost)} lost; ` +
+      (horizonSeconds === null ? "" : `rewards are waited for ${duration(horizonSeconds)}; `) +
+      `${spentUsd === null ? "spending unknown, as the optimizer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
     "",
     columns
   ),

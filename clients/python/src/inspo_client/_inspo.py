@@ -383,8 +383,9 @@ class Inspo:
         used: Instruction,
         one: LeaseAnswer | None = None,
     ) -> Lease:
-        id, probability, closes_at = (one.lease, one.probability, one.closes_at) if one else (None, None, None)
-        work = Work(population, key, n, id, cohort, used.id or None, used.wording, probability, closes_at)
+        id, probability = (one.lease, one.probability) if one else (None, None)
+        replaces, closes_at = (one.replaces, one.closes_at) if one else (None, None)
+        work = Work(population, key, n, id, cohort, used.id or None, used.wording, probability, replaces, closes_at)
         return Lease(work, lambda reward: self.reward(population, reward))
 
     def _instead(self, population: str, fallback: Wording | None, result: Result[A]) -> Instruction:

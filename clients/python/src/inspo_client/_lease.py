@@ -76,6 +76,7 @@ class Work:
     instruction: str | None
     wording: Wording
     probability: float | None
+    replaces: str | None
     closes_at: str | None
 
 
@@ -94,6 +95,8 @@ class LeaseBase:
         self.instruction = work.instruction
         #: with which the instruction was drawn, in (0, 1]; None without a lease
         self.probability = work.probability
+        #: the id of the instruction that its `sticky` key had first and that has left the population; None where it keeps its own
+        self.replaces = work.replaces
         #: from when on a reward is late, as ISO 8601; None while nobody knows
         self.closes_at = work.closes_at
         self._work = work

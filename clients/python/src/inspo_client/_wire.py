@@ -26,6 +26,7 @@ class LeaseAnswer:
     n: int
     instruction: Instruction
     probability: float | None
+    replaces: str | None
     closes_at: str | None
 
 
@@ -146,9 +147,11 @@ def _lease(one: object, samples: Mapping[str, int]) -> LeaseAnswer | None:
     # The key of a trial begins with that of its question.
     if type(n) is not int or n != samples.get(str(key), samples.get(str(key).rpartition("#")[0])):
         return None
-    closes_at = one.get("closesAt")
+    replaces, closes_at = (
+        str(said) if _is_text(said) else None for said in (one.get("replaces"), one.get("closesAt"))
+    )
     known = None if probability is None else float(probability)
-    return LeaseAnswer(str(lease), str(key), n, given, known, str(closes_at) if _is_text(closes_at) else None)
+    return LeaseAnswer(str(lease), str(key), n, given, known, replaces, closes_at)
 
 
 def _instruction(given: object) -> Instruction | None:

@@ -1,5 +1,6 @@
 /** Which lease a request gets: the one it had before, or one drawn from its own stream. */
 import * as Invariant from "@inspo/domain/Invariant"
+import type { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import * as Choose from "@inspo/sampler/Choose"
 import * as Round from "@inspo/verification/Round"
@@ -7,8 +8,9 @@ import { Array as Arr, HashMap, Option, Result, Struct } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
+import { horizonOf } from "../Horizon.ts"
 import { candidateId, incumbentOf } from "../Learning.ts"
-import { shares } from "../Shares.ts"
+import { certain, shares } from "../Shares.ts"
 import {
   ancestry,
   armKey,
@@ -86,7 +88,7 @@ const archivedWhole = (state: State, archive: Archive, command: LeaseCommand): R
 }
 
 /** A lease of the archive, where it is not looked up by when its cohort closes, or has closed. */
-const past = ({ cohort, instruction, key, lease, n, probability, question }: ArchivedLease): LeaseAnswer => ({
+const past = ({ cohort, instruction, key, lease, n, probability, question, replaces }: ArchivedLease): LeaseAnswer => ({
   lease,
   cohort,
   key,
@@ -94,10 +96,13 @@ const past = ({ cohort, instruction, key, lease, n, probability, question }: Arc
   instruction,
   probability,
   question,
+  replaces: replaces ?? null,
   closesAt: null
 })
 
-const answer = ({ settings }: State, cohort: Cohort, one: Lease): LeaseAnswer => {
+const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer => {
+  const { settings } = state
+  const horizon = horizonOf(state)
   const sealsAt = cohort.sealedAt ?? (settings.sealAfter === null ? null : cohort.openedAt + settings.sealAfter)
   return {
     lease: one.lease,
@@ -107,7 +112,8 @@ const answer = ({ settings }: State, cohort: Cohort, one: Lease): LeaseAnswer =>
     instruction: one.instruction,
     probability: one.probability,
     question: one.question,
-    closesAt: sealsAt === null || settings.horizon === null ? null : sealsAt + settings.horizon
+    replaces: one.replaces ?? null,
+    closesAt: sealsAt === null || horizon === null ? null : sealsAt + horizon
   }
 }
 
@@ -224,7 +230,7 @@ const grant = (
   const { openCohorts, unitsPerCohort } = state.settings.limits
   const joining = Arr.groupBy(fresh, (request) => joinable(state, command, request)?.name ?? "")
   const { "": others = [], ...joined } = joining
-  const drawn = others.map((request) => ({ ...request, held: carriedOf(state, archive, command, request) }))
+  const drawn = others.map((request) => ({ ...request, ...carriedOf(state, archive, command, request) }))
   const events: Array<PopulationEvent> = Object.entries(joined).map(([cohort, requests]) => ({
     _tag: "Leased",
     cohort,
@@ -286,7 +292,7 @@ const open = (
   name: string
 ): EventOf<"CohortOpened"> => {
   const { learning, settings } = state
-  const weights = strategies.weights(learning.population)
+  const weights = certain(learning, strategies.weights(learning.population))
   return {
     _tag: "CohortOpened",
     cohort: name,
@@ -301,17 +307,24 @@ const open = (
   }
 }
 
-/** What the unit of a request was given in a cohort that is closed, as long as that instruction is alive. */
+interface Carried {
+  readonly held?: Sticky
+  readonly replaces?: InstructionId
+}
+
+/** What the unit of a request was given in a cohort that is closed, or that this instruction is not alive any more. */
 const carriedOf = (
   state: State,
   archive: Archive,
   { cohort: name, phase }: LeaseCommand,
   request: LeaseRequest
-): Sticky | null => {
-  if (request.sticky === null || name !== null || phase !== "train") return null
+): Carried => {
+  if (request.sticky === null || name !== null || phase !== "train") return {}
   const known = archive.sticky(state.branch, unitOf(request))
   const held = known.find(({ instruction }) => isAlive(state.learning.population, instruction))
-  return held === undefined ? null : { ...Struct.pick(held, ["instruction", "probability"]), isCarried: true }
+  if (held !== undefined) return { held: { ...Struct.pick(held, ["instruction", "probability"]), isCarried: true } }
+  const [first] = known
+  return first === undefined ? {} : { replaces: first.instruction }
 }
 
 /** The cohort in which the unit of a sticky request is known: its turns are of one outcome, also once it is sealed. */
@@ -334,7 +347,7 @@ const given = (
   { branch }: State,
   cohort: string,
   request: LeaseRequest,
-  { instruction, isCarried, probability }: Sticky
+  { instruction, isCarried, probability, replaces }: Sticky
 ): Given => ({
   lease: leaseId(branch, cohort, request.key),
   key: request.key,
@@ -344,6 +357,7 @@ const given = (
   unit: unitOf(request),
   isSticky: request.sticky !== null,
   ...(isCarried === undefined ? {} : { isCarried }),
+  ...(replaces === undefined ? {} : { replaces }),
   stratum: request.stratum,
   question: request.question
 })
@@ -352,13 +366,17 @@ const drawOne = (
   state: State,
   cohort: string,
   shares: Cohort["shares"],
-  requests: ReadonlyArray<LeaseRequest & { readonly held?: Sticky | null }>
+  requests: ReadonlyArray<LeaseRequest & Carried>
 ): ReadonlyArray<Given> =>
-  requests.map(({ held = null, ...request }) => {
-    if (held !== null) return given(state, cohort, request, held)
+  requests.map(({ held, replaces, ...request }) => {
+    if (held !== undefined) return given(state, cohort, request, held)
     const path = ["lease", cohort, unitOf(request)]
     const { id, probability } = Choose.choose({ seed: state.settings.seed, path, shares })
-    return given(state, cohort, request, { instruction: id, probability })
+    return given(state, cohort, request, {
+      instruction: id,
+      probability,
+      ...(replaces === undefined ? {} : { replaces })
+    })
   })
 
 /** Assigns all requests together; while candidates are tried, the first questions are asked of all of them and their parent. */

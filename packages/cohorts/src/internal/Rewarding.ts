@@ -10,7 +10,7 @@ import { ancestry, type Cohort, type Lease, openLease, type RewardValue, type St
 export const reward = (
   state: State,
   archive: Archive,
-  { rewards }: RewardCommand
+  { now, rewards }: RewardCommand
 ): Result.Result<
   { readonly events: ReadonlyArray<PopulationEvent>; readonly outcomes: ReadonlyArray<RewardOutcome> },
   Refused
@@ -43,7 +43,7 @@ export const reward = (
   }
   return Result.succeed({
     events: [
-      ...Array.from(accepted, ([cohort, rewards]): PopulationEvent => ({ _tag: "Rewarded", cohort, rewards })),
+      ...Array.from(accepted, ([cohort, rewards]): PopulationEvent => ({ _tag: "Rewarded", cohort, rewards, at: now })),
       ...(late.length === 0 ? [] : [{ _tag: "RewardedLate", rewards: late } satisfies PopulationEvent])
     ],
     outcomes

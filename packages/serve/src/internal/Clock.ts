@@ -1,5 +1,5 @@
 /** What time alone brings to a population: cohorts are sealed and closed although nobody asks for anything. */
-import type { Settings, State } from "@inspo/cohorts"
+import { Horizon, type Settings, type State } from "@inspo/cohorts"
 import type { Latch } from "effect"
 import { Clock, Duration, Effect } from "effect"
 import type { LivePopulation } from "../LivePopulation.ts"
@@ -28,7 +28,10 @@ export const run = Effect.fnUntraced(function* (live: LivePopulation, news: Latc
 })
 
 /** When the next cohort is to be sealed or closed by its time; null where none is. */
-export const nextDue = ({ cohorts, settings: { horizon, sealAfter } }: State.State): number | null => {
+export const nextDue = (state: State.State): number | null => {
+  const { cohorts, settings } = state
+  const { sealAfter } = settings
+  const horizon = Horizon.horizonOf(state)
   const times = cohorts.flatMap(({ openedAt, sealedAt, status }) => {
     if (status === "open") return sealAfter === null ? [] : [openedAt + sealAfter]
     return status === "sealed" && sealedAt !== null && horizon !== null ? [sealedAt + horizon] : []
@@ -37,6 +40,6 @@ export const nextDue = ({ cohorts, settings: { horizon, sealAfter } }: State.Sta
 }
 
 const shortest = ({ horizon, sealAfter }: Settings.Settings): number =>
-  Math.max(1, Math.min(sealAfter ?? Infinity, horizon ?? Infinity))
+  Math.max(1, Math.min(sealAfter ?? Infinity, (horizon === "observed" ? Horizon.shortest : horizon) ?? Infinity))
 
 const afterTick: Duration.Input = "100 millis"

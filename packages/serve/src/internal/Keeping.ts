@@ -14,17 +14,21 @@ export const forget = Effect.fn("LivePopulation.forget")(function* (
 
 /**
  * Forgets texts older than the retention, and leases and rewards that are as old and of no cohort that is open: the log alone
- * is enough for every later decision, and they are what repetitions are answered from.
+ * is enough for every later decision, and they are what repetitions are answered from. Forgets what conversations were given
+ * once that is as old as a sticky key lasts.
  */
 export const retain = Effect.fnUntraced(function* (
   journal: Journal.Interface,
-  { cohorts, settings: { retention } }: State.State
+  { cohorts, settings: { retention, sticky } }: State.State
 ): Effect.fn.Return<boolean, JournalError> {
-  if (retention === null) return true
-  const until = (yield* Clock.currentTimeMillis) - retention
-  const open = cohorts.reduce((earliest, { openedAt }) => Math.min(earliest, openedAt), until)
-  yield* journal.deleteRecords(told, { before: minute(until) })
-  return yield* journal.deleteRecords([kinds.lease, kinds.reward, kinds.sticky], { before: minute(open) })
+  const now = yield* Clock.currentTimeMillis
+  const closedBefore = (age: number) =>
+    minute(cohorts.reduce((earliest, { openedAt }) => Math.min(earliest, openedAt), now - age))
+  const isErased = sticky === null || (yield* journal.deleteRecords([kinds.sticky], { before: closedBefore(sticky) }))
+  if (retention === null) return isErased
+  yield* journal.deleteRecords(told, { before: minute(now - retention) })
+  const before = closedBefore(retention)
+  return (yield* journal.deleteRecords([kinds.lease, kinds.reward], { before })) && isErased
 })
 
 /**

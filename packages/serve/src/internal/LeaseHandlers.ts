@@ -111,7 +111,7 @@ const leaseOf = (
   ids: LeaseIds,
   state: State.State,
   history: History.History | null,
-  { closesAt, instruction, key, lease, n, probability }: LeaseAnswer
+  { closesAt, instruction, key, lease, n, probability, replaces }: LeaseAnswer
 ): Lease => {
   const past = history === null ? undefined : History.find(history, Number.parseInt(lease, 10), instruction)
   const text = Invariant.present(content(state, instruction) ?? past?.content, `the text of ${instruction}`)
@@ -120,6 +120,7 @@ const leaseOf = (
     key,
     n,
     instruction: View.instruction(instruction, text),
+    ...(replaces === null ? {} : { replaces }),
     probability,
     closesAt: View.time(closesAt)
   }

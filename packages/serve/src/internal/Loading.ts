@@ -51,9 +51,14 @@ export const state = Effect.fnUntraced(function* (
   for (const [cohort, some] of Map.groupBy(leases, ({ cohort }) => cohort))
     state = apply(state, { _tag: "Leased", cohort, leases: Arr.sort(some, byPlace).map(({ given }) => given) })
   for (const [cohort, some] of Map.groupBy(rewards, ({ cohort }) => cohort))
-    state = apply(state, { _tag: "Rewarded", cohort, rewards: some })
+    state = apply(state, { _tag: "Rewarded", cohort, rewards: some, ...latest(some) })
   return state
 })
+
+const latest = (rewards: ReadonlyArray<StoredReward>): { readonly at?: number } => {
+  const times = rewards.flatMap(({ at }) => (at === undefined ? [] : [at]))
+  return times.length === 0 ? {} : { at: times.reduce((last, at) => Math.max(last, at)) }
+}
 
 const byPlace = Order.mapInput(Order.Number, ({ place }: StoredLease) => place)
 

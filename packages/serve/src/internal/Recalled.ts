@@ -4,7 +4,9 @@ import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Effect } from "effect"
 import {
   cohortKey,
+  firstSticky,
   kinds,
+  ofSticky,
   rewardKey,
   stickies,
   stickyKey,
@@ -130,12 +132,7 @@ const named = (state: State.State, branches: ReadonlyArray<number>, command: Com
             ...none,
             leases: branches.flatMap((branch) => requests.map(({ key }) => unnamedKey(branch, key))),
             stickies: requests.flatMap(({ sticky }) =>
-              sticky === null
-                ? []
-                : state.learning.population.members.map(
-                    ({ instruction }) =>
-                      `${stickyKey(state.branch, State.unitOf({ key: "", sticky }))}#${instruction.id}`
-                  )
+              sticky === null ? [] : stickiesOf(state, stickyKey(state.branch, State.unitOf({ key: "", sticky })))
             )
           }
         : {
@@ -161,6 +158,11 @@ const named = (state: State.State, branches: ReadonlyArray<number>, command: Com
       return none
   }
 }
+
+const stickiesOf = ({ learning }: State.State, key: string): ReadonlyArray<string> => [
+  firstSticky(key),
+  ...learning.population.members.map(({ instruction }) => ofSticky(key, instruction.id))
+]
 
 const none: Names = { leases: [], rewards: [], cohorts: [], stickies: [] }
 

@@ -31,7 +31,8 @@ export const StoredReward = Schema.Struct({
   lease: Schema.String,
   sample: Count,
   value: Value,
-  isLate: Schema.Boolean
+  isLate: Schema.Boolean,
+  at: Schema.optionalKey(Schema.Finite)
 })
 export interface StoredReward extends Schema.Schema.Type<typeof StoredReward> {}
 
@@ -92,8 +93,14 @@ export const ofLeaseKey = (lease: string): string => `${lease}#lease`
 
 export const rewardKey = (lease: string, sample: number): string => `${lease}#${sample}`
 
-/** Of a conversation; what it was given is below it, by instruction behind `#`. */
+/** Of a conversation. */
 export const stickyKey = (branch: number, unit: string): string => `${branch}/${State.encodeName(unit)}`
+
+/** What it was given, by instruction. */
+export const ofSticky = (key: string, instruction: string): string => `${key}#${instruction}`
+
+/** What it was given first, which says that it had an instruction also when none of its instructions is alive. */
+export const firstSticky = (key: string): string => `${key}#`
 
 export const cohortKey = (branch: number, name: string): string => `${branch}/${State.encodeName(name)}`
 
@@ -137,7 +144,7 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
         const { since } = openOf(event.cohort)
         for (const { key, sample, value } of event.rewards) {
           const lease = State.leaseId(branch, event.cohort, key)
-          const stored = { lease, sample, value, isLate: false }
+          const stored = { lease, sample, value, isLate: false, ...(event.at === undefined ? {} : { at: event.at }) }
           rewards.push([rewardKey(lease, sample), minute(Math.max(now, since)), stored])
         }
         continue
@@ -198,15 +205,20 @@ export const toJournal = (
   ])
 })
 
-/** What conversations were given, each instruction once: a record that is there stays as it is. */
+/**
+ * What conversations were given: the first instruction, and each once, since a record that is there stays as it is. What a
+ * conversation carries on with was written when it was given.
+ */
 export const stickies = (
   leases: Written["leases"]
 ): ReadonlyArray<readonly [key: string, step: number, value: StoredSticky]> => {
   const found = new Map<string, readonly [string, number, StoredSticky]>()
   for (const [, step, { branch, given, isNamed, isTrain }] of leases) {
-    const { instruction, isSticky, probability, unit } = given
-    const key = `${stickyKey(branch, unit)}#${instruction}`
-    if (isSticky && isTrain && !isNamed && !found.has(key)) found.set(key, [key, step, { instruction, probability }])
+    const { instruction, isCarried, isSticky, probability, unit } = given
+    if (!isSticky || isCarried === true || !isTrain || isNamed) continue
+    const own = stickyKey(branch, unit)
+    for (const key of [firstSticky(own), ofSticky(own, instruction)])
+      if (!found.has(key)) found.set(key, [key, step, { instruction, probability }])
   }
   return Array.from(found.values())
 }

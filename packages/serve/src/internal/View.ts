@@ -2,6 +2,7 @@
 import {
   type CandidateStanding,
   type CohortStanding,
+  Horizon,
   Learning,
   type MemberStanding,
   Shares,
@@ -18,7 +19,7 @@ import type { Estimate, Member } from "../Member.ts"
 import type { Incumbent, Population, PopulationSummary } from "../Population.ts"
 import type { CohortState } from "../Reward.ts"
 import type { Degraded, Skipped } from "./Notes.ts"
-import { onScale, toWire } from "./WireSettings.ts"
+import { onScale, seconds, toWire } from "./WireSettings.ts"
 
 /** What is known of a population besides its state. `capUsd` is what its server lets it spend, whatever its own setting. */
 export interface Beside {
@@ -56,6 +57,7 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Beside
       overdue: unreported(training.filter(({ status }) => status !== "open")),
       lost: closed.lost
     },
+    horizonSeconds: seconds(Horizon.horizonOf(state)),
     toSeed: toSeed(state, shown),
     spentUsd,
     budgetUsd: budgetUsd(settings, capUsd),
@@ -152,7 +154,9 @@ const members = (
 ): ReadonlyArray<Member> => {
   const { learning, settings } = state
   const newest = state.cohorts.findLast(({ phase }) => phase === "train")
-  const shares = newest?.shares ?? Shares.shares(settings, learning, strategies.weights(learning.population))
+  const shares =
+    newest?.shares ??
+    Shares.shares(settings, learning, Shares.certain(learning, strategies.weights(learning.population)))
   const shareOf = new Map(shares.map(({ id, probability }) => [id, probability]))
   const { evolution } = learning
   const tried = new Set(evolution?.stage._tag === "Sharing" ? evolution.stage.ids : [])

@@ -34,7 +34,7 @@ export const toWire = (settings: Settings.Settings): Wire.Settings => {
     randomSeed: seed,
     sealAfterLeases: sealUnits,
     sealAfterSeconds: seconds(sealAfter),
-    horizonSeconds: seconds(horizon),
+    horizonSeconds: horizon === "observed" ? horizon : seconds(horizon),
     newcomerShare: newcomerCap,
     seedShare: seedFloor,
     approval: settings.approval ? "by-hand" : "automatic",
@@ -50,6 +50,7 @@ export const toWire = (settings: Settings.Settings): Wire.Settings => {
     trialLookEvery: trial.lookEvery,
     trialRounds: trial.rounds,
     retentionDays: settings.retention === null ? null : settings.retention / day,
+    stickyDays: settings.sticky === null ? null : settings.sticky / day,
     redact: settings.redact,
     budgetUsd: settings.budgetUsd,
     newcomers
@@ -78,7 +79,7 @@ const changed = (
     if (wire.sealAfterLeases === null && wire.sealAfterSeconds === null)
       return invalid("sealAfterSeconds", null, "a bound by count or by time", "Set sealAfterLeases or sealAfterSeconds")
     if (wire.horizonSeconds === null)
-      return invalid("horizonSeconds", null, "a number of seconds", "Say how long rewards are waited for")
+      return invalid("horizonSeconds", null, "observed or a number of seconds", "Say how long rewards are waited for")
     if (wire.trialPaired)
       return invalid("trialPaired", true, "false where online", "Leave it out: candidates share the traffic")
   }
@@ -96,7 +97,7 @@ const changed = (
     seed: wire.randomSeed,
     sealUnits: wire.sealAfterLeases,
     sealAfter: milliseconds(wire.sealAfterSeconds),
-    horizon: milliseconds(wire.horizonSeconds),
+    horizon: wire.horizonSeconds === "observed" ? wire.horizonSeconds : milliseconds(wire.horizonSeconds),
     newcomerCap: wire.newcomerShare,
     seedFloor: wire.seedShare,
     approval: wire.approval === "by-hand",
@@ -114,6 +115,7 @@ const changed = (
       rounds: wire.trialRounds
     },
     retention: wire.retentionDays === null ? null : wire.retentionDays * day,
+    sticky: wire.stickyDays === null ? null : wire.stickyDays * day,
     redact: wire.redact,
     budgetUsd: wire.budgetUsd,
     newcomers: wire.newcomers
@@ -129,5 +131,7 @@ const invalid = (
   Result.fail(new InvalidRequest({ field: `settings.${field}`, value: JSON.stringify(value), expected, remedy }))
 
 const day = 86_400_000
-const seconds = (milliseconds: number | null): number | null => (milliseconds === null ? null : milliseconds / 1000)
+/** Milliseconds as seconds, null as null. */
+export const seconds = (milliseconds: number | null): number | null =>
+  milliseconds === null ? null : milliseconds / 1000
 const milliseconds = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000)

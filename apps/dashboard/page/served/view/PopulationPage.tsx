@@ -1,5 +1,5 @@
 import type { Population } from "@inspo/serve/Population"
-import { axis, count, dollars, plural } from "../../../src/Format.ts"
+import { axis, count, dollars, duration, plural } from "../../../src/Format.ts"
 import { InstructionName, Loading, Problem, Tile } from "../../part/Parts.tsx"
 import * as Access from "../Access.ts"
 import { useActing } from "../Acting.tsx"
@@ -39,7 +39,7 @@ export const PopulationPage = ({ name, route }: { readonly name: string; readonl
 }
 
 const Tiles = ({ population, why }: { readonly population: Population; readonly why: string | null }) => {
-  const { budgetUsd, generation, incumbent, leases, spentUsd, toSeed } = population
+  const { budgetUsd, generation, horizonSeconds, incumbent, leases, spentUsd, toSeed } = population
   return (
     <div className="tiles">
       <Tile label="Incumbent" note={why}>
@@ -51,7 +51,13 @@ const Tiles = ({ population, why }: { readonly population: Population; readonly 
       >
         {toSeed === null || toSeed.mean === null ? "–" : axis(toSeed.mean)}
       </Tile>
-      <Tile label="Leases" note={`${count(leases.overdue)} overdue · ${count(leases.lost)} lost`}>
+      <Tile
+        label="Leases"
+        note={
+          `${count(leases.overdue)} overdue · ${count(leases.lost)} lost` +
+          (horizonSeconds === null ? "" : ` · rewards are waited for ${duration(horizonSeconds)}`)
+        }
+      >
         {count(leases.given)} <small>{count(leases.open)} open</small>
       </Tile>
       <Tile label="Spent" note={budgetUsd === null ? "no cap" : `of ${dollars(budgetUsd)}`}>
