@@ -1,7 +1,7 @@
 /** The populations of a server, by name: each takes commands in a scope of its own, and is closed with it. */
 import { type EventOf, type Learning, type Settings, Strategies } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
-import { Array as Arr, Context, Effect, Exit, Latch, Layer, Order, Schema, Scope, Semaphore } from "effect"
+import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, Schema, Scope, Semaphore } from "effect"
 import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts"
 import * as Clock from "./internal/Clock.ts"
 import * as Differences from "./internal/Differences.ts"
@@ -122,6 +122,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
           const { news, served } = yield* find(name)
           const { settings: before } = yield* served.live.state
           const settings = yield* WireSettings.change(before, given)
+          if (Equal.equals(settings, before)) return served
           yield* Effect.mapError(
             served.live.submit((now) => ({ _tag: "Configure", now, settings })),
             ofFailure
@@ -137,13 +138,19 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
           running.delete(name)
           yield* Scope.close(scope, Exit.void)
           yield* Effect.mapError(store.remove(name), ofJournal)
+          yield* Effect.logInfo("population removed")
         },
         Effect.uninterruptible,
+        inLogs,
         (effect) => changing.withPermit(effect)
       )
     }
   })
 )
+
+/** Every line of the log names its population, also those of what goes on in the background. */
+const inLogs = <A, E, R>(effect: Effect.Effect<A, E, R>, name: string): Effect.Effect<A, E, R> =>
+  Effect.annotateLogs(effect, { population: name })
 
 /** Takes populations up from their journals, or makes them, each in a scope of its own. */
 const opening = (
@@ -173,7 +180,7 @@ const opening = (
     }
     running.set(name, { served, scope, news })
     return served
-  })
+  }, inLogs)
 
   const takeUp = Effect.fnUntraced(function* (name: string) {
     const scope = yield* Scope.fork(own)
@@ -197,7 +204,7 @@ const opening = (
       Effect.onError(() => Effect.andThen(Scope.close(scope, Exit.void), Effect.ignore(store.remove(name)))),
       Effect.mapError(ofMaking)
     )
-  })
+  }, inLogs)
 
   return { make, takeUp }
 }
