@@ -73,20 +73,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     const options = { redactor: yield* Redactor.make, decides: yield* CurrentStrategies }
     const { make, takeUp } = opening(store, own, running, yield* Evolving.CurrentOptimizer, options)
 
-    const find = (name: string): Effect.Effect<Running, NotFound> => {
-      const one = running.get(name)
-      return one === undefined
-        ? Effect.fail(
-            new NotFound({
-              what: "population",
-              name,
-              remedy: `Make it with PUT /v1/populations/${name}`,
-              detail: `There is no population ${name}.`
-            })
-          )
-        : Effect.succeed(one)
-    }
-
+    const find = finding(running)
     yield* Effect.forEach(Arr.sort(yield* store.names, Order.String), takeUp, { concurrency: 8, discard: true })
 
     return {
@@ -147,6 +134,22 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     }
   })
 )
+
+const finding =
+  (running: ReadonlyMap<string, Running>) =>
+  (name: string): Effect.Effect<Running, NotFound> => {
+    const one = running.get(name)
+    return one === undefined
+      ? Effect.fail(
+          new NotFound({
+            what: "population",
+            name,
+            remedy: `Make it with PUT /v1/populations/${name}`,
+            detail: `There is no population ${name}.`
+          })
+        )
+      : Effect.succeed(one)
+  }
 
 /** Every line of the log names its population, also those of what goes on in the background. */
 const inLogs = <A, E, R>(effect: Effect.Effect<A, E, R>, name: string): Effect.Effect<A, E, R> =>
