@@ -147,6 +147,43 @@ describe("inspo serve", { timeout: patience }, () => {
     assert.isEmpty(await readdir(join(cwd, "half", "populations")))
   })
 
+  it("says that it cannot decide, and why, where too many rewards are missing, and favours nobody then", async () => {
+    await writeFile(
+      join(cwd, "silent.yaml"),
+      "populations:\n  support:\n    seed: bad\n    variants: [good]\n    settings: { sealAfterLeases: 100, horizonSeconds: 0.2 }\n"
+    )
+    const { child, url } = await serve("silent.yaml", "--out", "silent")
+    const client = new Inspo({ urls: [url], timeout: 10_000 })
+    for (let turn = 0; turn < 100; turn++) {
+      const lease = await client.lease("support", { key: `k${turn}` })
+      const of = lease.text === "good" ? 0.7 : 0.3
+      if (turn % 10 < 3) await lease.reward(turn % 100 < 100 * of ? 1 : 0)
+    }
+    await client.flush()
+    const decode = Schema.decodeUnknownSync(
+      Schema.Struct({
+        state: Schema.String,
+        next: Schema.String,
+        members: Schema.Array(Schema.Struct({ probability: Schema.Finite }))
+      })
+    )
+    let shown = decode(await read(url, "/support"))
+    for (let turns = 0; turns < 100 && shown.state === "learning"; turns++) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      shown = decode(await read(url, "/support"))
+    }
+    assert.strictEqual(shown.state, "cannot-decide")
+    assert.match(shown.next, /cannot decide between i[01] and i[01].*rewards are missing/u)
+    assert.deepStrictEqual(
+      shown.members.map(({ probability }) => probability.toFixed(3)),
+      ["0.500", "0.500"]
+    )
+    child.kill("SIGINT")
+    await once(child, "close")
+    const { stdout } = await inspo(["show", "silent"], { cwd })
+    assert.match(stdout.replaceAll(/\s+/gu, " "), /support: cannot decide, online.*cannot decide between/u)
+  })
+
   it("logs what it decides, and at debug every lease, without keys and texts of users", async () => {
     await writeFile(
       join(cwd, "logged.yaml"),

@@ -596,6 +596,11 @@ export const mutations: ReadonlyArray<Mutation> = [
   lifelong("doubt <= delta && !protectedIds", "doubt < 1 && !protectedIds", "any evidence is enough"),
   lifelong("Math.max(0, ranked.length - least)", "ranked.length", "nobody is left"),
   difference("* difference * overlap", "* difference", "the interval does not close in"),
+  shares(
+    "levelled(strategies.weights(state.learning.population), silenceForbids(state))",
+    "strategies.weights(state.learning.population)",
+    "traffic follows rewards that can never decide"
+  ),
   shares("id === one ? floor :", "id === one ? held :", "the control has no floor"),
   shares("if (held <= cap) return shares", "if (held <= 1) return shares", "newcomers have no cap"),
   ending(

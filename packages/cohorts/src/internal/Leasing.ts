@@ -8,7 +8,7 @@ import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
 import { candidateId, incumbentOf } from "../Learning.ts"
-import { shares } from "../Shares.ts"
+import { shares, weightsOf } from "../Shares.ts"
 import {
   ancestry,
   armKey,
@@ -286,7 +286,7 @@ const open = (
   name: string
 ): EventOf<"CohortOpened"> => {
   const { learning, settings } = state
-  const weights = strategies.weights(learning.population)
+  const weights = weightsOf(strategies, state)
   return {
     _tag: "CohortOpened",
     cohort: name,

@@ -152,7 +152,7 @@ const members = (
 ): ReadonlyArray<Member> => {
   const { learning, settings } = state
   const newest = state.cohorts.findLast(({ phase }) => phase === "train")
-  const shares = newest?.shares ?? Shares.shares(settings, learning, strategies.weights(learning.population))
+  const shares = newest?.shares ?? Shares.shares(settings, learning, Shares.weightsOf(strategies, state))
   const shareOf = new Map(shares.map(({ id, probability }) => [id, probability]))
   const { evolution } = learning
   const tried = new Set(evolution?.stage._tag === "Sharing" ? evolution.stage.ids : [])
@@ -231,7 +231,8 @@ const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Sta
 
 const waitsFor = ({ candidates, cohorts, silenceDiffers, silenceForbids, waitsFor }: Standing): string => {
   const silence = silenceForbids.map(
-    ({ better, worse }) => `so much is silent that ${better} cannot be told from ${worse}, whatever comes`
+    ({ better, worse }) =>
+      `cannot decide between ${better} and ${worse}, whatever comes: too many of their rewards are missing, so both get the same share`
   )
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
   const differs =
