@@ -22,7 +22,10 @@ export const htmlReport = Effect.fn("HtmlReport.htmlReport")(function* (director
 const dayOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const files = filesOf(directory)
-  const stats = yield* Effect.option(Effect.catch(fs.stat(files.metrics), () => fs.stat(files.config)))
+  const stats = yield* fs.stat(files.metrics).pipe(
+    Effect.catch(() => fs.stat(files.config)),
+    Effect.option
+  )
   return Option.match(
     Option.flatMap(stats, ({ mtime }) => mtime),
     {
