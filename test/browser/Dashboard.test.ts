@@ -65,6 +65,31 @@ suite("a finished run", () => {
   }, 120_000)
   afterAll(() => server?.stop())
 
+  it("sends less than 200 kB for the page, names gains apart with intervals, and marks a wrong answer as wrong", async () => {
+    const watched = await open(browser, server.url)
+    const { page } = watched
+    await page.waitForSelector("table")
+    const sent = await page.evaluate(
+      `performance.getEntriesByType("resource").filter(({ name }) => name.includes("/assets/")).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`
+    )
+    assert.isAbove(Number(sent), 0)
+    assert.isBelow(Number(sent), 200_000)
+    await show(page, "first", "overview")
+    await page.waitForSelector(landmark.overview)
+    const notes = String(await page.evaluate(`document.querySelector(".tiles").textContent`))
+    assert.match(notes, /training [+−][\d.]+ points \[[+−][\d.]+, [+−][\d.]+\]/u)
+    await page.goto(`${server.url}/#/first/trajectories?outcome=wrong`)
+    await page.waitForSelector(".segment-answer")
+    assert.deepStrictEqual(
+      await page.evaluate(
+        `[...document.querySelectorAll(".segment-answer")].map((one) => [one.classList.contains("wrong"), one.textContent.startsWith("wrong answer")])[0]`
+      ),
+      [true, true]
+    )
+    assertClean(watched)
+    await page.close()
+  })
+
   it("shows every view, after a reload too, without a serious finding of axe in either theme", async () => {
     for (const theme of ["light", "dark"] as const) {
       const watched = await open(browser, server.url, { theme })

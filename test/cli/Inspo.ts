@@ -66,7 +66,7 @@ export const start = (args: ReadonlyArray<string>, cwd: string, env: Readonly<Re
   return child
 }
 
-/** Starts a server of the command line in `cwd`, and gives the first line it prints: the one that says it is ready. */
+/** Starts a server of the command line in `cwd`, and gives the first line it prints: the one that says it is ready. `stderr` is what it has reported so far. */
 export const inspoServer = async (args: ReadonlyArray<string>, options: { readonly cwd: string }) => {
   const child = start(args, options.cwd)
   let stderr = ""
@@ -75,7 +75,7 @@ export const inspoServer = async (args: ReadonlyArray<string>, options: { readon
     once(child.stdout, "data"),
     once(child, "close").then(() => Promise.reject(new Error(stderr)))
   ])
-  return { child, ready: String(ready) }
+  return { child, ready: String(ready), stderr: () => stderr }
 }
 
 /** Flags that change settings. */

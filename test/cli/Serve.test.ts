@@ -1,5 +1,6 @@
 import { once } from "node:events"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -13,6 +14,8 @@ const decodeReady = Schema.decodeSync(
   Schema.fromJsonString(Schema.Struct({ url: Schema.String, populations: Schema.Array(Schema.String) }))
 )
 
+const decodeSize = Schema.decodeUnknownSync(Schema.Struct({ settings: Schema.Struct({ size: Schema.Int }) }))
+
 let cwd = ""
 
 beforeAll(async () => {
@@ -25,8 +28,8 @@ afterAll(async () => {
 })
 
 const serve = async (...args: ReadonlyArray<string>) => {
-  const { child, ready } = await inspoServer(["serve", "--port", "0", "--json", ...args], { cwd })
-  return { child, ...decodeReady(ready) }
+  const { child, ready, stderr } = await inspoServer(["serve", "--port", "0", "--json", ...args], { cwd })
+  return { child, stderr, ...decodeReady(ready) }
 }
 
 const read = async (url: string, path: string): Promise<unknown> => (await fetch(`${url}/v1/populations${path}`)).json()
@@ -83,15 +86,132 @@ describe("inspo serve", { timeout: patience }, () => {
     await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: [Say hello.] }\n${population}`)
     assert.include(await proposed(file), '"Be brief. Say hello."')
     for (const [clauses, expected] of [
-      ["[]", '["optimizer"]["clauses"]'],
+      ["[]", "optimizer.clauses is []"],
       ["[Say hello., Please. Say hello.]", 'none is within another, as "Say hello." is'],
       ["[Say hello.], commonAnswers: 2", "between 0 and 1"],
-      ["[Say hello.], model: m", '["optimizer"]["model"]']
+      ["[Say hello.], model: m", 'optimizer.model is "m", expected no such field']
     ] as const) {
       await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: ${clauses} }\n${population}`)
       const { code, stderr } = await inspo(["serve", file], { cwd })
       assert.strictEqual(code, 2)
       assert.include(stderr, expected)
+    }
+  })
+
+  it("serves all populations where the config of one was edited, says what stays, and takes over what may change", async () => {
+    const write = (support: string) =>
+      writeFile(join(cwd, "edited.yaml"), `populations:\n  support: ${support}\n  sales: { seed: You sell. }\n`)
+    const settings = async (url: string) => decodeSize(await read(url, "/support")).settings.size
+    const sizes: Array<number> = []
+    for (const [edited, warned] of [
+      ["{ seed: Be brief., settings: { size: 3 } }", null],
+      ["{ seed: Be long., settings: { size: 5, risk: 0.01 } }", 'seed is \\"Be brief.\\", declared is \\"Be long.\\"'],
+      ["{ seed: Be brief., settings: { size: 3 } }", null]
+    ] as const) {
+      await write(edited)
+      const { child, populations, stderr, url } = await serve("edited.yaml", "--out", "edited")
+      assert.deepStrictEqual(populations, ["sales", "support"])
+      sizes.push(await settings(url))
+      child.kill("SIGINT")
+      await once(child, "close")
+      if (warned === null) assert.notInclude(stderr(), "stays as it was made")
+      else
+        for (const part of [warned, "settings.risk is 0.05", "/support/members", "DELETE"])
+          assert.include(stderr(), part)
+    }
+    assert.deepStrictEqual(sizes, [3, 5, 3])
+  })
+
+  it("says which field of its config is wrong, and what is expected there", async () => {
+    for (const [text, part] of [
+      [
+        "populations: { a: { seed: x, settings: { size: three } } }",
+        'populations.a.settings.size is "three", expected number'
+      ],
+      ["populations: { a: { sed: x } }", "Did you mean seed?"],
+      ["populations: { a b: { seed: x } }", 'populations names "a b", expected letters'],
+      ["optimizer: { provider: openai }", "optimizer.model is missing, expected string"],
+      ["populations: { a: {", "not YAML"]
+    ] as const) {
+      await writeFile(join(cwd, "wrong.yaml"), text)
+      assertToldInOneParagraph(await inspo(["serve", "wrong.yaml", "--out", "never"], { cwd }), 2, part)
+    }
+  })
+
+  it("leaves nothing behind where it cannot start", async () => {
+    const { child, url } = await serve("--out", "first")
+    const { port } = new URL(url)
+    assertToldInOneParagraph(await inspo(["serve", "--out", "never", "--port", port], { cwd }), 1, "--port")
+    assert.isFalse(existsSync(join(cwd, "never")))
+    child.kill("SIGINT")
+    await writeFile(
+      join(cwd, "half.yaml"),
+      'populations: { a: { seed: x }, b: { seed: x, settings: { redact: ["("] } } }'
+    )
+    const { code, stderr } = await inspo(["serve", "half.yaml", "--port", "0", "--out", "half"], { cwd })
+    assert.strictEqual(code, 2)
+    assert.match(stderr, /The population b: .*redact.*expected a regular expression/u)
+    assert.isEmpty(await readdir(join(cwd, "half", "populations")))
+  })
+
+  it("says that it cannot decide, and why, where too many rewards are missing, and favours nobody then", async () => {
+    await writeFile(
+      join(cwd, "silent.yaml"),
+      "populations:\n  support:\n    seed: bad\n    variants: [good]\n    settings: { sealAfterLeases: 100, horizonSeconds: 0.2 }\n"
+    )
+    const { child, url } = await serve("silent.yaml", "--out", "silent")
+    const client = new Inspo({ urls: [url], timeout: 10_000 })
+    for (let turn = 0; turn < 100; turn++) {
+      const lease = await client.lease("support", { key: `k${turn}` })
+      const of = lease.text === "good" ? 0.7 : 0.3
+      if (turn % 10 < 3) await lease.reward(turn % 100 < 100 * of ? 1 : 0)
+    }
+    await client.flush()
+    const decode = Schema.decodeUnknownSync(
+      Schema.Struct({
+        state: Schema.String,
+        next: Schema.String,
+        members: Schema.Array(Schema.Struct({ probability: Schema.Finite }))
+      })
+    )
+    let shown = decode(await read(url, "/support"))
+    for (let turns = 0; turns < 100 && shown.state === "learning"; turns++) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      shown = decode(await read(url, "/support"))
+    }
+    assert.strictEqual(shown.state, "cannot-decide")
+    assert.match(shown.next, /cannot decide between i[01] and i[01].*rewards are missing/u)
+    assert.deepStrictEqual(
+      shown.members.map(({ probability }) => probability.toFixed(3)),
+      ["0.500", "0.500"]
+    )
+    child.kill("SIGINT")
+    await once(child, "close")
+    const { stdout } = await inspo(["show", "silent"], { cwd })
+    assert.match(stdout.replaceAll(/\s+/gu, " "), /support: cannot decide, online.*cannot decide between/u)
+  })
+
+  it("logs what it decides, and at debug every lease, without keys and texts of users", async () => {
+    await writeFile(
+      join(cwd, "logged.yaml"),
+      "optimizer: { provider: offline, clauses: [Say hello.] }\npopulations:\n  support:\n    seed: Be brief.\n" +
+        "    settings: { sealAfterLeases: 2, evolveEvery: 1, pruneEvery: 1, approval: automatic, trialSamples: 1, size: 2 }\n"
+    )
+    for (const level of ["info", "debug"]) {
+      const { child, stderr, url } = await serve("logged.yaml", "--out", level, "--log-level", level)
+      const client = new Inspo({ urls: [url], timeout: 10_000 })
+      for (let turn = 0; turn < 400 && !stderr().includes("trial ended"); turn++)
+        await (await client.lease("support", { key: `private-${turn}` })).reward(1, { feedback: "secret feedback" })
+      await client.flush()
+      child.kill("SIGINT")
+      await once(child, "close")
+      for (const line of ["population made", "cohort closed", "evolution begun", "candidates proposed", "trial ended"])
+        assert.match(stderr(), new RegExp(`level=INFO .*"${line}" population=support`, "u"))
+      assert.strictEqual(
+        /level=DEBUG .*leased.* population=support .*instructions=i0/u.test(stderr()),
+        level === "debug"
+      )
+      assert.notMatch(stderr(), /private|secret/u)
     }
   })
 

@@ -16,3 +16,20 @@ export const ends = (
   const bottom = fromZero ? Math.min(0, low) : low >= 0 ? Math.max(0, low - room) : low - room
   return [bottom, high <= most ? Math.min(most, high + room) : high + room]
 }
+
+/** Round values between two ends, about `most` of them: 1, 2 or 5 times a power of ten apart, so that few digits name them. */
+export const ticks = (low: number, high: number, most = 5): ReadonlyArray<number> => {
+  const rough = Math.max((high - low) / most, Number.MIN_VALUE)
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const distance = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10)
+  const first = Math.ceil(low / distance)
+  const last = Math.floor(high / distance)
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) =>
+    Number(((first + index) * distance).toPrecision(12))
+  )
+}
+
+/** Distances of values on an axis, 1, 2 or 5 times a power of ten. */
+export const distances: ReadonlyArray<number> = Array.from({ length: 30 }, (_, index) => index - 12).flatMap((power) =>
+  [1, 2, 5].map((factor) => Number(`${factor}e${power}`))
+)

@@ -2,7 +2,8 @@ import { Credentials } from "@inspo/http-server"
 import { Effect, type FileSystem, Layer, type Path, type PlatformError, type Redacted } from "effect"
 import {
   type Etag,
-  type HttpPlatform,
+  HttpMiddleware,
+  HttpPlatform,
   HttpRouter,
   HttpServerRequest,
   HttpServerResponse,
@@ -43,6 +44,7 @@ export const layer = (
       Layer.provide(Runs.layer({ poll, search }))
     ),
     page(options.assets),
+    compressed(/^(?:text\/(?:html|css|javascript)|application\/(?:javascript|json|problem\+json)|image\/svg)/u),
     protectedBy(options)
   )
 }
@@ -54,7 +56,13 @@ export const layerPopulations = ({
   never,
   never,
   HttpRouter.HttpRouter | FileSystem.FileSystem | Path.Path | HttpPlatform.HttpPlatform | Etag.Generator
-> => Layer.merge(Layer.orDie(page(assets, "populations.html")), protectedBy({}))
+> =>
+  Layer.mergeAll(
+    Layer.orDie(page(assets, "populations.html")),
+    // The page alone: answers of the API may hold what a client sent beside ids that it may not know.
+    compressed(/^(?:text\/(?:html|css|javascript)|application\/javascript|image\/svg)/u),
+    protectedBy({})
+  )
 
 /** The files of the page. What cannot be the path of one, such as a name that is too long, is not found either. */
 const page = (root: string, index = "index.html") =>
@@ -67,6 +75,16 @@ const page = (root: string, index = "index.html") =>
         Effect.orElseSucceed(file, () => HttpServerResponse.empty({ status: 404 }))
       )
     })
+  )
+
+/** Compresses answers of these types, by what the browser accepts; events are sent as they come. */
+const compressed = (types: RegExp) =>
+  HttpRouter.middleware(
+    Effect.map(HttpPlatform.HttpPlatform, (platform) => {
+      const compress = HttpMiddleware.compression({ compressible: (type) => types.test(type) })
+      return (answer) => Effect.provideService(compress(answer), HttpPlatform.HttpPlatform, platform)
+    }),
+    { global: true }
   )
 
 /** Refuses requests without the password, and forbids the browser what no answer needs. */

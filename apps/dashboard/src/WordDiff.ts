@@ -53,5 +53,20 @@ export const wordDiff = (from: string, to: string): ReadonlyArray<Piece> => {
   return pieces
 }
 
+/**
+ * What distinguishes a text from its parent, in at most `most` characters: what it adds, or else what it drops behind a minus;
+ * of a text without a parent its beginning.
+ */
+export const distinction = (parent: string | null, text: string, most: number): string => {
+  const pieces = parent === null ? [] : wordDiff(parent, text)
+  const of = (kind: Piece["kind"]) =>
+    pieces.flatMap((piece) => (piece.kind === kind && piece.text.trim() !== "" ? [piece.text.trim()] : [])).join(" … ")
+  const added = of("added")
+  const removed = of("removed")
+  const said = parent === null ? text : added !== "" ? added : removed !== "" ? `− ${removed}` : "the same words"
+  const line = said.replaceAll(/\s+/gu, " ").trim()
+  return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…` : line
+}
+
 /** Words dropped and added until which two texts count as versions of one: what keeps books from taking minutes. */
 const mostEdits = 2000

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ends } from "../src/Axis.ts"
+import { distances, ends, ticks } from "../src/Axis.ts"
+import { percent } from "../src/Format.ts"
 
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const Bounds = Schema.Struct({ fromZero: Schema.Boolean, most: Schema.Literals([1, 1e9]) })
@@ -21,5 +22,23 @@ describe("the ends of an axis", () => {
   it("do not go below 0 where no value does", () => {
     assert.deepStrictEqual(ends(0, 0), [0, 1])
     assert.isBelow(ends(-1, 0)[0], -1)
+  })
+})
+
+describe("the values of an axis", () => {
+  it.prop("are where their labels say, whatever the scale ends at", [Share, Share], ([a, b]) => {
+    const [low, high] = [Math.min(a, b), Math.max(a, b)]
+    if (high - low < 0.05) return
+    const values = ticks(low, high)
+    assert.isTrue(values.length >= 2 && values.length <= 6, values.join())
+    for (const value of values) {
+      assert.isTrue(value >= low - 1e-12 && value <= high + 1e-12)
+      assert.closeTo(Number.parseFloat(percent(value, 0)) / 100, value, 1e-12)
+    }
+  })
+
+  it("are 1, 2 or 5 times a power of ten apart, so that 22.5 % is none", () => {
+    assert.deepStrictEqual(ticks(0, 0.9), [0, 0.2, 0.4, 0.6, 0.8])
+    for (const distance of distances) assert.match(distance.toExponential(), /^[125]e/u)
   })
 })

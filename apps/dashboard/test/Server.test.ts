@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type { RunEvent } from "@inspo/coevolution"
 import { RunEvent as RunEventSchema, versions } from "@inspo/coevolution/RunEvent"
@@ -124,6 +125,34 @@ describe("the server of the dashboard", () => {
     ])
       assert.strictEqual((await ask(path)).status, 404, path)
     assert.strictEqual((await ask("/api/runs/good/trajectories?limit=100000")).status, 400)
+  })
+
+  it("compresses what the browser accepts compressed, the page and the views, and neither events nor short answers", async () => {
+    writeFileSync(join(assets, "main.js"), `const text = "${"page ".repeat(5000)}"`)
+    const views = `/api/compare?runs=${Array.from({ length: 20 }, () => "good").join()}`
+    for (const path of ["/main.js", views]) {
+      const plain = Buffer.from(await (await ask(path)).arrayBuffer())
+      for (const [encoding, expand] of [
+        ["br", brotliDecompressSync],
+        ["gzip", gunzipSync]
+      ] as const) {
+        const answer = await ask(path, { "accept-encoding": encoding })
+        assert.strictEqual(answer.headers.get("content-encoding"), encoding, path)
+        assert.include(answer.headers.get("vary")?.toLowerCase(), "accept-encoding")
+        const sent = Buffer.from(await answer.arrayBuffer())
+        assert.isBelow(sent.length, plain.length / 4)
+        assert.isTrue(expand(sent).equals(plain), path)
+        const etag = answer.headers.get("etag")
+        if (etag !== null)
+          assert.strictEqual((await ask(path, { "accept-encoding": encoding, "if-none-match": etag })).status, 304)
+      }
+      assert.isNull((await ask(path, { "accept-encoding": "gzip;q=0" })).headers.get("content-encoding"))
+    }
+    for (const path of ["/api/changes", "/index.html"]) {
+      const answer = await ask(path, { "accept-encoding": "br, gzip" })
+      assert.isNull(answer.headers.get("content-encoding"), path)
+      await answer.body?.cancel()
+    }
   })
 
   it("compares each of 20 selected runs", async () => {

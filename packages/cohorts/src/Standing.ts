@@ -225,9 +225,8 @@ const isForbidden = ({ learning }: State, better: Member, worse: Member): boolea
     return reported === 0 ? Number.NaN : sum / reported
   }
   const side = ({ bounds }: Dossier, name: "low" | "high") => (bounds[name] - 1 / 2) / bounds.units
-  return (
-    reported(own) > reported(other) && side(own, "low") <= side(other, "high") && side(own, "low") < side(own, "high")
-  )
+  const isSilent = [own, other].some((one) => side(one, "low") < side(one, "high"))
+  return isSilent && reported(own) > reported(other) && side(own, "low") <= side(other, "high")
 }
 
 const waitsFor = ({ isFrozen, learning: { evolution } }: State): Standing["waitsFor"] => {

@@ -33,6 +33,22 @@ describe("of two instructions, 0.8 and 0.3", () => {
     }
   })
 
+  it("neither gets most of the traffic while silence forbids a decision, whichever of them is silent", () => {
+    for (const response of [0.3, { i0: 0.1, i1: 1 }, { i0: 1, i1: 0.1 }]) {
+      const { decidedAt, server } = contest({ ...two, seed: 1, response, silence: "worst", cohorts: 20 })
+      assert.isNull(decidedAt)
+      server.lease(21, ["next"])
+      const { shares = [] } = server.state.cohorts.at(-1) ?? {}
+      assert.deepEqual(
+        shares.map(({ id, probability }) => [id, Number(probability.toFixed(3))]),
+        [
+          ["i0", 0.5],
+          ["i1", 0.5]
+        ]
+      )
+    }
+  })
+
   it("where silence may hide anything, it is said to forbid a decision, and forbids it", () => {
     const { decidedAt, server } = contest({ ...two, seed: 1, response: 0.2, silence: "worst", cohorts: 30 })
     assert.isNull(decidedAt)

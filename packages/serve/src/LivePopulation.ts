@@ -6,6 +6,7 @@ import {
   handle,
   learnedUpTo,
   type Learning,
+  type PopulationEvent,
   type Refused,
   type Settings,
   type State,
@@ -29,6 +30,7 @@ import {
 import { besides } from "./internal/Beside.ts"
 import * as Keeping from "./internal/Keeping.ts"
 import * as Loading from "./internal/Loading.ts"
+import * as LogLine from "./internal/LogLine.ts"
 import * as Recalled from "./internal/Recalled.ts"
 import { type Row, toJournal, type Written, written } from "./internal/Stored.ts"
 import * as Redaction from "./Redaction.ts"
@@ -83,6 +85,7 @@ export const begin = Effect.fnUntraced(function* (
   const { events, state } = create(settings, contents)
   const now = yield* Clock.currentTimeMillis
   yield* journal.append(toJournal([written(state, events, now)]).events)
+  yield* LogLine.log(events)
 })
 
 /** Takes a population up from its journal. It takes commands as long as the scope lasts. */
@@ -105,8 +108,9 @@ export const open = Effect.fnUntraced(function* (
       state,
       commands.map(({ command }) => command)
     )
-    const { after, answers, events, records } = decide(decides, state, archive, commands, now)
+    const { after, answers, events, happened, records } = decide(decides, state, archive, commands, now)
     if (events.length > 0 || records.length > 0) yield* journal.commit(events, records)
+    yield* LogLine.log(happened)
     if (after !== state) {
       state = after
       yield* PubSub.publish(states, state)
@@ -222,6 +226,7 @@ const decide = (
   const answers: Array<Result.Result<Answer, Refused>> = []
   const writes: Array<Written> = []
   const beside: Array<Row> = []
+  const happened: Array<PopulationEvent> = []
   let after = before
   let strategies = decides(before.settings)
   for (const { command, told } of commands) {
@@ -232,11 +237,12 @@ const decide = (
     const own = written(after, events, now)
     archive.learn(own)
     writes.push(own)
+    for (const event of events) happened.push(event)
     beside.push(...besides({ command, told, written: own, archive, now }))
     if (state.settings !== after.settings) strategies = decides(state.settings)
     after = state
   }
-  return { after, answers, ...toJournal(writes, beside) }
+  return { after, answers, happened, ...toJournal(writes, beside) }
 }
 
 const usable = (command: Command): Result.Result<unknown, Refused> =>

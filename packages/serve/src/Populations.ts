@@ -1,7 +1,7 @@
 /** The populations of a server, by name: each takes commands in a scope of its own, and is closed with it. */
 import { type EventOf, type Learning, type Settings, Strategies } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
-import { Array as Arr, Context, Effect, Exit, Latch, Layer, Order, Schema, Scope, Semaphore } from "effect"
+import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, Schema, Scope, Semaphore } from "effect"
 import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts"
 import * as Clock from "./internal/Clock.ts"
 import * as Differences from "./internal/Differences.ts"
@@ -73,20 +73,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     const options = { redactor: yield* Redactor.make, decides: yield* CurrentStrategies }
     const { make, takeUp } = opening(store, own, running, yield* Evolving.CurrentOptimizer, options)
 
-    const find = (name: string): Effect.Effect<Running, NotFound> => {
-      const one = running.get(name)
-      return one === undefined
-        ? Effect.fail(
-            new NotFound({
-              what: "population",
-              name,
-              remedy: `Make it with PUT /v1/populations/${name}`,
-              detail: `There is no population ${name}.`
-            })
-          )
-        : Effect.succeed(one)
-    }
-
+    const find = finding(running)
     yield* Effect.forEach(Arr.sort(yield* store.names, Order.String), takeUp, { concurrency: 8, discard: true })
 
     return {
@@ -122,6 +109,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
           const { news, served } = yield* find(name)
           const { settings: before } = yield* served.live.state
           const settings = yield* WireSettings.change(before, given)
+          if (Equal.equals(settings, before)) return served
           yield* Effect.mapError(
             served.live.submit((now) => ({ _tag: "Configure", now, settings })),
             ofFailure
@@ -137,13 +125,35 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
           running.delete(name)
           yield* Scope.close(scope, Exit.void)
           yield* Effect.mapError(store.remove(name), ofJournal)
+          yield* Effect.logInfo("population removed")
         },
         Effect.uninterruptible,
+        inLogs,
         (effect) => changing.withPermit(effect)
       )
     }
   })
 )
+
+const finding =
+  (running: ReadonlyMap<string, Running>) =>
+  (name: string): Effect.Effect<Running, NotFound> => {
+    const one = running.get(name)
+    return one === undefined
+      ? Effect.fail(
+          new NotFound({
+            what: "population",
+            name,
+            remedy: `Make it with PUT /v1/populations/${name}`,
+            detail: `There is no population ${name}.`
+          })
+        )
+      : Effect.succeed(one)
+  }
+
+/** Every line of the log names its population, also those of what goes on in the background. */
+const inLogs = <A, E, R>(effect: Effect.Effect<A, E, R>, name: string): Effect.Effect<A, E, R> =>
+  Effect.annotateLogs(effect, { population: name })
 
 /** Takes populations up from their journals, or makes them, each in a scope of its own. */
 const opening = (
@@ -173,7 +183,7 @@ const opening = (
     }
     running.set(name, { served, scope, news })
     return served
-  })
+  }, inLogs)
 
   const takeUp = Effect.fnUntraced(function* (name: string) {
     const scope = yield* Scope.fork(own)
@@ -197,7 +207,7 @@ const opening = (
       Effect.onError(() => Effect.andThen(Scope.close(scope, Exit.void), Effect.ignore(store.remove(name)))),
       Effect.mapError(ofMaking)
     )
-  })
+  }, inLogs)
 
   return { make, takeUp }
 }

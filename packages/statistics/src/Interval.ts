@@ -28,6 +28,33 @@ export const wilson = (successes: number, trials: number): Interval => {
   ]
 }
 
+/** A share with its interval. */
+interface Estimated {
+  readonly mean: number
+  readonly ci95: Interval
+}
+
+/**
+ * The 95 % interval of the difference of two shares, out of the interval of each (Newcombe, 1998, method 10). It is made for
+ * independent samples; where both answered the same questions it is wider than it would have to be, as a rule.
+ *
+ * @example
+ * ```ts
+ * import { ofDifference, wilson } from "@inspo/statistics/Interval"
+ *
+ * ofDifference({ mean: 0.8, ci95: wilson(80, 100) }, { mean: 0.6, ci95: wilson(60, 100) }) // ≈ [0.075, 0.318]
+ * ```
+ */
+export const ofDifference = (one: Estimated, other: Estimated): Interval => {
+  const [low, high] = one.ci95
+  const [otherLow, otherHigh] = other.ci95
+  const difference = one.mean - other.mean
+  return [
+    difference - Math.hypot(one.mean - low, otherHigh - other.mean),
+    difference + Math.hypot(high - one.mean, other.mean - otherLow)
+  ]
+}
+
 /** The mean of independent differences with its 95 % interval by the normal distribution; null for fewer than two. */
 export const meanDifference = (
   differences: ReadonlyArray<number>

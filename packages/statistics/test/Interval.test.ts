@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { meanDifference, wilson } from "../src/Interval.ts"
+import { meanDifference, ofDifference, wilson } from "../src/Interval.ts"
 
 const Trials = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2000 }))
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
@@ -62,5 +62,21 @@ describe("meanDifference", () => {
     // Mean 0.25, standard error √(0.25 / 4) = 0.25.
     const found = meanDifference([1, 0, 0, 0])
     assert.closeTo(found?.ci95[0] ?? Number.NaN, 0.25 - 1.959963984540054 * 0.25, 1e-12)
+  })
+})
+
+describe("ofDifference", () => {
+  // Newcombe (1998), table II, method 10.
+  it.each([
+    [56, 70, 48, 80, 0.0524, 0.3339],
+    [9, 10, 3, 10, 0.1705, 0.809],
+    [10, 10, 0, 10, 0.6075, 1]
+  ])("of %d in %d and %d in %d is known", (successes, trials, others, otherTrials, low, high) => {
+    const [a, b] = ofDifference(
+      { mean: successes / trials, ci95: wilson(successes, trials) },
+      { mean: others / otherTrials, ci95: wilson(others, otherTrials) }
+    )
+    assert.closeTo(a, low, 1e-4)
+    assert.closeTo(b, high, 1e-4)
   })
 })

@@ -61,10 +61,14 @@ export const watch = Effect.fnUntraced(function* (
 const leaderOf = (weighting: Strategies.Strategies["weighting"], { population }: RunState): Progress.Leader | null =>
   Option.match(weighting.best(population), {
     onNone: () => null,
-    onSome: ({ instruction }) => ({
+    onSome: ({ instruction, window }) => ({
       population: population.members.length,
       best: instruction,
-      weight: weighting.weights(population).find(({ id }) => id === instruction.id)?.weight ?? null
+      // Without a reward the weight says how often it is drawn, not how good it is.
+      weight:
+        window.length === 0
+          ? null
+          : (weighting.weights(population).find(({ id }) => id === instruction.id)?.weight ?? null)
     })
   })
 

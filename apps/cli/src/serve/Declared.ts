@@ -1,8 +1,11 @@
 /** Populations that the command line and its config file name. */
+import { Malformed } from "@inspo/http-server"
 import { Population, type Populations } from "@inspo/serve"
-import { Effect, Option, Path, Schema } from "effect"
+import { type Conflict, InvalidRequest } from "@inspo/serve/Errors"
+import { Effect, Option, Path, Schema, Struct } from "effect"
 import { parse } from "yaml"
 import { CommandFailure, UsageError } from "../Failure.ts"
+import { nearest } from "../config/Suggestion.ts"
 import { readText } from "../config/TextFile.ts"
 import * as Optimizer from "./Optimizer.ts"
 
@@ -38,7 +41,7 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
       const name = path.parse(file).name
       if (!isName(name))
         return yield* new UsageError({
-          problem: `--seed-file ${file} would make a population called ${name}, expected letters, digits, ., _ and -, beginning with a letter or digit. Rename the file.`
+          problem: `--seed-file ${file} would make a population called ${name}, expected ${nameExpected}. Rename the file.`
         })
       const seed = (yield* readFile(file, "--seed-file")).trim()
       if (seed === "")
@@ -49,37 +52,80 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
   return { ...configured, populations: [...configured.populations, ...seeded] }
 })
 
-/** Makes those that are not there. Settings that may change are as they are declared now. */
-export const ensure = (populations: Populations["Service"], declared: ReadonlyArray<Declared>) =>
-  Effect.forEach(
+/**
+ * Makes those that are not there, all or none. Of one that is there the settings that may change become those declared; what
+ * cannot change stays, and the log says so.
+ */
+export const ensure = Effect.fnUntraced(function* (
+  populations: Populations["Service"],
+  declared: ReadonlyArray<Declared>
+): Effect.fn.Return<void, CommandFailure | UsageError> {
+  const made: Array<string> = []
+  const ensureOne = Effect.fnUntraced(function* ({ made: asked, name }: Declared): Effect.fn.Return<void, Problem> {
+    const { isNew } = yield* populations.create(name, asked)
+    if (isNew) made.push(name)
+    else yield* populations.change(name, decodeFree(asked.settings ?? {}))
+  })
+  yield* Effect.forEach(
     declared,
-    ({ made, name }) =>
-      populations.create(name, made).pipe(
-        Effect.catchTag("Conflict", (conflict) =>
-          conflict.differences.every(({ field }) => isFree(field))
-            ? populations.change(name, decodeFree(made.settings ?? {}))
-            : Effect.fail(conflict)
-        ),
-        Effect.mapError(
-          (problem) =>
-            new CommandFailure({ problem: `The population ${name} cannot be had: ${saidBy(problem)}`, cause: problem })
-        )
+    (one) =>
+      ensureOne(one).pipe(
+        Effect.catchTag("Conflict", ({ differences }) => keep(populations, one, differences)),
+        Effect.mapError((problem) => unusable(one.name, problem))
       ),
     { discard: true }
+  ).pipe(
+    Effect.onError(() => Effect.forEach(made, (name) => Effect.ignore(populations.remove(name)), { discard: true }))
   )
+})
+
+/** Serves a population as it was made, with the declared settings that may change. */
+const keep = Effect.fnUntraced(function* (
+  populations: Populations["Service"],
+  { made: { settings = {} }, name }: Declared,
+  differences: Conflict["differences"]
+) {
+  const fixed = differences.filter(({ field }) => !isFree(field))
+  if (fixed.length > 0)
+    yield* Effect.logWarning(
+      `${name} stays as it was made, whose ${fixed.map(differing).join("; ")}. ` +
+        `Add another instruction with POST /v1/populations/${name}/members. To begin anew, choose another name, or remove ` +
+        `what it learned with DELETE /v1/populations/${name}`
+    )
+  yield* populations.change(name, decodeFree(settings))
+})
+
+const differing = ({ field, given, stands }: Conflict["differences"][number]): string =>
+  `${field} is ${shown(stands)}, declared is ${shown(given)}`
+
+const unusable = (name: string, problem: Problem): CommandFailure | UsageError =>
+  problem instanceof InvalidRequest
+    ? new UsageError({
+        problem: `The population ${name}: ${problem.field} is ${problem.value}, expected ${problem.expected}. ${problem.remedy}.`,
+        cause: problem
+      })
+    : new CommandFailure({
+        problem: `The population ${name} cannot be made or changed: ${problem.detail ?? problem.title}`,
+        cause: problem
+      })
+
+type Problem = Effect.Error<ReturnType<Populations["Service"]["create"]> | ReturnType<Populations["Service"]["change"]>>
 
 const readConfig = Effect.fnUntraced(function* (file: string) {
   const text = yield* readFile(file, "The config file")
   const parsed = yield* Effect.try({
     try: (): unknown => parse(text),
-    catch: (cause) => new UsageError({ problem: `${file} is no YAML: ${String(cause)}`, cause })
+    catch: (cause) => new UsageError({ problem: `${file} is not YAML: ${firstLine(cause)}`, cause })
   })
   const { optimizer = null, populations = {} } = yield* Effect.mapError(
     decodeConfig(parsed),
-    (cause) => new UsageError({ problem: `${file}: ${explain(cause)}.`, cause })
+    (cause) => new UsageError({ problem: `${file}: ${explain(cause, parsed)}`, cause })
   )
   return { optimizer, populations: Object.entries(populations).map(([name, made]): Declared => ({ name, made })) }
 })
+
+const firstLine = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).split("\n", 1)[0]?.replace(/:$/u, ".") ?? ""
 
 const readFile = (file: string, what: string) =>
   Effect.catchTag(readText(file), "PlatformError", (cause) =>
@@ -96,7 +142,34 @@ const isName = (name: string): boolean => Schema.is(Population.PopulationSummary
 const isFree = (field: string): boolean =>
   field.startsWith("settings.") && Object.hasOwn(Population.SettingsChange.fields, field.slice("settings.".length))
 
-const explain = ({ message }: Schema.SchemaError): string => message.replaceAll(/\s+/gu, " ")
+/** The fault that is deepest in the file: of a union that is the member that was meant. */
+const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
+  const { expected, path } = Malformed.problems(issue).reduce((one, other) =>
+    other.path.length > one.path.length ? other : one
+  )
+  const field = path.length === 0 ? "the file" : Malformed.fieldOf(path)
+  const key = String(path.at(-1) ?? "")
+  if (path.length === 2 && path[0] === "populations" && !isName(key))
+    return `populations names ${shown(key)}, expected ${nameExpected}. Rename it.`
+  const meant = knownFields.includes(key) ? Option.none() : nearest(key, knownFields)
+  const remedy = Option.match(meant, {
+    onNone: () => "Correct it in the file; docs/reference/instruction-server.md lists the fields.",
+    onSome: (name) => `Did you mean ${name}?`
+  })
+  return `${field} is ${shown(Malformed.valueAt(file, path))}, expected ${expected}. ${remedy}`
+}
 
-const saidBy = (problem: { readonly detail?: string; readonly title: string }): string =>
-  problem.detail ?? problem.title
+const nameExpected = "letters, digits, ., _ and -, beginning with a letter or digit"
+
+/** The names of fields at all places of the file. */
+const knownFields: ReadonlyArray<string> = [
+  ...Struct.keys(Config.fields),
+  ...Struct.keys(Population.NewPopulation.fields),
+  ...Struct.keys(Population.GivenSettings.fields),
+  ...Optimizer.fields
+]
+
+const shown = (value: unknown): string =>
+  value === undefined ? "missing" : Malformed.clipped(JSON.stringify(value), longestShown)
+
+const longestShown = 100

@@ -3,7 +3,7 @@ import { local } from "@inspo/config/Environment"
 import { ClauseBank, layerRandom, Proposer } from "@inspo/reflection"
 import { defaultConfig, ModelPrice, OptimizerConfig, OptimizerProvider } from "@inspo/reflection/OptimizerConfig"
 import type * as Evolving from "@inspo/serve/Evolving"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 
 /** The share of the newest work from which on a golden answer is common, such as a label: a candidate may name it. */
 const commonAnswers = Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
@@ -26,6 +26,9 @@ const Model = Schema.Struct({
 
 export const Config = Schema.Union([Offline, Model])
 export type Config = typeof Config.Type
+
+/** The names of its fields. */
+export const fields: ReadonlyArray<string> = [...Struct.keys(Offline.fields), ...Struct.keys(Model.fields)]
 
 /** The optimizer of a config; null where none is named. */
 export const make = Effect.fnUntraced(function* (config: Config | null) {

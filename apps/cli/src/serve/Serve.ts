@@ -11,7 +11,7 @@ import * as Server from "@inspo/serve/Server"
 import * as SharedStore from "@inspo/serve/SharedStore"
 import * as SqliteStore from "@inspo/serve/SqliteStore"
 import * as Standby from "@inspo/serve/Standby"
-import { Console, Context, Deferred, Effect, Layer, Option, Path, type Redacted, Ref } from "effect"
+import { Console, Context, Deferred, Effect, Layer, Option, Path, type Redacted, Ref, Scope } from "effect"
 import { FetchHttpClient, HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
@@ -42,16 +42,17 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   )
   if (Option.isSome(input.database))
     return yield* serveShared(input, input.database.value, keys, { optimizer, declared }, upstream)
+  // Populations end after the server, which answers requests in flight before.
+  const own = yield* Scope.fork(yield* Effect.scope)
+  const { known, url } = yield* listening(input, upstream)
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
   const ending = yield* Ref.make(false)
-  const { populations, routes } = yield* Effect.catchTag(
-    begin(keys, { optimizer, declared }, store, Ref.get(ending)),
-    "JournalError",
-    unusable
+  const { app, populations } = yield* begin(keys, { optimizer, declared }, store, Ref.get(ending)).pipe(
+    Effect.catchTag("JournalError", unusable),
+    Scope.provide(own)
   )
-  const url = yield* listen("instruction server", input, Layer.merge(routes, upstream.routes), listening)
-  yield* upstream.begin(url)
+  yield* Deferred.succeed(known, app)
   // Added last, so that it runs first: requests in flight are answered after it.
   yield* Effect.addFinalizer(() => Ref.set(ending, true))
   const names = (yield* populations.list).map(({ name }) => name)
@@ -67,9 +68,20 @@ interface Told {
   readonly declared: ReadonlyArray<Declared.Declared>
 }
 
-const listening = { ownHealth: true, answer: Server.refuse, maxBodyBytes: Limits.bodyBytes, isSlow: Proxy.isPath }
+/** Listens before anything is made, so that a start that fails leaves nothing behind. Requests wait until it is `known` what answers. */
+const listening = Effect.fnUntraced(function* (input: ServeInput, upstream: Upstream.Upstream) {
+  const known = yield* Deferred.make<Standby.App>()
+  const app = Effect.flatten(Deferred.await(known))
+  // More exact than what is passed on to an upstream.
+  const populations = HttpRouter.add("*", "/v1/populations/*", app)
+  const routes = Layer.mergeAll(HttpRouter.add("*", "/*", app), populations, upstream.routes)
+  const options = { ownHealth: true, answer: Server.refuse, maxBodyBytes: Limits.bodyBytes, isSlow: Proxy.isPath }
+  const url = yield* listen("instruction server", input, routes, options)
+  yield* upstream.begin(url)
+  return { known, url }
+})
 
-/** Populations of a store, with those that are declared, and the routes to them and to their page. */
+/** Populations of a store, with those that are declared, and what answers for them and with their page. */
 const begin = Effect.fnUntraced(function* <E, R>(
   keys: Server.Keys,
   { declared, optimizer }: Told,
@@ -83,7 +95,10 @@ const begin = Effect.fnUntraced(function* <E, R>(
   yield* Declared.ensure(populations, declared)
   if ((yield* populations.list).length === 0) yield* Declared.ensure(populations, [unnamed])
   const api = Server.layer(keys, isEnding).pipe(Layer.provide(Layer.succeed(Registry.Populations, populations)))
-  return { populations, routes: Layer.merge(api, Dashboard.layerPopulations({ assets: Assets.folder })) }
+  const app = yield* HttpRouter.toHttpEffect(
+    Layer.merge(api, Dashboard.layerPopulations({ assets: Assets.folder }))
+  ).pipe(Effect.provide(NodeHttpServer.layerHttpServices), Effect.provideService(HttpRouter.RouterConfig, routerConfig))
+  return { app, populations }
 })
 
 /** Takes part as one of several servers on a database: active, or standing by for the one that is. */
@@ -102,27 +117,18 @@ const serveShared = Effect.fnUntraced(function* (
         "the password of the database",
         (problem) => new UsageError({ problem: `${problem}.` })
       )
-  const known = yield* Deferred.make<Standby.Standby<CommandFailure>>()
-  const app = Effect.flatMap(Deferred.await(known), (standby) => standby.app)
-  // More exact than what is passed on to an upstream.
-  const populations = HttpRouter.add("*", "/v1/populations/*", app)
-  const routes = Layer.mergeAll(HttpRouter.add("*", "/*", app), populations, upstream.routes)
-  const url = yield* listen("instruction server", input, routes, listening)
-  yield* upstream.begin(url)
+  const { known, url } = yield* listening(input, upstream)
   const journals = Journals.inPostgres({ url: database, password, lease: "3 seconds" })
   const standby = yield* Standby.make({
     journals,
     address: Option.getOrElse(input.advertise, () => url),
     activate: Effect.fnUntraced(function* (own) {
       const store = Layer.effect(PopulationStore, SharedStore.make(own))
-      const { routes } = yield* begin(keys, told, store)
-      return yield* HttpRouter.toHttpEffect(routes).pipe(
-        Effect.provide(NodeHttpServer.layerHttpServices),
-        Effect.provideService(HttpRouter.RouterConfig, routerConfig)
-      )
+      const { app } = yield* begin(keys, told, store)
+      return app
     })
   }).pipe(Effect.catchTag("JournalError", unusable), Effect.provide(FetchHttpClient.layer))
-  yield* Deferred.succeed(known, standby)
+  yield* Deferred.succeed(known, standby.app)
   const role = yield* standby.role
   const shared = `PostgreSQL, ${role._tag === "Active" ? "active" : "standing by"}`
   yield* Console.log(input.json ? JSON.stringify({ url, role: role._tag }) : `${shared}, at ${url}`)

@@ -36,7 +36,7 @@ const standing = (
   columns: number
 ): ReadonlyArray<string> => [
   ...paragraph(
-    `${name}: ${state}, ${profile}, evolved ${plural(generation, "time")}${branch === 0 ? "" : `, on branch ${branch}`}. ` +
+    `${name}: ${state.replace("-", " ")}, ${profile}, evolved ${plural(generation, "time")}${branch === 0 ? "" : `, on branch ${branch}`}. ` +
       `${count(leases.given)} leases, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
       `${count(leases.lost)} lost; ` +
       (horizonSeconds === null ? "" : `rewards are waited for ${duration(horizonSeconds)}; `) +

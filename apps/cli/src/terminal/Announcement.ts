@@ -33,7 +33,13 @@ export const announce = (
               "",
               columns
             ),
-            ...(leader === null ? [] : textOf(leader.best, `leads with weight ${share(leader.weight)}`, columns))
+            ...(leader === null
+              ? []
+              : textOf(
+                  leader.best,
+                  leader.weight === null ? "leads, not drawn lately" : `leads with weight ${share(leader.weight)}`,
+                  columns
+                ))
           ]
     case "PopulationRefilled":
       return [

@@ -1,4 +1,4 @@
-import { timeLeft, type Progress } from "./Progress.ts"
+import { type Leader, timeLeft, type Progress } from "./Progress.ts"
 import { clip, duration, paragraph, share } from "./Text.ts"
 
 /** The live view: a few lines of at most `columns` characters that are redrawn in place. */
@@ -15,7 +15,7 @@ export const view = (progress: Progress, columns: number): ReadonlyArray<string>
     ...(leader === null
       ? []
       : [
-          `best ${leader.best.id}, weight ${share(leader.weight)}, generation ${leader.best.generation}`,
+          `best ${leader.best.id}, ${weight(leader)}, generation ${leader.best.generation}`,
           ...paragraph(leader.best.text, "  ", columns).slice(0, 4)
         ]),
     ...(progress.degraded.length === 0 ? [] : [degraded(progress)]),
@@ -36,6 +36,8 @@ export const plain = (progress: Progress): string => {
     ...(left === null ? [] : [`left ${duration(left / 1000)}`])
   ].join("  ")
 }
+
+const weight = ({ weight }: Leader): string => (weight === null ? "not drawn lately" : `weight ${share(weight)}`)
 
 const degraded = (progress: Progress): string =>
   `degraded: ${progress.degraded.map(({ count, part }) => `${part} ${count}`).join(", ")}`

@@ -31,6 +31,12 @@ describe("view", () => {
       assert.include(screen, part)
   })
 
+  it("shows no weight of an instruction that was not drawn lately", () => {
+    const unseen = { ...after(collected, 200, 10_000), leader: { ...leader, weight: null } }
+    assert.include(view(unseen, 80).join("\n"), "best i1, not drawn lately")
+    assert.include(plain(unseen), "best i1 -")
+  })
+
   it.prop(
     "fits whatever the width and the counts",
     [

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react"
 import uPlot from "uplot"
-import { type Bounds, ends } from "../../src/Axis.ts"
+import { type Bounds, distances, ends } from "../../src/Axis.ts"
 import type { Mark } from "../../src/view/OverviewView.ts"
 import { CurveSwatch } from "../part/CurveSwatch.tsx"
 import { resolveColour, useTheme } from "../Theme.ts"
@@ -112,6 +112,7 @@ export const LineChart = (props: LineChartProps) => {
               return Math.max(Math.round(rem * 3.2), Math.ceil(widest + rem))
             },
             space: rem * 2.2,
+            incrs: [...distances],
             values: (_, values) => values.map((value) => latest.current.axisFormat(value))
           }
         ],

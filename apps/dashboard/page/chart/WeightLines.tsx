@@ -1,5 +1,7 @@
 import { useMemo } from "react"
 import type { PopulationView } from "../../src/view/PopulationView.ts"
+import { ticks as axisTicks } from "../../src/Axis.ts"
+import { percent } from "../../src/Format.ts"
 import { instructionStyle } from "../Colour.ts"
 import { ticks } from "./Ticks.ts"
 import { useWidth } from "./useWidth.ts"
@@ -39,11 +41,11 @@ export const WeightLines = ({
             role="img"
             aria-label={`Weights of ${lives.length} instructions over ${steps.length} steps; the table below holds the last of each`}
           >
-            {[0, 0.25, 0.5, 0.75, 1].map((part) => (
-              <g key={part}>
-                <line className="grid" x1={frame.left} x2={width - frame.right} y1={y(part * top)} y2={y(part * top)} />
-                <text className="tick" x={frame.left - 8} y={y(part * top) + 4} textAnchor="end">
-                  {Math.round(100 * part * top)} %
+            {axisTicks(0, top).map((weight) => (
+              <g key={weight}>
+                <line className="grid" x1={frame.left} x2={width - frame.right} y1={y(weight)} y2={y(weight)} />
+                <text className="tick" x={frame.left - 8} y={y(weight) + 4} textAnchor="end">
+                  {percent(weight, 0)}
                 </text>
               </g>
             ))}

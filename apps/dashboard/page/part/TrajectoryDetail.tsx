@@ -24,7 +24,7 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
         <div>
           <dt>Reward</dt>
           <dd>
-            <b className={data.reward >= 0.5 ? "good" : "bad"}>{percent(data.reward, 0)}</b>
+            <b className={data.reward < right ? "bad" : "good"}>{percent(data.reward, 0)}</b>
           </dd>
         </div>
         <div>
@@ -69,7 +69,7 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
           <li key={index}>
             <span className="turn-number">turn {index + 1}</span>
             {segments(turn.text).map((segment, part) => (
-              <SegmentBlock key={part} segment={segment} />
+              <SegmentBlock key={part} segment={segment} isWrong={data.reward < right} />
             ))}
             {turn.observation !== null && (
               <SegmentBlock segment={{ kind: "information", text: withoutTag(turn.observation) }} />
@@ -92,13 +92,25 @@ const endings: Readonly<Record<TrajectoryView["finishReason"], string>> = {
 /** Characters of a block shown at first. */
 const longest = 4000
 
-const SegmentBlock = ({ segment: { kind, text } }: { readonly segment: Segment }) => {
+/** The reward from which on an answer is shown as a right one. */
+const right = 0.5
+
+const SegmentBlock = ({
+  isWrong = false,
+  segment: { kind, text }
+}: {
+  readonly segment: Segment
+  /** Whether an answer in it is wrong. */
+  readonly isWrong?: boolean
+}) => {
   const [whole, setWhole] = useState(false)
   const known = ["think", "search", "information", "answer", "plain"].includes(kind)
   const body = text.trim()
   return (
-    <div className={`segment segment-${known ? kind : "tool"}`}>
-      <span className="segment-kind">{kind === "plain" ? "text" : kind}</span>
+    <div className={`segment segment-${known ? kind : "tool"} ${kind === "answer" && isWrong ? "wrong" : ""}`}>
+      <span className="segment-kind">
+        {kind === "plain" ? "text" : kind === "answer" && isWrong ? "wrong answer" : kind}
+      </span>
       <p dir="auto">{whole ? body : body.slice(0, longest)}</p>
       {!whole && body.length > longest && (
         <button type="button" className="link" onClick={() => setWhole(true)}>

@@ -2,6 +2,7 @@ import { useMemo, useState } from "react"
 import type { EvolutionView, LineageView, NodeView } from "../../src/view/LineageView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { percent, plural, points } from "../../src/Format.ts"
+import { distinction } from "../../src/WordDiff.ts"
 import { versionOf } from "../Live.ts"
 import { Descent } from "../chart/Descent.tsx"
 import { Diff } from "../part/Diff.tsx"
@@ -71,6 +72,7 @@ export const Lineage = ({ route, run }: { readonly run: RunView; readonly route:
               <li key={node.key} style={{ paddingInlineStart: `${depth * 1.1}rem` }}>
                 <TreeButton
                   node={node}
+                  parent={data.nodes.find(({ id }) => id !== null && id === node.parent)?.text ?? null}
                   isBest={node.id !== null && node.id === data.best}
                   isSelected={node.key === selected.key}
                   onSelect={select}
@@ -89,9 +91,12 @@ const TreeButton = ({
   isBest,
   isSelected,
   node,
-  onSelect
+  onSelect,
+  parent
 }: {
   readonly node: NodeView
+  /** The text of its parent. */
+  readonly parent: string | null
   readonly isBest: boolean
   readonly isSelected: boolean
   readonly onSelect: (key: string) => void
@@ -115,6 +120,9 @@ const TreeButton = ({
           : node.step === 0
             ? "from the start"
             : ""}
+      </span>
+      <span className="tree-text muted" dir="auto">
+        {distinction(parent, node.text, 80)}
       </span>
     </button>
   )

@@ -1,3 +1,4 @@
+import { ofDifference } from "@inspo/statistics/Interval"
 import { type ReactNode, useMemo, useState } from "react"
 import type { CellView, OverviewView } from "../../src/view/OverviewView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
@@ -56,8 +57,7 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
   const early = meanOf(rewards.slice(0, stretch))
   const late = meanOf(rewards.slice(-stretch))
   const best = cell(overview, "after", "best") ?? cell(overview, "after", "seed")
-  const { baseline, cells } = overview
-  const seed = cells.find(({ policy, role }) => policy === "before" && role === "seed")
+  const { baseline } = overview
   return (
     <div className="tiles">
       <Tile
@@ -77,9 +77,7 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
             ? run.status === "finished"
               ? "not evaluated"
               : "after the last step"
-            : seed === undefined
-              ? `n = ${best.n}`
-              : `${points(best.mean - seed.mean)} points · n = ${best.n}`
+            : `${gains(overview, best)}n = ${best.n}`
         }
       >
         {percent(best?.mean)}
@@ -87,7 +85,11 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
       {baseline !== null && (
         <Tile
           label="Static baseline"
-          note={best === undefined ? "same budget, seed alone" : `co-evolved ${points(best.mean - baseline.em)} points`}
+          note={
+            best === undefined
+              ? "same budget, seed alone"
+              : `co-evolved ${against(best, { mean: baseline.em, ...baseline })}`
+          }
         >
           {percent(baseline.em)}
         </Tile>
@@ -396,7 +398,9 @@ const BestInstruction = ({ overview, run }: { readonly overview: OverviewView; r
     >
       <p className="muted small">
         generation {best.generation}
-        {best.weight === null ? "" : ` · weight ${percent(best.weight)}`}
+        {best.weight === null
+          ? " · no reward in recent steps"
+          : ` · mean reward in recent steps ${percent(best.weight)}`}
         {best.id === seed.id ? " · the seed itself" : " · marked where it differs from the seed"}
       </p>
       <Diff from={seed.text} to={best.text} />
@@ -427,6 +431,23 @@ const whole = (value: number | null): string => (value === null ? "–" : value.
 
 const cell = ({ cells }: OverviewView, policy: CellView["policy"], role: CellView["role"]) =>
   cells.find((entry) => entry.policy === policy && entry.role === role)
+
+type Estimated = Pick<CellView, "mean" | "ci95">
+
+/** A difference in points with its 95 % interval. */
+const against = (one: Estimated, other: Estimated): string => {
+  const [low, high] = ofDifference(one, other)
+  return `${points(one.mean - other.mean)} points [${points(low)}, ${points(high)}]`
+}
+
+/** What training gave under the seed, and what the best instruction gave after it; together they are no fair comparison. */
+const gains = (overview: OverviewView, best: CellView): string => {
+  const before = cell(overview, "before", "seed")
+  const after = cell(overview, "after", "seed")
+  if (before === undefined || after === undefined) return ""
+  const training = `training ${against(after, before)} · `
+  return best === after ? training : `${training}instruction ${against(best, after)} · `
+}
 
 const isHeadline = ({ policy, role }: CellView): boolean => policy === "after" && role === "best"
 

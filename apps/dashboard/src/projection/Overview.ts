@@ -93,5 +93,7 @@ const instructionView = (
   if (instruction === undefined) return null
   const { generation, id } = instruction
   const member = state.population.members.find((one) => one.instruction.id === id)
-  return { id, text: PlainText.escape(instruction.text), generation, weight: member?.weight ?? null }
+  // Without a reward the weight says how often it is drawn, not how good it is.
+  const weight = member === undefined || member.window.length === 0 ? null : member.weight
+  return { id, text: PlainText.escape(instruction.text), generation, weight }
 }

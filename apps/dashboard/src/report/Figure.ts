@@ -1,7 +1,7 @@
 /** Drawings of a report, as SVG that needs neither script nor network. */
 import { createElement as h, Fragment, type ReactElement } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
-import { type Bounds, ends } from "../Axis.ts"
+import { type Bounds, ends, ticks } from "../Axis.ts"
 import { axis as axisText } from "../Format.ts"
 import type { Mark } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
@@ -94,7 +94,7 @@ const drawing = (
         y2: size.top + inner.height
       })
     ),
-    scale(low, high).map((value) =>
+    ticks(low, high).map((value) =>
       h(
         "g",
         { key: value },
@@ -102,7 +102,7 @@ const drawing = (
         h("text", { x: size.left - 6, y: y(value) + 4, textAnchor: "end" }, format(value))
       )
     ),
-    scale(first, last)
+    ticks(first, last)
       .filter((step) => Number.isInteger(step))
       .map((step) => h("text", { key: `step ${step}`, x: x(step), y: size.height - 6, textAnchor: "middle" }, step)),
     curves.map(({ band, label, tone }) =>
@@ -175,7 +175,7 @@ export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => num
         h("text", { key: share, x: size.left - 6, y: y(share) + 4, textAnchor: "end" }, `${100 * share} %`)
       ),
       shapes,
-      scale(steps[0] ?? 0, steps.at(-1) ?? 1)
+      ticks(steps[0] ?? 0, steps.at(-1) ?? 1)
         .filter((one) => Number.isInteger(one))
         .map((one) =>
           h(
@@ -210,17 +210,5 @@ const shown = (marks: ReadonlyArray<Mark>, first: number, last: number): Readonl
 }
 
 const mostMarks = 40
-
-/** Round values between two ends, about five of them. */
-const scale = (low: number, high: number): ReadonlyArray<number> => {
-  const rough = Math.max((high - low) / 5, Number.MIN_VALUE)
-  const power = 10 ** Math.floor(Math.log10(rough))
-  const distance = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough) ?? 10)
-  const first = Math.ceil(low / distance)
-  const last = Math.floor(high / distance)
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) =>
-    Number(((first + index) * distance).toPrecision(12))
-  )
-}
 
 const round = (value: number): number => Math.round(value * 10) / 10

@@ -12,6 +12,7 @@ import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { CostView } from "../view/CostView.ts"
 import type { LineageView } from "../view/LineageView.ts"
+import { measure } from "@inspo/reward/RewardConfig"
 import { sourceLabel, trainingTitle } from "../view/Titles.ts"
 import type { CellView, OverviewView } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
@@ -27,13 +28,15 @@ export interface Options {
   readonly ledger: Parameters<typeof cost>[1]
   readonly notes: RunNotes
   readonly commands: ReadonlyArray<string>
+  /** When the last event of the run was committed, as YYYY-MM-DD; null where that is not known. */
+  readonly date: string | null
 }
 
 /**
  * The report of a run, finished or not, as a self-contained HTML document. It depends on nothing but its input, so that
  * equal runs give equal bytes.
  */
-export const html = ({ commands, ledger, name, notes, record }: Options): string => {
+export const html = ({ commands, date, ledger, name, notes, record }: Options): string => {
   const run = Run.run({ id: name, name }, record, unwritten, 0)
   const view = overview(run, record, notes)
   const people = population(record)
@@ -48,14 +51,15 @@ export const html = ({ commands, ledger, name, notes, record }: Options): string
       h("meta", { charSet: "utf-8" }),
       h("meta", { httpEquiv: "Content-Security-Policy", content: "default-src 'none'; style-src 'unsafe-inline'" }),
       h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
-      h("title", null, `${name} · inspo`),
+      h("title", null, `${name}: report of a run of inspo${date === null ? "" : `, ${date}`}`),
       // The style is ours alone; nothing of a run is in it.
       h("style", { dangerouslySetInnerHTML: { __html: style } })
     ),
     h(
       "body",
       null,
-      h("h1", null, name),
+      h("h1", null, `Report of the run ${name}`),
+      h("p", { className: "muted" }, [...(date === null ? [] : [date]), task(record)].join(" · ")),
       h("p", { className: "lead" }, summary(view)),
       view.degraded.map((line) => h("p", { key: line }, h("strong", null, "Degraded: "), clip(line))),
       result(view),
@@ -76,6 +80,10 @@ export const html = ({ commands, ledger, name, notes, record }: Options): string
   )
   return `<!doctype html>\n${PlainText.escape(renderToStaticMarkup(page))}\n`
 }
+
+/** What the policy was trained on, and how it is rewarded. */
+const task = ({ config: { data, reward } }: RunRecord): string =>
+  `${data.questions === null ? "generated world" : (data.questions.split(/[/\\]/u).at(-1) ?? data.questions)}, ${measure(reward)}`
 
 /** A report does not tell when: equal runs have equal ones. */
 const unwritten = { version: null, at: null, alive: null }

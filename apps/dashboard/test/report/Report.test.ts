@@ -25,7 +25,8 @@ const html = (record: RunRecord.RunRecord, name = "run") =>
     record,
     ledger: [],
     notes: { baseline: null, wallSeconds: 12, degraded: [] },
-    commands: ["inspo run"]
+    commands: ["inspo run"],
+    date: "2026-03-01"
   })
 
 /** How many elements of each name a document has, less those that a difference of words is made of. */
@@ -44,6 +45,12 @@ describe("Report.html", () => {
     },
     { arbitrary: { runs: 20 } }
   )
+
+  it("says in its title and its head of which run it is, of which day, and on which task", () => {
+    const document = html(recordOf(events), "first")
+    assert.include(document, "<title>first: report of a run of inspo, 2026-03-01</title>")
+    assert.match(document, /<h1>Report of the run first<\/h1><p class="muted">2026-03-01 · generated world, /u)
+  })
 
   it("asks for nothing from elsewhere and runs nothing", () => {
     const document = html(recordOf(events))

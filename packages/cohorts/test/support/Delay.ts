@@ -157,7 +157,8 @@ export const contest = ({
 }: {
   readonly seed: number
   readonly means: readonly [number, number]
-  readonly response: number
+  /** The share of samples that are reported, of all or of each instruction. */
+  readonly response: number | Readonly<Record<string, number>>
   readonly silence: Settings.Silence
   readonly batch: number
   readonly cohorts: number
@@ -181,7 +182,8 @@ export const contest = ({
       )
       .flatMap(({ instruction, lease }) => {
         const value = draw() < means[instruction === "i0" ? 1 : 0] ? 1 : 0
-        return draw() < response ? [{ lease, value }] : []
+        const share = typeof response === "number" ? response : (response[instruction] ?? 0)
+        return draw() < share ? [{ lease, value }] : []
       })
     server.reward(now, rewards)
     server.do({ _tag: "Tick", now: now + 0.5 })

@@ -235,7 +235,8 @@ const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Sta
 
 const waitsFor = ({ candidates, cohorts, silenceDiffers, silenceForbids, waitsFor }: Standing): string => {
   const silence = silenceForbids.map(
-    ({ better, worse }) => `so much is silent that ${better} cannot be told from ${worse}, whatever comes`
+    ({ better, worse }) =>
+      `cannot decide between ${better} and ${worse}, whatever comes: too many of their rewards are missing, so both get the same share`
   )
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
   const differs =
