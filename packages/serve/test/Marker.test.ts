@@ -97,9 +97,9 @@ describe("a marker", () => {
     for (const part of parts)
       for (const end of ["", "}}"]) {
         const prompt = part.repeat(large / part.length) + end
-        const began = performance.now()
+        const began = process.cpuUsage()
         Marker.find(messagesOf(prompt))
-        assert.isBelow(performance.now() - began, 1000, part)
+        assert.isBelow(process.cpuUsage(began).user / 1000, 1000, part)
       }
     for (const body of [
       `{"messages":${"[".repeat(large)}${"]".repeat(large)}}`,
@@ -107,9 +107,9 @@ describe("a marker", () => {
       `{${'"messages":[],'.repeat(large / 14)}"a":1}`,
       `{"messages":${" ".repeat(large)}[]}`
     ]) {
-      const began = performance.now()
+      const began = process.cpuUsage()
       assert.isTrue(Result.isSuccess(Marker.find(body)))
-      assert.isBelow(performance.now() - began, 1000, body.slice(0, 30))
+      assert.isBelow(process.cpuUsage(began).user / 1000, 1000, body.slice(0, 30))
     }
   })
 
