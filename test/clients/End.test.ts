@@ -35,7 +35,7 @@ for population in ["support", "support", "other"]:
     inspo.reward(population, Reward("l", value=1))
 `
 
-const lost = (output: string) => output.split("\n").filter((line) => /rewards wait as the process ends/u.test(line))
+const lost = (output: string) => output.split("\n").filter((line) => /rewards wait at exit/u.test(line))
 
 describe("a program that ends without a flush", () => {
   it("says how many rewards are lost where it ends before they are acknowledged, and does not go on for them", async () => {
@@ -43,8 +43,8 @@ describe("a program that ends without a flush", () => {
     server.faults = ["hang", "hang", "hang"]
     const { stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", hasty(server.url)])
     assert.deepStrictEqual(lost(stderr), [
-      "inspo: support: lost: 2 rewards wait as the process ends; call flush() first",
-      "inspo: other: lost: 1 rewards wait as the process ends; call flush() first"
+      "inspo: support: lost: 2 rewards wait at exit; call flush() first",
+      "inspo: other: lost: 1 rewards wait at exit; call flush() first"
     ])
     assert.isBelow(performance.now() - began, 5000)
   })
@@ -55,8 +55,8 @@ describe("a program that ends without a flush", () => {
       env: { ...process.env, PYTHONPATH: fileURLToPath(new URL("../../clients/python/src", import.meta.url)) }
     })
     assert.deepStrictEqual(lost(stderr), [
-      "support: lost: 2 rewards wait as the process ends; call flush() first",
-      "other: lost: 1 rewards wait as the process ends; call flush() first"
+      "support: lost: 2 rewards wait at exit; call flush() first",
+      "other: lost: 1 rewards wait at exit; call flush() first"
     ])
   })
 

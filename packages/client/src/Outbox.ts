@@ -54,7 +54,7 @@ export const make = (options: Options): Outbox => {
   let refusals = 0
   let running: Promise<void> | undefined
 
-  const end = () => report("lost", `${queue.length} rewards wait as the process ends; call flush() first`)
+  const end = () => report("lost", `${queue.length} rewards wait at exit; call flush() first`)
 
   const deliver = async () => {
     ends.add(end)
