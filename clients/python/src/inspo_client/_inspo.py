@@ -456,7 +456,7 @@ class Inspo:
             return
         for population, outbox in self._outboxes.items():
             if waiting := outbox.pending():
-                self._tell("lost", population, f"{waiting} rewards wait as the process ends; call flush() first")
+                self._tell("lost", population, f"{waiting} rewards wait at exit; call flush() first")
 
     def _tell(self, kind: str, population: str, message: str, final: bool = False) -> None:
         try:
