@@ -22,6 +22,8 @@ const malformed = inFile("packages/http-server/src/Malformed.ts")
 const weight = inFile("packages/population/src/InstructionWeight.ts")
 const population = inFile("packages/population/src/Population.ts")
 const ranking = inFile("packages/population/src/Ranking.ts")
+const generator = inFile("packages/domain/src/internal/isaac.ts")
+const randomStream = inFile("packages/domain/src/RandomStream.ts")
 const sampler = inFile("packages/sampler/src/Sampler.ts")
 const stream = inFile("packages/sampler/src/QuestionStream.ts")
 const halving = inFile("packages/successive-halving/src/SuccessiveHalving.ts")
@@ -149,13 +151,18 @@ export const mutations: ReadonlyArray<Mutation> = [
     "readings of row 19 swapped"
   ),
 
+  generator("(blocks + 1) | 0", "blocks | 0", "the blocks of a generator are not counted"),
+  generator("encoder.encode(seed)", "encoder.encode(seed).slice(0, 1024)", "the end of a long name is not in the seed"),
+  randomStream("(word() >>> 0)", "word()", "draws below a half of an interval are negative at times"),
+  randomStream("last >= 1", "last > 1", "a shuffle leaves the first two elements in order"),
+
   sampler("(weight - largest) / temperature", "(weight - largest) * temperature", "multiplies by τ"),
   sampler("Math.exp((weight - largest)", "Math.exp((weight + largest)", "overflows"),
   sampler("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
   sampler("point < end)", "point > end)", "the lookup takes the wrong end"),
   sampler("return new Set(newcomers)", "return new Set()", "newcomers are drawn as all others are"),
   sampler(
-    "yield* Random.shuffle(stratum.map(({ index }) => index))",
+    "stream.shuffle(stratum.map(({ index }) => index))",
     "stratum.map(({ index }) => index)",
     "no shuffle in a source"
   ),
@@ -690,7 +697,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a record is compared with questions that it does not cover"
   ),
   halving("rule.quota ?? Math.floor(size / 2)", "Math.floor(size / 2)", "a fixed half is half of those present"),
-  buffer("Random.shuffle(Arr.dedupe(", "Random.shuffle((", "a subset names a question twice"),
+  buffer("shuffle(Arr.dedupe(", "shuffle((", "a subset names a question twice"),
   upstreamPath(
     'segments?.[0] === "populations"',
     "segments === null",

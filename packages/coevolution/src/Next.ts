@@ -2,7 +2,6 @@ import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
 import { LearningRate } from "@inspo/policy-gradient"
 import { Population } from "@inspo/population"
 import { QuestionStream } from "@inspo/sampler"
-import { Random } from "effect"
 import type { Command } from "./Command.ts"
 import { bestInstruction, conclude } from "./Conclusion.ts"
 import { initialSize, type Algorithm } from "./Algorithm.ts"
@@ -125,7 +124,7 @@ const permutedCredit = (
   { population }: RunState.RunState
 ): Readonly<Record<string, Instruction.InstructionId>> => {
   const ids = Population.ids(population)
-  const shuffled = RandomStream.drawSync(seed, ["permuted-credit", step], Random.shuffle(ids))
+  const shuffled = RandomStream.make(seed, ["permuted-credit", step]).shuffle(ids)
   return Object.fromEntries(Invariant.zip(ids, shuffled, "instructions and credit"))
 }
 

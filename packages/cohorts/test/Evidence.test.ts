@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { create, Difference, Evidence, type Learning, Lifelong, Settings, State } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
-import { drawSync } from "@inspo/domain/RandomStream"
+import * as RandomStream from "@inspo/domain/RandomStream"
 import { InstructionWeight, type Population, Superiority } from "@inspo/population"
-import { Array as Arr, Effect, Random, Schema } from "effect"
+import { Array as Arr, Schema } from "effect"
 import { Server } from "./support/Server.ts"
 
 const contents = ["the seed", "a variant", "another"] as const
@@ -206,18 +206,12 @@ describe("the live difference", () => {
     const means = [0.4, 0.6, 0.5]
     let missed = 0
     for (let seed = 1; seed <= 40; seed++) {
-      const random = drawSync(
-        seed,
-        ["difference"],
-        Effect.map(Random.Random, (random) => random)
-      )
+      const { next } = RandomStream.make(seed, ["difference"])
       let known = learning()
       let holds = true
       let width = 2
       for (let index = 1; index <= 60; index++) {
-        const units = means.flatMap((mean, one) =>
-          Arr.makeBy(8, () => unit(one, [random.nextDoubleUnsafe() < mean ? 1 : 0]))
-        )
+        const units = means.flatMap((mean, one) => Arr.makeBy(8, () => unit(one, [next() < mean ? 1 : 0])))
         known = Evidence.fold(settings, "worst", known, index, units)
         const [seedMember, better] = known.population.members
         if (seedMember === undefined || better === undefined) throw new Error("two members")

@@ -1,7 +1,7 @@
 /** Verifies candidates of known worth, and tells which verdicts were right and what they took. */
-import { Array as Arr, Effect, Random } from "effect"
+import { Array as Arr } from "effect"
 import * as Invariant from "@inspo/domain/Invariant"
-import { drawSync } from "@inspo/domain/RandomStream"
+import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Verification } from "@inspo/verification"
 
 /** Arms whose expected rewards, in [0, 1], are known. */
@@ -65,21 +65,15 @@ const scores = (
   seed: number
 ): Arr.NonEmptyReadonlyArray<ReadonlyArray<number>> => {
   const worth: Arr.NonEmptyReadonlyArray<number> = [parent, ...candidates]
-  const byQuestion = drawSync(
-    seed,
-    ["verification"],
-    Effect.map(Random.Random, (random) =>
-      Arr.makeBy(questions, () => {
-        const isShared = random.nextDoubleUnsafe() < correlation
-        const difficulty = random.nextDoubleUnsafe()
-        return worth.map((mean) => {
-          let successes = 0
-          for (let one = 0; one < groupSize; one++)
-            if ((isShared ? difficulty : random.nextDoubleUnsafe()) < mean) successes++
-          return successes / groupSize
-        })
-      })
-    )
-  )
+  const { next } = RandomStream.make(seed, ["verification"])
+  const byQuestion = Arr.makeBy(questions, () => {
+    const isShared = next() < correlation
+    const difficulty = next()
+    return worth.map((mean) => {
+      let successes = 0
+      for (let one = 0; one < groupSize; one++) if ((isShared ? difficulty : next()) < mean) successes++
+      return successes / groupSize
+    })
+  })
   return Arr.map(worth, (_, arm) => byQuestion.map((row) => Invariant.at(row, arm, "score")))
 }

@@ -1,9 +1,9 @@
 /** A world that stands still: what each instruction earns never changes, and is known. */
-import { Array as Arr, Effect, Random } from "effect"
+import { Array as Arr } from "effect"
 import type { Instruction } from "@inspo/domain/Instruction"
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
-import { drawSync } from "@inspo/domain/RandomStream"
+import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Observed } from "@inspo/population/InstructionWeight"
 
 /** What the instructions are worth, and how much of it a group shows. */
@@ -41,20 +41,15 @@ export const rollOut = (
   stream: { readonly seed: number; readonly step: number }
 ): ReadonlyArray<Observed> => {
   const meanOf = new Map(world.means.map((mean, index) => [instructionId(index), mean]))
-  return drawSync(
-    stream.seed,
-    ["rewards", stream.step],
-    Effect.map(Random.Random, (random) =>
-      assignment.map((instructionId) => {
-        const mean = Invariant.get(meanOf, instructionId, "worth")
-        const reward = () => (random.nextDoubleUnsafe() < mean ? 1 : 0)
-        const alike = random.nextDoubleUnsafe() < world.correlation
-        const first = reward()
-        const others = Arr.makeBy(world.groupSize - 1, () => (alike ? first : reward()))
-        return { instructionId, rewards: world.groupSize === 1 ? [first] : [first, ...others] }
-      })
-    )
-  )
+  const { next } = RandomStream.make(stream.seed, ["rewards", stream.step])
+  return assignment.map((instructionId) => {
+    const mean = Invariant.get(meanOf, instructionId, "worth")
+    const reward = () => (next() < mean ? 1 : 0)
+    const alike = next() < world.correlation
+    const first = reward()
+    const others = Arr.makeBy(world.groupSize - 1, () => (alike ? first : reward()))
+    return { instructionId, rewards: world.groupSize === 1 ? [first] : [first, ...others] }
+  })
 }
 
 const instructionId = (index: number): InstructionId => InstructionId.make(`i${index}`)

@@ -1,5 +1,5 @@
 import { RandomStream } from "@inspo/domain"
-import { Array as Arr, Effect, Random } from "effect"
+import { Array as Arr } from "effect"
 
 /** Tokens of a trajectory. */
 export const shape = { promptTokens: 300, responseTokens: 1200 } as const
@@ -10,11 +10,7 @@ const vocabulary = 151_936
 /** A trajectory as a run stores it, of random tokens: nothing compresses worse. */
 export const trajectory = (step: number, index: number) => {
   const { promptTokens, responseTokens } = shape
-  const draws = RandomStream.drawSync(
-    1,
-    ["bench", step, index],
-    Effect.all(Arr.makeBy(promptTokens + 2 * responseTokens, () => Random.next))
-  )
+  const draws = Arr.makeBy(promptTokens + 2 * responseTokens, RandomStream.make(1, ["bench", step, index]).next)
   const tokens = draws.map((draw) => Math.floor(draw ** 3 * vocabulary))
   const id = `train/${step}/${Math.floor(index / 5)}/${index % 5}`
   return {

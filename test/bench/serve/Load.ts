@@ -2,7 +2,6 @@
 import { setTimeout as wait } from "node:timers/promises"
 import { Inspo } from "@inspo/client"
 import { RandomStream } from "@inspo/domain"
-import { Random } from "effect"
 import type { Client } from "./Client.ts"
 
 export interface Traffic {
@@ -144,7 +143,7 @@ export const load = async ({ onSecond, rate, requests, seconds, tell, warmUp }: 
 
 /** Times between arrivals that know nothing of each other, in milliseconds. */
 const arrivals = (rate: number): (() => number) => {
-  const draws = RandomStream.drawSync(1, ["load"], Random.shuffle(Array.from({ length: 4096 }, (_, place) => place)))
+  const draws = RandomStream.make(1, ["load"]).shuffle(Array.from({ length: 4096 }, (_, place) => place))
   let next = 0
   return () => (-1000 / rate) * Math.log(1 - ((draws[next++ % 4096] ?? 0) + 0.5) / 4096)
 }

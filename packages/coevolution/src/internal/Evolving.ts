@@ -2,7 +2,7 @@
 import { Invariant, RandomStream } from "@inspo/domain"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { Population } from "@inspo/population"
-import { Array as Arr, Random } from "effect"
+import { Array as Arr } from "effect"
 import type { Command } from "../Command.ts"
 import type { Setting } from "../Setting.ts"
 import type { RunEvent } from "../RunEvent.ts"
@@ -75,7 +75,7 @@ const parentsOfRound = (
   { proposer, seed }: Setting["algorithm"],
   { parents, round, step }: RunState.Evolution
 ): ReadonlyArray<InstructionId> => {
-  if (proposer.parent === "random") return RandomStream.drawSync(seed, ["parent", step, round], Random.shuffle(parents))
+  if (proposer.parent === "random") return RandomStream.make(seed, ["parent", step, round]).shuffle(parents)
   const turn = (round - 1) % parents.length
   return [...parents.slice(turn), ...parents.slice(0, turn)]
 }

@@ -2,7 +2,7 @@
 import { Group, type Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Round, type Verification } from "@inspo/verification"
-import { Array as Arr, Option, Random } from "effect"
+import { Array as Arr, Option } from "effect"
 import type { Verify } from "../Command.ts"
 import type { Algorithm } from "../Algorithm.ts"
 import type { Setting } from "../Setting.ts"
@@ -117,10 +117,8 @@ const verdicts = (
   cutShort: ReadonlyArray<number>
 ): ReadonlyArray<Verification.Verdict> => {
   const candidates = algorithm.control.permuteCredit
-    ? RandomStream.drawSync(
-        algorithm.seed,
-        ["permuted-verification", evolution.step, evolution.round],
-        Random.shuffle(round.candidates)
+    ? RandomStream.make(algorithm.seed, ["permuted-verification", evolution.step, evolution.round]).shuffle(
+        round.candidates
       )
     : round.candidates
   const storedParentMean = Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, round.questions))

@@ -1,12 +1,11 @@
 /** Populations in a world whose truth is known, whose rewards come late, twice, out of order, or never. */
 import { Settings, Strategies } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
-import { drawSync } from "@inspo/domain/RandomStream"
+import * as RandomStream from "@inspo/domain/RandomStream"
 import { InstructionWeight, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { Pruning, World } from "@inspo/simulation"
 import { SuccessiveHalving } from "@inspo/successive-halving"
-import { Effect, Random } from "effect"
 import { Server } from "./Server.ts"
 
 /** What becomes of a reward: when it comes, in cohorts from now, null for never; whether it is sent again; whether it fails. */
@@ -303,11 +302,4 @@ const post = <A>(due: Map<number, Array<A>>, at: number, one: A): void => {
   else known.push(one)
 }
 
-const stream = (seed: number): (() => number) => {
-  const random = drawSync(
-    seed,
-    ["world"],
-    Effect.map(Random.Random, (random) => random)
-  )
-  return () => random.nextDoubleUnsafe()
-}
+const stream = (seed: number): (() => number) => RandomStream.make(seed, ["world"]).next
