@@ -19,7 +19,9 @@ const drawsOfEffects = Effect.gen(function* () {
     nextIntBetween: [yield* Random.nextIntBetween(1, 6), yield* Random.nextIntBetween(-1_000_000, 1_000_000)],
     choice: yield* Random.choice(["a", "b", "c", "d", "e", "f", "g"]),
     shuffle: yield* Random.shuffle(Arr.range(0, 9)),
-    later: Arr.lastNonEmpty(Arr.makeBy(600, yield* Effect.map(Random.Random, (random) => random.nextDoubleUnsafe)))
+    later: Arr.lastNonEmpty(
+      Arr.makeBy(600, yield* Effect.map(Random.Random, (random) => () => random.nextDoubleUnsafe()))
+    )
   }
 })
 
