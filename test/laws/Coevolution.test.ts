@@ -103,6 +103,7 @@ const begin = (
     algorithm,
     strategies: Strategies.identities(real.setting.strategies),
     engine: "scripted",
+    tokenizer: "scripted",
     data: "scripted",
     search: "passages",
     code: "test"

@@ -47,6 +47,7 @@ const copyRepository = (to: string): void => {
     "docs",
     "examples",
     "test",
+    "CHANGELOG.md",
     "package.json",
     "tsconfig.base.json",
     "tsconfig.json",

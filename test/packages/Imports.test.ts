@@ -76,9 +76,7 @@ describe("the imports of the sources", () => {
 
 describe("a pure package", () => {
   it("runs no effect: only an entry point starts the runtime", () => {
-    const running = files.filter(
-      (file) => !file.includes("/page/") && /\bEffect\.runSync\b/u.test(sourceOf(file))
-    )
+    const running = files.filter((file) => !file.includes("/page/") && /\bEffect\.runSync\b/u.test(sourceOf(file)))
     assert.deepStrictEqual(
       running.map((file) => relative(root, file)),
       []

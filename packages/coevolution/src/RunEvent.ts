@@ -30,9 +30,9 @@ export const Fork = Schema.Struct({
 export const RunStarted = Schema.TaggedStruct("RunStarted", {
   algorithm: Algorithm,
   strategies: Identities,
-  /** Fingerprints. That of the tokenizer is missing in runs of earlier versions. */
+  /** Fingerprints of the engine, of its tokenizer and of the data. */
   engine: Schema.String,
-  tokenizer: Schema.optionalKey(Schema.String),
+  tokenizer: Schema.String,
   data: Schema.String,
   search: Searched,
   code: Schema.String,
@@ -246,8 +246,7 @@ export type RunEvent = typeof RunEvent.Type
 
 /**
  * The form of each type of event as it is written today, counted from 1. Raise a version when an event changes what it says:
- * {@link EventLog} refuses those of other versions, except where {@link Migrations} has them say it as today. A fixture of
- * each version is kept in `test/fixtures`.
+ * {@link EventLog} refuses events of other versions. From 0.1.0 on `test/fixtures` holds events of each released version.
  */
 export const versions: Readonly<Record<RunEvent["_tag"], number>> = {
   RunStarted: 3,

@@ -1,5 +1,5 @@
 /** What a population is led by. */
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { Reward } from "@inspo/domain/Trajectory"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -75,8 +75,8 @@ export const Settings = Schema.Struct({
   budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
   limits: Schema.Struct({
     openCohorts: Positive,
-    openLeases: Positive.pipe(Schema.withDecodingDefaultKey(Effect.succeed(openLeases))),
-    openSamples: Positive.pipe(Schema.withDecodingDefaultKey(Effect.succeed(openSamples))),
+    openLeases: Positive,
+    openSamples: Positive,
     unitsPerCohort: Positive,
     textLength: Positive
   })

@@ -6,9 +6,9 @@ import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts
 import * as Clock from "./internal/Clock.ts"
 import * as Differences from "./internal/Differences.ts"
 import * as LeaseIds from "./internal/LeaseIds.ts"
+import * as Loading from "./internal/Loading.ts"
 import * as Metrics from "./internal/Metrics.ts"
 import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "./internal/Refusals.ts"
-import { StoredEvent } from "./internal/Stored.ts"
 import * as WireSettings from "./internal/WireSettings.ts"
 import * as Limits from "./Limits.ts"
 import * as Evolving from "./Evolving.ts"
@@ -214,21 +214,16 @@ const byName = Order.mapInput(Order.String, ({ name }: Served) => name)
 
 /** What a population was made of, and when. */
 const originOf = Effect.fnUntraced(function* (journal: Journal.Interface): Effect.fn.Return<Origin, JournalError> {
-  const [first] = yield* journal.readFrom(0, 1)
-  const { at, event } = yield* Effect.mapError(decodeEvent(first?.payload), (cause) =>
-    Records.corrupt(journal.meta, `the first event cannot be read: ${cause.message}`, { sequence: 0, cause })
-  )
-  return event._tag === "Created"
-    ? { at, created: event }
-    : yield* Records.corrupt(journal.meta, `the log begins with ${event._tag}`, { sequence: 0 })
+  const [first] = yield* Loading.eventsFrom(journal, 0, 1)
+  return first?.event._tag === "Created"
+    ? { at: first.at, created: first.event }
+    : yield* Records.corrupt(journal.meta, `the log begins with ${first?.event._tag ?? "nothing"}`, { sequence: 0 })
 })
 
 interface Origin {
   readonly at: number
   readonly created: EventOf<"Created">
 }
-
-const decodeEvent = Schema.decodeUnknownEffect(StoredEvent)
 
 /** The seed and its variants, all with the same names of texts. */
 const contentsOf = ({ seed, variants = [] }: NewPopulation): Effect.Effect<Contents, InvalidRequest> => {

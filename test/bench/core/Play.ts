@@ -44,6 +44,7 @@ export const play = (setting: Setting, over: (state: RunState.RunState) => boole
     algorithm: setting.algorithm,
     strategies: Strategies.identities(setting.strategies),
     engine: "",
+    tokenizer: "",
     data: "",
     search: "passages",
     code: ""

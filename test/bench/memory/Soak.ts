@@ -12,7 +12,7 @@ import * as ScriptedEngine from "@inspo/rollout/testing/ScriptedEngine"
 import { Deferred, Effect, FileSystem, Hash, Layer, Option } from "effect"
 import { type LoadedData, loadData } from "../../../apps/cli/src/config/Data.ts"
 import { fromInput } from "../../../apps/cli/src/config/Input.ts"
-import { session } from "../../../apps/cli/src/run/Session.ts"
+import { execute } from "../../../apps/cli/src/run/Execute.ts"
 import { tinyRun, writeTinyModel } from "../../cli/TinyModel.ts"
 
 /** The embedded engine runs a tiny model; a script in its place is faster. */
@@ -47,7 +47,7 @@ export const soak = Effect.fnUntraced(function* (steps: number, engine: EngineNa
       samples.push(yield* sample(event.step))
       if (event.step === last) yield* Deferred.succeed(over, undefined)
     })
-    yield* session({
+    yield* execute({
       directory,
       mode,
       config,

@@ -35,8 +35,15 @@ export const StoredReward = Schema.Struct({
 })
 export interface StoredReward extends Schema.Schema.Type<typeof StoredReward> {}
 
+/** The form of the log. Raise it when an event changes what it says: a log of another version is refused. */
+export const version = 1
+
 /** An event of the log, and when it happened, in milliseconds since 1970. */
-export const StoredEvent = Schema.Struct({ at: Schema.Finite, event: PopulationEvent })
+export const StoredEvent = Schema.Struct({
+  version: Schema.Literal(version),
+  at: Schema.Finite,
+  event: PopulationEvent
+})
 export interface StoredEvent extends Schema.Schema.Type<typeof StoredEvent> {}
 
 /** The index of a closed cohort, 0 for one of validation. */
@@ -168,7 +175,7 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
         break
       default:
     }
-    log.push({ type: event._tag, step, payload: { at: now, event } satisfies typeof StoredEvent.Encoded })
+    log.push({ type: event._tag, step, payload: { version, at: now, event } satisfies typeof StoredEvent.Encoded })
   }
   return { log, leases, rewards, cohorts }
 }

@@ -12,7 +12,7 @@ import { tinyRun, writeTinyModel } from "../../../../test/cli/TinyModel.ts"
 import { loadData } from "../../src/config/Data.ts"
 import { fromInput } from "../../src/config/Input.ts"
 import { CommandFailure } from "../../src/Failure.ts"
-import { type OnEvent, session } from "../../src/run/Session.ts"
+import { execute, type OnEvent } from "../../src/run/Execute.ts"
 import { filesOf } from "../../src/runDirectory/Files.ts"
 
 /** The settings of the shortest run there is, on the model of `folder`. */
@@ -38,7 +38,7 @@ const sessionIn = Effect.fnUntraced(function* (
       Effect.sync(() => onPast(past)),
       onEvent
     )
-  return yield* session({ directory, mode, config, loaded, code: "code", launchedAt: 0, lost: null, follow })
+  return yield* execute({ directory, mode, config, loaded, code: "code", launchedAt: 0, lost: null, follow })
 })
 
 const projections = Effect.fnUntraced(function* (directory: string) {

@@ -18,10 +18,10 @@ import * as Telemetry from "../tracking/Telemetry.ts"
 import type { Tracking } from "../tracking/Trackers.ts"
 import { baseline, isCompared } from "./Baseline.ts"
 import { programName } from "./ProgramName.ts"
-import { session } from "./Session.ts"
+import { execute } from "./Execute.ts"
 import { watch } from "./Watch.ts"
 
-export interface CompleteOptions {
+export interface ExecuteAndReportOptions {
   readonly directory: string
   readonly mode: "create" | "open"
   readonly config: RunConfig
@@ -39,7 +39,9 @@ export interface CompleteOptions {
 }
 
 /** Brings a run to its end: trains, evaluates, compares with the static arm and reports. */
-export const complete = Effect.fn("Complete.complete")(function* (options: CompleteOptions) {
+export const executeAndReport = Effect.fn("ExecuteAndReport.executeAndReport")(function* (
+  options: ExecuteAndReportOptions
+) {
   const { config, directory, reporter } = options
   const program = yield* programName
   const begun = yield* Ref.make(options.mode === "open")
@@ -50,7 +52,7 @@ export const complete = Effect.fn("Complete.complete")(function* (options: Compl
   const settle = (whenSaved: ReadonlyArray<string>) =>
     Effect.flatMap(Ref.get(begun), (saved) => (saved ? reporter.lines(whenSaved) : options.abandon))
   return yield* Effect.gen(function* () {
-    const result = yield* session({
+    const result = yield* execute({
       ...options,
       follow: Effect.fnUntraced(function* (profile, past) {
         yield* reporter.lines(options.introduce(profile, past))
@@ -117,7 +119,10 @@ const tracked = Effect.fnUntraced(function* (options: FollowOptions) {
 })
 
 /** Books the end of this session and sums up the seconds of all of them. */
-const elapsed = Effect.fnUntraced(function* ({ directory, launchedAt }: CompleteOptions, { spent, step }: RunState) {
+const elapsed = Effect.fnUntraced(function* (
+  { directory, launchedAt }: ExecuteAndReportOptions,
+  { spent, step }: RunState
+) {
   const seconds = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
   yield* appendTiming(directory, timing("Reported", { launchedAt, seconds, step, rollouts: spent.rollouts }))
   return yield* wallSeconds(directory)

@@ -1,24 +1,24 @@
 import { AlgorithmDiff, foldStored } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
-import { RunConfig, algorithmOf } from "@inspo/config/RunConfig"
-import { Effect, FileSystem, Schema } from "effect"
+import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
+import { Effect, FileSystem } from "effect"
 import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
+import { writeConfig } from "../runDirectory/ConfigFile.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { Given } from "../runDirectory/Given.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readLedger, readRun } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
-import { replaceFile } from "../runDirectory/Write.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { session } from "./Session.ts"
+import { execute } from "./Execute.ts"
 import { watch } from "./Watch.ts"
 
 /**
  * The finished run of a config in a directory of its own: read when it is there, continued when it was stopped, made when
  * it is not. A directory that holds the run of another config is refused.
  */
-export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
+export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* (options: {
   readonly directory: string
   readonly config: RunConfig
   readonly loaded: LoadedData
@@ -29,7 +29,6 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
   const fs = yield* FileSystem.FileSystem
   const { config, directory, reporter } = options
   const files = filesOf(directory)
-  const wanted = yield* encodeConfig(config)
   const told = yield* Lost.listen(directory)
   const known = (yield* fs.exists(files.config)) ? yield* readKnown(directory, config) : null
   if (known !== null) {
@@ -48,8 +47,8 @@ export const ensureRun = Effect.fn("Ensure.ensureRun")(function* (options: {
   }
   yield* fs.makeDirectory(directory, { recursive: true })
   yield* Trust.remember(directory, config)
-  yield* replaceFile(files.config, `${wanted}\n`)
-  const { state } = yield* session({
+  yield* writeConfig(directory, config)
+  const { state } = yield* execute({
     ...options,
     mode: known?.begun === true ? "open" : "create",
     lost: null,
@@ -63,7 +62,3 @@ const readKnown = Effect.fnUntraced(function* (directory: string, wanted: RunCon
   yield* Trust.remember(directory, wanted)
   return yield* Effect.provideService(readRun(directory), Given, false)
 })
-
-/** A config as `config.json` holds it. */
-export const encodeConfig = (config: RunConfig) =>
-  Effect.map(Schema.encodeEffect(RunConfig)(config), (encoded) => JSON.stringify(encoded, null, 2))

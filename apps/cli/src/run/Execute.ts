@@ -17,7 +17,7 @@ import { appendTiming, timing } from "../runDirectory/Timings.ts"
 import { traces } from "../runDirectory/Traces.ts"
 import { appendFile, jsonLines, replaceFile } from "../runDirectory/Write.ts"
 
-export interface SessionOptions {
+export interface ExecuteOptions {
   readonly directory: string
   readonly mode: "create" | "open"
   readonly config: RunConfig
@@ -41,7 +41,7 @@ type FollowServices = Journal | FileSystem.FileSystem | Path.Path | Scope.Scope 
 /** Told of an event after it was committed, with the state it led to. */
 export type OnEvent = (event: RunEvent, state: RunState) => Effect.Effect<void>
 
-export interface SessionResult {
+export interface ExecuteResult {
   readonly state: RunState
   readonly events: ReadonlyArray<RunEvent>
   readonly unknownWords: UnknownWords | null
@@ -52,7 +52,7 @@ export interface SessionResult {
  * drawn from the journal up to date: metrics and timings as it goes, all of them at the end. One that cannot be written
  * ends the session, and the next one makes it whole. What ends a session is kept beside them.
  */
-export const session = Effect.fn("Session.session")(function* (options: SessionOptions) {
+export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteOptions) {
   const { config, directory, loaded } = options
   const files = filesOf(directory)
   const services = yield* Effect.context<FileSystem.FileSystem>()
@@ -93,7 +93,7 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
     const questions = [...loaded.data.train, ...loaded.data.validation, ...loaded.data.test]
     yield* replaceFile(files.traces, jsonLines(yield* traces(journal, questions)))
     const unknownWords = config.data.questions === null ? null : measure(engine.tokenizer, loaded.data.test)
-    return { state, events: all, unknownWords } satisfies SessionResult
+    return { state, events: all, unknownWords } satisfies ExecuteResult
   }).pipe(
     Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : keep(files.errors, cause))),
     Effect.scoped,
@@ -108,7 +108,7 @@ export const session = Effect.fn("Session.session")(function* (options: SessionO
 
 /** Brings the files of earlier sessions up to date, and tells who follows of their events, which nobody keeps after this. */
 const begin = Effect.fnUntraced(function* (
-  { config, directory, follow, launchedAt, lost }: SessionOptions,
+  { config, directory, follow, launchedAt, lost }: ExecuteOptions,
   profile: EngineProfile
 ) {
   const stored = yield* Journal
