@@ -22,6 +22,7 @@ const malformed = inFile("packages/http-server/src/Malformed.ts")
 const weight = inFile("packages/population/src/InstructionWeight.ts")
 const population = inFile("packages/population/src/Population.ts")
 const ranking = inFile("packages/population/src/Ranking.ts")
+const eventLog = inFile("packages/coevolution/src/EventLog.ts")
 const generator = inFile("packages/domain/src/internal/isaac.ts")
 const randomStream = inFile("packages/domain/src/RandomStream.ts")
 const sampler = inFile("packages/sampler/src/Sampler.ts")
@@ -150,6 +151,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "{ order: explored, evidence: stable }",
     "readings of row 19 swapped"
   ),
+
+  eventLog("return version === known ? null :", "return version !== undefined ? null :", "any version is read"),
 
   generator("(blocks + 1) | 0", "blocks | 0", "the blocks of a generator are not counted"),
   generator("encoder.encode(seed)", "encoder.encode(seed).slice(0, 1024)", "the end of a long name is not in the seed"),

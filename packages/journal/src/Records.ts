@@ -76,6 +76,6 @@ export const otherVersion = (
     file,
     sequence,
     detail:
-      `${field} is ${value === undefined ? "missing" : String(value)}, expected ${expected}. Start again with this version of ` +
+      `${field} is ${value === undefined ? "missing" : JSON.stringify(value)}, expected ${expected}. Start again with this version of ` +
       "inspo, or use the version that wrote the journal"
   })

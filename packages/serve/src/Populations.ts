@@ -1,7 +1,7 @@
 /** The populations of a server, by name: each takes commands in a scope of its own, and is closed with it. */
 import { type EventOf, type Learning, type Settings, Strategies } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
-import { Array as Arr, Context, Effect, Exit, Latch, Layer, Order, Schema, Scope, Semaphore } from "effect"
+import { Array as Arr, Context, Effect, Exit, Latch, Layer, Order, type Schema, Scope, Semaphore } from "effect"
 import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts"
 import * as Clock from "./internal/Clock.ts"
 import * as Differences from "./internal/Differences.ts"
