@@ -47,7 +47,7 @@ const readPackage = (folder: string): Package => {
 /** Every library that is published. */
 export const packages: ReadonlyArray<Package> = readdirSync(join(root, "packages"))
   .map((name) => join(root, "packages", name))
-  .filter((folder) => existsSync(join(folder, "src", "index.ts")))
+  .filter((folder) => existsSync(join(folder, "package.json")))
   .map(readPackage)
 
 /** The command line, the dashboard that it serves, and the studies that it makes. */
@@ -66,7 +66,7 @@ export const onNode20: ReadonlySet<string> = new Set([
   "successive-halving",
   "replay-buffer",
   "reward",
-  "http-client",
+  "http",
   "client",
   "reflection"
 ])
@@ -87,3 +87,10 @@ export const modules = ({ folder }: Package): ReadonlyArray<string> =>
     .filter((file) => file.endsWith(".ts"))
     .map((file) => file.slice(0, -".ts".length))
     .sort()
+
+/** What a package is imported by: its name, or the modules that it has instead of an index. */
+export const entries = (one: Package): ReadonlyArray<string> => {
+  const own = modules(one)
+  if (own.includes("index")) return [one.manifest.name]
+  return own.filter((module) => !module.includes("/")).map((module) => `${one.manifest.name}/${module}`)
+}

@@ -1,4 +1,4 @@
-import { PatientClient } from "@inspo/http-client"
+import { PatientClient } from "@inspo/http/client"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Redacted, Ref, Schema } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Guard } from "@inspo/http-server"
+import { Guard } from "@inspo/http/server"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 

@@ -14,7 +14,7 @@ export interface Address {
  *
  * @example
  * ```ts
- * import { Address } from "@inspo/http-client"
+ * import { Address } from "@inspo/http/client"
  *
  * const address = Address.parse("http://me:secret@127.0.0.1:8000/v1/") // shown: http://127.0.0.1:8000/v1
  * ```

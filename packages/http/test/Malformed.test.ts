@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Malformed } from "@inspo/http-server"
+import { Malformed } from "@inspo/http/server"
 import { Result, Schema } from "effect"
 
 const Body = Schema.Struct({

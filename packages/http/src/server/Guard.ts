@@ -2,8 +2,8 @@
 import { isIP } from "node:net"
 import { ByteSize, Effect, type Layer, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import * as ClientPermits from "./internal/ClientPermits.ts"
-import * as Upload from "./internal/Upload.ts"
+import * as ClientPermits from "../internal/ClientPermits.ts"
+import * as Upload from "../internal/Upload.ts"
 
 export interface Options {
   /**

@@ -1,4 +1,4 @@
-import { Address } from "@inspo/http-client"
+import { Address } from "@inspo/http/client"
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Redacted, Schema } from "effect"
 
