@@ -31,8 +31,8 @@ const leastMilliseconds = 30_000
 
 /** The tests that should notice a fault in a file, the quickest first. */
 const testsOf = (file: string): ReadonlyArray<string> => {
-  const [, name = "", , module = ""] = file.replace(/\.ts$/, "").split("/")
-  const own = `packages/${name}/test`
+  const [kind = "", name = "", , module = ""] = file.replace(/\.ts$/, "").split("/")
+  const own = `${kind}/${name}/test`
   const mirror = `${own}/${module}.test.ts`
   const laws = name === "coevolution" ? ["test/laws/golden", "test/laws"] : []
   if (file.startsWith("docs/")) return ["test/docs-examples/OwnEngine.test.ts"]
@@ -42,6 +42,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
 
 const copyRepository = (to: string): void => {
   for (const entry of [
+    "apps",
     "packages",
     "clients",
     "docs",

@@ -4,9 +4,10 @@ import { InstructionId } from "@inspo/domain/Instruction"
 import { drawSync } from "@inspo/domain/RandomStream"
 import { InstructionWeight, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
-import { Pruning, World } from "@inspo/simulation"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Effect, Random } from "effect"
+import * as Pruning from "../../../../apps/bench/src/simulation/Pruning.ts"
+import * as World from "../../../../apps/bench/src/simulation/World.ts"
 import { Server } from "./Server.ts"
 
 /** What becomes of a reward: when it comes, in cohorts from now, null for never; whether it is sent again; whether it fails. */

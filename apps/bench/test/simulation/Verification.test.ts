@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Verification } from "@inspo/simulation"
+import * as Verification from "../../src/simulation/Verification.ts"
 import { Verification as Rule } from "@inspo/verification"
 import { Array as Arr, Schema } from "effect"
 import { mean } from "simple-statistics"

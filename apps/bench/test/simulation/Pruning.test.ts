@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
 import { InstructionWeight } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
-import { Pruning, type World } from "@inspo/simulation"
 import { SuccessiveHalving } from "@inspo/successive-halving"
+import * as Pruning from "../../src/simulation/Pruning.ts"
+import type * as World from "../../src/simulation/World.ts"
 
 const common = { batchSize: 16, pruneEvery: 2, steps: 8 }
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
-import { World } from "@inspo/simulation"
+import * as World from "../../src/simulation/World.ts"
 import { mean, sampleVariance } from "simple-statistics"
 
 const Share = Schema.Literals([0, 0.2, 0.5, 1])
