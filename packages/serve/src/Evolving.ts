@@ -1,9 +1,7 @@
 /** Evolution in the background: whenever a population waits for a proposal, an optimizer is shown its work and asked for one. */
 import type { Learning, Refused } from "@inspo/cohorts"
-import { BudgetReached, type ConfigError } from "@inspo/coevolution"
-import * as Bookkeeping from "@inspo/coevolution/Bookkeeping"
-import * as OptimizerCalls from "@inspo/coevolution/OptimizerCalls"
 import { Journal, type JournalError } from "@inspo/journal"
+import { Bookkeeping, OptimizerCalls } from "@inspo/ledger"
 import {
   CandidateLint,
   type Proposal,
@@ -144,15 +142,15 @@ const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer
 const isAnswer = (kind: ProposerErrorKind): boolean =>
   kind === "refused" || kind === "empty" || kind === "cut" || kind === "no-candidates"
 
-const told = (failure: ProposerError | BudgetReached | ConfigError | JournalError): Omit<Degraded, "since"> =>
-  failure instanceof BudgetReached
+const told = (failure: ProposerError | OptimizerCalls.CallError): Omit<Degraded, "since"> =>
+  failure._tag === "BudgetReached"
     ? {
         reason: `evolution has spent its budget: ${failure.spent} of ${failure.limit} US dollars`,
         remedy: "Raise the population's budget, or that of the server's optimizer; the population goes on as it is"
       }
-    : isUnpriced(failure)
+    : failure._tag === "UnknownPrice"
       ? {
-          reason: `evolution may spend ${failure.value} US dollars, and the price of the optimizer's model is not known`,
+          reason: `evolution may spend ${failure.limit} US dollars, and the price of the optimizer's model is not known`,
           remedy:
             "Give its price under optimizer.prices of the server's config file, or leave out both budgets: budgetUsd of the population and of the optimizer"
         }
@@ -160,9 +158,6 @@ const told = (failure: ProposerError | BudgetReached | ConfigError | JournalErro
           reason: failure.message,
           remedy: "Fix what the reason names. The optimizer is asked again by itself, at the latest after an hour"
         }
-
-const isUnpriced = (failure: ProposerError | ConfigError | JournalError): failure is ConfigError =>
-  failure._tag === "ConfigError" && failure.field === "budget.usd"
 
 /** Hands in what keeps the rules. */
 const propose = Effect.fnUntraced(function* (

@@ -81,6 +81,19 @@ export const nodeRange = (name: string): string => (onNode20.has(name) ? ">=20" 
 export const dependenciesWithin = ({ dependencies = {} }: Manifest): ReadonlyArray<string> =>
   Object.keys(dependencies).flatMap((name) => (name.startsWith("@inspo/") ? [name.slice("@inspo/".length)] : []))
 
+/** A package's own name and those of all workspace packages that are installed with it, without the scope. */
+export const installedWith = (name: string): ReadonlySet<string> => {
+  const found = new Set([name])
+  for (const one of found) for (const other of dependenciesWithin(manifestOf(one))) found.add(other)
+  return found
+}
+
+const manifestOf = (name: string): Manifest => {
+  const one = published.find((other) => other.name === name)
+  if (one === undefined) throw new Error(`no package of the workspace is named ${name}`)
+  return one.manifest
+}
+
 /** The modules of a folder below `src`, as paths without the ending. */
 export const modules = ({ folder }: Package): ReadonlyArray<string> =>
   readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" })

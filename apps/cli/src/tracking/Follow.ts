@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path"
 import type { RunEvent } from "@inspo/coevolution"
 import type { Degradation } from "@inspo/coevolution/Degradation"
-import * as Ledger from "@inspo/coevolution/Ledger"
+import * as Ledger from "@inspo/ledger/Ledger"
 import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 import { Journal, type JournalError } from "@inspo/journal"

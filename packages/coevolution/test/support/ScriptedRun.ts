@@ -1,6 +1,5 @@
 import {
   type Algorithm,
-  type Ledger,
   Presets,
   type RunData,
   run,
@@ -8,6 +7,7 @@ import {
   type RunState,
   Strategies
 } from "@inspo/coevolution"
+import type { Ledger } from "@inspo/ledger"
 import { WorldQuestion } from "@inspo/datasets"
 import { Engine } from "@inspo/engine"
 import type { Journal } from "@inspo/journal"

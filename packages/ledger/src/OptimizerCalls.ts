@@ -1,12 +1,21 @@
 import { Journal, type JournalError, Records } from "@inspo/journal"
 import { type MakeCall, OptimizerAnswer, type ProposerError, Spent } from "@inspo/reflection"
-import { Effect, Result } from "effect"
+import { Effect, Result, Schema } from "effect"
 import type { Bookkeeping, BudgetReached } from "./Bookkeeping.ts"
-import { type ConfigError, unknownPrice } from "./ConfigError.ts"
 import * as Ledger from "./Ledger.ts"
 
+/** A limit in US dollars cannot be kept, because the price of the model that would be called is not known. */
+export class UnknownPrice extends Schema.TaggedError<UnknownPrice>()("UnknownPrice", { limit: Schema.Finite }) {
+  override get message() {
+    return (
+      `budget: the limit is ${this.limit} US dollars, expected none, because the price of the optimizer's model is not ` +
+      "known. Give its price, or limit tokens instead"
+    )
+  }
+}
+
 /** What can keep a call from being made. */
-export type CallError = BudgetReached | JournalError | ConfigError
+export type CallError = BudgetReached | JournalError | UnknownPrice
 
 /**
  * Makes the calls to an optimizer: each is booked, and its answer is kept in the journal's records on arrival, so that a
@@ -20,7 +29,7 @@ export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping) {
       const call = { step, key: `${key}/${attempt}` }
       const { usd } = bookkeeping.limits
       if (usd !== null && atMost.usd === null)
-        return bookkeeping.once(records, { ...call, payment: null }, Effect.fail(unknownPrice("optimizer", usd)))
+        return bookkeeping.once(records, { ...call, payment: null }, Effect.fail(new UnknownPrice({ limit: usd })))
       const payment = { phase, need: Ledger.needs.call, most: Ledger.ofSpent(atMost), cost }
       return bookkeeping.once(records, { ...call, payment }, ask)
     }

@@ -74,7 +74,7 @@ export const needs = {
  *
  * @example
  * ```ts
- * import { Ledger } from "@inspo/coevolution"
+ * import { Ledger } from "@inspo/ledger"
  *
  * const budget = { usd: null, rollouts: 1000, tokens: null, minutes: null }
  * const spent = { ...Ledger.nothing, rollouts: 960 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Ledger } from "@inspo/coevolution"
+import { Ledger } from "@inspo/ledger"
 import { Schema } from "effect"
 
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
