@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { parse } from "yaml"
-import { isAllowed, missingFrom, packagesOf } from "./support/Licenses.ts"
+import { isAllowed, missingFrom, packagesOf } from "../../tools/licenses/Licenses.ts"
 import { installedWith, root } from "./support/Workspace.ts"
 
 const read = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, file: string): S["Type"] =>

@@ -13,7 +13,7 @@ import { Deferred, Effect, FileSystem, Hash, Layer, Option } from "effect"
 import { type LoadedData, loadData } from "../../../apps/cli/src/config/Data.ts"
 import { fromInput } from "../../../apps/cli/src/config/Input.ts"
 import { session } from "../../../apps/cli/src/run/Session.ts"
-import { tinyRun, writeTinyModel } from "../../cli/TinyModel.ts"
+import { tinyRun, writeTinyModel } from "../../../test/cli/TinyModel.ts"
 
 /** The embedded engine runs a tiny model; a script in its place is faster. */
 export type EngineName = "scripted" | "embedded"

@@ -4,12 +4,21 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as fc from "fast-check"
-import { endAll } from "../cli/Inspo.ts"
-import { report as reportAttack } from "./support/Attacks.ts"
-import { attackAll } from "./support/AttackedServer.ts"
-import { mutated, plain } from "./support/Hostile.ts"
-import { show } from "./support/Message.ts"
-import { concurrency, growth, kinds, prepare, type Server, settle, start, warm } from "./support/Servers.ts"
+import { endAll } from "../../test/cli/Inspo.ts"
+import { report as reportAttack } from "../../test/fuzz/support/Attacks.ts"
+import { attackAll } from "../../test/fuzz/support/AttackedServer.ts"
+import { mutated, plain } from "../../test/fuzz/support/Hostile.ts"
+import { show } from "../../test/fuzz/support/Message.ts"
+import {
+  concurrency,
+  growth,
+  kinds,
+  prepare,
+  type Server,
+  settle,
+  start,
+  warm
+} from "../../test/fuzz/support/Servers.ts"
 
 /** What a server did. */
 interface Figures {

@@ -1,12 +1,12 @@
-/** Takes the pictures of a served population for docs/dashboard: `node test/browser/servedScreenshots.ts`, with `--out DIR` elsewhere. */
+/** Takes the pictures of a served population for docs/dashboard: `node tools/screenshots/served.ts`, with `--out DIR` elsewhere. */
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { endAll } from "../cli/Inspo.ts"
-import { launch, open } from "./support/Browser.ts"
-import { better, converse, make, propose, seed, serve, worse } from "./support/Served.ts"
+import { endAll } from "../../test/cli/Inspo.ts"
+import { launch, open } from "../../test/browser/support/Browser.ts"
+import { better, converse, make, propose, seed, serve, worse } from "../../test/browser/support/Served.ts"
 
 const { values } = parseArgs({
   options: { out: { type: "string", default: fileURLToPath(new URL("../../docs/dashboard", import.meta.url)) } }

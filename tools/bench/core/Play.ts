@@ -13,7 +13,7 @@ import {
 import { Question } from "@inspo/domain"
 import { InstructionWeight } from "@inspo/population"
 import { Array as Arr } from "effect"
-import * as Environment from "../../laws/support/Environment.ts"
+import * as Environment from "../../../test/laws/support/Environment.ts"
 
 export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
   "bottom-half": Presets.paper,

@@ -2,7 +2,7 @@
  * Takes what a run holds in memory while it goes on: one session of many of the smallest steps there are, with a real
  * journal, and a second session that resumes it. A run of any length has to take the same.
  *
- *     node test/bench/memory.ts [STEPS] [scripted|embedded]
+ *     node tools/bench/memory.ts [STEPS] [scripted|embedded]
  *
  * The first line is JSON, a table follows. Exits with 1 when a limit is missed.
  */

@@ -8,7 +8,7 @@
  * Before that, 20,000 requests, eight at a time: what one costs the server of processor time and memory, which a busy machine
  * hardly changes. With 0 seconds that is all.
  *
- *     node test/bench/serve.ts [SECONDS] [RATE] [sqlite|postgres]
+ *     node tools/bench/serve.ts [SECONDS] [RATE] [sqlite|postgres]
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of docs/dashboard: `node test/browser/screenshots.ts RUN_DIR…` shows the first of these runs, beside the
+ * Takes the pictures of docs/dashboard: `node tools/screenshots/runs.ts RUN_DIR…` shows the first of these runs, beside the
  * others. With `--out DIR` they go elsewhere, with `--whole` they show pages from top to bottom, and `--view NAME` takes one.
  */
 import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises"
@@ -8,8 +8,8 @@ import { basename, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import type { Browser, Page } from "playwright-core"
-import { endAll, inspo } from "../cli/Inspo.ts"
-import { dashboard, landmark, launch, open } from "./support/Browser.ts"
+import { endAll, inspo } from "../../test/cli/Inspo.ts"
+import { dashboard, landmark, launch, open } from "../../test/browser/support/Browser.ts"
 
 /** The widths of a phone, a laptop and a wall in CSS pixels; a wall is drawn with fewer pixels, which are enough to judge it. */
 const sizes = [

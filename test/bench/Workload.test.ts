@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { judge } from "./Comparison.ts"
-import { Machine } from "./Machine.ts"
-import { measure } from "./Workload.ts"
+import { judge } from "../../tools/bench/check/Comparison.ts"
+import { Machine } from "../../tools/bench/check/Machine.ts"
+import { measure } from "../../tools/bench/check/Workload.ts"
 
 /** A machine on which a calibration takes so long, and how work passes its time. */
 const machine = (calibration: number) => {

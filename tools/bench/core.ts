@@ -4,7 +4,7 @@
  * - selection, attribution and pruning of one step, and how they grow with the batch;
  * - `apply` over the events of a whole run, and its memory.
  *
- *     node test/bench/core.ts [steps]
+ *     node tools/bench/core.ts [steps]
  *
  * The first line is JSON, a table follows. Exits with 1 when a limit is missed.
  */

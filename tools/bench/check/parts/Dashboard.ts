@@ -7,7 +7,7 @@ import { index, select } from "@inspo/dashboard/projection/Trajectories"
 import * as Runs from "@inspo/dashboard/Runs"
 import { Context, Effect, FileSystem, Layer } from "effect"
 import * as Catalog from "../../../../apps/cli/src/dashboard/Catalog.ts"
-import { syntheticRun } from "../../../browser/support/SyntheticRun.ts"
+import { syntheticRun } from "../../../../test/browser/support/SyntheticRun.ts"
 import { measure } from "../Workload.ts"
 
 const part = "dashboard"

@@ -12,7 +12,7 @@ import {
   type Level,
   passes,
   update
-} from "./Comparison.ts"
+} from "../../tools/bench/check/Comparison.ts"
 
 const between = (minimum: number, maximum: number) => Schema.Finite.check(Schema.isBetween({ minimum, maximum }))
 const Value = between(1e-3, 1e3)

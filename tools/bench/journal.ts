@@ -4,7 +4,7 @@
  * - a step of 2,560 trajectories × 1,500 tokens, ten steps in a row, and how large a trajectory is on the disk;
  * - all that a default run writes, written once more, as a share of the time of that run.
  *
- *     node test/bench/journal.ts [preset or directory of a finished run]
+ *     node tools/bench/journal.ts [preset or directory of a finished run]
  *
  * The first line is JSON, a table follows. Exits with 1 when a limit is missed.
  */

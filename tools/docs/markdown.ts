@@ -1,5 +1,5 @@
 /** Markdown as the pages of docs/reference hold it. */
-const note = "This page is made by `node test/docs/main.ts`; a test fails when it is out of date."
+const note = "This page is made by `node tools/docs/main.ts`; a test fails when it is out of date."
 
 /** A page; its parts stand apart. */
 export const page = (title: string, ...parts: ReadonlyArray<string>): string =>

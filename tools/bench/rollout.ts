@@ -4,7 +4,7 @@
  * another process. Each case runs in a process of its own; seconds are of its processor, which a busy machine does not
  * stretch as it does the clock. Ends with how the cost grows with the questions.
  *
- *     node test/bench/rollout.ts [CASE …]
+ *     node tools/bench/rollout.ts [CASE …]
  *
  * The first line is JSON, a table follows. Exits with 1 when a limit is missed.
  */

@@ -2,7 +2,7 @@
  * Asks the tests of the pure packages whether they would notice a fault: plants the listed mutations one at a time in a
  * copy of the repository and runs the tests that should fail.
  *
- *     node test/mutation/main.ts [part of a file name]
+ *     node tools/mutation/main.ts [part of a file name]
  *
  * Prints one line of JSON and a table. Exits with 1 when less than 90 % are noticed, or when a mutation no longer fits
  * the source.
@@ -48,6 +48,7 @@ const copyRepository = (to: string): void => {
     "docs",
     "examples",
     "test",
+    "tools",
     "package.json",
     "tsconfig.base.json",
     "tsconfig.json",

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { text } from "node:stream/consumers"
 import { Schema } from "effect"
-import { isAllowed, Listed, missingFrom, packagesOf, Sbom } from "./support/Licenses.ts"
+import { isAllowed, Listed, missingFrom, packagesOf, Sbom } from "./Licenses.ts"
 
 const [sbom] = process.argv.slice(2)
 const packages = packagesOf(Schema.decodeSync(Schema.fromJsonString(Listed))(await text(process.stdin)))
