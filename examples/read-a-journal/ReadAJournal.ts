@@ -1,4 +1,5 @@
-import { EventLog, Ledger, Projection, type RunEvent } from "@inspo/coevolution"
+import { EventLog, Projection, type RunEvent } from "@inspo/coevolution"
+import { Ledger } from "@inspo/ledger"
 import { Group } from "@inspo/domain"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Effect } from "effect"

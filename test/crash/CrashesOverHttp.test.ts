@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { RandomStream } from "@inspo/domain"
-import { Random } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../cli/FreePort.ts"
 import { goOn, Tally, undisturbedRun } from "./support/Chain.ts"
@@ -36,7 +35,7 @@ afterAll(async () => {
 
 const draw = (seed: number, run: number, attempt: number) => {
   const integer = (name: string, below: number) =>
-    RandomStream.drawSync(seed, ["http", run, attempt, name], Random.nextIntBetween(0, below))
+    RandomStream.make(seed, ["http", run, attempt, name]).nextIntBetween(0, below)
   return { victim: victims[integer("victim", victims.length)] ?? "both", after: 600 + integer("after", 3000) }
 }
 

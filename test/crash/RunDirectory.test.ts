@@ -1,11 +1,10 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { gunzipSync } from "node:zlib"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
-import * as Ledger from "@inspo/coevolution/Ledger"
+import * as Ledger from "@inspo/ledger/Ledger"
 import { Journal } from "@inspo/journal"
 import { Effect, Option, Schedule } from "effect"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
@@ -155,23 +154,24 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
   })
 })
 
-describe("a run directory of an earlier version", { timeout: 120_000, tags: "runs" }, () => {
-  it("is refused with the remedy where its events do not say all that was decided", async () => {
-    const old = at("old")
-    await mkdir(old)
-    const fixture = (name: string) => readFile(new URL(`fixtures/before-new-keys/${name}`, import.meta.url))
-    for (const name of ["config.json", "outcome.json"]) await writeFile(join(old, name), await fixture(name))
-    await writeFile(join(old, "journal.sqlite"), gunzipSync(await fixture("journal.sqlite.gz")))
-    await writeFile(join(old, "report.md"), "")
+describe("a run directory of another version", { timeout: 120_000, tags: "runs" }, () => {
+  it("is refused with the setting, its value, what is expected and the remedy", async () => {
+    const other = at("other")
+    await cp(at("whole"), other, { recursive: true })
+    const config: { readonly population: object } = JSON.parse(await readFile(join(other, "config.json"), "utf8"))
+    await writeFile(
+      join(other, "config.json"),
+      JSON.stringify({ ...config, population: { ...config.population, window: "long" } })
+    )
     for (const refused of [
-      run(Effect.flip(show({ directory: old, json: true }))),
-      run(Effect.flip(resume({ ...quietly, directory: old }))),
-      run(Effect.flip(replay({ directory: old, json: true })))
-    ]) {
-      const { message } = await refused
-      assert.include(message, "event 0: this RunStarted is of version 1")
-      assert.include(message, "start it again from its config.json")
-    }
+      run(Effect.flip(show({ directory: other, json: true }))),
+      run(Effect.flip(resume({ ...quietly, directory: other }))),
+      run(Effect.flip(replay({ directory: other, json: true })))
+    ])
+      assert.match(
+        (await refused).message,
+        /population\.window is "long", expected .+\. Start the run again, or use the version of inspo that wrote it/u
+      )
   })
 })
 

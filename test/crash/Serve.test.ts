@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { RandomStream } from "@inspo/domain"
 import * as postgres from "@inspo/journal/postgres"
 import * as sqlite from "@inspo/journal/sqlite"
-import { Random, Schema } from "effect"
+import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
 import { freePort } from "../cli/FreePort.ts"
@@ -81,8 +81,7 @@ const startClients = (prefix: string, urls: ReadonlyArray<string>) => {
 
 const drawing = (seed: number, name: string) => {
   let drawn = 0
-  return (below: number) =>
-    RandomStream.drawSync(seed, ["serve", name, drawn++], Random.nextIntBetween(0, below, { halfOpen: true }))
+  return (below: number) => RandomStream.make(seed, ["serve", name, drawn++]).nextIntBetween(0, below - 1)
 }
 
 const population = "/v1/populations/default"

@@ -3,7 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { configKeys } from "../../apps/cli/src/config/ConfigKeys.ts"
-import { pages } from "./pages.ts"
+import { pages } from "../../tools/docs/pages.ts"
 
 const directory = new URL("../../docs/reference/", import.meta.url)
 
@@ -16,7 +16,7 @@ describe("docs/reference", () => {
         assert.strictEqual(
           yield* Effect.promise(() => readFile(new URL(name, directory), "utf8")),
           text,
-          `docs/reference/${name} is out of date; renew it with: node test/docs/main.ts`
+          `docs/reference/${name} is out of date; renew it with: node tools/docs/main.ts`
         )
     }).pipe(Effect.provide(NodeServices.layer))
   )

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type BudgetReached, EventLog, Ledger, type RunEvent } from "@inspo/coevolution"
+import { EventLog, type RunEvent } from "@inspo/coevolution"
+import type { BudgetReached } from "@inspo/ledger/Bookkeeping"
+import { Ledger } from "@inspo/ledger"
 import { JudgeCost, join, local, type RunConfig } from "@inspo/config"
 import { maximumTokens } from "@inspo/coevolution/Algorithm"
 import { Spent } from "@inspo/domain"

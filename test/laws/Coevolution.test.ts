@@ -46,6 +46,7 @@ const everything = [
   "StepPlanned",
   "Pruned",
   "CandidatesProposed",
+  "VerificationBegun",
   "ParentsChosen",
   "CandidatesVerified",
   "VerificationContinued",
@@ -103,6 +104,7 @@ const begin = (
     algorithm,
     strategies: Strategies.identities(real.setting.strategies),
     engine: "scripted",
+    tokenizer: "scripted",
     data: "scripted",
     search: "passages",
     code: "test"
@@ -184,7 +186,7 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
         if (real.state.population.members.some(({ stale }) => stale)) see("a stale weight")
         if (event._tag === "PopulationRefilled" && event.shortfall > 0) see("a shortfall")
         if (event._tag === "CandidatesProposed" && event.round > 1) see("a second round")
-        if (event._tag === "StepPlanned" && real.state.inSteps !== null) see("a step with candidates in it")
+        if (event._tag === "StepPlanned" && real.state.evolution !== null) see("a step with candidates in it")
         if (event._tag === "CandidatesVerified" && event.batch > 0) {
           see("a second batch")
           if (command._tag === "Verify" && command.remaining.length < command.candidates.length)

@@ -4,7 +4,7 @@ import { type Instruction, Question, RandomStream } from "@inspo/domain"
 import { InstructionWeight, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { SuccessiveHalving } from "@inspo/successive-halving"
-import { Array as Arr, Effect, Random, Schema } from "effect"
+import { Array as Arr, Schema } from "effect"
 import { instructions } from "./support/Trace.ts"
 
 const minimumGroups = 4
@@ -48,10 +48,10 @@ const rewarded = (
   seed: number,
   step: number
 ): ReadonlyArray<InstructionWeight.Observed> => {
-  const luck = RandomStream.drawSync(seed, ["luck", step], Effect.replicateEffect(Random.next, assignment.length))
-  return Arr.zipWith(assignment, luck, (instructionId, point) => ({
+  const luck = RandomStream.make(seed, ["luck", step])
+  return assignment.map((instructionId) => ({
     instructionId,
-    rewards: Arr.of(point < (rateOf.get(instructionId) ?? 0) ? 1 : 0)
+    rewards: Arr.of(luck.next() < (rateOf.get(instructionId) ?? 0) ? 1 : 0)
   }))
 }
 

@@ -90,7 +90,7 @@ describe("from rewards to parents", () => {
           const replaced = halving.replaced(
             population,
             weights,
-            parents.map(({ instruction }) => instruction.id)
+            new Set(parents.map(({ instruction }) => instruction.id))
           )
           assert.strictEqual(replaced.length, population.members.length - parents.length)
           for (const { certainty = 1, weight } of [...pruned, ...replaced])

@@ -9,7 +9,16 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { codeBlocks, promised, squash } from "./support/Example.ts"
 import { findNode, installNode, run } from "./support/Process.ts"
 import { type Published, publish } from "./support/Published.ts"
-import { modules, oldestNode22, onNode20, packages, published as all, readManifest, root } from "./support/Workspace.ts"
+import {
+  entries,
+  modules,
+  oldestNode22,
+  onNode20,
+  packages,
+  published as all,
+  readManifest,
+  root
+} from "./support/Workspace.ts"
 
 const asked = process.env["INSPO_PACK"] === "1"
 const why = asked ? "" : " (skipped: takes two minutes; set INSPO_PACK=1)"
@@ -127,13 +136,13 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
 
   for (const moduleResolution of ["nodenext", "bundler"]) {
     it(`has types for every module, by ${moduleResolution}`, async () => {
-      const entries = packages.flatMap((one) =>
+      const importable = packages.flatMap((one) =>
         modules(one)
           .filter((module) => !module.startsWith("internal/") && !module.includes("/internal/"))
           .map((module) => (module === "index" ? one.manifest.name : `${one.manifest.name}/${module}`))
       )
       // What resolves to no types is `any`, and has every member.
-      const lines = entries.map(
+      const lines = importable.map(
         (entry, index) => `import * as m${index} from "${entry}"\n// @ts-expect-error\nm${index}.isNoMemberOfIt`
       )
       await writeFile(join(published.project, "types.mts"), `${lines.join("\n")}\n`)
@@ -160,7 +169,10 @@ describe.skipIf(!asked)(`packages as published${why}`, { timeout: 120_000 }, () 
   }
 
   it("tree-shakes: what is not used is not bundled", async () => {
-    const unused = packages.map(({ manifest }) => `import "${manifest.name}"`).join("\n")
+    const unused = packages
+      .flatMap(entries)
+      .map((entry) => `import "${entry}"`)
+      .join("\n")
     assert.strictEqual(squash(await bundle(unused)), "")
     const stream = await bundle(
       'import { QuestionStream } from "@inspo/sampler"\nexport const { batch } = QuestionStream'

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { parse } from "yaml"
-import { isAllowed, missingFrom, packagesOf } from "./support/Licenses.ts"
-import { root } from "./support/Workspace.ts"
+import { isAllowed, missingFrom, packagesOf } from "../../tools/licenses/Licenses.ts"
+import { installedWith, root } from "./support/Workspace.ts"
 
 const read = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, file: string): S["Type"] =>
   Schema.decodeUnknownSync(schema)(parse(readFileSync(join(root, file), "utf8")))
@@ -42,6 +42,15 @@ describe("what is installed", () => {
 
   it("holds no client of Redis, which nothing here speaks to", () => {
     assert.isEmpty(Object.keys(lock.packages).filter((name) => /^(?:io|@)?redis[@/]/u.test(name)))
+  })
+})
+
+describe("the instruction server", () => {
+  it("installs no run, no agent and no engine", () => {
+    const forbidden = [...installedWith("serve")].filter((name) =>
+      /^(?:coevolution|rollout|engine(?:-.+)?)$/u.test(name)
+    )
+    assert.isEmpty(forbidden)
   })
 })
 

@@ -12,7 +12,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { RandomStream } from "@inspo/domain"
 import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
 import { estimate } from "@inspo/statistics/Exact"
-import { Array as Arr, Console, Effect, FileSystem, Path, Random, Schema, Stream } from "effect"
+import { Array as Arr, Console, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
@@ -29,7 +29,8 @@ const tasks = { format, arithmetic }
 
 /** Decisions come after as many steps in every run; a population that is static has none to make. */
 const population = ({ instructions: [plain], sentences }: Task, arm: Arm, seed: number, steps: number) => {
-  const variants = RandomStream.drawSync(seed, ["variants"], Random.shuffle(sentences))
+  const variants = RandomStream.make(seed, ["variants"])
+    .shuffle(sentences)
     .slice(0, 3)
     .map((sentence) => `${plain} ${sentence}`)
   return {

@@ -1,11 +1,12 @@
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { type Algorithm, Presets, Strategies, Weighing } from "@inspo/coevolution"
-import { Pruning, type World } from "@inspo/simulation"
 import { Array as Arr, Effect } from "effect"
 import { median } from "simple-statistics"
 import type { Host } from "./Host.ts"
 import { proportion } from "@inspo/statistics/Exact"
 import { markdown, type Need, type PruningResult, type RuleResult, type WorldResult } from "./PruningResult.ts"
+import * as Pruning from "./simulation/Pruning.ts"
+import type * as World from "./simulation/World.ts"
 import { assertSimulations, save, type SimulationInput } from "./Simulations.ts"
 
 /**

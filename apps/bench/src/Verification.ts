@@ -1,6 +1,6 @@
 import { type Algorithm, Plan, Presets, Strategies } from "@inspo/coevolution"
 import { QuestionId } from "@inspo/domain/Question"
-import { Verification as Simulation } from "@inspo/simulation"
+import * as Simulation from "./simulation/Verification.ts"
 import { Verification } from "@inspo/verification"
 import { Array as Arr, Effect } from "effect"
 import type { Host } from "./Host.ts"

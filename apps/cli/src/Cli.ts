@@ -92,14 +92,8 @@ function asksWizard(): boolean {
 }
 
 function invalidInvocation({ commandPath, errors }: CliError.ShowHelp): UsageError {
-  const former = errors.flatMap((error) => (error._tag === "UnknownSubcommand" ? [formerly[error.subcommand]] : []))[0]
-  const problem = former ?? errors.map(({ message }) => sentence(oneLine(message))).join(" ")
+  const problem = errors.map(({ message }) => sentence(oneLine(message))).join(" ")
   return new UsageError({ problem: `${problem} See \`${commandPath.join(" ")} --help\`.` })
-}
-
-/** What to type instead of a command that there was. */
-const formerly: Readonly<Record<string, string>> = {
-  diff: "`inspo diff` is part of show: type `inspo show FROM TO` to compare two runs or instructions."
 }
 
 function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure {

@@ -7,6 +7,7 @@ import { Presets, type RunConfig } from "@inspo/config"
 import { Effect } from "effect"
 import { assertToldInOneParagraph, inspo, patience, sets } from "../../../test/cli/Inspo.ts"
 import { named } from "../src/McpTools.ts"
+import type { Check } from "../src/preflight/Check.ts"
 import * as Preflight from "../src/preflight/Preflight.ts"
 
 const program = fileURLToPath(new URL("../../../packages/mcp/test/support/program.ts", import.meta.url))
@@ -29,7 +30,7 @@ describe("the tools of rollout.mcp", () => {
 
   it.live("are looked for before a run begins, at each server by its name", () =>
     Effect.gen(function* () {
-      const cases: ReadonlyArray<readonly [RunConfig, Preflight.Check["status"], RegExp]> = [
+      const cases: ReadonlyArray<readonly [RunConfig, Check["status"], RegExp]> = [
         [calling(["echo"], there), "ready", /^rollout\.mcp answers, and has echo$/u],
         [calling(["search"], there), "ready", /nothing that is called/u],
         [calling(["abacus"], there), "failed", /"abacus", expected some of search, .*echo/u],

@@ -78,66 +78,7 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
           yield* PubSub.publish(news, { _tag: "Runs" })
       })
 
-      const open = Effect.fnUntraced(function* (entry: Entry) {
-        const opened = yield* Ref.get(entry.read)
-        if (opened !== null) return opened
-        const source = yield* catalog.open(entry.place)
-        return { source, record: RunRecord.empty(source.config), version: null }
-      })
-
-      /** Folds what is new in a run, and tells it. */
-      const refresh = Effect.fn("Runs.refresh")(function* (entry: Entry) {
-        const { place } = entry
-        const read = yield* open(entry)
-        const written = yield* read.source.written
-        const { version } = written
-        const isFirst = read.record.sequence === 0
-        const unchanged = !isFirst && version !== null && version === read.version
-        // What was opened while nothing wrote does not see what was written since.
-        if (!unchanged) yield* RcMap.invalidate(journals, read.source)
-        const events = unchanged
-          ? []
-          : yield* Effect.scoped(
-              Effect.flatMap(RcMap.get(journals, read.source), (journal) =>
-                EventLog.readFrom(journal, read.record.sequence)
-              )
-            ).pipe(
-              // What could not be opened is tried again the next time.
-              Effect.tapError(() => RcMap.invalidate(journals, read.source)),
-              // A run that is about to begin has a directory before it has a journal.
-              Effect.catchIf(
-                ({ reason }) => isFirst && reason === "missing",
-                () => Effect.succeed([])
-              )
-            )
-        // Events that are not of one piece make no record.
-        const record = yield* Effect.try({
-          try: () => (events.length === 0 ? read.record : RunRecord.observe(read.record, events)),
-          catch: (cause) => new Unreadable({ problem: cause instanceof Error ? cause.message : String(cause) })
-        })
-        yield* Ref.set(entry.read, { source: read.source, record, version })
-        const view = Run.run(place, record, written, yield* Clock.currentTimeMillis)
-        const before = yield* Ref.getAndSet(entry.view, view)
-        const isNews =
-          events.length > 0 ||
-          before.status !== view.status ||
-          // A finished run still gets its baseline and its report.
-          (view.status === "finished" && before.version !== version)
-        if (isNews) yield* PubSub.publish(news, { _tag: "Run", run: view })
-      })
-
-      /** The same, one at a time; a run that cannot be read is told as one. */
-      const follow = (entry: Entry) =>
-        refresh(entry).pipe(
-          Effect.catch(({ message }) =>
-            Effect.gen(function* () {
-              const before = yield* Ref.getAndSet(entry.view, Run.unread(entry.place, message))
-              if (before.problem !== message)
-                yield* PubSub.publish(news, { _tag: "Run", run: Run.unread(entry.place, message) })
-            })
-          ),
-          Semaphore.withPermit(entry.turn)
-        )
+      const follow = following({ catalog, journals, news })
 
       const poll = Effect.gen(function* () {
         for (const entry of (yield* Ref.get(entries)).values()) yield* follow(entry)
@@ -170,6 +111,78 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
         changes: Stream.fromPubSub(news)
       })
     })
+  )
+
+/** The journals that are open; they stay so for a while after their last use. */
+type Journals = RcMap.RcMap<RunSource, Journal["Service"], JournalError>
+
+/** Folds what is new in a run, and publishes it. One at a time for each run; one that cannot be read is shown as such. */
+const following = ({
+  catalog,
+  journals,
+  news
+}: {
+  readonly catalog: RunCatalog["Service"]
+  readonly journals: Journals
+  readonly news: PubSub.PubSub<Change>
+}) => {
+  const open = Effect.fnUntraced(function* (entry: Entry) {
+    const opened = yield* Ref.get(entry.read)
+    if (opened !== null) return opened
+    const source = yield* catalog.open(entry.place)
+    return { source, record: RunRecord.empty(source.config), version: null }
+  })
+
+  const refresh = Effect.fn("Runs.refresh")(function* (entry: Entry) {
+    const { place } = entry
+    const read = yield* open(entry)
+    const written = yield* read.source.written
+    const { version } = written
+    const isFirst = read.record.sequence === 0
+    const unchanged = !isFirst && version !== null && version === read.version
+    // What was opened while nothing wrote does not see what was written since.
+    if (!unchanged) yield* RcMap.invalidate(journals, read.source)
+    const events = unchanged ? [] : yield* newEvents(journals, read)
+    // Events that are not of one piece make no record.
+    const record = yield* Effect.try({
+      try: () => (events.length === 0 ? read.record : RunRecord.observe(read.record, events)),
+      catch: (cause) => new Unreadable({ problem: cause instanceof Error ? cause.message : String(cause) })
+    })
+    yield* Ref.set(entry.read, { source: read.source, record, version })
+    const view = Run.run(place, record, written, yield* Clock.currentTimeMillis)
+    const before = yield* Ref.getAndSet(entry.view, view)
+    const isNews =
+      events.length > 0 ||
+      before.status !== view.status ||
+      // A finished run still gets its baseline and its report.
+      (view.status === "finished" && before.version !== version)
+    if (isNews) yield* PubSub.publish(news, { _tag: "Run", run: view })
+  })
+
+  return (entry: Entry) =>
+    refresh(entry).pipe(
+      Effect.catch(({ message }) =>
+        Effect.gen(function* () {
+          const before = yield* Ref.getAndSet(entry.view, Run.unread(entry.place, message))
+          if (before.problem !== message)
+            yield* PubSub.publish(news, { _tag: "Run", run: Run.unread(entry.place, message) })
+        })
+      ),
+      Semaphore.withPermit(entry.turn)
+    )
+}
+
+/** The events that a record lacks. */
+const newEvents = (journals: Journals, { record, source }: Pick<ReadRun, "record" | "source">) =>
+  Effect.flatMap(RcMap.get(journals, source), (journal) => EventLog.readFrom(journal, record.sequence)).pipe(
+    Effect.scoped,
+    // What could not be opened is tried again the next time.
+    Effect.tapError(() => RcMap.invalidate(journals, source)),
+    // A run that is about to begin has a directory before it has a journal.
+    Effect.catchIf(
+      ({ reason }) => record.sequence === 0 && reason === "missing",
+      () => Effect.succeed([])
+    )
   )
 
 export const unreadable = ({ message }: JournalError): Unreadable => new Unreadable({ problem: message })

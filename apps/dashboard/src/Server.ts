@@ -1,4 +1,4 @@
-import { Credentials } from "@inspo/http-server"
+import { Credentials } from "@inspo/http/server"
 import { Effect, type FileSystem, Layer, type Path, type PlatformError, type Redacted } from "effect"
 import {
   type Etag,

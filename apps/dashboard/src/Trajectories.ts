@@ -6,7 +6,13 @@ import { Array as Arr, Context, Effect, FiberMap, Layer, Option, Schema, Struct 
 import { NotFound, Unreadable } from "./Api.ts"
 import * as Projection from "./projection/Trajectories.ts"
 import { type ReadRun, Runs, unreadable } from "./Runs.ts"
-import type { TrajectoryPage, TrajectoryQuery, TrajectoryRow, TrajectoryView } from "./view/TrajectoryView.ts"
+import type {
+  TrajectoryLine,
+  TrajectoryPage,
+  TrajectoryQuery,
+  TrajectoryRow,
+  TrajectoryView
+} from "./view/TrajectoryView.ts"
 
 /**
  * The trajectories of runs: listed from what the events tell, in pages; their texts read from the journal when they are
@@ -75,17 +81,7 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
         total: selected.length,
         all: indexed.index.rows.length,
         offset,
-        rows: rows.map((row) => {
-          const trace = traces.get(row.id)
-          return {
-            ...row,
-            text: clip(row.question === null ? null : (indexed.questions.get(row.question)?.question ?? null)),
-            answer: clip(trace?.answer ?? null),
-            toolCalls: row.toolCalls ?? trace?.toolCalls ?? null,
-            responseTokens: row.responseTokens ?? trace?.responseTokens ?? null,
-            modes: Projection.isFailure(row) && trace !== undefined ? modesOf(trace, indexed) : []
-          }
-        }),
+        rows: rows.map((row) => lineOf(row, traces.get(row.id), indexed)),
         sources: indexed.index.sources,
         instructions: indexed.index.instructions,
         diagnosed: { done: failures.filter(({ id }) => diagnoses.has(id)).length, of: failures.length },
@@ -103,28 +99,7 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
         decodeTrace(stored.value),
         ({ message }) => new Unreadable({ problem: `the trajectory ${trajectory} cannot be read: ${message}` })
       )
-      const question = indexed.questions.get(trace.questionId)
-      const row = indexed.index.rows.find((one) => one.id === trace.id)
-      const { failure, ...summary } = trace
-      return {
-        ...summary,
-        answer: shown(summary.answer),
-        transcript: summary.transcript.map((turn) => ({
-          ...turn,
-          text: PlainText.escape(turn.text),
-          observation: shown(turn.observation)
-        })),
-        failure: shown(failure ?? null),
-        purpose: trace.id.split("/")[0] ?? "",
-        step: row?.step ?? 0,
-        source: question?.dataSource ?? row?.source ?? null,
-        text: shown(question?.question ?? null),
-        goldenAnswers: (question?.goldenAnswers ?? []).map(PlainText.escape),
-        instruction: shown(
-          Projection.instructionText(run.record.lives, run.record.state.instructions, trace.instructionId)
-        ),
-        modes: trace.reward < 0.5 && !Trajectory.isFailed(trace) ? modesOf(trace, indexed) : []
-      }
+      return viewOf(trace, indexed, run)
     }, Effect.scoped)
 
     return Trajectories.of({ page, one })
@@ -177,6 +152,40 @@ const readTraces = Effect.fnUntraced(function* (journal: Journal["Service"], row
     )
   )
 })
+
+/** A trajectory as the list shows it. */
+const lineOf = (row: TrajectoryRow, trace: Trace | undefined, indexed: IndexedRun): TrajectoryLine => ({
+  ...row,
+  text: clip(row.question === null ? null : (indexed.questions.get(row.question)?.question ?? null)),
+  answer: clip(trace?.answer ?? null),
+  toolCalls: row.toolCalls ?? trace?.toolCalls ?? null,
+  responseTokens: row.responseTokens ?? trace?.responseTokens ?? null,
+  modes: Projection.isFailure(row) && trace !== undefined ? modesOf(trace, indexed) : []
+})
+
+/** A trajectory as it is shown in full. */
+const viewOf = (trace: Trace, indexed: IndexedRun, { record }: ReadRun): TrajectoryView => {
+  const question = indexed.questions.get(trace.questionId)
+  const row = indexed.index.rows.find((one) => one.id === trace.id)
+  const { failure, ...summary } = trace
+  return {
+    ...summary,
+    answer: shown(summary.answer),
+    transcript: summary.transcript.map((turn) => ({
+      ...turn,
+      text: PlainText.escape(turn.text),
+      observation: shown(turn.observation)
+    })),
+    failure: shown(failure ?? null),
+    purpose: trace.id.split("/")[0] ?? "",
+    step: row?.step ?? 0,
+    source: question?.dataSource ?? row?.source ?? null,
+    text: shown(question?.question ?? null),
+    goldenAnswers: (question?.goldenAnswers ?? []).map(PlainText.escape),
+    instruction: shown(Projection.instructionText(record.lives, record.state.instructions, trace.instructionId)),
+    modes: trace.reward < 0.5 && !Trajectory.isFailed(trace) ? modesOf(trace, indexed) : []
+  }
+}
 
 const diagnosisOf = (row: TrajectoryRow, trace: Trace | undefined, indexed: IndexedRun): Projection.Diagnosis => ({
   modes: trace !== undefined && Projection.isFailure(row) ? modesOf(trace, indexed) : [],

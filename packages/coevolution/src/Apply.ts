@@ -1,7 +1,8 @@
-import { type Experience, Group, InvalidInput, Invariant } from "@inspo/domain"
-import { InstructionWeight, Population } from "@inspo/population"
+import { type Experience, Group, InvalidInput, Invariant, type Question } from "@inspo/domain"
+import * as Evolution from "@inspo/evolution"
+import type { Group as Observed } from "@inspo/evolution/State"
+import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import { Round } from "@inspo/verification"
 import { Array as Arr, Effect, identity, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Algorithm } from "./Algorithm.ts"
@@ -62,9 +63,13 @@ export class IncoherentJournal extends Schema.TaggedError<IncoherentJournal>()("
 
 /** Whether an error says what is wrong with an event; any other is a fault of the program. */
 const isRefusal = (error: unknown): boolean =>
-  [RunState.UnexpectedEvent, RunState.UnknownName, InvalidInput.InvalidInput, Invariant.InvariantBroken].some(
-    (known) => error instanceof known
-  )
+  [
+    RunState.UnexpectedEvent,
+    RunState.UnknownName,
+    Evolution.UnexpectedEvent,
+    InvalidInput.InvalidInput,
+    Invariant.InvariantBroken
+  ].some((known) => error instanceof known)
 
 const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent): RunState.RunState => {
   switch (event._tag) {
@@ -75,9 +80,8 @@ const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent
       assertPhase(state, event, "Initialise")
       return {
         ...state,
+        ...Evolution.begin(event.instructions),
         instructions: event.instructions,
-        population: Population.make(event.instructions),
-        newcomers: event.instructions.map(({ id }) => id),
         phase: { _tag: "Checkpoint", following: { _tag: "Plan" } }
       }
     case "CheckpointSaved":
@@ -96,28 +100,25 @@ const applied = (algorithm: Algorithm, state: RunState.RunState, event: RunEvent
       return trained(algorithm, state, event)
     case "Validated":
       return validated(algorithm, state, event)
-    case "Pruned":
-      assertPhase(state, event, "Prune")
-      return afterPruning(algorithm, leave(state, event.pruned))
-    case "ParentsChosen":
-      assertPhase(state, event, "ChooseParents")
-      return {
-        ...state,
-        phase: { _tag: "Propose", evolution: { step: event.step, round: 1, parents: event.parents, verified: [] } }
-      }
     case "CandidatesProposed":
-      return proposed(algorithm, state, event)
+      return evolved(algorithm, state, { ...event, reflected: reflectedQuestions(state, event.failures) })
     case "CandidatesVerified":
-      return verified(state, event)
+      return {
+        ...evolved(algorithm, state, event),
+        spent: {
+          rollouts: { ...state.spent.rollouts, verification: state.spent.rollouts.verification + event.rollouts },
+          tokens: { ...state.spent.tokens, verification: state.spent.tokens.verification + event.tokens }
+        },
+        failed: fail(state.failed, "verification", event)
+      }
+    case "Pruned":
+    case "ParentsChosen":
+    case "VerificationBegun":
     case "VerificationContinued":
-      return continued(algorithm, state, event)
     case "CandidatesJudged":
-      return judged(state, event)
     case "PopulationRefilled":
-      return refilled(algorithm, state, event)
     case "EvolutionSkipped":
-      assertPhase(state, event, "Propose")
-      return afterEvolution(algorithm, state)
+      return evolved(algorithm, state, event)
     case "Evaluated":
       assertPhase(state, event, "Evaluate")
       return {
@@ -149,17 +150,15 @@ const validated = (
   algorithm: Algorithm,
   state: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "Validated" }>
-): RunState.RunState =>
-  afterValidation(
-    algorithm,
-    {
-      ...state,
-      spent: spend(state.spent, "evaluation", event),
-      failed: fail(state.failed, "evaluation", event),
-      validations: [...state.validations, ...validation(event)]
-    },
-    assertPhase(state, event, "Validate").score
-  )
+): RunState.RunState => {
+  assertPhase(state, event, "Validate")
+  return evolving(algorithm, {
+    ...state,
+    spent: spend(state.spent, "evaluation", event),
+    failed: fail(state.failed, "evaluation", event),
+    validations: [...state.validations, ...validation(event)]
+  })
+}
 
 /** Refuses an event that names an instruction which cannot be meant. */
 const assertKnown = (state: RunState.RunState, event: RunEvent): void => {
@@ -169,7 +168,7 @@ const assertKnown = (state: RunState.RunState, event: RunEvent): void => {
   }
   const ever = state.instructions.map(({ id }) => id)
   const living = Population.ids(state.population)
-  const verifying = state.inSteps === null ? [] : RunState.candidateInstructions(state.inSteps).map(({ id }) => id)
+  const verifying = RunState.candidateInstructions(state.evolution).map(({ id }) => id)
   switch (event._tag) {
     case "StepPlanned":
       return assertAll("instruction", [...living, ...verifying], event.assignment)
@@ -190,7 +189,7 @@ const assertKnown = (state: RunState.RunState, event: RunEvent): void => {
 /** The phase, if it is one in which the event can happen. */
 const assertPhase = <Tag extends RunState.Phase["_tag"]>(
   { phase }: RunState.RunState,
-  event: RunEvent,
+  event: { readonly _tag: string },
   ...tags: ReadonlyArray<Tag>
 ): Extract<RunState.Phase, { readonly _tag: Tag }> => {
   const isExpected = (some: RunState.Phase): some is Extract<RunState.Phase, { readonly _tag: Tag }> =>
@@ -206,16 +205,16 @@ const collected = (
 ): RunState.RunState => {
   const { plan } = assertPhase(state, event, "Collect")
   const { groups, step } = event
+  const observed = groups.map(groupOf)
   return {
-    ...state,
-    previousWeights: plan.weights,
-    population: InstructionWeight.observe(
+    ...Evolution.observe(
       Weighing.choices(algorithm),
-      state.population,
+      state,
       step,
-      credited(state, plan, groups)
+      state.evolution === null ? observed : planned(plan, groups),
+      credited(plan, observed)
     ),
-    newcomers: [],
+    previousWeights: plan.weights,
     buffer: ReplayBuffer.add(algorithm.buffer, state.buffer, step, experiences(step, groups)),
     course: groups.length === 0 ? state.course : Collapse.observe(state.course, { step, mean: meanReward(groups) }),
     spent: spend(state.spent, "train", event),
@@ -224,20 +223,29 @@ const collected = (
   }
 }
 
-/** The groups of the living, under the names of those who are credited with them. */
-const credited = (
-  { inSteps }: RunState.RunState,
-  { credit }: RunState.StepPlan,
-  groups: ReadonlyArray<Group.Group>
-): ReadonlyArray<Group.Group> => {
-  const candidates = new Set(inSteps === null ? [] : RunState.candidateInstructions(inSteps).map(({ id }) => id))
-  const own = groups.filter(({ instructionId }) => !candidates.has(instructionId))
-  if (credit === undefined) return own
+const groupOf = ({ dataSource, instructionId, questionId, rewards }: Group.Group): Observed => ({
+  instruction: instructionId,
+  question: questionId,
+  stratum: dataSource,
+  rewards,
+  missing: 0
+})
+
+/** A group for each planned question, in the order of the plan; without rewards where every trajectory failed. */
+const planned = (plan: RunState.StepPlan, groups: ReadonlyArray<Group.Group>): ReadonlyArray<Observed> => {
+  const key = (instruction: string, question: string) => JSON.stringify([instruction, question])
+  const known = new Map(groups.map((group) => [key(group.instructionId, group.questionId), groupOf(group)]))
+  return Invariant.zip(plan.questions, plan.assignment, "questions and instructions").map(
+    ([question, instruction]) =>
+      known.get(key(instruction, question)) ?? { instruction, question, stratum: "", rewards: [], missing: 0 }
+  )
+}
+
+/** The groups under the names of those who are credited with them; candidates of a trial are credited with nothing. */
+const credited = ({ credit }: RunState.StepPlan, groups: ReadonlyArray<Observed>): ReadonlyArray<Observed> => {
+  if (credit === undefined) return groups
   const creditTo = new Map(Object.entries(credit))
-  return own.map((group) => ({
-    ...group,
-    instructionId: Invariant.get(creditTo, group.instructionId, "the credit")
-  }))
+  return groups.map((group) => ({ ...group, instruction: creditTo.get(group.instruction) ?? group.instruction }))
 }
 
 /** What the groups of a step are remembered as. */
@@ -258,167 +266,75 @@ const trained = (
   before: RunState.RunState,
   event: Extract<RunEvent, { readonly _tag: "StepTrained" }>
 ): RunState.RunState => {
-  const { groups, plan } = assertPhase(before, event, Schedule.trains(algorithm, event.step) ? "Train" : "PlanTraining")
+  assertPhase(before, event, Schedule.trains(algorithm, event.step) ? "Train" : "PlanTraining")
   const state = { ...before, step: event.step }
-  const score = state.inSteps === null ? null : { plan, groups }
   return Schedule.validates(algorithm, state.step)
-    ? { ...state, phase: { _tag: "Validate", score } }
-    : afterValidation(algorithm, state, score)
+    ? { ...state, phase: { _tag: "Validate" } }
+    : evolving(algorithm, state)
 }
 
-/** While candidates are verified in steps, no instruction is pruned and nothing else evolves. */
-const afterValidation = (
+/** Evolution after a step; while candidates are verified in steps, no instruction is pruned and nothing else evolves. */
+const evolving = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState =>
+  following(algorithm, Evolution.endUnit(Schedule.ofEvolution(algorithm), state))
+
+/** What an event of evolution makes of the run. */
+const evolved = (
   algorithm: Algorithm,
   state: RunState.RunState,
-  score: RunState.Collected | null
-): RunState.RunState =>
-  score === null || state.inSteps === null
-    ? beforePruning(algorithm, state)
-    : { ...state, phase: { _tag: "Score", verifying: state.inSteps, ...score } }
-
-const beforePruning = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState =>
-  Schedule.prunes(algorithm, state.step) && state.population.members.length > algorithm.population.parents
-    ? { ...state, phase: { _tag: "Prune" } }
-    : afterPruning(algorithm, state)
-
-const afterPruning = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState =>
-  Schedule.evolves(algorithm, state.step)
-    ? { ...state, phase: { _tag: "ChooseParents" } }
-    : afterEvolution(algorithm, state)
-
-const proposed = (
-  algorithm: Algorithm,
-  state: RunState.RunState,
-  event: Extract<RunEvent, { readonly _tag: "CandidatesProposed" }>
+  event: Evolution.EvolutionEvent
 ): RunState.RunState => {
-  const { evolution } = assertPhase(state, event, "Propose")
-  const { candidates, failures, parent } = event
-  const verifying: RunState.Verifying = {
-    evolution,
-    parent,
-    candidates,
-    reflected: reflectedQuestions(state, failures),
-    round: Round.begin(candidates.length)
+  assertPhase(state, event, "Evolve")
+  if (!Evolution.isPending(state, event))
+    throw new RunState.UnexpectedEvent({ event: event._tag, phase: Evolution.pending(state) })
+  const after = Evolution.apply(Schedule.ofEvolution(algorithm), state, event)
+  switch (event._tag) {
+    case "Pruned":
+      return following(algorithm, { ...after, departed: departed(state, event.pruned) })
+    case "PopulationRefilled":
+      return following(algorithm, {
+        ...after,
+        departed: departed(state, event.replaced),
+        instructions: [...state.instructions, ...event.accepted.map(({ instruction }) => instruction)]
+      })
+    default:
+      return following(algorithm, after)
   }
-  if (candidates.length === 0 || algorithm.verification.samples === 0)
-    return { ...state, phase: { _tag: "Judge", ...verifying } }
-  return Schedule.reuses(algorithm)
-    ? afterEvolution(algorithm, { ...state, inSteps: verifying })
-    : { ...state, phase: { _tag: "Verify", ...verifying } }
+}
+
+/** Evolution goes on until nothing is due, or until it waits for the groups of the next step. */
+const following = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState => {
+  const rested = Evolution.rest(state)
+  const pending = Evolution.pending(rested)
+  return pending === "Nothing" || (pending === "PairedTrial" && Schedule.reuses(algorithm))
+    ? afterEvolution(algorithm, rested)
+    : { ...rested, phase: { _tag: "Evolve" } }
 }
 
 /** The questions that candidates were written from, which says nothing about how they do on others. */
 const reflectedQuestions = (
   { buffer }: RunState.RunState,
   failures: ReadonlyArray<string>
-): RunState.Verifying["reflected"] => {
+): ReadonlyArray<Question.QuestionId> => {
   const reflected = new Set(failures)
   return buffer.experiences
     .filter(({ trajectoryId }) => reflected.has(trajectoryId))
     .map(({ questionId }) => questionId)
 }
 
-const verified = (
+/** The instructions that ever left, with what was known of them by then. */
+const departed = (
   state: RunState.RunState,
-  event: Extract<RunEvent, { readonly _tag: "CandidatesVerified" }>
-): RunState.RunState => {
-  const phase = assertPhase(state, event, "Verify", "Score")
-  const verifying = phase._tag === "Verify" ? phase : phase.verifying
-  return {
-    ...state,
-    spent: {
-      rollouts: { ...state.spent.rollouts, verification: state.spent.rollouts.verification + event.rollouts },
-      tokens: { ...state.spent.tokens, verification: state.spent.tokens.verification + event.tokens }
-    },
-    failed: fail(state.failed, "verification", event),
-    phase: { ...verifying, _tag: "Judge", round: Round.record(verifying.round, event) }
-  }
-}
-
-const continued = (
-  algorithm: Algorithm,
-  state: RunState.RunState,
-  event: Extract<RunEvent, { readonly _tag: "VerificationContinued" }>
-): RunState.RunState => {
-  const { _tag, ...judged } = assertPhase(state, event, "Judge")
-  const verifying = { ...judged, round: Round.proceed(judged.round, event.remaining) }
-  return state.inSteps === null
-    ? { ...state, phase: { _tag: "Verify", ...verifying } }
-    : afterEvolution(algorithm, { ...state, inSteps: verifying })
-}
-
-const judged = (
-  state: RunState.RunState,
-  event: Extract<RunEvent, { readonly _tag: "CandidatesJudged" }>
-): RunState.RunState => {
-  const { candidates, evolution: before, parent } = assertPhase(state, event, "Judge")
-  const verdicts = Invariant.zip(candidates, event.verdicts, "candidates and verdicts")
-  const evolution = {
-    ...before,
-    verified: [...before.verified, ...verdicts.map(([candidate, verdict]) => ({ ...verdict, candidate, parent }))]
-  }
-  return {
-    ...state,
-    inSteps: null,
-    phase: event.again
-      ? { _tag: "Propose", evolution: { ...evolution, round: evolution.round + 1 } }
-      : { _tag: "Refill", evolution }
-  }
-}
-
-const refilled = (
-  algorithm: Algorithm,
-  state: RunState.RunState,
-  event: Extract<RunEvent, { readonly _tag: "PopulationRefilled" }>
-): RunState.RunState => {
-  const { evolution } = assertPhase(state, event, "Propose", "Refill")
-  const newcomers = event.accepted.map(({ instruction }) => instruction)
-  const remaining = leave(state, event.replaced)
-  const population = Population.add(
-    Population.resetWindows(remaining.population),
-    event.accepted.map((accepted) => ({
-      instruction: accepted.instruction,
-      verification: verificationOf(evolution, accepted)
-    }))
-  )
-  return afterEvolution(algorithm, {
-    ...remaining,
-    population,
-    instructions: [...state.instructions, ...newcomers],
-    newcomers: newcomers.map(({ id }) => id)
-  })
-}
-
-/** Instructions leave the population; their weights and what is known of them stay. */
-const leave = (state: RunState.RunState, leaving: ReadonlyArray<Population.Weight>): RunState.RunState => {
+  leaving: ReadonlyArray<Population.Weight>
+): RunState.RunState["departed"] => {
   const members = new Map(state.population.members.map((member) => [member.instruction.id, member]))
-  return {
-    ...state,
-    departed: [
-      ...state.departed,
-      ...leaving.map(({ id, weight }) => ({
-        id,
-        weight,
-        ...RunState.recordOf(Invariant.get(members, id, "the living instruction"))
-      }))
-    ],
-    population: Population.remove(
-      state.population,
-      leaving.map(({ id }) => id)
-    )
-  }
-}
-
-/** How an instruction that enters was verified; null where no question was asked. */
-const verificationOf = (
-  { verified }: RunState.Evolution,
-  { instruction, mean, questions }: Extract<RunEvent, { readonly _tag: "PopulationRefilled" }>["accepted"][number]
-): Population.Verification | null => {
-  if (questions === 0) return null
-  const verdict = verified.find(({ candidate, ...own }) => candidate.text === instruction.text && own.mean === mean)
-  if (verdict === undefined) throw new Invariant.InvariantBroken({ missing: `the verdict on ${instruction.id}` })
-  const { parent, parentMean } = verdict
-  return { mean, groups: questions, rival: parentMean === null ? null : { id: parent, mean: parentMean } }
+  return [
+    ...state.departed,
+    ...leaving.map(({ id, weight }) => ({
+      id,
+      weight,
+      ...RunState.recordOf(Invariant.get(members, id, "the living instruction"))
+    }))
+  ]
 }
 
 const afterEvolution = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState => {

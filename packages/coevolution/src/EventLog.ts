@@ -1,6 +1,5 @@
-import { type Journal, JournalError, type NewEvent, Records, type StoredEvent } from "@inspo/journal"
-import { Effect, Schema } from "effect"
-import { completeEvent, isUpgradable, versionOf } from "./Migrations.ts"
+import { type Journal, type JournalError, type NewEvent, Records, type StoredEvent } from "@inspo/journal"
+import { Effect, Predicate, Schema } from "effect"
 import { RunEvent, versions } from "./RunEvent.ts"
 import type { RunState } from "./RunState.ts"
 import * as StateHash from "./StateHash.ts"
@@ -30,10 +29,7 @@ export const append = Effect.fnUntraced(function* (journal: Journal.Interface, e
   yield* journal.append([yield* encode(event, after)])
 })
 
-/**
- * All events of a run, oldest first; those of earlier versions as they would be written today. Fails with `older-version`
- * or `newer-version` on an event of another form that would leave decisions to be guessed.
- */
+/** All events of a run, oldest first. Fails with `other-version` on an event of a type or version that is not of today. */
 export const read = (journal: Journal.Interface): Effect.Effect<ReadonlyArray<RunEvent>, JournalError> =>
   readFrom(journal, 0)
 
@@ -61,42 +57,18 @@ const decodeAll = (journal: Journal.Interface) => (stored: ReadonlyArray<StoredE
     stored,
     Effect.fnUntraced(function* ({ payload, sequence, state, type }) {
       const other = otherVersion(type, payload)
-      if (other !== null) return yield* new JournalError({ file: journal.meta.file, sequence, ...other })
-      const today = yield* Effect.fromResult(completeEvent(payload)).pipe(
-        Effect.mapError(
-          (cause) =>
-            new JournalError({
-              file: journal.meta.file,
-              sequence,
-              reason: "older-version",
-              detail: cause.message,
-              cause
-            })
-        )
-      )
-      const event = yield* Effect.mapError(decode(today), (cause) =>
+      if (other !== null) return yield* Records.otherVersion(journal.meta, { ...other, sequence })
+      const event = yield* Effect.mapError(decode(payload), (cause) =>
         Records.corrupt(journal.meta, `this ${type} cannot be read: ${cause.message}`, { sequence, cause })
       )
       return { event, state: state ?? null } satisfies Entry
     })
   )
 
-/** What is wrong with the form of a stored event; null when it is that of today, or can be made so. */
-const otherVersion = (type: string, payload: unknown): Pick<JournalError, "reason" | "detail"> | null => {
+/** What differs in the form of a stored event from that of today; null where nothing does. */
+const otherVersion = (type: string, payload: unknown) => {
   const known = Object.entries(versions).find(([tag]) => tag === type)?.[1]
-  if (known === undefined)
-    return { reason: "newer-version", detail: `this version knows no event ${type}. Use the version that wrote it` }
-  const version = versionOf(payload)
-  if (version === known || isUpgradable(type, version)) return null
-  if (typeof version === "number" && version > known)
-    return {
-      reason: "newer-version",
-      detail: `this ${type} is of version ${version}, and this program knows ${known}. Use the version that wrote it`
-    }
-  return {
-    reason: "older-version",
-    detail:
-      `this ${type} is of version ${String(version)}, and this program knows ${known}: it does not say all that was decided. ` +
-      "Look at the run and go on with it in the version that wrote it, or start it again from its config.json"
-  }
+  if (known === undefined) return { field: "type", value: type, expected: "a type of event that this version writes" }
+  const version = Predicate.hasProperty(payload, "version") ? payload.version : undefined
+  return version === known ? null : { field: `${type}.version`, value: version, expected: String(known) }
 }

@@ -2,7 +2,6 @@ import { type Instruction, Invariant, RandomStream } from "@inspo/domain"
 import { LearningRate } from "@inspo/policy-gradient"
 import { Population } from "@inspo/population"
 import { QuestionStream } from "@inspo/sampler"
-import { Random } from "effect"
 import type { Command } from "./Command.ts"
 import { bestInstruction, conclude } from "./Conclusion.ts"
 import { initialSize, type Algorithm } from "./Algorithm.ts"
@@ -38,10 +37,7 @@ export const next = (setting: Setting, state: RunState.Running): Command => {
       return {
         _tag: "Collect",
         plan: phase.plan,
-        instructions: [
-          ...Population.instructions(state.population),
-          ...(state.inSteps === null ? [] : RunState.candidateInstructions(state.inSteps))
-        ]
+        instructions: [...Population.instructions(state.population), ...RunState.candidateInstructions(state.evolution)]
       }
     case "PlanTraining":
       return Schedule.trains(algorithm, phase.plan.step)
@@ -62,20 +58,8 @@ export const next = (setting: Setting, state: RunState.Running): Command => {
       }
     case "Validate":
       return { _tag: "Validate", step: state.step, instruction: bestInstruction(setting, state) }
-    case "Prune":
-      return record(Evolving.prune(setting, state))
-    case "ChooseParents":
-      return record(Evolving.chooseParents(setting, state))
-    case "Propose":
-      return Evolving.propose(setting, state, phase.evolution)
-    case "Verify":
-      return Verifying.ask(setting, state, phase)
-    case "Score":
-      return record(Verifying.score(phase.verifying, phase))
-    case "Judge":
-      return record(Verifying.judge(setting, state, phase))
-    case "Refill":
-      return record(Evolving.refill(setting, state, phase.evolution))
+    case "Evolve":
+      return Evolving.next(setting, state)
     case "Evaluate":
       return evaluate(setting, state)
   }
@@ -125,7 +109,7 @@ const permutedCredit = (
   { population }: RunState.RunState
 ): Readonly<Record<string, Instruction.InstructionId>> => {
   const ids = Population.ids(population)
-  const shuffled = RandomStream.drawSync(seed, ["permuted-credit", step], Random.shuffle(ids))
+  const shuffled = RandomStream.make(seed, ["permuted-credit", step]).shuffle(ids)
   return Object.fromEntries(Invariant.zip(ids, shuffled, "instructions and credit"))
 }
 

@@ -95,7 +95,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
           .map((state) =>
             total(
               algorithm,
-              play(other, state, environment, ({ phase }) => !evolving.has(phase._tag))
+              play(other, state, environment, ({ phase }) => phase._tag !== "Evolve")
             )
           )
           .reduce(add, initial)
@@ -126,8 +126,6 @@ const decisive: ReadonlySet<RunEvent["_tag"]> = new Set([
   "CandidatesJudged",
   "PopulationRefilled"
 ])
-
-const evolving: ReadonlySet<RunState["phase"]["_tag"]> = new Set(["Propose", "Verify", "Judge", "Refill"])
 
 /** Rollouts by purpose, and requests to the proposer. */
 interface Cost {

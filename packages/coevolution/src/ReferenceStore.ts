@@ -1,7 +1,7 @@
 import { Engine, EngineError, type TrainRequest } from "@inspo/engine"
 import { Journal, Records } from "@inspo/journal"
 import { Effect, Schema } from "effect"
-import type { Bookkeeping } from "./Bookkeeping.ts"
+import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 
 const Logprobs = Schema.Array(Schema.Array(Schema.Finite))
 

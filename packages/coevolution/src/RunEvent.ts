@@ -1,9 +1,8 @@
 import { Group, Instruction, Question, Trajectory } from "@inspo/domain"
 import { ProposerFailure } from "@inspo/reflection/Proposer"
 import { CheckpointRef, TrainMetrics } from "@inspo/engine"
+import * as Evolution from "@inspo/evolution/Event"
 import { Population } from "@inspo/population"
-import { SuccessiveHalving } from "@inspo/successive-halving"
-import { Verification } from "@inspo/verification"
 import { Schema } from "effect"
 import { Algorithm } from "./Algorithm.ts"
 import { Searched } from "./RunData.ts"
@@ -30,9 +29,9 @@ export const Fork = Schema.Struct({
 export const RunStarted = Schema.TaggedStruct("RunStarted", {
   algorithm: Algorithm,
   strategies: Identities,
-  /** Fingerprints. That of the tokenizer is missing in runs of earlier versions. */
+  /** Fingerprints of the engine, of its tokenizer and of the data. */
   engine: Schema.String,
-  tokenizer: Schema.optionalKey(Schema.String),
+  tokenizer: Schema.String,
   data: Schema.String,
   search: Searched,
   code: Schema.String,
@@ -104,19 +103,6 @@ export const Validated = Schema.TaggedStruct("Validated", {
   failed: Schema.optionalKey(Failed)
 })
 
-/** Instructions left the population by successive halving. */
-export const Pruned = Schema.TaggedStruct("Pruned", {
-  step: Step,
-  pruned: Schema.Array(SuccessiveHalving.Pruned),
-  kept: Schema.Array(Instruction.InstructionId)
-})
-
-/** The beginning of an evolution: the instructions that candidates are to descend from, best first. */
-export const ParentsChosen = Schema.TaggedStruct("ParentsChosen", {
-  step: Step,
-  parents: Schema.NonEmptyArray(Instruction.InstructionId)
-})
-
 /**
  * What the proposer answered when shown a parent and failures. `rejected` never reached verification; `failure` says what
  * kept the proposer from answering, or from answering in full.
@@ -159,41 +145,6 @@ export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   )
 )
 
-/** An interim analysis of a round of verification: the candidates that stay for another batch, by their places. */
-export const VerificationContinued = Schema.TaggedStruct("VerificationContinued", {
-  step: Step,
-  round: Schema.Int,
-  remaining: Schema.NonEmptyArray(Schema.Natural)
-})
-
-/** The end of a round: a verdict on each of its candidates, in their order, and whether another round of proposing follows. */
-export const CandidatesJudged = Schema.TaggedStruct("CandidatesJudged", {
-  step: Step,
-  round: Schema.Int,
-  verdicts: Schema.Array(Verification.Verdict),
-  again: Schema.Boolean
-})
-
-/** The population after an evolution: the parents with reset windows, then the accepted candidates as instructions. */
-export const PopulationRefilled = Schema.TaggedStruct("PopulationRefilled", {
-  step: Step,
-  parents: Schema.Array(Instruction.InstructionId),
-  /** Who gave way to the newcomers: all that were alive and no parents. */
-  replaced: Schema.Array(SuccessiveHalving.Pruned),
-  accepted: Schema.Array(
-    Schema.Struct({
-      instruction: Instruction.Instruction,
-      mean: Schema.Finite,
-      questions: Schema.Int,
-      verdict: Schema.String
-    })
-  ),
-  shortfall: Schema.Int
-})
-
-/** An evolution that could not take place, and why. */
-export const EvolutionSkipped = Schema.TaggedStruct("EvolutionSkipped", { step: Step, reason: Schema.String })
-
 /**
  * The policy after a step was saved; the checkpoints of the steps `removed` gave way to it. In a branch it
  * is one of them itself where the run no longer had it when the branch was made.
@@ -230,14 +181,15 @@ export const RunEvent = Schema.Union([
   TrainingPlanned,
   StepTrained,
   Validated,
-  Pruned,
-  ParentsChosen,
+  Evolution.Pruned,
+  Evolution.ParentsChosen,
   CandidatesProposed,
+  Evolution.VerificationBegun,
   CandidatesVerified,
-  VerificationContinued,
-  CandidatesJudged,
-  PopulationRefilled,
-  EvolutionSkipped,
+  Evolution.VerificationContinued,
+  Evolution.CandidatesJudged,
+  Evolution.PopulationRefilled,
+  Evolution.EvolutionSkipped,
   CheckpointSaved,
   Evaluated,
   RunFinished
@@ -246,11 +198,10 @@ export type RunEvent = typeof RunEvent.Type
 
 /**
  * The form of each type of event as it is written today, counted from 1. Raise a version when an event changes what it says:
- * {@link EventLog} refuses those of other versions, except where {@link Migrations} has them say it as today. A fixture of
- * each version is kept in `test/fixtures`.
+ * {@link EventLog} refuses events of other versions. From 0.1.0 on `test/fixtures` holds events of each released version.
  */
 export const versions: Readonly<Record<RunEvent["_tag"], number>> = {
-  RunStarted: 3,
+  RunStarted: 4,
   PopulationInitialised: 1,
   StepPlanned: 2,
   RolloutsCollected: 1,
@@ -260,6 +211,7 @@ export const versions: Readonly<Record<RunEvent["_tag"], number>> = {
   Pruned: 1,
   ParentsChosen: 1,
   CandidatesProposed: 1,
+  VerificationBegun: 1,
   CandidatesVerified: 2,
   VerificationContinued: 1,
   CandidatesJudged: 1,

@@ -1,8 +1,8 @@
 import { type Group, Instruction, Invariant, type Question } from "@inspo/domain"
 import type { CheckpointRef } from "@inspo/engine"
+import { begin, type EvolutionState } from "@inspo/evolution"
 import { Population } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
-import type { Round, Verification } from "@inspo/verification"
 import { Option, Schema } from "effect"
 import * as Collapse from "./Collapse.ts"
 import type { Degradation } from "./Degradation.ts"
@@ -10,32 +10,27 @@ import type { Evaluated, StepPlanned } from "./RunEvent.ts"
 import type { Identities } from "./Strategies.ts"
 
 /**
- * Everything the loop decides on: a fold of the run's events, immutable. Tokens and texts of trajectories stay in the
- * journal's records and are referred to by id.
+ * Everything the loop decides on: a fold of the run's events, immutable. It extends the state of evolution by what only a run
+ * has. Tokens and texts of trajectories stay in the journal's records and are referred to by id.
  */
-export interface RunState {
+export interface RunState extends EvolutionState {
   readonly phase: Phase
   /** Which strategies decide; null before the run begins. */
   readonly strategies: Identities | null
   /** Steps whose policy update is done. */
   readonly step: number
-  readonly population: Population.Population
   /** W of the step before the current observation, for the paper's ranking (row 3). */
   readonly previousWeights: ReadonlyArray<Population.Weight>
   /** Every instruction that ever lived, in order of birth. */
   readonly instructions: ReadonlyArray<Instruction.Instruction>
   /** The weights with which instructions left the population, and what was known of them, in order of leaving. */
   readonly departed: ReadonlyArray<Population.Weight & Record>
-  /** Instructions that entered since the last step, which the sampler may guarantee a group (row 7). */
-  readonly newcomers: ReadonlyArray<Instruction.InstructionId>
   readonly buffer: ReplayBuffer.Contents
   readonly checkpoints: ReadonlyArray<SavedCheckpoint>
   readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
   /** What the mean training rewards of the steps have come to. */
   readonly course: Collapse.Course
   readonly validations: ReadonlyArray<Validation>
-  /** The round of verification that is held in the groups of ordinary steps (`verification.reuse`); null while there is none. */
-  readonly inSteps: Verifying | null
   readonly spent: Spent
   /** Rollouts among those spent that their environment failed. */
   readonly failed: Spent["rollouts"]
@@ -71,39 +66,13 @@ export interface Spent {
 
 export type StepPlan = typeof StepPlanned.Type
 
-/** A candidate with the parent it revises and the verdict on it. */
-export interface VerifiedCandidate extends Verification.Verdict {
-  readonly candidate: Instruction.Candidate
-  readonly parent: Instruction.InstructionId
-}
-
-/** An evolution in progress: what earlier rounds brought. */
-export interface Evolution {
-  readonly step: number
-  readonly round: number
-  readonly parents: ReadonlyArray<Instruction.InstructionId>
-  readonly verified: ReadonlyArray<VerifiedCandidate>
-}
-
-/** A round of verification in progress. `reflected` are the questions its candidates were written from, which are asked of none. */
-export interface Verifying {
-  readonly evolution: Evolution
-  readonly parent: Instruction.InstructionId
-  readonly candidates: ReadonlyArray<Instruction.Candidate>
-  readonly reflected: ReadonlyArray<Question.QuestionId>
-  readonly round: Round.Round
-}
-
 /** A step as it was planned, and the groups that came of it. */
 export interface Collected {
   readonly plan: StepPlan
   readonly groups: ReadonlyArray<Group.Group>
 }
 
-/**
- * Where the run stands: which decision comes next. `score` holds the groups from which a round of verification inside
- * ordinary steps takes its scores when the step is done; null in a step without one.
- */
+/** Which decision comes next. In `Evolve` it is one of evolution, or what evolution waits for. */
 export type Phase =
   | { readonly _tag: "Unstarted" }
   | { readonly _tag: "Initialise" }
@@ -112,20 +81,16 @@ export type Phase =
   | { readonly _tag: "Collect"; readonly plan: StepPlan }
   | ({ readonly _tag: "PlanTraining" } & Collected)
   | ({ readonly _tag: "Train"; readonly batchHash: string } & Collected)
-  | { readonly _tag: "Validate"; readonly score: Collected | null }
-  | { readonly _tag: "Prune" }
-  | { readonly _tag: "ChooseParents" }
-  | { readonly _tag: "Propose"; readonly evolution: Evolution }
-  | ({ readonly _tag: "Verify" } & Verifying)
-  | ({ readonly _tag: "Score"; readonly verifying: Verifying } & Collected)
-  | ({ readonly _tag: "Judge" } & Verifying)
-  | { readonly _tag: "Refill"; readonly evolution: Evolution }
+  | { readonly _tag: "Validate" }
+  | { readonly _tag: "Evolve" }
   | { readonly _tag: "Evaluate" }
   | {
       readonly _tag: "Finished"
       readonly best: Instruction.InstructionId
       readonly unproven: Instruction.InstructionId | null
     }
+
+export { candidateId, candidateInstruction, candidateInstructions, instructionId } from "@inspo/evolution/State"
 
 /** A run that has begun and not ended: there is a next command. */
 export interface Running extends RunState {
@@ -143,20 +108,18 @@ export interface QuestionRef {
 
 /** The state before the first event. */
 export const unstarted: RunState = {
+  ...begin([]),
   phase: { _tag: "Unstarted" },
   strategies: null,
   step: 0,
-  population: Population.make([]),
   previousWeights: [],
   instructions: [],
   departed: [],
-  newcomers: [],
   buffer: ReplayBuffer.empty,
   checkpoints: [],
   evaluations: [],
   course: Collapse.unstarted,
   validations: [],
-  inSteps: null,
   spent: {
     rollouts: { train: 0, verification: 0, evaluation: 0 },
     tokens: { train: 0, verification: 0, evaluation: 0 }
@@ -164,36 +127,6 @@ export const unstarted: RunState = {
   failed: { train: 0, verification: 0, evaluation: 0 },
   degraded: []
 }
-
-/** The id of the `index`-th instruction of a run, counted from 0: the seed is `i0`. */
-export const instructionId = (index: number): Instruction.InstructionId => Instruction.InstructionId.make(`i${index}`)
-
-/** The id that a candidate has while it is verified; `place` counts the candidates of a round from 0. */
-export const candidateId = (
-  { round, step }: Pick<Evolution, "round" | "step">,
-  place: number
-): Instruction.InstructionId => Instruction.InstructionId.make(`candidate-${step}.${round}.${place}`)
-
-/** A candidate as an instruction that can be followed; `place` counts the candidates of its round from 0. */
-export const candidateInstruction = (
-  evolution: Pick<Evolution, "round" | "step">,
-  candidate: Instruction.Candidate,
-  place: number
-): Instruction.Instruction => ({
-  id: candidateId(evolution, place),
-  text: candidate.text,
-  generation: 0,
-  parent: null,
-  origin: "proposed",
-  bornAt: evolution.step
-})
-
-/** The candidates of a round as instructions that can be followed. */
-export const candidateInstructions = ({
-  candidates,
-  evolution
-}: Pick<Verifying, "candidates" | "evolution">): ReadonlyArray<Instruction.Instruction> =>
-  candidates.map((candidate, place) => candidateInstruction(evolution, candidate, place))
 
 /** What is known of a member of the population. */
 export const recordOf = (member: Population.Member): Record => ({
@@ -214,7 +147,7 @@ export class UnexpectedEvent extends Schema.TaggedError<UnexpectedEvent>()("Unex
   phase: Schema.String
 }) {
   override get message() {
-    return `journal: ${this.event} cannot happen where the run stands, which is before ${this.phase}`
+    return `journal: ${this.event} cannot happen where the run is, which is before ${this.phase}`
   }
 }
 

@@ -1,4 +1,5 @@
 /** Which steps of a run prune, evolve and validate. */
+import { Schedule as EvolutionSchedule } from "@inspo/evolution"
 import { Array as Arr } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
@@ -17,6 +18,14 @@ const evolvesAt = ({ population, schedule }: Algorithm, step: number): boolean =
   step >= (schedule.policyFirst ?? 1) &&
   step <= schedule.evolveUntil &&
   population.size > population.parents
+
+/** After which steps evolution decides. */
+export const ofEvolution = (algorithm: Algorithm): EvolutionSchedule.Schedule => ({
+  parents: algorithm.population.parents,
+  isPaused: false,
+  prunes: (step) => prunes(algorithm, step),
+  evolves: (step) => evolves(algorithm, step)
+})
 
 /** The steps of a whole run after which an evolution begins. */
 export const evolutions = (algorithm: Algorithm): ReadonlyArray<number> =>
@@ -47,4 +56,4 @@ export const trains = (algorithm: Algorithm, step: number): boolean => {
   return span !== null && step >= span[0] && step <= span[1]
 }
 
-const divides = (period: number, step: number): boolean => period > 0 && step % period === 0
+const { divides } = EvolutionSchedule

@@ -6,7 +6,7 @@ import type { RunState } from "./RunState.ts"
  * The version of what is hashed. Raise it when `RunState` changes its form or `apply` its meaning: hashes of another
  * version are not compared.
  */
-export const version = 6
+export const version = 7
 
 /**
  * What a state amounts to: its version, a colon and a SHA-256 of those of its parts, hexadecimal. Equal states give equal hashes on every

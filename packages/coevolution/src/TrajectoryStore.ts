@@ -3,9 +3,9 @@ import { Engine, type EngineProfile } from "@inspo/engine"
 import { Journal, Records } from "@inspo/journal"
 import { type Episode, Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, Ref, Schema } from "effect"
-import type { Bookkeeping } from "./Bookkeeping.ts"
+import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 import { maximumTokens, type Algorithm } from "./Algorithm.ts"
-import * as Ledger from "./Ledger.ts"
+import * as Ledger from "@inspo/ledger/Ledger"
 
 /**
  * So many rollouts of one collection failed that the others no longer stand for them: an episode that calls no tool cannot

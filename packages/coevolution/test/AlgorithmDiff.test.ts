@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Algorithm, AlgorithmDiff, EventLog, Ledger, Presets } from "@inspo/coevolution"
+import { type Algorithm, AlgorithmDiff, EventLog, Presets } from "@inspo/coevolution"
+import { Ledger } from "@inspo/ledger"
 import type { Engine } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type BudgetReached, EventLog, Ledger, type Algorithm } from "@inspo/coevolution"
+import { EventLog, type Algorithm } from "@inspo/coevolution"
+import type { BudgetReached } from "@inspo/ledger/Bookkeeping"
+import { Ledger } from "@inspo/ledger"
 import { maximumTokens } from "@inspo/coevolution/Algorithm"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"

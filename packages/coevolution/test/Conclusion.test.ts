@@ -43,11 +43,13 @@ const stateOf = (lives: Lives, names: ReadonlyArray<Instruction.InstructionId>):
     instructions: known.map(({ instruction }) => instruction),
     departed: known.filter(({ lives }) => !lives),
     population: {
+      ...Population.make([]),
       step: 9,
       members: known
         .filter(({ lives }) => lives)
         .map(({ instruction, mean, verification, weight }): Population.Member => ({
           instruction,
+          entry: 1,
           window: [],
           weight,
           stale: false,

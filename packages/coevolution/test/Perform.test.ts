@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventLog, Ledger, type Algorithm } from "@inspo/coevolution"
+import { EventLog, type Algorithm } from "@inspo/coevolution"
+import { Ledger } from "@inspo/ledger"
 import type { Group } from "@inspo/domain"
 import type { Engine } from "@inspo/engine"
 import { Journal } from "@inspo/journal"

@@ -4,7 +4,7 @@
  *
  *     node packages/cohorts/bench/cohorts.ts [simulations] [PART …]
  */
-import { standing } from "@inspo/cohorts"
+import { snapshot } from "@inspo/cohorts"
 import { Console, Effect } from "effect"
 import { contest, live, naive, power, type Weather, weathers } from "../test/support/Delay.ts"
 
@@ -47,7 +47,7 @@ const contests = Effect.gen(function* () {
         .map((seed) => contest({ seed, means: [0.8, 0.3], response, silence, batch: 200, cohorts: 100 }))
       const decided = ended.flatMap(({ decidedAt }) => (decidedAt === null ? [] : [decidedAt]))
       const forbids = ended.filter(
-        ({ server }) => standing(server.strategies, server.state).silenceForbids.length > 0
+        ({ server }) => snapshot(server.strategies, server.state).silenceForbids.length > 0
       ).length
       yield* Console.log(
         `${(silence === "worst" ? "worst" : `value ${silence.value}`).padEnd(12)}response ${String(response).padEnd(8)}` +

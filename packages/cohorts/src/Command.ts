@@ -1,8 +1,8 @@
 /** What is asked of a population, and what it answers. Times are milliseconds of the caller's clock. */
 import { Schema } from "effect"
-import type { InstructionId } from "@inspo/domain/Instruction"
+import type { Candidate, Content, InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
-import type { Content, Learning, Proposed } from "./Learning.ts"
+import type { Learning } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
 import type { LeasePhase, RewardValue } from "./State.ts"
 
@@ -70,7 +70,7 @@ export interface ProposeCommand {
   readonly _tag: "Propose"
   readonly now: number
   readonly parent: InstructionId
-  readonly candidates: ReadonlyArray<Proposed>
+  readonly candidates: ReadonlyArray<Candidate>
   readonly reflected: ReadonlyArray<QuestionId>
 }
 

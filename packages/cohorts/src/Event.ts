@@ -2,10 +2,10 @@
 import { Schema } from "effect"
 import { Instruction, InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
+import * as Evolution from "@inspo/evolution/Event"
+import { Group } from "@inspo/evolution/State"
 import { Weight } from "@inspo/population/Population"
-import { Pruned as Leaving } from "@inspo/successive-halving/SuccessiveHalving"
-import { Verdict } from "@inspo/verification/Verification"
-import { Content, Incumbent, Learning, Newcomer, Proposed, Unit } from "./Learning.ts"
+import { Incumbent, Learning } from "./Learning.ts"
 import { Settings } from "./Settings.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -14,7 +14,10 @@ const Time = Schema.Finite
 const LeasePhase = Schema.Literals(["train", "validation"])
 
 /** The first event: the seed is the first of the members. None of them is a newcomer. */
-export const Created = Schema.TaggedStruct("Created", { settings: Settings, members: Schema.NonEmptyArray(Newcomer) })
+export const Created = Schema.TaggedStruct("Created", {
+  settings: Settings,
+  members: Schema.NonEmptyArray(Instruction)
+})
 
 /** Settings that hold from the next cohort on. */
 export const Configured = Schema.TaggedStruct("Configured", { settings: Settings })
@@ -23,7 +26,7 @@ export const Configured = Schema.TaggedStruct("Configured", { settings: Settings
 export const Frozen = Schema.TaggedStruct("Frozen", { isFrozen: Schema.Boolean })
 
 /** A member entered by hand. */
-export const MemberAdded = Schema.TaggedStruct("MemberAdded", { member: Newcomer })
+export const MemberAdded = Schema.TaggedStruct("MemberAdded", { member: Instruction })
 
 /** A pinned member is the incumbent, and neither pruned nor replaced. No other is pinned then. */
 export const MemberPinned = Schema.TaggedStruct("MemberPinned", { id: InstructionId, isPinned: Schema.Boolean })
@@ -114,7 +117,7 @@ export const Settled = Schema.TaggedStruct("Settled", {
 export const Closed = Schema.TaggedStruct("Closed", {
   cohort: Schema.String,
   index: Place,
-  units: Schema.Array(Unit)
+  units: Schema.Array(Group)
 })
 
 /** A validation cohort ended: what the incumbent was worth, null where nothing was reported. */
@@ -123,76 +126,6 @@ export const ValidationClosed = Schema.TaggedStruct("ValidationClosed", {
   instructions: Schema.Array(InstructionId),
   mean: Schema.NullOr(Schema.Finite),
   units: Count
-})
-
-/** Instructions left the population: by successive halving, and `kept` stay. */
-export const Pruned = Schema.TaggedStruct("Pruned", {
-  step: Count,
-  pruned: Schema.Array(Leaving),
-  kept: Schema.Array(InstructionId)
-})
-
-/** The beginning of an evolution: whom candidates are to descend from, best first. A proposal is waited for. */
-export const ParentsChosen = Schema.TaggedStruct("ParentsChosen", {
-  step: Count,
-  parents: Schema.NonEmptyArray(InstructionId)
-})
-
-/** What was proposed, and the ids of candidates that share the traffic with the members. */
-export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
-  step: Count,
-  round: Count,
-  parent: InstructionId,
-  candidates: Schema.Array(Proposed),
-  reflected: Schema.Array(QuestionId)
-})
-
-/** Candidates began to be tried; `entering` are those that share the traffic with the members. */
-export const TrialBegun = Schema.TaggedStruct("TrialBegun", {
-  step: Count,
-  round: Count,
-  candidates: Schema.Array(Proposed),
-  entering: Schema.Array(Newcomer)
-})
-
-/** An evolution that could not take place, and why. */
-export const EvolutionSkipped = Schema.TaggedStruct("EvolutionSkipped", { step: Count, reason: Schema.String })
-
-/** The scores of a cohort in a paired trial: `asked` questions, of which `questions` are those that nobody failed on. */
-export const TrialScored = Schema.TaggedStruct("TrialScored", {
-  step: Count,
-  asked: Count,
-  questions: Schema.Array(QuestionId),
-  candidates: Schema.Array(Schema.Array(Schema.Finite)),
-  parent: Schema.Array(Schema.Finite)
-})
-
-/** A look at a paired trial: the candidates that stay, by their places. */
-export const TrialContinued = Schema.TaggedStruct("TrialContinued", { step: Count, remaining: Schema.Array(Count) })
-
-/** The end of a trial: a verdict on each candidate, and whether another round of proposing follows. */
-export const CandidatesJudged = Schema.TaggedStruct("CandidatesJudged", {
-  step: Count,
-  round: Count,
-  verdicts: Schema.Array(Verdict),
-  again: Schema.Boolean
-})
-
-/** The population after an evolution. Candidates that shared the traffic stay as they are, all others enter. */
-export const Refilled = Schema.TaggedStruct("Refilled", {
-  step: Count,
-  parents: Schema.Array(InstructionId),
-  replaced: Schema.Array(Leaving),
-  accepted: Schema.Array(
-    Schema.Struct({
-      instruction: Instruction,
-      content: Content,
-      mean: Schema.Finite,
-      questions: Count,
-      verdict: Schema.String
-    })
-  ),
-  shortfall: Count
 })
 
 /** Decisions after a cohort are over: the incumbent, and which newcomers the cap no longer holds. */
@@ -227,15 +160,7 @@ export const PopulationEvent = Schema.Union([
   Settled,
   Closed,
   ValidationClosed,
-  Pruned,
-  ParentsChosen,
-  CandidatesProposed,
-  TrialBegun,
-  EvolutionSkipped,
-  TrialScored,
-  TrialContinued,
-  CandidatesJudged,
-  Refilled,
+  ...Evolution.EvolutionEvent.members,
   Concluded,
   Rewound
 ])

@@ -1,17 +1,18 @@
 /** Commands in, events and answers out. */
-import { InstructionId } from "@inspo/domain/Instruction"
+import { type Candidate, type Content, contentOf, type InstructionId, ofContent } from "@inspo/domain/Instruction"
+import { chooseParents, refill } from "@inspo/evolution"
+import { instructionId, isAlive } from "@inspo/evolution/State"
 import { Array as Arr, HashMap, Result } from "effect"
 import { apply, begin } from "./Apply.ts"
 import { type Archive, closedIndex } from "./Archive.ts"
 import { type Answer, type Command, Refused } from "./Command.ts"
 import type { EventOf, PopulationEvent } from "./Event.ts"
-import { candidateContent, chooseParents, refill } from "./internal/Evolving.ts"
+import { candidateContent, context } from "./internal/Evolving.ts"
 import * as Leasing from "./internal/Leasing.ts"
 import * as Rewarding from "./internal/Rewarding.ts"
-import { type Content, type Dossier, type Proposed, textOf } from "./Learning.ts"
 import { next } from "./Next.ts"
 import type { Settings } from "./Settings.ts"
-import { cohort, isAlive, type State } from "./State.ts"
+import { cohort, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /** The state after a command, the events that led to it in their order, and what is answered once they are durable. */
@@ -30,15 +31,12 @@ export const create = (
     _tag: "Created",
     settings,
     members: Arr.map(contents, (content, index) => ({
-      content,
-      instruction: {
-        id: InstructionId.make(`i${index}`),
-        text: textOf(content),
-        generation: 0,
-        parent: null,
-        origin: index === 0 ? ("seed" as const) : ("variant" as const),
-        bornAt: 0
-      }
+      ...ofContent(content),
+      id: instructionId(index),
+      generation: 0,
+      parent: null,
+      origin: index === 0 ? ("seed" as const) : ("variant" as const),
+      bornAt: 0
     }))
   }
   return { state: begin(event), events: [event] }
@@ -84,9 +82,10 @@ const closing = (
 
 /** What an instruction says: a member, a candidate that is tried, or the incumbent; null for any other. */
 export const content = (state: State, id: InstructionId): Content | null => {
-  const { dossiers, incumbent } = state.learning
-  const dossier: Dossier | undefined = Object.hasOwn(dossiers, id) ? dossiers[id] : undefined
-  return dossier?.content ?? candidateContent(state, id) ?? (incumbent.id === id ? incumbent.content : null)
+  const { incumbent, population } = state.learning
+  const member = population.members.find(({ instruction }) => instruction.id === id)
+  if (member !== undefined) return contentOf(member.instruction)
+  return candidateContent(state.learning, id) ?? (incumbent.id === id ? incumbent.content : null)
 }
 
 const settle = (
@@ -193,7 +192,7 @@ const rewind = (
       ? Result.succeed({ events: [], answer: () => branched(known.branch) })
       : refuse("conflict", "to", to, `${known.to}, as ${requestId} asked before. Make up another requestId`)
   const index = closedIndex(archive, state, to)
-  if (index === undefined || index === 0 || base === null || base.folded !== index || base.phase !== "Rest")
+  if (index === undefined || index === 0 || base === null || base.population.step !== index || base.due !== "Nothing")
     return refuse("missing", "to", to, "a closed training cohort of this branch")
   const branch = state.branches.length + 1
   return Result.succeed({
@@ -225,7 +224,7 @@ const evolve = (
   const { evolution } = state.learning
   if (command._tag === "Evolve")
     return evolution === null && !state.isFrozen
-      ? did(chooseParents(strategies, state))
+      ? did(chooseParents(context(strategies, state), state.learning))
       : refuse("conflict", "evolve", "asked for", "that nothing evolves and the population is not frozen")
   if (evolution === null) return refuse("conflict", "evolution", "none", "one in progress")
   const { round, stage, step } = evolution
@@ -235,25 +234,27 @@ const evolve = (
       if (stage._tag !== "Proposing") return refuse("conflict", "stage", stage._tag, "Proposing")
       if (!evolution.parents.includes(parent))
         return refuse("invalid", "parent", parent, `one of ${evolution.parents.join(", ")}`)
-      const tooLong = candidates.find((one) => textOf(one.content).length > state.settings.limits.textLength)
+      const tooLong = candidates.find(({ text }) => text.length > state.settings.limits.textLength)
       if (tooLong !== undefined) return refuseLength(state, tooLong)
       return did({ _tag: "CandidatesProposed", step, round, parent, candidates, reflected })
     }
     case "SkipEvolution":
       if (stage._tag !== "Proposing") return refuse("conflict", "stage", stage._tag, "Proposing")
       return did(
-        round === 1 ? { _tag: "EvolutionSkipped", step, reason: command.reason } : refill(strategies, state, evolution)
+        round === 1
+          ? { _tag: "EvolutionSkipped", step, reason: command.reason }
+          : refill(context(strategies, state), state.learning)
       )
     case "Review":
-      if (stage._tag !== "Approving") return refuse("conflict", "stage", stage._tag, "Approving")
-      if (stage.verdicts[command.place] === undefined)
-        return refuse("missing", "place", command.place, `one of 0 to ${stage.verdicts.length - 1}`)
+      if (stage._tag !== "Proposed") return refuse("conflict", "stage", stage._tag, "Proposed")
+      if (stage.candidates[command.place] === undefined)
+        return refuse("missing", "place", command.place, `one of 0 to ${stage.candidates.length - 1}`)
       return did({ _tag: "CandidateReviewed", place: command.place, isApproved: command.isApproved })
   }
 }
 
-const refuseLength = (state: State, { content }: Pick<Proposed, "content">): Result.Result<never, Refused> =>
-  refuse("limit", "content", `${textOf(content).length} characters`, `at most ${state.settings.limits.textLength}`)
+const refuseLength = (state: State, { text }: Pick<Candidate, "text">): Result.Result<never, Refused> =>
+  refuse("limit", "content", `${text.length} characters`, `at most ${state.settings.limits.textLength}`)
 
 /** Members change by hand. Open cohorts are sealed when one leaves, so that it is leased no more. */
 const change = (
@@ -263,18 +264,19 @@ const change = (
   const { learning, settings } = state
   if (command._tag === "Add") {
     const { content, parent } = command
-    if (textOf(content).length > settings.limits.textLength) return refuseLength(state, { content })
+    const says = ofContent(content)
+    if (says.text.length > settings.limits.textLength) return refuseLength(state, says)
     const from = learning.population.members.find(({ instruction }) => instruction.id === parent)
     if (parent !== null && from === undefined) return refuse("missing", "parent", parent, "a living member, or none")
-    const instruction = {
-      id: InstructionId.make(`i${learning.born}`),
-      text: textOf(content),
+    const member = {
+      ...says,
+      id: instructionId(learning.born),
       generation: from === undefined ? 0 : from.instruction.generation + 1,
       parent,
       origin: "variant" as const,
-      bornAt: learning.folded
+      bornAt: learning.population.step
     }
-    return did({ _tag: "MemberAdded", member: { instruction, content } })
+    return did({ _tag: "MemberAdded", member })
   }
   const { id } = command
   if (!isAlive(learning.population, id)) return refuse("missing", "id", id, "a living member")

@@ -1,8 +1,16 @@
 /** What a population's log tells of each instruction: where it came from, how it was tried, and how it left. */
-import type { InstructionId, InstructionOrigin } from "@inspo/domain/Instruction"
+import {
+  type Candidate,
+  type Content,
+  contentOf,
+  type Instruction,
+  type InstructionId,
+  type InstructionOrigin
+} from "@inspo/domain/Instruction"
+import { candidateId } from "@inspo/evolution/State"
 import type { Weight } from "@inspo/population/Population"
 import type { EventOf, PopulationEvent } from "./Event.ts"
-import { candidateId, type Content, type Newcomer, type Proposed, proposalId } from "./Learning.ts"
+import { proposalId } from "./Learning.ts"
 
 /**
  * An instruction as it was. Candidates have the ids they have while people decide on them, and while they are tried.
@@ -16,7 +24,7 @@ export interface Known {
   readonly generation: number
   readonly rationale: string | null
   readonly bornAfter: number
-  readonly trial: EventOf<"Refilled">["accepted"][number] | null
+  readonly trial: EventOf<"PopulationRefilled">["accepted"][number] | null
   readonly stage: "alive" | "waiting" | "approved" | "rejected"
   readonly left: Departure | null
 }
@@ -82,11 +90,9 @@ export const evidence = (
 export const after = (before: History, event: PopulationEvent): History => {
   switch (event._tag) {
     case "Created":
-      return event.members.reduce(enter, { ...before, incumbent: event.members[0].instruction.id })
-    case "MemberAdded": {
-      const { content, instruction } = event.member
-      return learn(before, { ...instruction, content, origin: "added", stage: "alive" })
-    }
+      return event.members.reduce(enter, { ...before, incumbent: event.members[0].id })
+    case "MemberAdded":
+      return learn(before, { ...event.member, content: contentOf(event.member), origin: "added", stage: "alive" })
     case "MemberRetired":
       return change(before, event.id, { left: { how: "retired", after: before.folded } })
     case "CohortOpened":
@@ -103,14 +109,23 @@ export const after = (before: History, event: PopulationEvent): History => {
         : change(before, proposalId(before.proposal, event.place), {
             stage: event.isApproved ? "approved" : "rejected"
           })
-    case "TrialBegun":
-      return propose(event.entering.reduce(enter, before), event.candidates, candidateId, "approved")
+    case "VerificationBegun":
+      return propose(
+        event.entering.reduce(enter, before),
+        (before.proposal?.candidates ?? []).filter((_, place) => event.places.includes(place)),
+        candidateId,
+        "approved"
+      )
     case "Pruned":
       return depart(before, event.pruned, event.kept)
-    case "Refilled":
+    case "PopulationRefilled":
       return event.accepted.reduce(
         (after, trial) =>
-          change(after.known.has(trial.instruction.id) ? after : enter(after, trial), trial.instruction.id, { trial }),
+          change(
+            after.known.has(trial.instruction.id) ? after : enter(after, trial.instruction),
+            trial.instruction.id,
+            { trial }
+          ),
         depart(before, event.replaced, [])
       )
     case "Concluded":
@@ -141,17 +156,17 @@ const learn = (
   })
 })
 
-const rationaleOf = (candidates: ReadonlyArray<Proposed>, content: Content): string | null => {
+const rationaleOf = (candidates: ReadonlyArray<Candidate>, content: Content): string | null => {
   const said = JSON.stringify(content)
-  return candidates.find((one) => JSON.stringify(one.content) === said)?.rationale ?? null
+  return candidates.find((one) => JSON.stringify(contentOf(one)) === said)?.rationale ?? null
 }
 
-const enter = (before: History, { content, instruction }: Newcomer): History =>
-  learn(before, { ...instruction, content, stage: "alive" })
+const enter = (before: History, instruction: Instruction): History =>
+  learn(before, { ...instruction, content: contentOf(instruction), stage: "alive" })
 
 const propose = (
   before: History,
-  candidates: ReadonlyArray<Proposed>,
+  candidates: ReadonlyArray<Candidate>,
   named: typeof candidateId,
   stage: "waiting" | "approved"
 ): History => {
@@ -160,8 +175,15 @@ const propose = (
   const { parent } = proposal
   const generation = (known.get(parent)?.generation ?? 0) + 1
   return candidates.reduce(
-    (after, { content }, place) =>
-      learn(after, { id: named(proposal, place), content, origin: "proposed", parent, generation, stage }),
+    (after, candidate, place) =>
+      learn(after, {
+        id: named(proposal, place),
+        content: contentOf(candidate),
+        origin: "proposed",
+        parent,
+        generation,
+        stage
+      }),
     before
   )
 }
@@ -184,7 +206,8 @@ const depart = (
 
 /** Whoever lives on the branch that goes on is back, and every other member gone. */
 const rewound = (before: History, { branch, learning, to }: EventOf<"Rewound">): History => {
-  const { evolution, folded, incumbent, population } = learning
+  const { evolution, incumbent, population } = learning
+  const folded = population.step
   const living = new Set<string>(population.members.map(({ instruction }) => instruction.id))
   const gone: Departure = { how: "rewound", after: folded, to }
   const left = (one: Known) => (living.has(one.id) ? null : one.stage === "alive" ? (one.left ?? gone) : one.left)

@@ -3,7 +3,7 @@ import { Array as Arr, HashMap, Order } from "effect"
 import type { PopulationEvent } from "./Event.ts"
 import { horizonOf } from "./Horizon.ts"
 import { decide } from "./internal/Evolving.ts"
-import type { Unit } from "./Learning.ts"
+import type { Group } from "@inspo/evolution/State"
 import type { Settings } from "./Settings.ts"
 import type { Cohort, Lease, State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
@@ -17,17 +17,17 @@ export const next = (strategies: Strategies, state: State, now: number): Populat
  * instruction was never used are left out, and so are units of such samples alone. A conversation is evidence in the cohort it
  * began in: its later turns would count it twice, and who comes back may depend on the instruction.
  */
-export const units = ({ isWhole, leases }: Cohort): ReadonlyArray<Unit> => {
+export const units = ({ isWhole, leases }: Cohort): ReadonlyArray<Group> => {
   const all = HashMap.toValues(leases)
     .filter(({ isCarried }) => isCarried !== true)
     .sort(isWhole ? byPlace : byKey)
-  return Object.values(Arr.groupBy(all, ({ unit }) => unit)).flatMap((own): ReadonlyArray<Unit> => {
+  return Object.values(Arr.groupBy(all, ({ unit }) => unit)).flatMap((own): ReadonlyArray<Group> => {
     const [{ instruction, question, stratum }] = own
     const samples = own.flatMap((lease) => lease.samples)
     const rewards = samples.filter((sample) => typeof sample === "number")
     const abandoned = samples.filter((sample) => sample === "abandoned").length
     const used = own.reduce((sum, { n }) => sum + n, 0) - abandoned
-    return used === 0 ? [] : [{ instruction, rewards, silent: used - rewards.length, stratum, question }]
+    return used === 0 ? [] : [{ instruction, rewards, missing: used - rewards.length, stratum, question }]
   })
 }
 
@@ -50,7 +50,7 @@ const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | 
   const { name, status } = cohort
   if (status === "settled") {
     if (cohort.phase === "validation") return validated(cohort)
-    return cohort.index === learning.folded + 1
+    return cohort.index === learning.population.step + 1
       ? { _tag: "Closed", cohort: name, index: cohort.index, units: units(cohort) }
       : null
   }

@@ -1,8 +1,9 @@
 /** A population's decisions once more, from its log alone: as they were made, or under other settings. */
 import { Schema } from "effect"
-import { apply, begin, UnexpectedEvent } from "./Apply.ts"
+import { chooseParents, prune, refill, UnexpectedEvent } from "@inspo/evolution"
+import { apply, begin } from "./Apply.ts"
 import { type EventOf, PopulationEvent } from "./Event.ts"
-import { chooseParents, decide, protectedIds, refill } from "./internal/Evolving.ts"
+import { context, decide } from "./internal/Evolving.ts"
 import type { Settings } from "./Settings.ts"
 import type { State } from "./State.ts"
 import { ofSettings, type Strategies } from "./Strategies.ts"
@@ -68,7 +69,7 @@ export const whatIf = (
   const decisions: Array<Decision> = []
   for (const event of changed.slice(1)) {
     const asked = alternative(ofSettings(state.settings), state, event)
-    if (asked !== null) decisions.push({ after: state.learning.folded, ...asked })
+    if (asked !== null) decisions.push({ after: state.learning.population.step, ...asked })
     state = apply(state, event)
   }
   return decisions
@@ -76,40 +77,44 @@ export const whatIf = (
 
 const first = ([created]: ReadonlyArray<PopulationEvent>): State => {
   if (created?._tag === "Created") return begin(created)
-  throw new UnexpectedEvent({ event: created?._tag ?? "nothing", reason: "a log begins with Created" })
+  throw new UnexpectedEvent({ event: created?._tag ?? "nothing", expected: "Created first" })
 }
 
 /** What the strategies decide where the log has this event; undefined where it is nothing that they decide. */
 const decision = (strategies: Strategies, state: State, event: PopulationEvent): PopulationEvent | null | undefined => {
-  const { evolution, phase } = state.learning
-  if (phase !== "Rest" || event._tag === "TrialBegun") return decide(strategies, state)
-  if (event._tag === "ParentsChosen") return chooseParents(strategies, state)
-  if (event._tag === "Refilled" && evolution !== null) return refill(strategies, state, evolution)
+  const { due, evolution } = state.learning
+  if (due !== "Nothing" || event._tag === "VerificationBegun") return decide(strategies, state)
+  if (event._tag === "ParentsChosen") return chooseParents(context(strategies, state), state.learning)
+  if (event._tag === "PopulationRefilled" && evolution !== null)
+    return refill(context(strategies, state), state.learning)
   return made.has(event._tag) ? decide(strategies, state) : undefined
 }
 
 /** Events that are decisions of the population itself. */
 const made: ReadonlySet<PopulationEvent["_tag"]> = new Set([
   "Pruned",
-  "TrialScored",
-  "TrialContinued",
+  "CandidatesVerified",
+  "VerificationContinued",
   "CandidatesJudged",
-  "Refilled",
+  "PopulationRefilled",
   "Concluded"
 ])
 
 const alternative = (strategies: Strategies, state: State, event: PopulationEvent): Omit<Decision, "after"> | null => {
   const { learning } = state
-  const weights = strategies.weights(learning.population)
   switch (event._tag) {
     case "Pruned":
       return {
         kind: "prune",
         logged: idsOf(event.pruned),
-        replayed: idsOf(strategies.prune(learning, weights, protectedIds(state)).pruned)
+        replayed: idsOf(prune(context(strategies, state), learning).pruned)
       }
     case "ParentsChosen":
-      return { kind: "parents", logged: event.parents, replayed: strategies.parents(learning, weights) }
+      return {
+        kind: "parents",
+        logged: event.parents,
+        replayed: chooseParents(context(strategies, state), learning).parents
+      }
     case "Concluded": {
       const due = decide(strategies, state)
       return due?._tag === "Concluded"

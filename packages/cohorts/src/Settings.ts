@@ -1,17 +1,10 @@
 /** What a population is led by. */
-import { Effect, Schema } from "effect"
-import { Reward } from "@inspo/domain/Trajectory"
+import { Schema } from "effect"
+import { MissingRewards } from "@inspo/population/MissingRewards"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
-
-/**
- * What a sample without a reward says. `worst`: nothing, so a decision must hold whatever it would have been. A value: that
- * outcome, in [0, 1], by definition.
- */
-export const Silence = Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Reward })])
-export type Silence = typeof Silence.Type
 
 /** Some 200 MB of leases, and room for 100 training steps of 1,024 groups of 16. */
 const openLeases = 200_000
@@ -48,7 +41,7 @@ export const Settings = Schema.Struct({
   rewardRange: Schema.Tuple([Schema.Finite, Schema.Finite]).check(
     Schema.makeFilter(([lowest, highest]) => lowest < highest || "the lowest reward below the highest")
   ),
-  silence: Silence,
+  silence: MissingRewards,
   delta: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)),
   size: Positive,
   parents: Positive,
@@ -76,14 +69,12 @@ export const Settings = Schema.Struct({
   newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]),
   redact: Schema.Array(Schema.String),
   retention: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
-  sticky: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed(month))
-  ),
+  sticky: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
   budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
   limits: Schema.Struct({
     openCohorts: Positive,
-    openLeases: Positive.pipe(Schema.withDecodingDefaultKey(Effect.succeed(openLeases))),
-    openSamples: Positive.pipe(Schema.withDecodingDefaultKey(Effect.succeed(openSamples))),
+    openLeases: Positive,
+    openSamples: Positive,
     unitsPerCohort: Positive,
     textLength: Positive
   })

@@ -1,10 +1,11 @@
 /** How likely each member is leased in a cohort: softmax (Eq. 4), with a floor for the seed and a cap for newcomers. */
 import type { InstructionId } from "@inspo/domain/Instruction"
-import type { Weight } from "@inspo/population/Population"
+import { unobserved, type Weight } from "@inspo/population/Population"
 import { probabilities } from "@inspo/sampler/Sampler"
-import type { Learning } from "./Learning.ts"
+import { isAlive } from "@inspo/evolution/State"
+import { type Learning, statsOf } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
-import { dossier, isAlive, type Share } from "./State.ts"
+import type { Share } from "./State.ts"
 
 /**
  * The shares of a cohort, which sum to 1. All newcomers together have at most `newcomerCap` while anybody else is alive, and
@@ -20,7 +21,7 @@ export const shares = (
     temperature
   )
   const equal = weights.map(({ id }, index) => ({ id, probability: drawn[index] ?? 0 }))
-  const newcomers = new Set(weights.map(({ id }) => id).filter((id) => dossier(learning, id).isNewcomer))
+  const newcomers = new Set(weights.map(({ id }) => id).filter((id) => statsOf(learning, id).isNewcomer))
   const capped = newcomers.size < weights.length ? atMost(equal, newcomers, newcomerCap) : equal
   return isAlive(learning.population, learning.seed) ? atLeast(capped, learning.seed, seedFloor) : capped
 }
@@ -30,18 +31,21 @@ export const shares = (
  * than the reported rewards leave certain, as pruning does. Where no reward is missing they stay to the bit.
  */
 export const certain = (learning: Learning, weights: ReadonlyArray<Weight>): ReadonlyArray<Weight> => {
+  const bounds = new Map(
+    learning.population.members.map(({ instruction, lifetime }) => [instruction.id, lifetime.bounds])
+  )
   const ranges = weights.map(({ id, weight }) => {
-    const { high, low, units } = dossier(learning, id).bounds
-    const missing = units === 0 ? 0 : (high - low) / units
+    const { groups, high, low } = bounds.get(id) ?? unobserved.bounds
+    const missing = groups === 0 ? 0 : (high - low) / groups
     const least = weight * (1 - missing)
-    return { id, units, weight, least, most: least + missing }
+    return { id, groups, weight, least, most: least + missing }
   })
-  const known = ranges.filter(({ units }) => units > 0)
+  const known = ranges.filter(({ groups }) => groups > 0)
   if (known.every(({ least, most }) => least === most)) return weights
   const centre = (Math.max(...known.map(({ least }) => least)) + Math.min(...known.map(({ most }) => most))) / 2
   const nearest = ({ least, most }: (typeof ranges)[number]) => Math.min(most, Math.max(least, centre))
   const mean = known.reduce((total, one) => total + nearest(one), 0) / known.length
-  return ranges.map((one) => ({ id: one.id, weight: one.units === 0 ? mean : nearest(one) }))
+  return ranges.map((one) => ({ id: one.id, weight: one.groups === 0 ? mean : nearest(one) }))
 }
 
 const atMost = (shares: ReadonlyArray<Share>, some: ReadonlySet<InstructionId>, cap: number): ReadonlyArray<Share> => {

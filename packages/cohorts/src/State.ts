@@ -1,10 +1,9 @@
 /** Everything a population is decided by: a fold of its events. It holds the cohorts that are not closed, and no others. */
 import { HashMap, Option } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
-import * as Invariant from "@inspo/domain/Invariant"
 import type { QuestionId } from "@inspo/domain/Question"
-import type { Population, Weight } from "@inspo/population/Population"
-import type { Dossier, Learning } from "./Learning.ts"
+import type { Weight } from "@inspo/population/Population"
+import type { Learning } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
 
 /** Whether rewards teach, or tell how good the incumbent is. */
@@ -125,17 +124,6 @@ const decode = (part: string): string => {
     return ""
   }
 }
-
-/** What is kept of a living member. */
-export const dossier = ({ dossiers }: Pick<Learning, "dossiers">, id: InstructionId): Dossier => {
-  const found = Object.hasOwn(dossiers, id) ? dossiers[id] : undefined
-  if (found === undefined) throw new Invariant.InvariantBroken({ missing: `the dossier of ${id}` })
-  return found
-}
-
-/** Whether an instruction is alive. */
-export const isAlive = ({ members }: Population, id: InstructionId): boolean =>
-  members.some(({ instruction }) => instruction.id === id)
 
 /** The branches that this one stands on, itself first, each with the last of its cohorts that counts here. */
 export const ancestry = ({

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { standing } from "@inspo/cohorts"
+import { snapshot } from "@inspo/cohorts"
 import { contest, live, naive, power, weathers } from "./support/Delay.ts"
 
 const seeds = Array.from({ length: 6 }, (_, index) => index + 1)
@@ -53,12 +53,12 @@ describe("of two instructions, 0.8 and 0.3", () => {
     const { decidedAt, server } = contest({ ...two, seed: 1, response: 0.2, silence: "worst", cohorts: 30 })
     assert.isNull(decidedAt)
     assert.deepEqual(
-      standing(server.strategies, server.state).silenceForbids.map(({ better, worse }) => [better, worse]),
+      snapshot(server.strategies, server.state).silenceForbids.map(({ better, worse }) => [better, worse]),
       [["i1", "i0"]]
     )
     const heard = contest({ ...two, seed: 1, response: 0.85, silence: "worst", cohorts: 30 })
     assert.isAtMost(heard.decidedAt ?? Infinity, 10)
-    assert.isEmpty(standing(heard.server.strategies, heard.server.state).silenceForbids)
+    assert.isEmpty(snapshot(heard.server.strategies, heard.server.state).silenceForbids)
   })
 })
 

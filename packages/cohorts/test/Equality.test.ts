@@ -39,8 +39,7 @@ class Follower {
       case "CandidatesProposed": {
         const { candidates, failures, parent } = event
         const reflected = failures.flatMap((id) => this.#questions.get(id) ?? [])
-        const proposed = candidates.map(({ rationale, text }) => ({ content: text, rationale }))
-        return this.#hear({ _tag: "Propose", now: 0, parent, candidates: proposed, reflected })
+        return this.#hear({ _tag: "Propose", now: 0, parent, candidates, reflected })
       }
       case "EvolutionSkipped":
         return this.#hear({ _tag: "SkipEvolution", now: 0, reason: event.reason })
@@ -51,7 +50,7 @@ class Follower {
 
   /** Compares I*. */
   compareBest({ population }: RunState.RunState): void {
-    const { best } = this.server.strategies
+    const { best } = this.server.strategies.weighting
     const id = ({ instruction }: Member) => instruction.id
     assert.deepEqual(Option.map(best(this.server.state.learning.population), id), Option.map(best(population), id))
     this.#count("I*")
@@ -142,7 +141,7 @@ describe("a run driven through cohorts", () => {
           })
         )
         const compared = follower?.compared ?? {}
-        for (const what of ["Pruned", "ParentsChosen", "TrialScored", "CandidatesJudged", "Refilled"])
+        for (const what of ["Pruned", "ParentsChosen", "CandidatesVerified", "CandidatesJudged", "PopulationRefilled"])
           assert.isAbove(compared[what] ?? 0, 0, what)
         assert.isAbove(compared["assignments"] ?? 0, 100)
         assert.strictEqual(compared["I*"], algorithm.schedule.steps + 1)

@@ -29,7 +29,7 @@ describe("a history", () => {
       fc.property(lives, ({ profile, steps }) => {
         const life = new Life(eventful(profile))
         for (const [index, one] of steps.entries()) life.take(one, index + 1)
-        const { dossiers, folded, incumbent, population } = life.state.learning
+        const { incumbent, population } = life.state.learning
         const history = read(life.log)
         const byId = (a: { readonly id: string }, b: { readonly id: string }) => a.id.localeCompare(b.id)
         assert.deepStrictEqual(
@@ -38,15 +38,10 @@ describe("a history", () => {
             .map(({ content, generation, id, parent }) => ({ id, content, parent, generation }))
             .toSorted(byId),
           population.members
-            .map(({ instruction: { generation, id, parent } }) => ({
-              id,
-              content: dossiers[id]?.content ?? "",
-              parent,
-              generation
-            }))
+            .map(({ instruction: { generation, id, parent, text } }) => ({ id, content: text, parent, generation }))
             .toSorted(byId)
         )
-        assert.strictEqual(history.folded, folded)
+        assert.strictEqual(history.folded, population.step)
         assert.strictEqual(history.incumbent, incumbent.id)
       }),
       { numRuns: 60 }

@@ -5,14 +5,17 @@ import {
   fold,
   Horizon,
   learnedUpTo,
+  Learning,
   Refused,
   Settings,
   Shares,
-  standing,
+  snapshot,
   State
 } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
+import { isAlive } from "@inspo/evolution"
+import type { MissingRewards } from "@inspo/population"
 import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
 import { plain } from "./support/Plain.ts"
@@ -55,7 +58,7 @@ const withTrial = (candidates: number, samples: number): Server => {
     _tag: "Propose",
     now: 0,
     parent: server.state.learning.evolution?.parents[0] ?? InstructionId.make("none"),
-    candidates: Array.from({ length: candidates }, (_, at) => ({ content: `candidate ${at}`, rationale: "" })),
+    candidates: Array.from({ length: candidates }, (_, at) => ({ text: `candidate ${at}`, rationale: "" })),
     reflected: []
   })
   return server
@@ -302,7 +305,7 @@ describe("cohorts", () => {
       (second ?? []).map(({ lease }) => ({ lease, value: 1 }))
     )
     server.do(close("train/2"))
-    assert.strictEqual(server.state.learning.folded, 0)
+    assert.strictEqual(server.state.learning.population.step, 0)
     assert.deepEqual(server.reward(2, [{ lease: second?.[0]?.lease ?? "", value: 0 }]), ["duplicate"])
     server.reward(
       2,
@@ -320,7 +323,7 @@ describe("cohorts", () => {
     const late = { lease: second?.[0]?.lease ?? "", value: 1 }
     assert.deepEqual(server.reward(1, [late]), ["late"])
     assert.deepEqual(server.reward(2, [late]), ["duplicate"])
-    assert.strictEqual(server.state.learning.folded, 0)
+    assert.strictEqual(server.state.learning.population.step, 0)
     assert.deepEqual(server.reward(3, [{ lease: first?.[0]?.lease ?? "", value: 1 }]), ["accepted"])
   })
 
@@ -329,10 +332,10 @@ describe("cohorts", () => {
     const leases = server.lease(0, keys, "train/1")
     server.do(close("train/1", 3))
     for (const [place, { lease }] of leases.slice(0, 3).entries()) {
-      assert.strictEqual(server.state.learning.folded, 0)
+      assert.strictEqual(server.state.learning.population.step, 0)
       assert.deepEqual(server.reward(place, [{ lease, value: 1 }]), ["accepted"])
     }
-    assert.strictEqual(server.state.learning.folded, 1)
+    assert.strictEqual(server.state.learning.population.step, 1)
     assert.deepEqual(server.reward(9, [{ lease: leases[5]?.lease ?? "", value: 1 }]), ["late"])
   })
 
@@ -386,7 +389,7 @@ describe("shares", () => {
       const sum = (some: typeof shares) => some.reduce((total, { probability }) => total + probability, 0)
       assert.approximately(sum(shares), 1, 1e-9)
       assert.isAtLeast(sum(shares.filter(({ id }) => id === learning.seed)), seedFloor - 1e-9)
-      const newcomers = shares.filter(({ id }) => State.dossier(learning, id).isNewcomer)
+      const newcomers = shares.filter(({ id }) => Learning.statsOf(learning, id).isNewcomer)
       assert.strictEqual(newcomers.length, worth.length)
       assert.isAtMost(sum(newcomers), newcomerCap + 1e-9)
       for (const { probability } of shares) assert.isAtLeast(probability, 0)
@@ -415,7 +418,7 @@ describe("shares", () => {
       [server.state.learning.incumbent.id, server.state.learning.incumbent.why],
       ["i1", "better than the seed"]
     )
-    assert.isTrue(State.isAlive(server.state.learning.population, InstructionId.make("i0")), "the control stays")
+    assert.isTrue(isAlive(server.state.learning.population, InstructionId.make("i0")), "the control stays")
   })
 })
 
@@ -464,12 +467,8 @@ describe("rewards", () => {
     const [one] = leases
     assert.deepEqual(server.reward(2, [{ lease: one?.lease ?? "", value: 1 }]), ["late"])
     assert.deepEqual(server.reward(3, [{ lease: one?.lease ?? "", value: 1 }]), ["duplicate"])
-    const { dossiers, ...after } = server.state.learning
-    const { dossiers: shown, ...known } = before
-    assert.deepEqual(after, known)
-    const bounds = (all: typeof dossiers) => Object.values(all).map((dossier) => dossier.bounds)
-    assert.deepEqual(bounds(dossiers), bounds(shown))
-    const member = standing(server.strategies, server.state).members.find(({ id }) => id === one?.instruction)
+    assert.deepEqual({ ...server.state.learning, stats: {} }, { ...before, stats: {} })
+    const member = snapshot(server.strategies, server.state).members.find(({ id }) => id === one?.instruction)
     assert.strictEqual(member?.mean, 1)
     assert.isAbove(member?.silent ?? 0, 0)
   })
@@ -498,7 +497,7 @@ describe("a rewind", () => {
     assert.deepEqual(server.reward(3, [{ lease: second, value: 1 }]), ["superseded"])
     assert.deepEqual(server.reward(3, [{ lease: first, value: 1 }]), ["late"])
     assert.strictEqual(play("train/2", 1), State.leaseId(1, "train/2", "k0"))
-    assert.strictEqual(server.state.learning.folded, 2)
+    assert.strictEqual(server.state.learning.population.step, 2)
     assert.isTrue(server.try({ ...rewind, to: "train/2" }) instanceof Refused, "another rewind needs another name")
     assert.isTrue(server.try({ ...rewind, requestId: "b", base: null }) instanceof Refused)
   })
@@ -532,7 +531,7 @@ describe("a trial", () => {
       server.do(close(cohort))
     }
     hold("train/1", 1)
-    assert.strictEqual(server.state.learning.evolution?.stage._tag, "Pairing")
+    assert.strictEqual(server.state.learning.evolution?.stage._tag, "PairedTrial")
     hold("train/2", "abandoned")
     const judged = server.log.flatMap((event) => (event._tag === "CandidatesJudged" ? event.verdicts : []))
     assert.deepEqual(
@@ -567,9 +566,9 @@ describe("a log", () => {
     const event = server.log[closed]
     assert.isDefined(event)
     if (event === undefined) return
-    assert.throws(() => apply(server.state, event), /cohort 1 does not follow 1/u)
-    assert.throws(() => fold(server.log.slice(1)), /does not exist/u)
-    assert.throws(() => fold([]), /begins with Created/u)
+    assert.throws(() => apply(server.state, event), /expected cohort 2, not 1/u)
+    assert.throws(() => fold(server.log.slice(1)), /expected Created first/u)
+    assert.throws(() => fold([]), /expected Created first/u)
   })
 })
 
@@ -579,7 +578,7 @@ describe("what is shown", () => {
     maxLength: 4
   })
   const Cohorts = fc.array(fc.array(Samples, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 })
-  const Silence = fc.constantFrom<Settings.Silence>("worst", { value: 0 }, { value: 0.5 })
+  const Silence = fc.constantFrom<MissingRewards.MissingRewards>("worst", { value: 0 }, { value: 0.5 })
 
   it("has each mean within its interval, whatever is missing, failed or late", () => {
     fc.assert(
@@ -604,12 +603,12 @@ describe("what is shown", () => {
               )
             )
           server.do({ _tag: "Reward", now: at, rewards: report(false) })
-          for (const { interval, mean } of standing(server.strategies, server.state).members)
+          for (const { interval, mean } of snapshot(server.strategies, server.state).members)
             if (interval !== null && mean !== null)
               assert.isTrue(interval.lower <= mean + 1e-12 && mean <= interval.upper + 1e-12)
           server.do(close(cohort))
           if (tellsLate) server.do({ _tag: "Reward", now: at, rewards: report(true) })
-          for (const { interval, mean } of standing(server.strategies, server.state).members)
+          for (const { interval, mean } of snapshot(server.strategies, server.state).members)
             if (interval !== null && mean !== null)
               assert.isTrue(interval.lower <= mean + 1e-12 && mean <= interval.upper + 1e-12)
         }
@@ -630,7 +629,7 @@ describe("what is shown", () => {
       leases.flatMap(({ lease }, at) => (at % 2 === 0 ? [{ lease, value: 1 }] : []))
     )
     server.do(close("train/1"))
-    const [shown] = standing(server.strategies, server.state).members
+    const [shown] = snapshot(server.strategies, server.state).members
     assert.strictEqual(shown?.mean, 0.75)
     assert.isBelow(shown?.interval?.upper ?? 1, 1)
   })
@@ -644,7 +643,7 @@ describe("what is shown", () => {
       )
     )
     for (const { key, lease } of steps.flat()) if (key !== "0-k2") server.reward(1, [{ lease, value: 1 }])
-    const shown = standing(server.strategies, server.state)
+    const shown = snapshot(server.strategies, server.state)
     assert.deepStrictEqual(shown.cohorts[0]?.blocking, ["0-k2"])
     assert.strictEqual(
       shown.members.reduce((sum, { reported }) => sum + reported, 0),
@@ -666,7 +665,7 @@ describe("what is shown", () => {
         )
         server.do(close(`train/${step}`))
       }
-      return standing(server.strategies, server.state).silenceDiffers
+      return snapshot(server.strategies, server.state).silenceDiffers
     }
     assert.isNull(differing((at) => at % 3 === 0))
     const found = differing((at, instruction) => instruction === "i1" && at % 2 === 0)
@@ -696,15 +695,17 @@ describe("shares", () => {
           server.do(close(cohort))
         }
         const { learning } = server.state
-        const weights = server.strategies.weights(learning.population)
+        const weights = server.strategies.weighting.weights(learning.population)
         const certain = Shares.certain(learning, weights)
         const isMissing = steps.flat(2).includes(null)
         if (!isMissing) assert.strictEqual(certain, weights)
         const known = weights.flatMap(({ id, weight }, at) => {
-          const { high, low, units } = State.dossier(learning, id).bounds
-          const missing = units === 0 ? 0 : (high - low) / units
+          const { groups, high, low } =
+            learning.population.members.find(({ instruction }) => instruction.id === id)?.lifetime.bounds ??
+            assert.fail("a member")
+          const missing = groups === 0 ? 0 : (high - low) / groups
           const least = weight * (1 - missing)
-          return units === 0 ? [] : [{ least, most: least + missing, weight: certain[at]?.weight ?? Number.NaN }]
+          return groups === 0 ? [] : [{ least, most: least + missing, weight: certain[at]?.weight ?? Number.NaN }]
         })
         for (const one of known) {
           assert.isTrue(one.least <= one.weight && one.weight <= one.most)
@@ -793,10 +794,10 @@ describe("an observed horizon", () => {
         at,
         server.lease(at, [`${at}.a`, `${at}.b`]).map(({ lease }) => ({ lease, value: 1 }))
       )
-    assert.strictEqual(server.state.learning.folded, 0)
-    assert.strictEqual(standing(server.strategies, server.state).cohorts[0]?.settlesAt, hour)
+    assert.strictEqual(server.state.learning.population.step, 0)
+    assert.strictEqual(snapshot(server.strategies, server.state).cohorts[0]?.settlesAt, hour)
     server.do({ _tag: "Tick", now: hour })
-    assert.strictEqual(server.state.learning.folded, 21)
+    assert.strictEqual(server.state.learning.population.step, 21)
   })
 })
 
@@ -820,7 +821,7 @@ describe("a conversation", () => {
             return [sticky, lease] as const
           })
         )
-        assert.strictEqual(server.state.learning.folded, 1)
+        assert.strictEqual(server.state.learning.population.step, 1)
         for (let day = 1; day <= days; day++)
           for (const sticky of conversations) {
             const again = turn(server, day, `${day}/${sticky}`, sticky)
@@ -829,7 +830,7 @@ describe("a conversation", () => {
             assert.isNull(again.replaces)
             assert.strictEqual(server.reward(day, [{ lease: again.lease, value: 0 }])[0], "accepted")
           }
-        const shown = standing(server.strategies, server.state).members
+        const shown = snapshot(server.strategies, server.state).members
         assert.strictEqual(
           shown.reduce((sum, { reported }) => sum + reported, 0),
           6

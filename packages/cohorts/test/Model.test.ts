@@ -63,7 +63,7 @@ const observe = (model: Model, server: Watched, events: ReadonlyArray<Population
         if (event.phase === "validation") break
         const share = (id: string) => event.shares.find((one) => one.id === id)?.probability ?? 0
         assert.isAtLeast(share("i0"), seedFloor - 1e-9)
-        const newcomers = Object.entries(server.before.learning.dossiers).filter(([, { isNewcomer }]) => isNewcomer)
+        const newcomers = Object.entries(server.before.learning.stats).filter(([, { isNewcomer }]) => isNewcomer)
         const held = newcomers.reduce((sum, [id]) => sum + share(id), 0)
         assert.isAtMost(held, newcomerCap + 1e-9)
         break
@@ -100,17 +100,23 @@ const observe = (model: Model, server: Watched, events: ReadonlyArray<Population
         model.closed.set(name(model.branch, event.cohort), { index: 0, learning: null })
         break
       case "Rewound": {
-        model.line = new Map([...model.line].map(([branch, upTo]) => [branch, Math.min(upTo, event.learning.folded)]))
+        model.line = new Map(
+          [...model.line].map(([branch, upTo]) => [branch, Math.min(upTo, event.learning.population.step)])
+        )
         model.branch = event.branch
         model.line.set(event.branch, Infinity)
-        model.folded = event.learning.folded
+        model.folded = event.learning.population.step
         break
       }
     }
   }
-  if (server.state.learning.phase === "Rest")
+  if (server.state.learning.due === "Nothing")
     for (const [key, one] of model.closed)
-      if (one.learning === null && one.index === server.state.learning.folded && key.startsWith(`[${model.branch},`))
+      if (
+        one.learning === null &&
+        one.index === server.state.learning.population.step &&
+        key.startsWith(`[${model.branch},`)
+      )
         model.closed.set(key, { ...one, learning: server.state.learning })
 }
 
@@ -123,7 +129,7 @@ const checkEvidence = (
   const told = model.accepted.get(name(model.branch, cohort)) ?? []
   const samples = leases.reduce((sum, { evidence }) => sum + evidence, 0)
   assert.strictEqual(
-    units.reduce((sum, { rewards, silent }) => sum + rewards.length + silent, 0),
+    units.reduce((sum, { missing, rewards }) => sum + rewards.length + missing, 0),
     samples
   )
   const accepted = told.filter((value) => typeof value === "number")
@@ -132,7 +138,9 @@ const checkEvidence = (
   assert.deepEqual(ascending(counted), ascending(accepted))
   for (const instruction of new Set(leases.map((one) => one.instruction)))
     assert.strictEqual(
-      units.filter((unit) => unit.instruction === instruction).reduce((sum, u) => sum + u.rewards.length + u.silent, 0),
+      units
+        .filter((unit) => unit.instruction === instruction)
+        .reduce((sum, u) => sum + u.rewards.length + u.missing, 0),
       leases.filter((one) => one.instruction === instruction).reduce((sum, { evidence }) => sum + evidence, 0)
     )
 }
@@ -243,7 +251,8 @@ const commands = [
           one.shares.map(({ probability }) => probability),
           [1]
         )
-      if (server.state.learning.folded === before.folded) assert.deepEqual(server.state.learning, before)
+      if (server.state.learning.population.step === before.population.step)
+        assert.deepEqual(server.state.learning, before)
     })
   ),
   fc
@@ -292,7 +301,7 @@ const commands = [
     act(`propose ${count}`, (model, server) => {
       const [parent] = server.state.learning.evolution?.parents ?? []
       if (parent === undefined) return
-      const candidates = Array.from({ length: count }, (_, place) => ({ content: `candidate ${place}`, rationale: "" }))
+      const candidates = Array.from({ length: count }, (_, place) => ({ text: `candidate ${place}`, rationale: "" }))
       step(model, server, { _tag: "Propose", now: model.now, parent, candidates, reflected: [] })
     })
   ),
@@ -341,7 +350,7 @@ const commands = [
       const stored = server.log.map((event) => decodeEvent(JSON.parse(JSON.stringify(encodeEvent(event)))))
       const again = fold(stored)
       assert.deepEqual(plain(again), plain(server.state))
-      assert.strictEqual(again.learning.folded, model.folded)
+      assert.strictEqual(again.learning.population.step, model.folded)
       server.state = again
     })
   )

@@ -1,9 +1,7 @@
 /** The settings of a run as a config file has them, and the two things they are: an algorithm and an environment. */
 import { Algorithm } from "@inspo/coevolution/Algorithm"
-import type { ConfigError } from "@inspo/coevolution/ConfigError"
-import * as Migrations from "@inspo/coevolution/Migrations"
-import { Predicate, Result, Schema, Struct } from "effect"
-import { Environment, local } from "./Environment.ts"
+import { Predicate, Schema, Struct } from "effect"
+import { Environment } from "./Environment.ts"
 
 /** A section whose settings are of both. */
 const both = <A extends Schema.Struct.Fields, B extends Schema.Struct.Fields>(
@@ -93,13 +91,6 @@ export const join = (algorithm: Algorithm, environment: Environment): RunConfig 
 /** The config of another algorithm in the same environment. */
 export const withAlgorithm = (config: RunConfig, algorithm: Algorithm): RunConfig =>
   join(algorithm, environmentOf(config))
-
-/**
- * A stored config as it would be written today. What an earlier version did not know of the environment is as it is by
- * default. Fails on a removed setting whose value decided results that today's would not be.
- */
-export const complete = (stored: unknown): Result.Result<unknown, ConfigError> =>
-  Result.map(Migrations.completeConfig(stored), (config) => merge(local, config))
 
 /** Lays `over` on `under`: mappings key by key, everything else as a whole. */
 export const merge = (under: unknown, over: unknown): unknown =>

@@ -1,5 +1,5 @@
 import { type Question, RandomStream } from "@inspo/domain"
-import { Array, Order, Random, Result, Schema } from "effect"
+import { Array, Order, Result, Schema } from "effect"
 
 /** The relative share of each data source; sources without one are left out. */
 export type Shares = Readonly<Record<string, number>>
@@ -115,6 +115,6 @@ const largest = (available: ReadonlyArray<{ readonly share: number; readonly siz
 }
 
 const shuffled = <A>(items: ReadonlyArray<A>, seed: number, path: RandomStream.StreamPath): ReadonlyArray<A> =>
-  RandomStream.drawSync(seed, path, Random.shuffle(items))
+  RandomStream.make(seed, path).shuffle(items)
 
 const textOf = ({ question }: Question.Question): string => question.trim()

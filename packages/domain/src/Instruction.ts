@@ -8,15 +8,24 @@ export type InstructionId = typeof InstructionId.Type
 export const InstructionOrigin = Schema.Literals(["seed", "variant", "proposed"])
 export type InstructionOrigin = typeof InstructionOrigin.Type
 
+/** Several named texts that are one instruction, such as a system prompt and the description of a tool. */
+export const Parts = Schema.Record(Schema.String, Schema.NonEmptyString)
+export type Parts = typeof Parts.Type
+
+/** What an instruction says: one text, or several by name that are used together. */
+export const Content = Schema.Union([Schema.NonEmptyString, Parts])
+export type Content = typeof Content.Type
+
 /**
- * The text that tells the policy how to act: one individual of the population.
+ * The text that an agent follows: one individual of the population.
  *
- * `generation` is 0 for the initial population and the parent's plus one for a proposed instruction;
+ * `parts` are present where it consists of several texts; `text` is then their JSON. `generation` is 0 for the initial population and the parent's plus one for a proposed instruction;
  * `bornAt` is the step (0 = before training) after which it entered.
  */
 export const Instruction = Schema.Struct({
   id: InstructionId,
   text: Schema.NonEmptyString,
+  parts: Schema.optionalKey(Parts),
   generation: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   parent: Schema.NullOr(InstructionId),
   origin: InstructionOrigin,
@@ -27,6 +36,14 @@ export interface Instruction extends Schema.Schema.Type<typeof Instruction> {}
 /** A proposed instruction text that has not been verified yet, with the reason its proposer gives. */
 export const Candidate = Schema.Struct({
   text: Schema.NonEmptyString,
+  parts: Schema.optionalKey(Parts),
   rationale: Schema.String
 })
 export interface Candidate extends Schema.Schema.Type<typeof Candidate> {}
+
+/** What an instruction or a candidate says. */
+export const contentOf = ({ parts, text }: Pick<Instruction, "text" | "parts">): Content => parts ?? text
+
+/** The fields of an instruction or a candidate that say this. */
+export const ofContent = (content: Content): Pick<Instruction, "text" | "parts"> =>
+  typeof content === "string" ? { text: content } : { text: JSON.stringify(content), parts: content }

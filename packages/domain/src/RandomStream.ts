@@ -1,7 +1,52 @@
-import { Effect, Random } from "effect"
+import { Array as Arr, Effect, Random } from "effect"
+import { isaac } from "./internal/isaac.ts"
 
 /** The name of a random stream within a run, such as `["assignment", step]`. */
 export type StreamPath = ReadonlyArray<string | number>
+
+/** Draws from one stream; each takes the numbers that come next. */
+export interface RandomStream {
+  /** Uniform in [0, 1), a multiple of 2⁻⁵³. */
+  readonly next: () => number
+  /** An integer from `min` to `max`, both included. */
+  readonly nextIntBetween: (min: number, max: number) => number
+  readonly choice: <A>(elements: Arr.NonEmptyReadonlyArray<A>) => A
+  /** The elements in random order, in a new array. */
+  readonly shuffle: <A>(elements: ReadonlyArray<A>) => Array<A>
+}
+
+/**
+ * The stream `path` of the run `seed`, from its first draw.
+ *
+ * @example
+ * ```ts
+ * import { RandomStream } from "@inspo/domain"
+ *
+ * RandomStream.make(7, ["dice", 1]).nextIntBetween(1, 6) // 3
+ * ```
+ */
+export const make = (seed: number, path: StreamPath): RandomStream => fromText(streamSeed(seed, path))
+
+/** The stream of any text; {@link make} names streams within a run. */
+export const fromText = (seed: string): RandomStream => {
+  const next = doubles(seed)
+  const below = (end: number) => Math.floor(next() * end)
+  return {
+    next,
+    nextIntBetween: (min, max) => min + below(max - min + 1),
+    choice: (elements) => elements[below(elements.length)] ?? elements[0],
+    shuffle: (elements) => {
+      const shuffled = [...elements]
+      for (let last = shuffled.length - 1; last >= 1; last--) {
+        const other = below(last + 1)
+        const element = Arr.getUnsafe(shuffled, last)
+        shuffled[last] = Arr.getUnsafe(shuffled, other)
+        shuffled[other] = element
+      }
+      return shuffled
+    }
+  }
+}
 
 /**
  * The seed text of the stream `path` of the run `seed`. Streams are addressed by name instead of carried as state, so
@@ -24,9 +69,22 @@ export const streamSeed = (seed: number, path: StreamPath): string => JSON.strin
 export const withStream =
   (seed: number, path: StreamPath) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    // Always a string: a numeric seed keeps only 32 bits.
-    Random.withSeed(effect, streamSeed(seed, path))
+    Effect.suspend(() => Effect.provideService(effect, Random.Random, service(streamSeed(seed, path))))
 
-/** Draws from the named stream at once; `draw` must be synchronous and need nothing but `Random`. */
-export const drawSync = <A>(seed: number, path: StreamPath, draw: Effect.Effect<A>): A =>
-  Effect.runSync(withStream(seed, path)(draw))
+const service = (seed: string): Random.Random => {
+  const next = doubles(seed)
+  return {
+    nextDoubleUnsafe: next,
+    nextIntUnsafe: () =>
+      Math.floor(next() * (Number.MAX_SAFE_INTEGER - Number.MIN_SAFE_INTEGER + 1)) + Number.MIN_SAFE_INTEGER
+  }
+}
+
+/** 53 bits at a time: 21 of one word, then the 32 of another. */
+const doubles = (seed: string): (() => number) => {
+  const word = isaac(seed)
+  return () => {
+    const high = (word() & 0x1fffff) * 2 ** 32
+    return (high + (word() >>> 0)) / 2 ** 53
+  }
+}

@@ -1,5 +1,5 @@
 import { Engine } from "@inspo/engine"
-import { Credentials, Malformed } from "@inspo/http-server"
+import { Credentials, Malformed } from "@inspo/http/server"
 import { Context, Effect, Layer, Option, type Redacted, Result, Schema, Semaphore } from "effect"
 import { Headers, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Completion from "./internal/server/Completion.ts"

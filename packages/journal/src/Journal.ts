@@ -80,8 +80,7 @@ export declare namespace Journal {
 export type Mode = "create" | "open" | "read-only"
 
 /**
- * The version of the layout this package writes. One with a lower version is read as it is and migrated when it is
- * written to; one with a higher version is refused.
+ * The version of the layout that this package reads and writes. Any other is refused.
  */
 export const journalVersion = 2
 
@@ -184,8 +183,8 @@ export interface LedgerTotal extends Expense {
  * - `missing`, `exists`: there is no file to open, or there is one where a journal was to be created
  * - `locked`: another run is writing to it
  * - `fenced`: another run took over because this one went silent; nothing it writes counts any more
- * - `not-a-journal`, `newer-version`: the file is something else, or was written by a later version
- * - `older-version`: an event was written by a version that said less
+ * - `not-a-journal`: the file is something else
+ * - `other-version`: it, or an event in it, has the format of another version of inspo
  * - `corrupt`: what is stored is not what was written
  * - `invalid`: the value to store is refused
  * - `storage`: the file could not be read or written
@@ -196,8 +195,7 @@ export const JournalErrorReason = Schema.Literals([
   "locked",
   "fenced",
   "not-a-journal",
-  "newer-version",
-  "older-version",
+  "other-version",
   "corrupt",
   "invalid",
   "storage"

@@ -55,3 +55,27 @@ export const corrupt = (
   detail: string,
   { sequence = null, ...cause }: { readonly sequence?: number | null; readonly cause?: unknown } = {}
 ): JournalError => new JournalError({ reason: "corrupt", file, sequence, detail, ...cause })
+
+/** That something stored has the format of another version, which is not converted. */
+export const otherVersion = (
+  { file }: Pick<Journal.Interface["meta"], "file">,
+  {
+    expected,
+    field,
+    sequence = null,
+    value
+  }: {
+    readonly field: string
+    readonly value: unknown
+    readonly expected: string
+    readonly sequence?: number | null
+  }
+): JournalError =>
+  new JournalError({
+    reason: "other-version",
+    file,
+    sequence,
+    detail:
+      `${field} is ${value === undefined ? "missing" : JSON.stringify(value)}, expected ${expected}. Start again with this version of ` +
+      "inspo, or use the version that wrote the journal"
+  })

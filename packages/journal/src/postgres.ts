@@ -7,6 +7,7 @@ import { tables } from "./internal/postgresLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
 import { transaction } from "./internal/transaction.ts"
 import { Journal, JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
+import * as Records from "./Records.ts"
 
 export interface Options {
   /**
@@ -165,17 +166,17 @@ const create = Effect.fnUntraced(
     )
 )
 
-const checkVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { error }: Place) {
+const checkVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { error, name }: Place) {
   const rows = yield* sql`SELECT version FROM identity`.pipe(
     failOn([SqlState.undefinedTable], () =>
       error("missing", "the database holds no such run; check its name or start a new one")
     )
   )
   const [{ version }] = yield* Effect.mapError(decodeVersion(rows), (cause) => error("corrupt", cause.message, cause))
-  if (version > journalVersion)
-    return yield* error(
-      "newer-version",
-      `its version is ${version} and this program reads up to ${journalVersion}; use a newer one`
+  if (version !== journalVersion)
+    return yield* Records.otherVersion(
+      { file: name },
+      { field: "the version of its tables", value: version, expected: String(journalVersion) }
     )
 })
 

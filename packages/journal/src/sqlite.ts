@@ -4,9 +4,10 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "no
 import { dirname } from "node:path"
 import type { RecordRow, RecordStatements } from "./internal/database.ts"
 import * as NodeSqlite from "./internal/nodeSqlite.ts"
-import { earlier, tables } from "./internal/sqliteLayout.ts"
+import { tables } from "./internal/sqliteLayout.ts"
 import * as SqlJournal from "./internal/sqlJournal.ts"
 import { Journal, JournalError, type JournalErrorReason, journalVersion, type Mode } from "./Journal.ts"
+import * as Records from "./Records.ts"
 
 export type { Mode } from "./Journal.ts"
 
@@ -38,7 +39,6 @@ export const layer = (options: { readonly file: string; readonly mode: Mode }): 
         }
         yield* create(file)
       } else if (size <= 0) {
-        // An empty file is what a run of an earlier version leaves behind that died before it could create its journal.
         return yield* error(file, "missing", "there is no such journal; check the path or start a new run")
       }
       return yield* open(file, mode)
@@ -102,20 +102,13 @@ const open = (file: string, mode: Mode | "memory") =>
     const plain = yield* NodeSqlite.makeClient(database, { readOnly })
     const { sql } = plain
     if (mode === "memory") yield* run(sql, [...tables, ...identify])
-    const version = yield* checkIdentity(file, sql)
-    const since = earlier.filter((layout) => layout.version >= version)
-    if (readOnly)
-      yield* run(
-        sql,
-        since.flatMap(({ view }) => view)
-      )
-    else if (since.length > 0) yield* run(sql, [...since.flatMap(({ migrate }) => migrate), ...identify])
+    yield* checkIdentity(file, sql)
     const client = isKept
       ? yield* NodeSqlite.makeClient(database, { readOnly, sync: yield* NodeSqlite.syncing(database, file) })
       : plain
     return SqlJournal.make({
       sql: client.sql,
-      meta: { file, journalVersion: readOnly ? version : journalVersion },
+      meta: { file, journalVersion },
       onSqlError: onSqlError(file),
       // The lock beside the file keeps other writers away.
       guard: Effect.void,
@@ -157,14 +150,11 @@ const checkIdentity = Effect.fnUntraced(function* (file: string, sql: SqlClient.
   if (application !== applicationId) {
     return yield* error(file, "not-a-journal", "the file is not a journal; check the path")
   }
-  if (version > journalVersion) {
-    return yield* error(
-      file,
-      "newer-version",
-      `its version is ${version} and this program reads up to ${journalVersion}; use a newer one`
+  if (version !== journalVersion)
+    return yield* Records.otherVersion(
+      { file },
+      { field: "the version of its tables", value: version, expected: String(journalVersion) }
     )
-  }
-  return version
 })
 
 const lock = Effect.fnUntraced(

@@ -355,17 +355,20 @@ describe("opening", () => {
     })
   )
 
-  it.effect("a journal of a later version is refused with both versions", () =>
+  it.effect.each([journalVersion - 1, journalVersion + 1])("a journal of version %s is refused", (version) =>
     Effect.gen(function* () {
       const file = yield* newFile
       yield* write(file, [])
-      yield* alter(file, (database) => database.exec(`PRAGMA user_version = ${journalVersion + 1}`))
-      const error = yield* refused(file, "open")
-      assert.strictEqual(error.reason, "newer-version")
-      assert.include(
-        error.message,
-        `its version is ${journalVersion + 1} and this program reads up to ${journalVersion}`
-      )
+      yield* alter(file, (database) => database.exec(`PRAGMA user_version = ${version}`))
+      for (const mode of ["open", "read-only"] as const) {
+        const error = yield* refused(file, mode)
+        assert.strictEqual(error.reason, "other-version")
+        assert.include(
+          error.message,
+          `the version of its tables is ${version}, expected ${journalVersion}. Start again with this version of inspo, or use ` +
+            "the version that wrote the journal"
+        )
+      }
     })
   )
 

@@ -4,11 +4,13 @@
  */
 import { Array as Arr, Context, Layer, Option } from "effect"
 import { sumAll } from "effect/Number"
-import { type Group, meanReward } from "@inspo/domain/Group"
+import type { Group } from "@inspo/domain/Group"
 import { assertCount, assertRewards, refuse } from "@inspo/domain/InvalidInput"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { Identity } from "@inspo/domain/Strategy"
+import type { MissingRewards } from "./MissingRewards.ts"
 import {
+  type Bounds,
   ids,
   type Lifetime,
   lifetimeMean,
@@ -20,8 +22,11 @@ import {
 import * as Ranking from "./Ranking.ts"
 import * as Superiority from "./Superiority.ts"
 
-/** The part of a group that weights rest on. */
-export type Observed = Pick<Group, "instructionId" | "rewards">
+/** The part of a group that weights rest on. `missing` counts the samples whose rewards never came, 0 unless given. */
+export interface Observed extends Pick<Group, "instructionId"> {
+  readonly rewards: ReadonlyArray<number>
+  readonly missing?: number
+}
 
 /** What the statistics of a population say about its members. All functions are pure. */
 export interface Strategy {
@@ -41,7 +46,8 @@ export class InstructionWeight extends Context.Service<InstructionWeight, Strate
 export interface Weighting extends Strategy {
   /**
    * Credits the groups of step `step` to the instructions they were rolled out under. Throws `InvalidInput` on a step that
-   * does not come after the last one, a group of an instruction that is no member, and a reward outside [0, 1].
+   * does not come after the last one, a group of an instruction that is no member, a group without samples, and a reward
+   * outside [0, 1].
    */
   readonly observe: (population: Population, step: number, groups: ReadonlyArray<Observed>) => Population
 }
@@ -65,6 +71,8 @@ export interface Choices extends Options {
    * instruction that has none, by its verification score.
    */
   readonly best: "weight" | "evidence"
+  /** What a missing reward says; `worst` unless given. */
+  readonly missingRewards?: MissingRewards
 }
 
 /**
@@ -101,12 +109,23 @@ export const recentSteps = (options: Options): Weighting =>
 
 /** Any combination of choices. A window that runs empty keeps the last weight, marked stale. */
 export const make = (choices: Choices): Weighting => {
-  const { average, best, span, ties, unseen, window } = choices
+  const { average, best, missingRewards = "worst", span, ties, unseen, window } = choices
   assertCount("InstructionWeight.make", "window", window, 1)
   const ranking = Ranking.byTies[ties]
   const weights = fill(unseen === "zero" ? () => 0 : meanOfKnown)
   return {
-    identity: { name: "moving-average", parameters: { window, average, span, unseen, ties, best } },
+    identity: {
+      name: "moving-average",
+      parameters: {
+        window,
+        average,
+        span,
+        unseen,
+        ties,
+        best,
+        ...(missingRewards === "worst" ? {} : { missing: missingRewards.value })
+      }
+    },
     observe: (population, step, groups) => observe(choices, population, step, groups),
     weights,
     best: (population) =>
@@ -126,7 +145,7 @@ export const layer = (choices: Choices): Layer.Layer<InstructionWeight> =>
   Layer.succeed(InstructionWeight, make(choices))
 
 /** What the window keeps of the rewards, and how it is averaged. */
-export type Averaging = Pick<Choices, "average" | "span" | "window">
+export type Averaging = Pick<Choices, "average" | "missingRewards" | "span" | "window">
 
 /** The running statistics after the groups of step `step`, as {@link Weighting.observe} has them: a fold that chooses nothing. */
 export const observe = (
@@ -136,15 +155,16 @@ export const observe = (
   groups: ReadonlyArray<Observed>
 ): Population => {
   assertObservable(population, step, groups)
-  const grouped = byInstruction(groups)
-  const seen = new Map(
+  const outcomes = groups.map((group) => outcomeOf(averaging.missingRewards ?? "worst", group))
+  const grouped = byInstruction(outcomes)
+  const sides = new Map(
     population.members.flatMap(({ instruction: { id }, lifetime }) => {
       const own = grouped.get(id)
-      return own === undefined ? [] : [[id, stepOf(lifetime, own)] as const]
+      return own === undefined ? [] : [[id, sidesOf(lifetime.bounds, own)] as const]
     })
   )
   const members = population.members.map((member) => {
-    const own = grouped.get(member.instruction.id) ?? []
+    const own = (grouped.get(member.instruction.id) ?? []).filter(({ rewards }) => rewards.length > 0)
     const window = inSpan(
       averaging,
       own.length === 0 ? member.window : [...member.window, windowEntry(step, own)],
@@ -157,10 +177,49 @@ export const observe = (
       window,
       weight: known ? sumAll(window.map((entry) => entry.mean)) / divisor : member.weight,
       stale: !known && member.weight !== null,
-      lifetime: extend(member, own, seen)
+      lifetime: extend(member, own, sides)
     }
   })
-  return { members, step }
+  return { ...population, members, step }
+}
+
+/** A group with its mean reward at worst and at best. */
+interface Outcome extends Observed {
+  readonly low: number
+  readonly high: number
+}
+
+const outcomeOf = (
+  missingRewards: MissingRewards,
+  { instructionId, missing = 0, rewards: reported }: Observed
+): Outcome => {
+  const isWorst = missingRewards === "worst"
+  const rewards =
+    isWorst || missing === 0 ? reported : [...reported, ...Array.from({ length: missing }, () => missingRewards.value)]
+  const unknown = isWorst ? missing : 0
+  const sum = rewards.reduce((total, reward) => total + reward, 0)
+  const samples = rewards.length + unknown
+  return { instructionId, rewards, low: sum / samples, high: (sum + unknown) / samples }
+}
+
+/** What a step says of an instruction, at worst and at best. */
+interface Sides {
+  readonly low: Superiority.Step
+  readonly high: Superiority.Step
+}
+
+const sidesOf = (bounds: Bounds, own: ReadonlyArray<Outcome>): Sides => {
+  const side = (name: "low" | "high"): Superiority.Step => {
+    const means = own.map((one) => one[name])
+    return {
+      groups: own.length,
+      sum: sumAll(means),
+      squares: sumAll(means.map((mean) => mean * mean)),
+      centre: bounds[name] / (1 + bounds.groups)
+    }
+  }
+  const low = side("low")
+  return { low, high: own.every((one) => one.low === one.high) && bounds.low === bounds.high ? low : side("high") }
 }
 
 const inSpan = (
@@ -203,8 +262,8 @@ const totalOf = (groups: ReadonlyArray<Observed>): { readonly sum: number; reado
   return { sum, trajectories }
 }
 
-const byInstruction = (groups: ReadonlyArray<Observed>): ReadonlyMap<InstructionId, ReadonlyArray<Observed>> => {
-  const grouped = new Map<InstructionId, Array<Observed>>()
+const byInstruction = (groups: ReadonlyArray<Outcome>): ReadonlyMap<InstructionId, ReadonlyArray<Outcome>> => {
+  const grouped = new Map<InstructionId, Array<Outcome>>()
   for (const group of groups) {
     const known = grouped.get(group.instructionId)
     if (known === undefined) grouped.set(group.instructionId, [group])
@@ -213,34 +272,29 @@ const byInstruction = (groups: ReadonlyArray<Observed>): ReadonlyMap<Instruction
   return grouped
 }
 
-const stepOf = (lifetime: Lifetime, groups: ReadonlyArray<Observed>): Superiority.Step => {
-  const means = groups.map(meanReward)
-  return {
-    groups: groups.length,
-    sum: sumAll(means),
-    squares: sumAll(means.map((mean) => mean * mean)),
-    centre: lifetime.groupMeanSum / (1 + lifetime.groups)
-  }
-}
-
-/** The lifetime after a step, in which the instructions of `seen` had groups. */
+/** The lifetime after a step with these rewarded groups, in which the instructions of `sides` took part. */
 const extend = (
   { instruction, lifetime }: Member,
-  groups: ReadonlyArray<Observed>,
-  seen: ReadonlyMap<InstructionId, Superiority.Step>
+  groups: ReadonlyArray<Outcome>,
+  sides: ReadonlyMap<InstructionId, Sides>
 ): Lifetime => {
-  const own = seen.get(instruction.id)
+  const own = sides.get(instruction.id)
   if (own === undefined) return lifetime
   const { sum, trajectories } = totalOf(groups)
+  const { bounds } = lifetime
   const against = new Map(lifetime.against.map((evidence) => [evidence.rival, evidence]))
-  for (const [rival, step] of seen)
+  for (const [rival, { high }] of sides)
     if (rival !== instruction.id)
-      against.set(rival, { rival, exponents: Superiority.extend(against.get(rival)?.exponents, own, step) })
+      against.set(rival, { rival, ...Superiority.extend(against.get(rival), own.low, high) })
   return {
-    groups: lifetime.groups + own.groups,
+    groups: lifetime.groups + groups.length,
     trajectories: lifetime.trajectories + trajectories,
     rewardSum: lifetime.rewardSum + sum,
-    groupMeanSum: lifetime.groupMeanSum + own.sum,
+    bounds: {
+      groups: bounds.groups + own.low.groups,
+      low: bounds.low + own.low.sum,
+      high: bounds.high + own.high.sum
+    },
     against: [...against.values()]
   }
 }
@@ -250,11 +304,16 @@ const assertObservable = (population: Population, step: number, groups: Readonly
   if (step <= population.step)
     refuse({ where, field: "step", value: step, expected: `a step after ${population.step}, whose rewards are known` })
   const present = new Set(ids(population))
-  for (const { instructionId, rewards } of groups) {
+  for (const { instructionId, missing = 0, rewards } of groups) {
     if (!present.has(instructionId))
       refuse({ where, field: "instructionId", value: instructionId, expected: "the id of a member" })
-    if (!Arr.isReadonlyArrayNonEmpty<number>(rewards))
-      refuse({ where, field: `rewards of ${instructionId}`, value: rewards, expected: "at least one" })
+    if (rewards.length + missing === 0)
+      refuse({
+        where,
+        field: `rewards of ${instructionId}`,
+        value: rewards,
+        expected: "at least one, or a missing one"
+      })
     assertRewards(where, `rewards of ${instructionId}`, rewards)
   }
 }

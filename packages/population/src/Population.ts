@@ -19,15 +19,22 @@ export const WindowEntry = Schema.Struct({
 export interface WindowEntry extends Schema.Schema.Type<typeof WindowEntry> {}
 
 /**
+ * The sums of the mean rewards of so many groups, each begun at 1/2 as if one group had come before the first: `low` with 0
+ * for every missing reward, `high` with 1. They are equal where none is missing.
+ */
+export const Bounds = Schema.Struct({ groups: Count, low: Schema.Finite, high: Schema.Finite })
+export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
+
+/**
  * What is known of an instruction since it entered, in a size that does not grow with the run; survives `resetWindows`.
- * `groupMeanSum` is the sum of the mean rewards of its groups, begun at 1/2 as if one group had come before the first.
- * `against` is the evidence against each living member that it shared a step with.
+ * `groups` counts those with a reward, `bounds` all of them. `against` is the evidence against each living member that it
+ * shared a step with.
  */
 export const Lifetime = Schema.Struct({
   groups: Count,
   trajectories: Count,
   rewardSum: Schema.Finite,
-  groupMeanSum: Schema.Finite,
+  bounds: Bounds,
   against: Schema.Array(Superiority.Evidence)
 })
 export interface Lifetime extends Schema.Schema.Type<typeof Lifetime> {}
@@ -48,10 +55,11 @@ export interface Verification extends Schema.Schema.Type<typeof Verification> {}
  *
  * `window` holds the steps that `weight` averages, oldest first. `weight` is null until the instruction is sampled, and
  * again after a reset. `stale` says that the weight outlived its window. `verification` is null for an instruction that
- * entered unverified.
+ * entered unverified. `entry` counts the entries into the population up to the member's own, from 1.
  */
 export const Member = Schema.Struct({
   instruction: Instruction,
+  entry: Schema.Int.check(Schema.isGreaterThan(0)),
   window: Schema.Array(WindowEntry),
   weight: Schema.NullOr(Schema.Finite),
   stale: Schema.Boolean,
@@ -60,8 +68,17 @@ export const Member = Schema.Struct({
 })
 export interface Member extends Schema.Schema.Type<typeof Member> {}
 
-/** The instructions alive now, in the order in which they entered, and the last step that was observed, 0 before any. */
-export const Population = Schema.Struct({ members: Schema.Array(Member), step: Count })
+/**
+ * The instructions alive now, in the order in which they entered, and the last step that was observed, 0 before any.
+ * `entries` counts how often instructions entered, several at once as one; `pairs` holds how many ordered pairs each entry of
+ * a living member made with those alive then.
+ */
+export const Population = Schema.Struct({
+  members: Schema.Array(Member),
+  step: Count,
+  entries: Count,
+  pairs: Schema.Record(Schema.String, Count)
+})
 export interface Population extends Schema.Schema.Type<typeof Population> {}
 
 /** The weight w_j of an instruction (Eq. 6), in [0, 1]. */
@@ -73,7 +90,7 @@ export const unobserved: Lifetime = {
   groups: 0,
   trajectories: 0,
   rewardSum: 0,
-  groupMeanSum: 1 / 2,
+  bounds: { groups: 0, low: 1 / 2, high: 1 / 2 },
   against: []
 }
 
@@ -86,22 +103,36 @@ export interface Newcomer {
 /** The population before the first step: nothing is known about any instruction. */
 export const make = (instructions: ReadonlyArray<Instruction>): Population =>
   add(
-    { members: [], step: 0 },
+    { members: [], step: 0, entries: 0, pairs: {} },
     instructions.map((instruction) => ({ instruction, verification: null }))
   )
 
-/** Lets newcomers in, after the present members and without evidence. Throws `InvalidInput` on an id that is present. */
+/**
+ * Lets newcomers in together, after the present members and without evidence. Throws `InvalidInput` on an id that is
+ * present.
+ */
 export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>): Population => {
+  if (newcomers.length === 0) return population
+  const entry = population.entries + 1
   const present = new Set(ids(population))
   const members = newcomers.map(({ instruction, verification }): Member => {
     const { id } = instruction
     if (present.has(id))
       refuse({ where: "Population.add", field: "newcomer", value: id, expected: "the id of an instruction not alive" })
     present.add(id)
-    return { instruction, window: [], weight: null, stale: false, lifetime: unobserved, verification }
+    return { instruction, entry, window: [], weight: null, stale: false, lifetime: unobserved, verification }
   })
-  return { ...population, members: [...population.members, ...members] }
+  return {
+    ...population,
+    members: [...population.members, ...members],
+    entries: entry,
+    pairs: { ...population.pairs, [String(entry)]: pairsOf(population.members.length, newcomers.length) }
+  }
 }
+
+/** How many ordered pairs an entry makes of so many newcomers with each other and with those present. */
+export const pairsOf = (present: number, entering: number): number =>
+  (present + entering) * (present + entering - 1) - present * (present - 1)
 
 /** Drops the named members, and what is known against them. Throws `InvalidInput` on an id that is not a member's. */
 export const remove = (population: Population, dropped: Iterable<InstructionId>): Population => {
@@ -109,14 +140,17 @@ export const remove = (population: Population, dropped: Iterable<InstructionId>)
   const present = new Set(ids(population))
   for (const id of dropping)
     if (!present.has(id)) refuse({ where: "Population.remove", field: "id", value: id, expected: "the id of a member" })
+  const members = population.members
+    .filter(({ instruction }) => !dropping.has(instruction.id))
+    .map((member) => ({
+      ...member,
+      lifetime: { ...member.lifetime, against: member.lifetime.against.filter(({ rival }) => !dropping.has(rival)) }
+    }))
+  const entries = new Set(members.map(({ entry }) => String(entry)))
   return {
     ...population,
-    members: population.members
-      .filter(({ instruction }) => !dropping.has(instruction.id))
-      .map((member) => ({
-        ...member,
-        lifetime: { ...member.lifetime, against: member.lifetime.against.filter(({ rival }) => !dropping.has(rival)) }
-      }))
+    members,
+    pairs: Object.fromEntries(Object.entries(population.pairs).filter(([entry]) => entries.has(entry)))
   }
 }
 

@@ -8,8 +8,15 @@ import { Schema } from "effect"
 import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 
-/** What the steps shared with a rival say for an instruction: the logarithm of the e-value under each bet. */
-export const Evidence = Schema.Struct({ rival: InstructionId, exponents: Schema.Array(Schema.Finite) })
+/**
+ * What the steps shared with a rival say for an instruction: the logarithm of the e-value under each bet. With n and m groups
+ * in a step, `overlap` is Σ n m / (n + m) over these steps.
+ */
+export const Evidence = Schema.Struct({
+  rival: InstructionId,
+  exponents: Schema.Array(Schema.Finite),
+  overlap: Schema.Finite
+})
 export interface Evidence extends Schema.Schema.Type<typeof Evidence> {}
 
 /**
@@ -49,29 +56,32 @@ export const eValue = (better: Compared, worse: Compared): number => {
   return exponents.reduce((sum, exponent) => sum + Math.exp(exponent), 0) / bets.length
 }
 
-/** The exponents after one more step that `better` and `worse` share. */
+/** The evidence for an instruction after one more step that it shares with a rival; `known` is undefined before the first. */
 export const extend = (
-  exponents: ReadonlyArray<number> | undefined,
+  known: Pick<Evidence, "exponents" | "overlap"> | undefined,
   better: Step,
   worse: Step
-): ReadonlyArray<number> => {
+): Pick<Evidence, "exponents" | "overlap"> => {
   const total = better.groups + worse.groups
   const shareX = worse.groups / total
   const shareY = better.groups / total
   const difference = shareX * better.sum - shareY * worse.sum
   const spreadX = squaredDistance(better)
   const spreadY = squaredDistance(worse)
-  return bets.map(
-    (bet, index) =>
-      Invariant.at(exponents ?? nothing, index, "bet") +
-      bet * difference -
-      psi(bet * shareX) * spreadX -
-      psi(bet * shareY) * spreadY
-  )
+  return {
+    exponents: bets.map(
+      (bet, index) =>
+        Invariant.at(known?.exponents ?? nothing, index, "bet") +
+        bet * difference -
+        psi(bet * shareX) * spreadX -
+        psi(bet * shareY) * spreadY
+    ),
+    overlap: (known?.overlap ?? 0) + (better.groups * worse.groups) / total
+  }
 }
 
 /** A bet c is best for a difference of c times the variance of a group's mean: 0.4 to 12 points at a variance of 1/4. */
-const bets = [1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2]
+export const bets: ReadonlyArray<number> = [1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2]
 
 /** Before the first shared step. */
 const nothing = bets.map(() => 0)

@@ -1,4 +1,7 @@
+export * as Difference from "./Difference.ts"
 export * as InstructionWeight from "./InstructionWeight.ts"
+export * as MeanInterval from "./MeanInterval.ts"
+export * as MissingRewards from "./MissingRewards.ts"
 export * as Population from "./Population.ts"
 export * as Ranking from "./Ranking.ts"
 export * as Superiority from "./Superiority.ts"

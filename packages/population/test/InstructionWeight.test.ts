@@ -160,7 +160,10 @@ for (const [name, make] of [
           assert.strictEqual(lifetime.groups, groups.length)
           assert.strictEqual(lifetime.trajectories, rewards.length)
           assert.strictEqual(lifetime.rewardSum, rewards.filter((reward) => reward === 1).length)
-          assert.approximately(lifetime.groupMeanSum, 1 / 2 + means.reduce((total, value) => total + value, 0), 1e-9)
+          const sum = 1 / 2 + means.reduce((total, value) => total + value, 0)
+          assert.approximately(lifetime.bounds.low, sum, 1e-9)
+          assert.strictEqual(lifetime.bounds.high, lifetime.bounds.low)
+          assert.strictEqual(lifetime.bounds.groups, lifetime.groups)
           const met = history.filter((step) => step.some((group) => group.member === index)).flat()
           assert.sameMembers(
             lifetime.against.map(({ rival }) => rival),

@@ -14,9 +14,10 @@ const Entries = Schema.Array(
 
 const setUp = (entries: typeof Entries.Type) => ({
   population: {
-    step: 0,
+    ...Population.make([]),
     members: entries.map(({ groups, bornAt }, index): Population.Member => ({
       instruction: instruction(index, { bornAt }),
+      entry: 1,
       window: [],
       weight: null,
       stale: false,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { drawSync } from "@inspo/domain/RandomStream"
-import { Array, Schema } from "effect"
+import { withStream } from "@inspo/domain/RandomStream"
+import { Array, Effect, Schema } from "effect"
 import { ClauseBank } from "../src/index.ts"
 import * as ClauseEdit from "../src/ClauseEdit.ts"
 
@@ -87,7 +87,7 @@ describe("draw", () => {
     instruction: ClauseEdit.AdvisedInstruction,
     seed: number,
     weight: (clause: ClauseBank.Clause) => number = () => 1
-  ) => drawSync(seed, ["draw"], ClauseEdit.draw(clauses, instruction, weight))
+  ) => Effect.runSync(withStream(seed, ["draw"])(ClauseEdit.draw(clauses, instruction, weight)))
 
   it.prop(
     "keeps the base and the length cap, and contradicts nothing",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { drawSync } from "@inspo/domain/RandomStream"
-import { Array as Arr, Effect, Random } from "effect"
+import * as RandomStream from "@inspo/domain/RandomStream"
+import { Array as Arr } from "effect"
 import { CandidateLint, CandidateParser, Thoughts } from "../src/index.ts"
 import { answers, parent, rules } from "./fixtures/answers.ts"
 
@@ -66,36 +66,31 @@ const pieces = [
 ]
 
 /** An answer of the corpus with a few places deleted, doubled, swapped or broken by a piece, or cut off. */
-const mutated = (seed: number): string =>
-  drawSync(
-    seed,
-    ["mutation"],
-    Effect.gen(function* () {
-      const all = answers.map(({ answer }) => answer)
-      let answer = Arr.getUnsafe(all, seed % all.length)
-      for (let change = yield* Random.nextIntBetween(1, 5); change > 0; change--) {
-        const [from, to] = [yield* place(answer), yield* place(answer)].toSorted((x, y) => x - y)
-        const [start = 0, end = 0] = [from, to]
-        const middle = answer.slice(start, Math.min(end, start + 40))
-        const rest = answer.slice(start + middle.length)
-        const piece = Arr.getUnsafe(pieces, yield* Random.nextIntBetween(0, pieces.length - 1))
-        const other = Arr.getUnsafe(all, yield* Random.nextIntBetween(0, all.length - 1))
-        const kind = yield* Random.nextIntBetween(0, 5)
-        answer =
-          [
-            () => answer.slice(0, start) + rest,
-            () => answer.slice(0, start) + middle + middle + rest,
-            () => answer.slice(0, start) + piece + middle + rest,
-            () => answer.slice(0, start),
-            () => answer.slice(0, start) + other.slice(0, 80) + rest,
-            () => answer.slice(0, start) + Array.from(middle).toReversed().join("") + rest
-          ][kind]?.() ?? answer
-      }
-      return answer
-    })
-  )
-
-const place = (answer: string) => Random.nextIntBetween(0, answer.length)
+const mutated = (seed: number): string => {
+  const { nextIntBetween } = RandomStream.make(seed, ["mutation"])
+  const place = (answer: string) => nextIntBetween(0, answer.length)
+  const all = answers.map(({ answer }) => answer)
+  let answer = Arr.getUnsafe(all, seed % all.length)
+  for (let change = nextIntBetween(1, 5); change > 0; change--) {
+    const [from, to] = [place(answer), place(answer)].toSorted((x, y) => x - y)
+    const [start = 0, end = 0] = [from, to]
+    const middle = answer.slice(start, Math.min(end, start + 40))
+    const rest = answer.slice(start + middle.length)
+    const piece = Arr.getUnsafe(pieces, nextIntBetween(0, pieces.length - 1))
+    const other = Arr.getUnsafe(all, nextIntBetween(0, all.length - 1))
+    const kind = nextIntBetween(0, 5)
+    answer =
+      [
+        () => answer.slice(0, start) + rest,
+        () => answer.slice(0, start) + middle + middle + rest,
+        () => answer.slice(0, start) + piece + middle + rest,
+        () => answer.slice(0, start),
+        () => answer.slice(0, start) + other.slice(0, 80) + rest,
+        () => answer.slice(0, start) + Array.from(middle).toReversed().join("") + rest
+      ][kind]?.() ?? answer
+  }
+  return answer
+}
 
 const isShown = (text: string, name: string) => new RegExp(`<${name}>[^]*</${name}>`, "u").test(text)
 

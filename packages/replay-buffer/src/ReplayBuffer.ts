@@ -1,10 +1,10 @@
 /** What the run remembers of its rollouts: failures to reflect on, and questions to verify candidates with. */
-import { Array as Arr, Context, Effect, Layer, Option, Order, Random, Schema } from "effect"
+import { Array as Arr, Context, Layer, Option, Order, Schema } from "effect"
 import { Experience } from "@inspo/domain/Experience"
 import { assertCount, assertRewards, refuse } from "@inspo/domain/InvalidInput"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
-import { drawSync, type StreamPath } from "@inspo/domain/RandomStream"
+import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Identity } from "@inspo/domain/Strategy"
 
 /** The remembered experiences, oldest step first, within a step in order of arrival. */
@@ -38,7 +38,7 @@ export interface FailuresRequest {
   readonly count: number
   readonly threshold: number
   readonly seed: number
-  readonly path: StreamPath
+  readonly path: RandomStream.StreamPath
 }
 
 /** `exclude` are the questions of the reflected failures. `seed` and `path` name the random stream. */
@@ -46,7 +46,7 @@ export interface VerificationRequest {
   readonly samples: number
   readonly exclude: ReadonlyArray<QuestionId>
   readonly seed: number
-  readonly path: StreamPath
+  readonly path: RandomStream.StreamPath
 }
 
 /** The latest `capacitySteps` steps are kept, at least 1. */
@@ -162,7 +162,7 @@ export const storedMean = (
 const anyFailures: Strategy["failures"] = (buffer, request) => {
   const latest = buffer.experiences.reduce((step, experience) => Math.max(step, experience.step), -Infinity)
   const failed = buffer.experiences.filter((experience) => experience.step === latest && fails(experience, request))
-  return Arr.take(drawSync(request.seed, request.path, Random.shuffle(failed)), request.count)
+  return Arr.take(RandomStream.make(request.seed, request.path).shuffle(failed), request.count)
 }
 
 const ownFailures: Strategy["failures"] = (buffer, request) => {
@@ -173,19 +173,15 @@ const ownFailures: Strategy["failures"] = (buffer, request) => {
   return [...firsts, ...repeats].slice(0, request.count)
 }
 
-const uniformQuestions: Strategy["verificationQuestions"] = ({ experiences }, request) =>
-  Arr.isReadonlyArrayNonEmpty(experiences)
-    ? drawSync(
-        request.seed,
-        request.path,
-        Effect.map(Effect.replicateEffect(Random.choice(experiences), request.samples), (drawn) =>
-          drawn.map((experience) => experience.questionId)
-        )
-      )
+const uniformQuestions: Strategy["verificationQuestions"] = ({ experiences }, { path, samples, seed }) => {
+  const stream = RandomStream.make(seed, path)
+  return Arr.isReadonlyArrayNonEmpty(experiences)
+    ? Array.from({ length: samples }, () => stream.choice(experiences).questionId)
     : []
+}
 
 const subsetQuestions: Strategy["verificationQuestions"] = ({ experiences }, { path, samples, seed }) =>
-  Arr.take(drawSync(seed, path, Random.shuffle(Arr.dedupe(experiences.map(({ questionId }) => questionId)))), samples)
+  Arr.take(RandomStream.make(seed, path).shuffle(Arr.dedupe(experiences.map(({ questionId }) => questionId))), samples)
 
 const distinctQuestions: Strategy["verificationQuestions"] = (buffer, request) => {
   const excluded = new Set(request.exclude)
@@ -227,8 +223,8 @@ const byWorth: Order.Order<Experience> = Order.combine(
 /** Latest step first, in random order within a step. */
 const latestFirst = (
   experiences: ReadonlyArray<Experience>,
-  stream: { readonly seed: number; readonly path: StreamPath }
-): ReadonlyArray<Experience> => drawSync(stream.seed, stream.path, Random.shuffle(experiences)).sort(byRecency)
+  stream: { readonly seed: number; readonly path: RandomStream.StreamPath }
+): ReadonlyArray<Experience> => RandomStream.make(stream.seed, stream.path).shuffle(experiences).sort(byRecency)
 
 /** The first experience of each question, and all others, in order. */
 const splitRepeats = (

@@ -1,4 +1,4 @@
-import { Address, PatientClient } from "@inspo/http-client"
+import { Address, PatientClient } from "@inspo/http/client"
 import {
   Array,
   Cache,

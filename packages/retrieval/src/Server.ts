@@ -1,4 +1,4 @@
-import { Credentials, Malformed } from "@inspo/http-server"
+import { Credentials, Malformed } from "@inspo/http/server"
 import { Effect, type Layer, type Redacted, type SchemaIssue } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Protocol from "./RetrieveProtocol.ts"

@@ -1,8 +1,8 @@
 /** One instruction for one request, with the probability it was drawn with. */
-import { Array as Arr, Order, Random } from "effect"
+import { Array as Arr, Order } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { refuse } from "@inspo/domain/InvalidInput"
-import { drawSync, type StreamPath } from "@inspo/domain/RandomStream"
+import * as RandomStream from "@inspo/domain/RandomStream"
 
 /** How likely an instruction is drawn, in [0, 1]. */
 export interface Share {
@@ -28,14 +28,14 @@ export const choose = ({
   shares
 }: {
   readonly seed: number
-  readonly path: StreamPath
+  readonly path: RandomStream.StreamPath
   readonly shares: ReadonlyArray<Share>
 }): Share => {
   const possible = shares.filter(({ probability }) => probability > 0).toSorted(byId)
   const total = possible.reduce((sum, { probability }) => sum + probability, 0)
   if (!Arr.isReadonlyArrayNonEmpty(possible) || !(Math.abs(total - 1) < 1e-9))
     return refuse({ where: "Choose", field: "shares", value: shares, expected: "probabilities that sum to 1" })
-  const point = drawSync(seed, path, Random.next) * total
+  const point = RandomStream.make(seed, path).next() * total
   let end = 0
   for (const share of possible) {
     end += share.probability

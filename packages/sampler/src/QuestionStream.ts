@@ -1,6 +1,6 @@
-import { Array as Arr, Random } from "effect"
+import { Array as Arr } from "effect"
 import { assertCount } from "@inspo/domain/InvalidInput"
-import { drawSync } from "@inspo/domain/RandomStream"
+import * as RandomStream from "@inspo/domain/RandomStream"
 
 /** `step` counts from 1. `size` is the number of training questions, `batchSize` at least 1. */
 export interface Request {
@@ -33,6 +33,6 @@ export const batch = (request: Request): ReadonlyArray<number> => {
   const perEpoch = Math.max(1, Math.floor(request.size / request.batchSize))
   const epoch = Math.floor((request.step - 1) / perEpoch)
   const start = ((request.step - 1) % perEpoch) * request.batchSize
-  const order = drawSync(request.seed, ["questions", epoch], Random.shuffle(Arr.range(0, request.size - 1)))
+  const order = RandomStream.make(request.seed, ["questions", epoch]).shuffle(Arr.range(0, request.size - 1))
   return order.slice(start, start + request.batchSize)
 }

@@ -1,9 +1,9 @@
 /** Which instruction each question of a step is rolled out under. */
-import { Array as Arr, Context, Effect, Layer, Order, Random } from "effect"
+import { Array as Arr, Context, Layer, Order } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { refuse } from "@inspo/domain/InvalidInput"
 import type { Question } from "@inspo/domain/Question"
-import { drawSync } from "@inspo/domain/RandomStream"
+import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Identity } from "@inspo/domain/Strategy"
 import type { Weight } from "@inspo/population/Population"
 
@@ -87,13 +87,9 @@ export const make = ({ assignment, newcomers, temperature }: Choices): Strategy 
   assign: (request) => {
     assertKnown(request)
     const pick = quantile(request.weights, temperature)
-    const drawn =
-      assignment === "independent" ? drawEach(request.questions, pick) : drawBySource(request.questions, pick)
-    return drawSync(
-      request.seed,
-      ["assignment", request.step],
-      Effect.flatMap(drawn, (served) => serve(served, guaranteed(newcomers, request)))
-    )
+    const stream = RandomStream.make(request.seed, ["assignment", request.step])
+    const draw = assignment === "independent" ? drawEach : drawBySource
+    return serve(stream, draw(stream, request.questions, pick), guaranteed(newcomers, request))
   }
 })
 
@@ -153,42 +149,48 @@ const quantile = (inAnyOrder: ReadonlyArray<Weight>, temperature: number): Quant
 
 const byId: Order.Order<Weight> = Order.mapInput(Order.String, ({ id }) => id)
 
-const drawEach = (questions: Request["questions"], pick: Quantile) =>
-  Effect.map(Effect.replicateEffect(Random.next, questions.length), (points) => points.flatMap(pick))
+type Draw = (
+  stream: RandomStream.RandomStream,
+  questions: Request["questions"],
+  pick: Quantile
+) => ReadonlyArray<InstructionId>
 
-const drawBySource = Effect.fnUntraced(function* (questions: Request["questions"], pick: Quantile) {
+const drawEach: Draw = (stream, questions, pick) => questions.flatMap(() => pick(stream.next()))
+
+const drawBySource: Draw = (stream, questions, pick) => {
   const places = questions.map(({ dataSource }, index) => ({ dataSource, index }))
   const strata = Arr.groupBy(places, ({ dataSource }) => dataSource)
   const assignment = new Map<number, InstructionId>()
   for (const [, stratum] of Object.entries(strata).sort(bySource)) {
-    const indices = yield* Random.shuffle(stratum.map(({ index }) => index))
-    const offset = yield* Random.next
+    const indices = stream.shuffle(stratum.map(({ index }) => index))
+    const offset = stream.next()
     for (const [position, index] of indices.entries()) {
       for (const id of pick((position + offset) / indices.length)) assignment.set(index, id)
     }
   }
   return [...questions.keys()].flatMap((index) => assignment.get(index) ?? [])
-})
+}
 
 const bySource: Order.Order<readonly [source: string, ...rest: ReadonlyArray<unknown>]> = Order.mapInput(
   Order.String,
   ([source]) => source
 )
 
-const serve = Effect.fnUntraced(function* (
+const serve = (
+  stream: RandomStream.RandomStream,
   assignment: ReadonlyArray<InstructionId>,
   guaranteed: ReadonlySet<InstructionId>
-) {
+): ReadonlyArray<InstructionId> => {
   const served = [...assignment]
   for (const id of guaranteed) {
     if (served.includes(id)) continue
     const donor = largestSpare(served, guaranteed)
     const questions = served.flatMap((holder, index) => (holder === donor ? [index] : []))
     if (!Arr.isArrayNonEmpty(questions)) break
-    served[yield* Random.choice(questions)] = id
+    served[stream.choice(questions)] = id
   }
   return served
-})
+}
 
 /** The instruction with the most groups beyond the one it is guaranteed; the smallest id among equals. */
 const largestSpare = (

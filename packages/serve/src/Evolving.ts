@@ -1,9 +1,8 @@
 /** Evolution in the background: whenever a population waits for a proposal, an optimizer is shown its work and asked for one. */
-import type { Learning, Refused } from "@inspo/cohorts"
-import { BudgetReached, type ConfigError } from "@inspo/coevolution"
-import * as Bookkeeping from "@inspo/coevolution/Bookkeeping"
-import * as OptimizerCalls from "@inspo/coevolution/OptimizerCalls"
+import type { Refused } from "@inspo/cohorts"
+import { ofContent } from "@inspo/domain/Instruction"
 import { Journal, type JournalError } from "@inspo/journal"
+import { Bookkeeping, OptimizerCalls } from "@inspo/ledger"
 import {
   CandidateLint,
   type Proposal,
@@ -149,15 +148,15 @@ const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer
 const isAnswer = (kind: ProposerErrorKind): boolean =>
   kind === "refused" || kind === "empty" || kind === "cut" || kind === "no-candidates"
 
-const told = (failure: ProposerError | BudgetReached | ConfigError | JournalError): Omit<Degraded, "since"> =>
-  failure instanceof BudgetReached
+const told = (failure: ProposerError | OptimizerCalls.CallError): Omit<Degraded, "since"> =>
+  failure._tag === "BudgetReached"
     ? {
         reason: `evolution has spent its budget: ${failure.spent} of ${failure.limit} US dollars`,
         remedy: "Raise the population's budget, or that of the server's optimizer; the population goes on as it is"
       }
-    : isUnpriced(failure)
+    : failure._tag === "UnknownPrice"
       ? {
-          reason: `evolution may spend ${failure.value} US dollars, and the price of the optimizer's model is not known`,
+          reason: `evolution may spend ${failure.limit} US dollars, and the price of the optimizer's model is not known`,
           remedy:
             "Give its price under optimizer.prices of the server's config file, or leave out both budgets: budgetUsd of the population and of the optimizer"
         }
@@ -165,9 +164,6 @@ const told = (failure: ProposerError | BudgetReached | ConfigError | JournalErro
           reason: failure.message,
           remedy: "Fix what the reason names. The optimizer is asked again by itself, at the latest after an hour"
         }
-
-const isUnpriced = (failure: ProposerError | ConfigError | JournalError): failure is ConfigError =>
-  failure._tag === "ConfigError" && failure.field === "budget.usd"
 
 /** Hands in what keeps the rules. */
 const propose = Effect.fnUntraced(function* (
@@ -190,7 +186,7 @@ const propose = Effect.fnUntraced(function* (
   }
   if (rejected.length > 0)
     yield* Effect.logInfo(`${rejected.length} of ${candidates.length} candidates were rejected: each ${why}`)
-  const proposed = contents.map((content: Learning.Content) => ({ content, rationale: task.rationale }))
+  const proposed = contents.map((content) => ({ ...ofContent(content), rationale: task.rationale }))
   yield* handIn(live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected })))
   yield* Reflecting.forget(live.journal)
 })

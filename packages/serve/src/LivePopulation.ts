@@ -5,13 +5,13 @@ import {
   create,
   handle,
   learnedUpTo,
-  type Learning,
   type PopulationEvent,
   type Refused,
   type Settings,
   type State,
   Strategies
 } from "@inspo/cohorts"
+import type { Content } from "@inspo/domain/Instruction"
 import type { Journal, JournalError } from "@inspo/journal"
 import {
   Array as Arr,
@@ -79,7 +79,7 @@ export interface Options {
 export const begin = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   settings: Settings.Settings,
-  contents: Arr.NonEmptyReadonlyArray<Learning.Content>
+  contents: Arr.NonEmptyReadonlyArray<Content>
 ): Effect.fn.Return<void, JournalError | Refused> {
   yield* Effect.fromResult(Redaction.make(settings.redact))
   const { events, state } = create(settings, contents)

@@ -1,14 +1,15 @@
 /** The populations of a server, by name: each takes commands in a scope of its own, and is closed with it. */
-import { type EventOf, type Learning, type Settings, Strategies } from "@inspo/cohorts"
+import { type EventOf, type Settings, Strategies } from "@inspo/cohorts"
+import { type Content, contentOf } from "@inspo/domain/Instruction"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
-import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, Schema, Scope, Semaphore } from "effect"
+import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, type Schema, Scope, Semaphore } from "effect"
 import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts"
 import * as Clock from "./internal/Clock.ts"
 import * as Differences from "./internal/Differences.ts"
 import * as LeaseIds from "./internal/LeaseIds.ts"
+import * as Loading from "./internal/Loading.ts"
 import * as Metrics from "./internal/Metrics.ts"
 import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "./internal/Refusals.ts"
-import { StoredEvent } from "./internal/Stored.ts"
 import * as WireSettings from "./internal/WireSettings.ts"
 import * as Limits from "./Limits.ts"
 import * as Evolving from "./Evolving.ts"
@@ -218,19 +219,16 @@ interface Running {
   readonly news: Latch.Latch
 }
 
-type Contents = Arr.NonEmptyReadonlyArray<Learning.Content>
+type Contents = Arr.NonEmptyReadonlyArray<Content>
 
 const byName = Order.mapInput(Order.String, ({ name }: Served) => name)
 
 /** What a population was made of, and when. */
 const originOf = Effect.fnUntraced(function* (journal: Journal.Interface): Effect.fn.Return<Origin, JournalError> {
-  const [first] = yield* journal.readFrom(0, 1)
-  const { at, event } = yield* Effect.mapError(decodeEvent(first?.payload), (cause) =>
-    Records.corrupt(journal.meta, `the first event cannot be read: ${cause.message}`, { sequence: 0, cause })
-  )
-  return event._tag === "Created"
-    ? { at, created: event }
-    : yield* Records.corrupt(journal.meta, `the log begins with ${event._tag}`, { sequence: 0 })
+  const [first] = yield* Loading.eventsFrom(journal, 0, 1)
+  return first?.event._tag === "Created"
+    ? { at: first.at, created: first.event }
+    : yield* Records.corrupt(journal.meta, `the log begins with ${first?.event._tag ?? "nothing"}`, { sequence: 0 })
 })
 
 interface Origin {
@@ -238,11 +236,9 @@ interface Origin {
   readonly created: EventOf<"Created">
 }
 
-const decodeEvent = Schema.decodeUnknownEffect(StoredEvent)
-
 /** The seed and its variants, all with the same names of texts. */
 const contentsOf = ({ seed, variants = [] }: NewPopulation): Effect.Effect<Contents, InvalidRequest> => {
-  const namesOf = (content: Learning.Content) =>
+  const namesOf = (content: Content) =>
     typeof content === "string" ? "one text" : Object.keys(content).sort().join(", ")
   const texts = [seed, ...variants].map((content) => JSON.stringify(content))
   const repeated = texts.findIndex((text, at) => texts.indexOf(text) < at)
@@ -278,7 +274,7 @@ const sameAs = (
   settings: EventOf<"Created">["settings"],
   contents: Contents
 ): Effect.Effect<void, Conflict> => {
-  const [seed, ...variants] = created.members.map(({ content }) => content)
+  const [seed, ...variants] = created.members.map(contentOf)
   const { profile: made } = created.settings
   // What was chosen where nothing was named is whatever it was then.
   const { horizon, seed: random } = created.settings

@@ -1,6 +1,6 @@
 /** Requests to a language model whose system prompt is filled with a leased instruction on their way to it. */
 import type { Inspo, Lease, Wording } from "@inspo/client"
-import { Credentials } from "@inspo/http-server"
+import { Credentials } from "@inspo/http/server"
 import { Duration, Effect, Exit, Function, Layer, Option, Redacted, Schema, Stream } from "effect"
 import {
   type Headers,

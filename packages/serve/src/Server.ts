@@ -1,5 +1,5 @@
 /** The instruction server over HTTP: all that the API promises, for whoever brings the right key. */
-import { Credentials, type Guard } from "@inspo/http-server"
+import { Credentials, type Guard } from "@inspo/http/server"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpMethod, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiError } from "effect/http-api"

@@ -135,10 +135,10 @@ describe("evolution", () => {
       }))
       yield* worked(live, work)
       yield* live.submit(evolve)
-      const { learning } = yield* until(live, isWaitingFor("Approving"))
+      const { learning } = yield* until(live, isWaitingFor("Proposed"))
       const stage = learning.evolution?.stage
       assert.deepEqual(
-        stage?._tag === "Approving" ? stage.candidates.map((one) => one.content) : [],
+        stage?._tag === "Proposed" ? stage.candidates.map(({ text }) => text) : [],
         [1, 2, 3, 4].map((at) => `Be kind, version ${at} of one.`)
       )
       const [prompt = ""] = asked
@@ -233,7 +233,7 @@ describe("evolution", () => {
       const [later] = yield* evolving.degraded
       assert.strictEqual(later?.since, fault.since)
       assert.notStrictEqual(later?.reason, fault.reason)
-      yield* until(live, isWaitingFor("Approving"))
+      yield* until(live, isWaitingFor("Proposed"))
       yield* pass
       assert.lengthOf(asked, 4)
       assert.deepEqual(yield* evolving.degraded, [])
@@ -250,7 +250,7 @@ describe("evolution", () => {
       yield* Effect.forkScoped(evolving.run)
       yield* worked(live, [{ value: 0, feedback: "too short" }])
       yield* live.submit(evolve)
-      yield* until(live, isWaitingFor("Approving"))
+      yield* until(live, isWaitingFor("Proposed"))
       for (const place of [0, 1, 2, 3]) yield* live.submit((now) => ({ _tag: "Review", now, place, isApproved: false }))
       yield* until(live, isOver)
       yield* live.submit(evolve)
@@ -260,7 +260,7 @@ describe("evolution", () => {
       assert.lengthOf(asked, 1)
       assert.include((yield* evolving.degraded)[0]?.reason ?? "", "1 of 1 US dollars")
       yield* live.submit((now) => ({ _tag: "Configure", now, settings: { ...settings, budgetUsd: 5 } }))
-      yield* until(live, isWaitingFor("Approving"))
+      yield* until(live, isWaitingFor("Proposed"))
       assert.lengthOf(asked, 2)
       assert.deepEqual(yield* evolving.degraded, [])
     }).pipe(Effect.scoped, provided)

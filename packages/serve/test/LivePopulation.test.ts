@@ -147,7 +147,7 @@ const commandOf = (op: Ask, state: State.State, leases: ReadonlyArray<string>): 
     case "Propose": {
       const [parent = InstructionId.make("i0")] = state.learning.evolution?.parents ?? []
       const candidates = Array.from({ length: op.candidates }, (_, at) => ({
-        content: `${state.learning.born} ${at}`,
+        text: `${state.learning.born} ${at}`,
         rationale: ""
       }))
       return (now) => ({ _tag: "Propose", now, parent, candidates, reflected: [] })
@@ -297,7 +297,7 @@ describe("LivePopulation", () => {
         _tag: "Propose",
         now,
         parent: InstructionId.make("i0"),
-        candidates: [{ content: "Another.", rationale: "" }],
+        candidates: [{ text: "Another.", rationale: "" }],
         reflected: []
       }))
       const open = yield* live.submit(whole)

@@ -35,7 +35,9 @@ const events: ReadonlyArray<readonly [level: "Info" | "Debug", event: Population
       _tag: "Closed",
       cohort: "c",
       index: 1,
-      units: [{ instruction: i0, rewards: [1, 0], silent: 3, stratum: "private", question: QuestionId.make("private") }]
+      units: [
+        { instruction: i0, rewards: [1, 0], missing: 3, stratum: "private", question: QuestionId.make("private") }
+      ]
     },
     '"rewards":2,"missing":3'
   ],
@@ -51,13 +53,17 @@ const events: ReadonlyArray<readonly [level: "Info" | "Debug", event: Population
       step: 1,
       round: 1,
       parent: i0,
-      candidates: [{ content: "private", rationale: "private" }],
+      candidates: [{ text: "private", rationale: "private" }],
       reflected: [QuestionId.make("private")]
     },
     '"parent":"i0","candidates":1'
   ],
   ["Info", { _tag: "EvolutionSkipped", step: 1, reason: "no optimizer" }, "no optimizer"],
-  ["Info", { _tag: "Refilled", step: 1, parents: [i0], replaced: [], accepted: [], shortfall: 1 }, '"accepted":"none"']
+  [
+    "Info",
+    { _tag: "PopulationRefilled", step: 1, parents: [i0], replaced: [], accepted: [], shortfall: 1 },
+    '"accepted":"none"'
+  ]
 ]
 
 describe("the log of a server", () => {

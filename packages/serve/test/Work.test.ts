@@ -13,7 +13,7 @@ const settings = { ...Settings.online(1), evolveEvery: 0, pruneEvery: 0, horizon
 /** So many rewards of one value, told at the present time. */
 const told = Effect.fnUntraced(function* (live: LivePopulation.LivePopulation, times: number, value: number) {
   const now = yield* live.state
-  const keys = Array.from({ length: times }, (_, at) => `${now.learning.folded}-${value}-${at}`)
+  const keys = Array.from({ length: times }, (_, at) => `${now.learning.population.step}-${value}-${at}`)
   const answer = yield* live.submit((now) => ({
     _tag: "Lease",
     now,

@@ -1,5 +1,4 @@
 import { RandomStream } from "@inspo/domain"
-import { Effect, Random } from "effect"
 import { mean, quantileSorted } from "simple-statistics"
 import type { Interval } from "./Interval.ts"
 
@@ -50,21 +49,16 @@ export const bootstrap = (strata: ReadonlyArray<ReadonlyArray<number>>, options:
 const resampledMeans = (
   strata: ReadonlyArray<ReadonlyArray<number>>,
   { resamples, seed }: Options
-): ReadonlyArray<ReadonlyArray<number>> =>
-  RandomStream.drawSync(
-    seed,
-    ["bootstrap"],
-    Effect.map(Random.Random, (random) =>
-      strata.map((values) =>
-        Array.from({ length: resamples }, () => {
-          let sum = 0
-          for (let drawn = 0; drawn < values.length; drawn++)
-            sum += values[Math.floor(random.nextDoubleUnsafe() * values.length)] ?? 0
-          return sum / values.length
-        })
-      )
-    )
+): ReadonlyArray<ReadonlyArray<number>> => {
+  const { next } = RandomStream.make(seed, ["bootstrap"])
+  return strata.map((values) =>
+    Array.from({ length: resamples }, () => {
+      let sum = 0
+      for (let drawn = 0; drawn < values.length; drawn++) sum += values[Math.floor(next() * values.length)] ?? 0
+      return sum / values.length
+    })
   )
+}
 
 const percentiles = (means: ReadonlyArray<number>): Interval => {
   const sorted = means.toSorted((a, b) => a - b)

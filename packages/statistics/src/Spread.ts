@@ -1,5 +1,4 @@
 import { RandomStream } from "@inspo/domain"
-import { Effect, Random } from "effect"
 import jstat from "jstat"
 import { mean, shuffle, sum } from "simple-statistics"
 import type { Interval } from "./Interval.ts"
@@ -88,15 +87,9 @@ const permuted = (scores: ReadonlyArray<ReadonlyArray<number>>, permutations: nu
   const apart = (rows: ReadonlyArray<ReadonlyArray<number>>) => sum(columnMeans(rows).map((one) => one * one))
   // Permutations that only swap treatments differ by rounding.
   const observed = apart(scores) - 1e-12
-  const asFar = RandomStream.drawSync(
-    seed,
-    ["spread"],
-    Effect.map(Random.Random, (random) => {
-      let count = 0
-      for (let drawn = 0; drawn < permutations; drawn++)
-        if (apart(scores.map((row) => shuffle([...row], () => random.nextDoubleUnsafe()))) >= observed) count++
-      return count
-    })
-  )
+  const { next } = RandomStream.make(seed, ["spread"])
+  let asFar = 0
+  for (let drawn = 0; drawn < permutations; drawn++)
+    if (apart(scores.map((row) => shuffle([...row], next))) >= observed) asFar++
   return (asFar + 1) / (permutations + 1)
 }

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RandomStream } from "@inspo/domain"
-import { Effect, Random } from "effect"
 import * as fc from "fast-check"
 import { type Spread, spread } from "../src/Spread.ts"
 
@@ -19,21 +18,16 @@ const assertAlike = (left: Spread, right: Spread) => {
 }
 
 /** Tables of right and wrong answers: how hard a question is lies between 0.2 and 0.8, and treatment t adds `effects[t]`. */
-const drawn = (tables: number, n: number, effects: (draw: () => number) => ReadonlyArray<number>) =>
-  RandomStream.drawSync(
-    7,
-    ["test"],
-    Effect.map(Random.Random, (random) => {
-      const draw = () => random.nextDoubleUnsafe()
-      return Array.from({ length: tables }, () => {
-        const added = effects(draw)
-        return Array.from({ length: n }, () => {
-          const easy = 0.2 + 0.6 * draw()
-          return added.map((effect) => (draw() < easy + effect ? 1 : 0))
-        })
-      })
+const drawn = (tables: number, n: number, effects: (draw: () => number) => ReadonlyArray<number>) => {
+  const { next } = RandomStream.make(7, ["test"])
+  return Array.from({ length: tables }, () => {
+    const added = effects(next)
+    return Array.from({ length: n }, () => {
+      const easy = 0.2 + 0.6 * next()
+      return added.map((effect) => (next() < easy + effect ? 1 : 0))
     })
-  )
+  })
+}
 
 const share = (values: ReadonlyArray<boolean>) => values.filter(Boolean).length / values.length
 

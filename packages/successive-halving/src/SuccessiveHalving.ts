@@ -19,8 +19,8 @@ export const PruneReason = Schema.Literals(["bottom-half", "worse", "forced"])
 export type PruneReason = typeof PruneReason.Type
 
 /**
- * An instruction that left, with the weight it was ranked by. `certainty`, in [0, 1], is that of {@link confident}: one minus
- * the p-value of "it is the best of the population"; rules that compute none leave it out.
+ * An instruction that left, with the weight it was ranked by. `certainty`, in [0, 1], is one minus
+ * the p-value of "it is the best of the population", or of "it is as good as each rival"; rules that compute none leave it out.
  */
 export const Pruned = Schema.Struct({
   id: InstructionId,
@@ -43,11 +43,15 @@ export interface Pruning extends Schema.Schema.Type<typeof Pruning> {}
 
 /**
  * A pruning rule. Pure; `weights` is the ranking to use, with one for every member: W_{t-1} as the paper has it, W_t
- * otherwise. Making one of options out of range throws `InvalidInput`.
+ * otherwise. A protected member is never pruned. Making a rule of options out of range throws `InvalidInput`.
  */
 export interface Strategy {
   readonly identity: Identity
-  readonly prune: (population: Population, weights: ReadonlyArray<Weight>) => Pruning
+  readonly prune: (
+    population: Population,
+    weights: ReadonlyArray<Weight>,
+    protectedIds?: ReadonlySet<InstructionId>
+  ) => Pruning
   /**
    * Members that the rule spares until they are seen in more groups. A sampler that prefers high weights may never draw them
    * again, so that no prune could remove them: hand them to it as newcomers, which it serves.
@@ -55,11 +59,11 @@ export interface Strategy {
   readonly unseen: (population: Population) => ReadonlyArray<InstructionId>
   /** The top N_parent, best first: those that the next generation descends from. */
   readonly parents: (population: Population, weights: ReadonlyArray<Weight>) => ReadonlyArray<Member>
-  /** Who gives way to newcomers when only `parents` stay, worst first: every other member. */
+  /** Who gives way to newcomers when only the members of `staying` stay, worst first: every other member. */
   readonly replaced: (
     population: Population,
     weights: ReadonlyArray<Weight>,
-    parents: ReadonlyArray<InstructionId>
+    staying: ReadonlySet<InstructionId>
   ) => ReadonlyArray<Pruned>
 }
 
@@ -199,13 +203,15 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
   const rank = Ranking.byTies[ties]
   return {
     identity: { name: rule.name, parameters: { parents: least, floor, ties, ...rule.parameters } },
-    prune: (population, weights) => {
+    prune: (population, weights, protectedIds = none) => {
       const ranked = rank(population, weights)
       const size = ranked.length
       const quota = Math.max(0, Math.min(rule.quota ?? Math.floor(size / 2), size - Math.max(least, floor)))
       const bottom = ranked.slice(size - quota).map((member) => ({ member, verdict: rule.judge(member, population) }))
-      const spared = bottom.filter(({ verdict }) => !verdict.leaves).map(({ member }) => member.instruction.id)
-      const dropped = bottom.filter(({ verdict }) => verdict.leaves).toReversed()
+      const leaves = ({ member, verdict }: (typeof bottom)[number]) =>
+        verdict.leaves && !protectedIds.has(member.instruction.id)
+      const spared = bottom.filter((one) => !leaves(one)).map(({ member }) => member.instruction.id)
+      const dropped = bottom.filter(leaves).toReversed()
       const record = recordWith(weights)
       return {
         kept: [...ranked.slice(0, size - quota).map((member) => member.instruction.id), ...spared],
@@ -218,11 +224,10 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
         lifetime.groups < (rule.minimumGroups ?? 0) ? [instruction.id] : []
       ),
     parents: (population, weights) => rank(population, weights).slice(0, least),
-    replaced: (population, weights, parents) => {
-      const staying = new Set(parents)
+    replaced: (population, weights, staying) => {
       const present = new Set(ids(population))
       for (const id of staying)
-        if (!present.has(id)) refuse({ where, field: "parent", value: id, expected: "the id of a member" })
+        if (!present.has(id)) refuse({ where, field: "staying", value: id, expected: "the id of a member" })
       const record = recordWith(weights)
       return rank(population, weights)
         .filter((member) => !staying.has(member.instruction.id))
@@ -236,6 +241,8 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
 }
 
 const where = "SuccessiveHalving"
+
+const none: ReadonlySet<InstructionId> = new Set()
 
 const recordWith = (weights: ReadonlyArray<Weight>) => {
   const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))

@@ -1,1 +1,2 @@
+export * as AnytimePruning from "./AnytimePruning.ts"
 export * as SuccessiveHalving from "./SuccessiveHalving.ts"

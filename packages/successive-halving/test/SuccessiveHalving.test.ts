@@ -43,13 +43,13 @@ const setUp = (entries: Entries, steps = 0) => {
   const groups = entries.flatMap(({ worth }, index) =>
     Arr.replicate({ instructionId: id(index), rewards: [worth] as const }, 2)
   )
-  const { members, step } = Arr.makeBy(steps, (index) => index + 1).reduce(
+  const { members, ...known } = Arr.makeBy(steps, (index) => index + 1).reduce(
     (population, step) => observe(population, step, groups),
     Population.make(newcomers)
   )
   return {
     population: {
-      step,
+      ...known,
       members: Arr.zipWith(members, entries, (member, entry): Population.Member => ({
         ...member,
         // Not what `weights` says: only the argument may count.
@@ -274,7 +274,7 @@ describe("replaced", () => {
     for (const rule of rules(options)) {
       const { population, weights } = setUp(entries, options.steps)
       const parents = rule.parents(population, weights).map((parent) => parent.instruction.id)
-      const replaced = rule.replaced(population, weights, parents)
+      const replaced = rule.replaced(population, weights, new Set(parents))
       assert.sameMembers(
         [...parents, ...replaced.map((one) => one.id)],
         entries.map((_, index) => id(index))
@@ -291,9 +291,9 @@ describe("replaced", () => {
   it.prop("is forced, unless a rule is certain that they are worse", [Entries, Options], ([entries, options]) => {
     const { population, weights } = setUp(entries, options.steps)
     for (const rule of [SuccessiveHalving.bottomHalf(options), SuccessiveHalving.spareUnseen(options)])
-      for (const one of rule.replaced(population, weights, []))
+      for (const one of rule.replaced(population, weights, new Set()))
         assert.deepStrictEqual([one.reason, one.certainty], ["forced", undefined])
-    for (const one of SuccessiveHalving.confident(options).replaced(population, weights, []))
+    for (const one of SuccessiveHalving.confident(options).replaced(population, weights, new Set()))
       assert.strictEqual(one.reason, (one.certainty ?? NaN) >= 1 - options.delta ? "worse" : "forced")
   })
 })
@@ -305,7 +305,7 @@ describe("confident", () => {
     weights: ReadonlyArray<Population.Weight>,
     options: typeof Options.Type
   ) => {
-    const found = SuccessiveHalving.confident(options).replaced(population, weights, [])
+    const found = SuccessiveHalving.confident(options).replaced(population, weights, new Set())
     return weights.map(({ id }) => found.find((one) => one.id === id)?.certainty ?? NaN)
   }
 

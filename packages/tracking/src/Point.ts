@@ -1,5 +1,5 @@
 import { apply, type Folding, type RunEvent, RunState as State } from "@inspo/coevolution"
-import type { Amounts } from "@inspo/coevolution/Ledger"
+import type { Amounts } from "@inspo/ledger/Ledger"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { Group, Trajectory } from "@inspo/domain"
 import { Option, Schema, Struct } from "effect"

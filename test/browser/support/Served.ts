@@ -74,8 +74,8 @@ export const propose = (directory: string, name: string, texts: ReadonlyArray<st
       const live = yield* LivePopulation.open(yield* store.open(name))
       if ((yield* live.state).learning.evolution === null) yield* live.submit((now) => ({ _tag: "Evolve", now }))
       const [parent = InstructionId.make("i0")] = (yield* live.state).learning.evolution?.parents ?? []
-      const candidates = texts.map((content) => ({
-        content,
+      const candidates = texts.map((text) => ({
+        text,
         rationale: "Customers asked twice where their parcel was."
       }))
       yield* live.submit((now) => ({ _tag: "Propose", now, parent, candidates, reflected: [] }))

@@ -1,5 +1,4 @@
 import { RandomStream } from "@inspo/domain"
-import { Effect, Random } from "effect"
 import type { Kill } from "./Program.ts"
 
 /** The seed of the crash points: `INSPO_CRASH_SEED`, or another one each time. It is printed, so that they can be had again. */
@@ -11,15 +10,7 @@ export const seedOfThisRun = (): number => {
 
 /** When a try of a run is to be killed: at any moment, but the first try of some runs at one that must not be missed. */
 export const draw = (seed: number, run: number, attempt: number): Kill =>
-  (attempt === 0 ? directed[run - undirected] : undefined) ??
-  RandomStream.drawSync(
-    seed,
-    ["kill", run, attempt],
-    Effect.gen(function* () {
-      const kind = yield* Random.nextIntBetween(0, kinds.length)
-      return yield* kinds[kind] ?? byTime
-    })
-  )
+  (attempt === 0 ? directed[run - undirected] : undefined) ?? anyKill(RandomStream.make(seed, ["kill", run, attempt]))
 
 /** The moments a run was killed at, from how it was killed and what its journal says came next. */
 export const moments = (kill: Kill | undefined, following: string): ReadonlyArray<string> => {
@@ -49,19 +40,27 @@ const directed: ReadonlyArray<Kill> = [
 /** The first runs are killed at any moment, so that a few kills are as free as many. */
 const undirected = 2
 
-const pause = Effect.map(Random.nextIntBetween(0, 200), (ms) => (ms < 60 ? "" : `+${ms - 60}`))
+type Draw = (stream: RandomStream.RandomStream) => Kill
+
+const anyKill: Draw = (stream) => (kinds[stream.nextIntBetween(0, kinds.length)] ?? byTime)(stream)
+
+const pause = ({ nextIntBetween }: RandomStream.RandomStream): string => {
+  const ms = nextIntBetween(0, 200)
+  return ms < 60 ? "" : `+${ms - 60}`
+}
 
 /** Any moment, seen from outside. */
-const byTime = Effect.map(Random.nextIntBetween(300, 2500), (after): Kill => ({ after }))
+const byTime: Draw = ({ nextIntBetween }) => ({ after: nextIntBetween(300, 2500) })
 
-const numbered = (kind: string, most: number) =>
-  Effect.map(Effect.all([Random.nextIntBetween(1, most + 1), pause]), ([number, wait]): Kill => ({
-    at: `${kind}:${number}${wait}`
-  }))
+const numbered =
+  (kind: string, most: number): Draw =>
+  (stream) => ({ at: `${kind}:${stream.nextIntBetween(1, most + 1)}${pause(stream)}` })
 
-const around = (event: string) => Effect.map(pause, (wait): Kill => ({ at: `event:${event}${wait}` }))
+const around =
+  (event: string): Draw =>
+  (stream) => ({ at: `event:${event}${pause(stream)}` })
 
-const kinds = [
+const kinds: ReadonlyArray<Draw> = [
   byTime,
   byTime,
   byTime,

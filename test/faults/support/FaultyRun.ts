@@ -1,5 +1,6 @@
 import * as JudgePrompt from "@inspo/reward/JudgePrompt"
-import { type Algorithm, Ledger, run, type RunError, type RunState, Strategies } from "@inspo/coevolution"
+import { type Algorithm, run, type RunError, type RunState, Strategies } from "@inspo/coevolution"
+import { Ledger } from "@inspo/ledger"
 import { algorithmOf, JudgeCost, type RunConfig } from "@inspo/config"
 import { Engine, type EngineError } from "@inspo/engine"
 import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"

@@ -242,6 +242,7 @@ describe("evolution", () => {
           algorithm,
           strategies: Strategies.identities(setting.strategies),
           engine: "",
+          tokenizer: "",
           data: "",
           search: "passages",
           code: ""

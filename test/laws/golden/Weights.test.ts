@@ -41,7 +41,7 @@ describe("weights and probabilities", () => {
         groups: 2,
         trajectories: 4,
         rewardSum: 1,
-        groupMeanSum: 1 / 2 + 1
+        bounds: { groups: 2, low: 1 / 2 + 1, high: 1 / 2 + 1 }
       })
     })
 

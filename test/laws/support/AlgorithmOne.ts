@@ -339,6 +339,8 @@ function* evolve(
     holds(able.includes(parent), "the parent has failures")
     same([proposal.round, proposal.parent], [round, parent])
     assertFailures(algorithm, history, parent, proposal.failures)
+    const { entering, places: verified } = (yield* receive("VerificationBegun")).event
+    same([verified, entering], [[...proposal.candidates.keys()], []])
     const accepted = tried.filter(({ passed }) => passed).length
     const scores =
       proposal.candidates.length === 0 || algorithm.verification.samples === 0

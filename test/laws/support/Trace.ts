@@ -74,6 +74,7 @@ export const play = (algorithm: Algorithm, script: Script): Trace => {
     algorithm,
     strategies: Strategies.identities(setting.strategies),
     engine: "scripted",
+    tokenizer: "scripted",
     data: "scripted",
     search: "passages",
     code: "test"

@@ -47,7 +47,7 @@ const readPackage = (folder: string): Package => {
 /** Every library that is published. */
 export const packages: ReadonlyArray<Package> = readdirSync(join(root, "packages"))
   .map((name) => join(root, "packages", name))
-  .filter((folder) => existsSync(join(folder, "src", "index.ts")))
+  .filter((folder) => existsSync(join(folder, "package.json")))
   .map(readPackage)
 
 /** The command line, the dashboard that it serves, and the studies that it makes. */
@@ -66,7 +66,7 @@ export const onNode20: ReadonlySet<string> = new Set([
   "successive-halving",
   "replay-buffer",
   "reward",
-  "http-client",
+  "http",
   "client",
   "reflection"
 ])
@@ -81,9 +81,29 @@ export const nodeRange = (name: string): string => (onNode20.has(name) ? ">=20" 
 export const dependenciesWithin = ({ dependencies = {} }: Manifest): ReadonlyArray<string> =>
   Object.keys(dependencies).flatMap((name) => (name.startsWith("@inspo/") ? [name.slice("@inspo/".length)] : []))
 
+/** A package's own name and those of all workspace packages that are installed with it, without the scope. */
+export const installedWith = (name: string): ReadonlySet<string> => {
+  const found = new Set([name])
+  for (const one of found) for (const other of dependenciesWithin(manifestOf(one))) found.add(other)
+  return found
+}
+
+const manifestOf = (name: string): Manifest => {
+  const one = published.find((other) => other.name === name)
+  if (one === undefined) throw new Error(`no package of the workspace is named ${name}`)
+  return one.manifest
+}
+
 /** The modules of a folder below `src`, as paths without the ending. */
 export const modules = ({ folder }: Package): ReadonlyArray<string> =>
   readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
     .map((file) => file.slice(0, -".ts".length))
     .sort()
+
+/** What a package is imported by: its name, or the modules that it has instead of an index. */
+export const entries = (one: Package): ReadonlyArray<string> => {
+  const own = modules(one)
+  if (own.includes("index")) return [one.manifest.name]
+  return own.filter((module) => !module.includes("/")).map((module) => `${one.manifest.name}/${module}`)
+}

@@ -111,7 +111,7 @@ export const check = async (rows: ReadonlyArray<Row>, expected: Expected): Promi
   assert.isNotEmpty(pruned, "somebody was pruned")
   assert.include(
     events.map(({ type }) => type),
-    "Refilled"
+    "PopulationRefilled"
   )
 }
 

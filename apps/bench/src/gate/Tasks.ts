@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url"
 import type { RunConfig } from "@inspo/config"
 import { Question, RandomStream } from "@inspo/domain"
-import { Effect, Random } from "effect"
 import type { QuestionData } from "../Host.ts"
 import type { Measure } from "./Measures.ts"
 
@@ -104,14 +103,8 @@ const generated =
   ): Task["questions"] =>
   (_, count, seed) =>
     Array.from({ length: count }, (_, index) => {
-      const { answer, question } = RandomStream.drawSync(
-        seed,
-        ["gate", name, index],
-        Effect.map(Random.Random, (random) => {
-          const upTo = (from: number, to: number) => from + Math.floor(random.nextDoubleUnsafe() * (to - from + 1))
-          return draw((choices) => choices[upTo(0, choices.length - 1)] ?? choices[0], upTo)
-        })
-      )
+      const { choice, nextIntBetween } = RandomStream.make(seed, ["gate", name, index])
+      const { answer, question } = draw(choice, nextIntBetween)
       return {
         id: Question.QuestionId.make(`${name}/${index}`),
         question,

@@ -17,7 +17,7 @@ import { fromInput } from "../config/Input.ts"
 import * as Along from "../eval/Along.ts"
 import * as Ask from "./Ask.ts"
 import { UsageError } from "../Failure.ts"
-import { ensureRun } from "../run/Ensure.ts"
+import { findOrExecute } from "../run/FindOrExecute.ts"
 import { programName } from "../run/ProgramName.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -128,7 +128,7 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
       const loaded = yield* loadData(config)
       // Of a run within a study, only its progress is shown.
       const silent = { ...reporter, lines: () => Effect.void }
-      return yield* ensureRun({ directory, config, loaded, code, launchedAt, reporter: silent })
+      return yield* findOrExecute({ directory, config, loaded, code, launchedAt, reporter: silent })
     }),
     test: (directory: string, questions: number) => Along.test(directory, questions, reporter),
     data: Effect.fnUntraced(function* (config: RunConfig) {

@@ -5,12 +5,7 @@ import { fileURLToPath } from "node:url"
 import { Effect, FileSystem, Schema } from "effect"
 
 /** Packages whose code cannot change what a run results in. */
-const indifferent: ReadonlySet<string> = new Set([
-  "@inspo/bench",
-  "@inspo/journal",
-  "@inspo/http-client",
-  "@inspo/http-server"
-])
+const indifferent: ReadonlySet<string> = new Set(["@inspo/bench", "@inspo/journal", "@inspo/http"])
 
 /**
  * SHA-256 of the sources that decide what a run results in: all packages of this project that the program depends on.

@@ -1,10 +1,9 @@
 import { inconsistency } from "@inspo/config/Inconsistency"
-import * as Migrations from "@inspo/coevolution/Migrations"
 import { ConfigError } from "@inspo/coevolution/ConfigError"
-import { RunConfig, merge } from "@inspo/config/RunConfig"
-import { PlainText } from "@inspo/domain"
-import { Array as Arr, Option, Predicate, Result, Schema, SchemaIssue } from "effect"
+import { type RunConfig, merge } from "@inspo/config/RunConfig"
+import { Array as Arr, Option, Predicate, Result } from "effect"
 import { parse } from "yaml"
+import { decode, show } from "./Decode.ts"
 import { nearest } from "./Suggestion.ts"
 
 /** A part of a config: any of its keys, nested as in {@link RunConfig}, with unchecked values. */
@@ -30,8 +29,7 @@ export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Re
   const unknown = overrides.flatMap((override) => unknownKeys(base, override, []))
   if (Arr.isReadonlyArrayNonEmpty(unknown)) return Result.fail(unknownKey(unknown, known))
   const merged = overrides.reduce<unknown>(merge, base)
-  return decode(merged).pipe(
-    Result.mapError((issue) => invalidValue(issue, merged)),
+  return decode(merged, (field) => `Mend it in the config file or with --set ${field}=VALUE.`).pipe(
     Result.flatMap((config) => {
       const fault = inconsistency(config)
       return fault === null ? Result.succeed(config) : Result.fail(fault)
@@ -102,9 +100,6 @@ export const leafPaths = (tree: unknown, path: ReadonlyArray<string> = []): Read
 export const valueAt = (tree: unknown, name: string): unknown =>
   name.split(".").reduce((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), tree)
 
-const decode = (value: unknown) =>
-  Schema.decodeUnknownResult(RunConfig, { onExcessProperty: "error", reportInput: true })(value)
-
 const isRecord = (value: unknown): value is Override =>
   Predicate.isObjectKeyword(value) && !Array.isArray(value) && typeof value !== "function"
 
@@ -120,44 +115,16 @@ const unknownKeys = (base: unknown, override: unknown, path: ReadonlyArray<strin
       )
     : []
 
-const unknownKey = (unknown: Arr.NonEmptyReadonlyArray<string>, known: ReadonlyArray<string>): ConfigError => {
-  const [field] = unknown
-  const removed = Migrations.removed(field)
-  const others = unknown.slice(1).filter((name) => Migrations.removed(name) !== undefined)
-  return new ConfigError({
+const unknownKey = ([field]: Arr.NonEmptyReadonlyArray<string>, known: ReadonlyArray<string>): ConfigError =>
+  new ConfigError({
     field,
     value: "set",
     expected: "a key that a config has",
-    remedy:
-      removed === undefined
-        ? Option.match(nearest(field, known), {
-            onNone: () => `There is no such key; config.json of any run lists all ${known.length}.`,
-            onSome: (name) => `There is no such key; did you mean ${name}?`
-          })
-        : `It was removed: ${removed.now}. Leave it out` +
-          (others.length === 0 ? "." : `, and these, which were removed too: ${others.join(", ")}.`)
+    remedy: Option.match(nearest(field, known), {
+      onNone: () => `There is no such key; config.json of any run lists all ${known.length}.`,
+      onSome: (name) => `There is no such key; did you mean ${name}?`
+    })
   })
-}
-
-const invalidValue = (error: Schema.SchemaError, merged: unknown): ConfigError => {
-  const issue = SchemaIssue.makeFormatterStandardSchemaV1()(error.issue).issues[0]
-  const path = (issue?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key))
-  const value = path.reduce<unknown>((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), merged)
-  const field = path.join(".")
-  return new ConfigError({
-    field,
-    value: show(value),
-    expected: expectation(issue?.message ?? "another value"),
-    remedy: `Mend it in the config file or with --set ${field}=VALUE.`
-  })
-}
-
-const expectation = (message: string): string => {
-  const [before = message] = message.split(", got ")
-  return before.replace(/^Expected /u, "").replaceAll(" | ", " or ")
-}
-
-const show = (value: unknown): string => (value === undefined ? "missing" : PlainText.json(value, 1000))
 
 const firstLine = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).split("\n", 1)[0] ?? ""

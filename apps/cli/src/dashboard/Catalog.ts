@@ -4,7 +4,7 @@ import { loadData } from "../config/Data.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
 import { runNotes } from "../runDirectory/Notes.ts"
-import { readConfig } from "../runDirectory/Read.ts"
+import { readConfig } from "../runDirectory/ConfigFile.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import { lastEvent } from "../runDirectory/Timings.ts"
 

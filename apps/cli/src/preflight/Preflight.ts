@@ -1,20 +1,10 @@
 /** Whether everything that a run needs from elsewhere is there, before anything is begun or paid for. */
 import { asksOptimizer } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { UsageError } from "../Failure.ts"
 import type { LanguageModelConfig, Section } from "../optimizer/LanguageModelLayer.ts"
-
-/**
- * What was found of one part: it is `ready`, it will keep a run from beginning (`failed`), or it cannot be told from here
- * (`unsure`), such as a server that is busy just now.
- */
-export const Check = Schema.Struct({
-  part: Schema.Literals(["optimizer", "judge", "retriever", "engine", "tools"]),
-  status: Schema.Literals(["ready", "unsure", "failed"]),
-  detail: Schema.String
-})
-export interface Check extends Schema.Schema.Type<typeof Check> {}
+import type { Check } from "./Check.ts"
 
 /** Looks for every server that a config names. What a run does without a server is not asked for. */
 export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {

@@ -3,8 +3,8 @@ import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
 import { Effect, identity, Redacted, Result, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import * as Secret from "../config/Secret.ts"
+import type { Check } from "./Check.ts"
 import { atMost, longest } from "./Patience.ts"
-import type { Check } from "./Preflight.ts"
 
 /** Whether a retriever answers a query. */
 export const retriever = Effect.fnUntraced(

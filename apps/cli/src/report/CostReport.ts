@@ -1,4 +1,4 @@
-import type * as Ledger from "@inspo/coevolution/Ledger"
+import type * as Ledger from "@inspo/ledger/Ledger"
 import { count, duration, table } from "../terminal/Text.ts"
 
 /** What a run spent, a line per phase; nothing where nothing was spent. */

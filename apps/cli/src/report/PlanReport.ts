@@ -1,6 +1,6 @@
 import type { Forecast } from "@inspo/coevolution/Plan"
 import type { RunConfig } from "@inspo/config"
-import type { Check } from "../preflight/Preflight.ts"
+import type { Check } from "../preflight/Check.ts"
 import { count, paragraph, table } from "../terminal/Text.ts"
 
 /** The plan of a run as plain lines of at most `columns` characters. */

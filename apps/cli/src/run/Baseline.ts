@@ -12,7 +12,7 @@ import { Baseline, score } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { appendFile, jsonLines } from "../runDirectory/Write.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { ensureRun } from "./Ensure.ts"
+import { findOrExecute } from "./FindOrExecute.ts"
 
 /** Whether a static arm is asked for and there is one: under one instruction it is the run itself, and a frozen policy has none. */
 export const isCompared = ({ evaluation, population, train }: RunConfig): boolean =>
@@ -73,7 +73,7 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (options: {
 
   const own = filesOf(directory).baseline
   yield* reporter.lines(["", `Static baseline: the seed instruction alone for ${config.schedule.steps} steps`])
-  const trained = yield* ensureRun({ ...options, directory: own, config })
+  const trained = yield* findOrExecute({ ...options, directory: own, config })
   const evaluated = trained.evaluations.find(({ policy }) => policy === "after")
   if (evaluated === undefined)
     return yield* new CommandFailure({ problem: `The static baseline in ${own} ended without an evaluation.` })

@@ -21,10 +21,9 @@ import { CommandFailure, UsageError } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
-import { layerReading, readConfig } from "../runDirectory/Read.ts"
+import { readConfig, writeConfig } from "../runDirectory/ConfigFile.ts"
+import { layerReading } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
-import { replaceFile } from "../runDirectory/Write.ts"
-import { encodeConfig } from "./Ensure.ts"
 
 export interface ForkInput {
   readonly directory: string
@@ -279,7 +278,7 @@ const write = Effect.fnUntraced(function* (
     })
     yield* journal.append(events)
   }).pipe(Effect.provide(layerJournal(target, config, "create"), { local: true }))
-  yield* replaceFile(files.config, `${yield* encodeConfig(config)}\n`)
+  yield* writeConfig(target, config)
 })
 
 const copyRecords = Effect.fnUntraced(function* (

@@ -3,6 +3,7 @@ import * as Strategies from "@inspo/coevolution/Strategies"
 import { Console, Effect, Schema } from "effect"
 import { loadData } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
+import { Check } from "../preflight/Check.ts"
 import * as Preflight from "../preflight/Preflight.ts"
 import { planLines } from "../report/PlanReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -30,5 +31,5 @@ export const plan = Effect.fn("Plan.plan")(function* (input: PlanInput) {
 })
 
 const encodeJson = Schema.encodeSync(
-  Schema.fromJsonString(Schema.Struct({ ...Plan.Plan.fields, checks: Schema.Array(Preflight.Check) }))
+  Schema.fromJsonString(Schema.Struct({ ...Plan.Plan.fields, checks: Schema.Array(Check) }))
 )

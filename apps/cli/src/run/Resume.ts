@@ -7,17 +7,16 @@ import { laid, orUsage, withBaseline } from "../config/Input.ts"
 import { leafPaths, parseSet } from "../config/Resolve.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import * as Preflight from "../preflight/Preflight.ts"
+import { readConfig, writeConfig } from "../runDirectory/ConfigFile.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import * as Lost from "../runDirectory/Lost.ts"
 import { readOutcome } from "../runDirectory/Outcome.ts"
-import { readConfig, readEvents, readLedger } from "../runDirectory/Read.ts"
+import { readEvents, readLedger } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
-import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
 import { isCompared } from "./Baseline.ts"
-import { complete } from "./Complete.ts"
-import { encodeConfig } from "./Ensure.ts"
+import { executeAndReport } from "./ExecuteAndReport.ts"
 import { show } from "./Show.ts"
 
 export interface ResumeInput extends Trackers.TrackingInput {
@@ -58,12 +57,10 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     return yield* new CommandFailure({
       problem: `The data of the run in ${input.directory} have changed since it began. Restore the files named in its config.json.`
     })
-  const keep = (one: RunConfig) =>
-    Effect.flatMap(encodeConfig(one), (text) => replaceFile(filesOf(input.directory).config, `${text}\n`))
-  yield* keep(config)
+  yield* writeConfig(input.directory, config)
   yield* reporter.lines(notes)
   const steps = events.filter(({ _tag }) => _tag === "StepTrained").length
-  return yield* complete({
+  return yield* executeAndReport({
     directory: input.directory,
     mode: hasJournal ? "open" : "create",
     config,
@@ -76,7 +73,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     reporter,
     introduce: () => [`Continuing ${input.directory} after step ${steps} of ${config.schedule.steps}`],
     abandon: Effect.void
-  }).pipe(Effect.tapErrorTag("RunMismatch", () => keep(before)))
+  }).pipe(Effect.tapErrorTag("RunMismatch", () => writeConfig(input.directory, before)))
 })
 
 /** The config with the settings that the command line asks for, of those that decide no results. */

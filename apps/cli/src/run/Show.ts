@@ -1,5 +1,5 @@
 import { foldStored } from "@inspo/coevolution"
-import * as Ledger from "@inspo/coevolution/Ledger"
+import * as Ledger from "@inspo/ledger/Ledger"
 import { Console, Effect, Schema, Struct } from "effect"
 import { costLines } from "../report/CostReport.ts"
 import * as RunReport from "../report/RunReport.ts"

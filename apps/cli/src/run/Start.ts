@@ -5,13 +5,11 @@ import { fromInput, type Input } from "../config/Input.ts"
 import * as Preflight from "../preflight/Preflight.ts"
 import { introduction } from "../report/Introduction.ts"
 import { claim, claimNumbered } from "../runDirectory/Claim.ts"
-import { filesOf } from "../runDirectory/Files.ts"
+import { writeConfig } from "../runDirectory/ConfigFile.ts"
 import * as Trust from "../runDirectory/Trust.ts"
-import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Trackers from "../tracking/Trackers.ts"
-import { complete } from "./Complete.ts"
-import { encodeConfig } from "./Ensure.ts"
+import { executeAndReport } from "./ExecuteAndReport.ts"
 
 export interface StartInput extends Input, Trackers.TrackingInput {
   readonly out: Option.Option<string>
@@ -43,13 +41,13 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     onSome: (out) => claim(out)
   })
   yield* Trust.remember(directory, config)
-  yield* replaceFile(filesOf(directory).config, `${yield* encodeConfig(config)}\n`)
+  yield* writeConfig(directory, config)
   if (input.dashboard) {
     const { start } = yield* Effect.promise(() => import("../dashboard/Serve.ts"))
     const url = yield* start({ directories: [directory], host: "127.0.0.1", port: 0, apiKeyEnv: Option.none() })
     yield* reporter.lines([`Dashboard, until the run ends: ${url}`, ""])
   }
-  yield* complete({
+  yield* executeAndReport({
     directory,
     mode: "create",
     config,

@@ -10,7 +10,7 @@ import * as Progress from "../terminal/Progress.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
 import { paragraph, share } from "../terminal/Text.ts"
 import { plain, view } from "../terminal/View.ts"
-import type { OnEvent } from "./Session.ts"
+import type { OnEvent } from "./Execute.ts"
 
 /** Follows a run on a reporter: the live view while it lasts, or a line per step, and what is worth announcing. */
 export const watch = Effect.fnUntraced(function* (

@@ -1,10 +1,9 @@
 import * as EventLog from "@inspo/coevolution/EventLog"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
-import { RunConfig, complete } from "@inspo/config/RunConfig"
+import type { RunConfig } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
-import { Effect, FileSystem, Layer, Predicate, Schema } from "effect"
-import { CommandFailure, oneLine } from "../Failure.ts"
-import { filesOf } from "./Files.ts"
+import { Effect, Layer, Predicate } from "effect"
+import { readConfig } from "./ConfigFile.ts"
 import { layerJournal } from "./JournalLayer.ts"
 import * as Trust from "./Trust.ts"
 
@@ -17,7 +16,7 @@ export interface StoredRun {
   readonly begun: boolean
 }
 
-/** Reads a run without disturbing it. One of an earlier version is read as it would be written today. */
+/** Reads a run without disturbing it. */
 export const readRun = Effect.fn("RunDirectory.read")(function* (directory: string) {
   const config = yield* readConfig(directory)
   return { directory, config, ...(yield* readEvents(directory, config)) } satisfies StoredRun
@@ -48,35 +47,3 @@ export const layerReading = (directory: string, config: RunConfig) =>
 
 const isMissing = (error: unknown): boolean =>
   Predicate.isTagged(error, "JournalError") && Predicate.hasProperty(error, "reason") && error.reason === "missing"
-
-/** The resolved config of a run. */
-export const readConfig = Effect.fnUntraced(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
-  const file = filesOf(directory).config
-  const text = yield* fs.readFileString(file).pipe(
-    Effect.mapError(
-      (cause) =>
-        new CommandFailure({
-          problem: `There is no run in ${directory}: ${file} cannot be read (${cause.reason._tag}). Check the path.`,
-          cause
-        })
-    )
-  )
-  return yield* decodeConfig(text).pipe(
-    Effect.mapError(
-      (cause) =>
-        new CommandFailure({
-          problem:
-            cause._tag === "ConfigError"
-              ? `${file} is of an earlier version: ${cause.message}`
-              : `${file} is not the config of a run: ${oneLine(cause.message)}. Restore it from a copy.`,
-          cause
-        })
-    )
-  )
-})
-
-const decodeConfig = (text: string) =>
-  Effect.flatMap(decodeJson(text), (stored) => Effect.flatMap(Effect.fromResult(complete(stored)), decode))
-const decodeJson = Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))
-const decode = Schema.decodeUnknownEffect(RunConfig)

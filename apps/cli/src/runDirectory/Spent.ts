@@ -25,7 +25,7 @@ export interface Spent extends Schema.Schema.Type<typeof Spent> {}
 
 const SpentJson = Schema.fromJsonString(Spent)
 
-/** What the file of a run directory says; null where there is none, as in directories of earlier versions. */
+/** What the file of a run directory says; null where there is none. */
 export const readSpent = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const file = filesOf(directory).spent

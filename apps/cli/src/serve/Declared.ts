@@ -1,5 +1,5 @@
 /** Populations that the command line and its config file name. */
-import { Malformed } from "@inspo/http-server"
+import { Malformed } from "@inspo/http/server"
 import { Population, type Populations } from "@inspo/serve"
 import { type Conflict, InvalidRequest } from "@inspo/serve/Errors"
 import { Effect, Option, Path, Schema, Struct } from "effect"

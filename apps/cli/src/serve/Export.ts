@@ -14,7 +14,7 @@ export const exportPopulation = Effect.fn("Served.export")(function* (
 ) {
   const { state } = yield* read(place)
   const { instruction, reason, why } = Reading.incumbent(state)
-  const manifest = { population: place.name, instruction, reason, why, cohorts: state.learning.folded }
+  const manifest = { population: place.name, instruction, reason, why, cohorts: state.learning.population.step }
   const { directory, discard } = yield* claim(out)
   const [file, text] =
     "text" in instruction

@@ -25,7 +25,7 @@ type Log = Parameters<typeof Replay.replay>[0]
 
 const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: Log, json: boolean) {
   const { decisions, difference, events, state } = Replay.replay(log)
-  const { folded, incumbent } = state.learning
+  const { incumbent, population } = state.learning
   if (json)
     yield* Console.log(
       JSON.stringify({ directory, ok: difference === null, events, decisions, difference, incumbent: incumbent.id })
@@ -34,7 +34,7 @@ const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: 
     const reporter = yield* Reporter.make("normal")
     yield* reporter.lines(
       paragraph(
-        `${decisions} decisions of ${folded} cohorts came out as they were logged, in ${events} events. The incumbent is ${incumbent.id}.`,
+        `${decisions} decisions of ${population.step} cohorts came out as they were logged, in ${events} events. The incumbent is ${incumbent.id}.`,
         "",
         reporter.columns
       )

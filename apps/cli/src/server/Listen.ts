@@ -1,5 +1,5 @@
 import { createServer } from "node:http"
-import { Guard } from "@inspo/http-server"
+import { Guard } from "@inspo/http/server"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerError, HttpServerResponse } from "effect/http"

@@ -64,13 +64,6 @@ describe("resolve", () => {
     }
   )
 
-  it("says of a removed setting what holds in its place, and names all that a file has of them", () => {
-    const text = fault([{ population: { archive: 3, window: 5 }, seed: 2 }, { proposer: { crossover: 0 } }])
-    assert.include(text, "config: population.archive is set, expected a key that a config has")
-    assert.include(text, "It was removed: instructions that left are not tried again.")
-    assert.include(text, "Leave it out, and these, which were removed too: proposer.crossover.")
-  })
-
   it("says what was meant", () => {
     assert.include(fault([{ schedule: { step: 3 } }]), "did you mean schedule.steps?")
     assert.include(fault([{ groupSize: 3 }]), "did you mean rollout.groupSize?")

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
 import { ConfigProvider, Effect, type Scope } from "effect"
 import * as LocalServer from "../../../../packages/reflection/test/support/LocalServer.ts"
+import type { Check } from "../../src/preflight/Check.ts"
 import * as Preflight from "../../src/preflight/Preflight.ts"
 
 const chat = JSON.stringify({ choices: [{ message: { content: "Hello" }, finish_reason: "length" }] })
@@ -44,7 +45,7 @@ const look = (config: RunConfig) =>
 const at = (
   configured: (url: string) => RunConfig,
   replies: (asked: LocalServer.Asked) => LocalServer.Reply
-): Effect.Effect<readonly [ReadonlyArray<Preflight.Check>, LocalServer.LocalServer], never, Scope.Scope> =>
+): Effect.Effect<readonly [ReadonlyArray<Check>, LocalServer.LocalServer], never, Scope.Scope> =>
   Effect.gen(function* () {
     const server = yield* LocalServer.make((asked) => [replies(asked)])
     return [yield* look(configured(server.url)), server] as const

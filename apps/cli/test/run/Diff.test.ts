@@ -6,7 +6,7 @@ import { Instruction } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { Console, Effect, FileSystem, Schema } from "effect"
 import { diff } from "../../src/run/Diff.ts"
-import { encodeConfig } from "../../src/run/Ensure.ts"
+import { writeConfig } from "../../src/runDirectory/ConfigFile.ts"
 import { layerJournal } from "../../src/runDirectory/JournalLayer.ts"
 
 const id = (name: string) => Instruction.InstructionId.make(name)
@@ -24,13 +24,14 @@ const instruction = (name: string, text: string): Instruction.Instruction => ({
 const writeRun = Effect.fnUntraced(function* (directory: string, config: RunConfig, second: string, finished = true) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(directory, { recursive: true })
-  yield* fs.writeFileString(`${directory}/config.json`, yield* encodeConfig(config))
+  yield* writeConfig(directory, config)
   const events: ReadonlyArray<RunEvent> = [
     {
       _tag: "RunStarted",
       algorithm: algorithmOf(config),
       strategies: Strategies.identities(Strategies.ofAlgorithm(config)),
       engine: "e",
+      tokenizer: "e",
       data: "d",
       search: "passages",
       code: "c"

@@ -6,7 +6,7 @@ import * as DropTheLast from "../../../../examples/own-strategy/DropTheLast.ts"
 import { join, local } from "@inspo/config"
 import { algorithm, runOn } from "../../../../packages/coevolution/test/support/ScriptedRun.ts"
 import { report } from "../../src/report/Write.ts"
-import { encodeConfig } from "../../src/run/Ensure.ts"
+import { writeConfig } from "../../src/runDirectory/ConfigFile.ts"
 import { fork } from "../../src/run/Fork.ts"
 import { replay } from "../../src/run/Replay.ts"
 import { show } from "../../src/run/Show.ts"
@@ -18,7 +18,7 @@ const config = join(algorithm, local)
 const written = Effect.fnUntraced(function* (rule: Layer.Layer<never> | ReturnType<typeof DropTheLast.layer>) {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
-  yield* fs.writeFileString(`${directory}/config.json`, yield* encodeConfig(config))
+  yield* writeConfig(directory, config)
   yield* runOn(algorithm, Layer.orDie(layerJournal(directory, config, "create")), undefined, {
     strategies: Layer.merge(Strategies.layer(algorithm), rule)
   })

@@ -46,48 +46,18 @@ export const Descent = ({
               </text>
             </g>
           ))}
-          {rows.map(({ node, row }) => {
-            const from = node.parent === null ? undefined : rowOf.get(node.parent)
-            const end = node.leftAt ?? Math.max(lineage.step, node.step)
-            const isOn = line.has(node.key)
-            return (
-              <g
-                key={node.key}
-                className={`life ink ${isOn ? "on" : ""} ${node.key === selected ? "selected" : ""}`}
-                style={instructionStyle(node.id)}
-                onClick={() => onSelect(node.key)}
-              >
-                <title>
-                  {`${node.id}, generation ${node.generation}, ${node.fate}${node.mean === null ? "" : `, mean reward ${percent(node.mean)}`}`}
-                </title>
-                <rect
-                  className="hit"
-                  x={x(node.step) - 6}
-                  y={y(row) - frame.row / 2}
-                  width={Math.max(12, x(end) - x(node.step) + 50)}
-                  height={frame.row}
-                />
-                {from !== undefined && (
-                  <path
-                    className="branch"
-                    d={`M${x(node.step)},${y(from)}C${x(node.step)},${y(row)} ${x(node.step)},${y(row)} ${x(node.step) + 5},${y(row)}`}
-                  />
-                )}
-                <line
-                  className="stem"
-                  x1={x(node.step) + (from === undefined ? 0 : 5)}
-                  x2={Math.max(x(end), x(node.step) + 6)}
-                  y1={y(row)}
-                  y2={y(row)}
-                />
-                <circle cx={x(node.step)} cy={from === undefined ? y(row) : y(from)} r={from === undefined ? 4 : 2.5} />
-                {node.leftAt !== null && <path className="end" d={`M${x(end) - 3},${y(row) - 3}l6,6m0,-6l-6,6`} />}
-                <text className="tick name" x={Math.max(x(end), x(node.step) + 6) + 7} y={y(row) + 4}>
-                  {node.id}
-                </text>
-              </g>
-            )
-          })}
+          {rows.map(({ node, row }) => (
+            <Life
+              key={node.key}
+              node={node}
+              row={row}
+              from={node.parent === null ? undefined : rowOf.get(node.parent)}
+              end={node.leftAt ?? Math.max(lineage.step, node.step)}
+              className={`${line.has(node.key) ? "on" : ""} ${node.key === selected ? "selected" : ""}`}
+              place={{ x, y, rowHeight: frame.row }}
+              onSelect={onSelect}
+            />
+          ))}
           {rejected.map(({ count, parent, step }) => {
             const row = rowOf.get(parent)
             return row === undefined ? null : (
@@ -102,6 +72,61 @@ export const Descent = ({
     </div>
   )
 }
+
+/** The line of one instruction. */
+const Life = ({
+  className,
+  end,
+  from,
+  node,
+  onSelect,
+  place: { rowHeight, x, y },
+  row
+}: {
+  readonly node: NodeView
+  readonly row: number
+  /** The row of its parent. */
+  readonly from: number | undefined
+  readonly end: number
+  readonly className: string
+  readonly place: {
+    readonly x: (step: number) => number
+    readonly y: (row: number) => number
+    readonly rowHeight: number
+  }
+  readonly onSelect: (key: string) => void
+}) => (
+  <g className={`life ink ${className}`} style={instructionStyle(node.id)} onClick={() => onSelect(node.key)}>
+    <title>
+      {`${node.id}, generation ${node.generation}, ${node.fate}${node.mean === null ? "" : `, mean reward ${percent(node.mean)}`}`}
+    </title>
+    <rect
+      className="hit"
+      x={x(node.step) - 6}
+      y={y(row) - rowHeight / 2}
+      width={Math.max(12, x(end) - x(node.step) + 50)}
+      height={rowHeight}
+    />
+    {from !== undefined && (
+      <path
+        className="branch"
+        d={`M${x(node.step)},${y(from)}C${x(node.step)},${y(row)} ${x(node.step)},${y(row)} ${x(node.step) + 5},${y(row)}`}
+      />
+    )}
+    <line
+      className="stem"
+      x1={x(node.step) + (from === undefined ? 0 : 5)}
+      x2={Math.max(x(end), x(node.step) + 6)}
+      y1={y(row)}
+      y2={y(row)}
+    />
+    <circle cx={x(node.step)} cy={from === undefined ? y(row) : y(from)} r={from === undefined ? 4 : 2.5} />
+    {node.leftAt !== null && <path className="end" d={`M${x(end) - 3},${y(row) - 3}l6,6m0,-6l-6,6`} />}
+    <text className="tick name" x={Math.max(x(end), x(node.step) + 6) + 7} y={y(row) + 4}>
+      {node.id}
+    </text>
+  </g>
+)
 
 /** Instructions one below the other: every child below its parent, before the parent's next child. */
 const placed = (nodes: ReadonlyArray<NodeView>): ReadonlyArray<{ readonly node: NodeView; readonly row: number }> => {

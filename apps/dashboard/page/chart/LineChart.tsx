@@ -65,76 +65,8 @@ export const LineChart = (props: LineChartProps) => {
   useEffect(() => {
     const element = host.current
     if (element === null) return
-    const colours = {
-      grid: resolveColour("var(--line)"),
-      text: resolveColour("var(--muted)"),
-      prune: resolveColour("var(--prune)"),
-      evolve: resolveColour("var(--evolve)"),
-      skip: resolveColour("var(--line-strong)")
-    }
-    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
-    const font = `${Math.round(rem * 0.75)}px ${getComputedStyle(document.body).fontFamily}`
-    const axis = { stroke: colours.text, font, ticks: { show: false }, grid: { stroke: colours.grid, width: 1 } }
     const made = new uPlot(
-      {
-        width: Math.max(120, element.clientWidth),
-        height: Math.round((height * rem) / 16),
-        padding: [Math.round(rem * 0.9), Math.round(rem * 1.1), 0, 0],
-        cursor: {
-          sync: { key: "steps", setSeries: false },
-          y: false,
-          points: { size: 7 },
-          drag: { x: false, y: false }
-        },
-        legend: { show: false },
-        scales: {
-          x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) },
-          y: {
-            range: (_, low, high) => ends(low, high, range)
-          }
-        },
-        axes: [
-          {
-            ...axis,
-            grid: { show: false },
-            size: Math.round(rem * 1.6),
-            space: rem * 3.5,
-            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-          },
-          {
-            ...axis,
-            // As wide as the longest label takes.
-            size: (plot, values) => {
-              plot.ctx.save()
-              plot.ctx.font = font
-              const widest = Math.max(0, ...(values ?? []).map((value) => plot.ctx.measureText(value).width))
-              plot.ctx.restore()
-              return Math.max(Math.round(rem * 3.2), Math.ceil(widest + rem))
-            },
-            space: rem * 2.2,
-            incrs: [...distances],
-            values: (_, values) => values.map((value) => latest.current.axisFormat(value))
-          }
-        ],
-        series: [
-          {},
-          ...curves.map(({ colour, dash = [], dashed, label, points, width = 2 }): uPlot.Series => {
-            const stroke = resolveColour(colour)
-            return {
-              label,
-              stroke,
-              width: points === true ? 0 : (width * rem) / 15,
-              spanGaps: true,
-              ...(dashed === true ? { dash: [4, 4] } : dash.length > 0 ? { dash: [...dash] } : {}),
-              points: { show: points === true || steps.length === 1, size: 6, fill: stroke, stroke }
-            }
-          })
-        ],
-        hooks: {
-          drawClear: [(plot) => drawMarks(plot, latest.current.marks, colours, rem)],
-          setCursor: [({ cursor }) => setPointed(cursor.idx ?? null)]
-        }
-      },
+      options({ curves, range, isAlone: steps.length === 1, height, width: element.clientWidth, latest, setPointed }),
       latest.current.data,
       element
     )
@@ -179,6 +111,114 @@ export const LineChart = (props: LineChartProps) => {
 }
 
 const none: ReadonlyArray<Mark> = []
+
+/** What a chart shows at any time after it was made. */
+interface Latest {
+  readonly current: {
+    readonly axisFormat: (value: number | null) => string
+    readonly marks: ReadonlyArray<Mark>
+  }
+}
+
+const options = ({
+  curves,
+  height,
+  isAlone,
+  latest,
+  range,
+  setPointed,
+  width
+}: {
+  readonly curves: ReadonlyArray<Curve>
+  readonly range: Bounds | undefined
+  /** Whether there is one step, which no line can show. */
+  readonly isAlone: boolean
+  readonly height: number
+  readonly width: number
+  readonly latest: Latest
+  readonly setPointed: (index: number | null) => void
+}): uPlot.Options => {
+  const colours = {
+    grid: resolveColour("var(--line)"),
+    text: resolveColour("var(--muted)"),
+    prune: resolveColour("var(--prune)"),
+    evolve: resolveColour("var(--evolve)"),
+    skip: resolveColour("var(--line-strong)")
+  }
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+  return {
+    width: Math.max(120, width),
+    height: Math.round((height * rem) / 16),
+    padding: [Math.round(rem * 0.9), Math.round(rem * 1.1), 0, 0],
+    cursor: {
+      sync: { key: "steps", setSeries: false },
+      y: false,
+      points: { size: 7 },
+      drag: { x: false, y: false }
+    },
+    legend: { show: false },
+    scales: {
+      x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) },
+      y: {
+        range: (_, low, high) => ends(low, high, range)
+      }
+    },
+    axes: axesOf(colours, rem, latest),
+    series: [{}, ...curves.map((curve) => seriesOf(curve, rem, isAlone))],
+    hooks: {
+      drawClear: [(plot) => drawMarks(plot, latest.current.marks, colours, rem)],
+      setCursor: [({ cursor }) => setPointed(cursor.idx ?? null)]
+    }
+  }
+}
+
+const axesOf = (
+  colours: { readonly text: string; readonly grid: string },
+  rem: number,
+  latest: Latest
+): Array<uPlot.Axis> => {
+  const font = `${Math.round(rem * 0.75)}px ${getComputedStyle(document.body).fontFamily}`
+  const axis = { stroke: colours.text, font, ticks: { show: false }, grid: { stroke: colours.grid, width: 1 } }
+  return [
+    {
+      ...axis,
+      grid: { show: false },
+      size: Math.round(rem * 1.6),
+      space: rem * 3.5,
+      incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    },
+    {
+      ...axis,
+      // As wide as the longest label takes.
+      size: (plot, values) => {
+        plot.ctx.save()
+        plot.ctx.font = font
+        const widest = Math.max(0, ...(values ?? []).map((value) => plot.ctx.measureText(value).width))
+        plot.ctx.restore()
+        return Math.max(Math.round(rem * 3.2), Math.ceil(widest + rem))
+      },
+      space: rem * 2.2,
+      incrs: [...distances],
+      values: (_, values) => values.map((value) => latest.current.axisFormat(value))
+    }
+  ]
+}
+
+const seriesOf = (
+  { colour, dash = [], dashed, label, points, width = 2 }: Curve,
+  rem: number,
+  isAlone: boolean
+): uPlot.Series => {
+  const stroke = resolveColour(colour)
+  return {
+    label,
+    stroke,
+    width: points === true ? 0 : (width * rem) / 15,
+    spanGaps: true,
+    ...(dashed === true ? { dash: [4, 4] } : dash.length > 0 ? { dash: [...dash] } : {}),
+    points: { show: points === true || isAlone, size: 6, fill: stroke, stroke }
+  }
+}
 
 /** Lines where the population was pruned and renewed, behind the curves; where they are many, prunings are ticks alone. */
 const drawMarks = (

@@ -26,6 +26,7 @@ export const Ribbons = ({
   const jumps = useMemo(() => changesAfter(lives, steps.length), [lives, steps.length])
   const half = inner / Math.max(1, steps.length) / 2
   const head = 4.5 * scale
+  const floor = frame.height - frame.bottom
 
   const onMove = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) => {
     const at = Math.floor(((clientX - currentTarget.getBoundingClientRect().left - frame.left) / inner) * steps.length)
@@ -34,21 +35,7 @@ export const Ribbons = ({
   const told = pointed ?? steps.length - 1
   return (
     <figure className="chart">
-      <figcaption>
-        <span className="chart-title">Probability of being drawn</span>
-        <span className="chart-values">
-          <span className="muted">step {steps[told] ?? "–"}</span>
-          {atStep(lives, told)
-            .slice(0, 5)
-            .map(({ id, probability }) => (
-              <span key={id}>
-                <i className="dot ink" style={instructionStyle(id)} aria-hidden="true" />
-                <span className="muted">{id} </span>
-                <b>{percent(probability, 0)}</b>
-              </span>
-            ))}
-        </span>
-      </figcaption>
+      <Caption lives={lives} index={told} step={steps[told]} />
       <div ref={host}>
         {width > 0 && (
           <svg
@@ -59,14 +46,7 @@ export const Ribbons = ({
             onPointerMove={onMove}
             onPointerLeave={() => setPointed(null)}
           >
-            {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-              <g key={share}>
-                <line className="grid" x1={frame.left} x2={width - frame.right} y1={y(share)} y2={y(share)} />
-                <text className="tick" x={frame.left - 8} y={y(share) + 4} textAnchor="end">
-                  {100 * share} %
-                </text>
-              </g>
-            ))}
+            <Levels left={frame.left} right={width - frame.right} y={y} />
             {bands.map(({ id, points }) => (
               <path
                 key={id}
@@ -83,25 +63,8 @@ export const Ribbons = ({
               .filter(({ kind }) => kind === "evolve" || (kind === "prune" && inner / marks.length > 14))
               .map(({ kind, step }, index) => {
                 const at = steps.indexOf(step)
-                const place = x(at) + half
                 return at < 0 ? null : (
-                  <g key={index}>
-                    <line
-                      className={`mark mark-line-${kind}`}
-                      x1={place}
-                      x2={place}
-                      y1={frame.top}
-                      y2={frame.height - frame.bottom}
-                    />
-                    {kind === "evolve" ? (
-                      <circle className="mark-head-evolve" cx={place} cy={frame.top - head} r={head} />
-                    ) : (
-                      <path
-                        className="mark-head-prune"
-                        d={`M${place - head},${frame.top - 2 * head}h${2 * head}L${place},${frame.top}Z`}
-                      />
-                    )}
-                  </g>
+                  <MarkLine key={index} kind={kind} place={x(at) + half} head={head} top={frame.top} bottom={floor} />
                 )
               })}
             {ticks(steps, Math.floor(inner / (56 * scale))).map((index) => (
@@ -109,21 +72,81 @@ export const Ribbons = ({
                 {steps[index]}
               </text>
             ))}
-            {pointed !== null && (
-              <line
-                className="cursor"
-                x1={x(pointed)}
-                x2={x(pointed)}
-                y1={frame.top}
-                y2={frame.height - frame.bottom}
-              />
-            )}
+            {pointed !== null && <line className="cursor" x1={x(pointed)} x2={x(pointed)} y1={frame.top} y2={floor} />}
           </svg>
         )}
       </div>
     </figure>
   )
 }
+
+const Caption = ({
+  index,
+  lives,
+  step
+}: {
+  readonly lives: ReadonlyArray<LifeView>
+  readonly index: number
+  readonly step: number | undefined
+}) => (
+  <figcaption>
+    <span className="chart-title">Probability of being drawn</span>
+    <span className="chart-values">
+      <span className="muted">step {step ?? "–"}</span>
+      {atStep(lives, index)
+        .slice(0, 5)
+        .map(({ id, probability }) => (
+          <span key={id}>
+            <i className="dot ink" style={instructionStyle(id)} aria-hidden="true" />
+            <span className="muted">{id} </span>
+            <b>{percent(probability, 0)}</b>
+          </span>
+        ))}
+    </span>
+  </figcaption>
+)
+
+const Levels = ({
+  left,
+  right,
+  y
+}: {
+  readonly left: number
+  readonly right: number
+  readonly y: (share: number) => number
+}) =>
+  [0, 0.25, 0.5, 0.75, 1].map((share) => (
+    <g key={share}>
+      <line className="grid" x1={left} x2={right} y1={y(share)} y2={y(share)} />
+      <text className="tick" x={left - 8} y={y(share) + 4} textAnchor="end">
+        {100 * share} %
+      </text>
+    </g>
+  ))
+
+/** Where the population was pruned or renewed. */
+const MarkLine = ({
+  bottom,
+  head,
+  kind,
+  place,
+  top
+}: {
+  readonly kind: PopulationView["marks"][number]["kind"]
+  readonly place: number
+  readonly head: number
+  readonly top: number
+  readonly bottom: number
+}) => (
+  <g>
+    <line className={`mark mark-line-${kind}`} x1={place} x2={place} y1={top} y2={bottom} />
+    {kind === "evolve" ? (
+      <circle className="mark-head-evolve" cx={place} cy={top - head} r={head} />
+    ) : (
+      <path className="mark-head-prune" d={`M${place - head},${top - 2 * head}h${2 * head}L${place},${top}Z`} />
+    )}
+  </g>
+)
 
 interface Band {
   readonly id: string

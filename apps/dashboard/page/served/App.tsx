@@ -50,19 +50,7 @@ export const App = () => {
             <span className="brand-name">inspo</span>
           </a>
           {data !== null && data.length > 0 && (
-            <select
-              aria-label="Population"
-              className="run-select"
-              value={population?.name ?? ""}
-              onChange={({ target }) => go(href(target.value === "" ? null : target.value, route.view))}
-            >
-              <option value="">All populations</option>
-              {data.map(({ name }) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
+            <PopulationSelect populations={data} route={route} selected={population?.name ?? ""} />
           )}
           {population !== undefined && <Standing state={population.state} />}
           <TopRight connected={access.connected}>
@@ -97,6 +85,30 @@ export const App = () => {
     </>
   )
 }
+
+const PopulationSelect = ({
+  populations,
+  route,
+  selected
+}: {
+  readonly populations: ReadonlyArray<PopulationSummary>
+  readonly route: Route
+  readonly selected: string
+}) => (
+  <select
+    aria-label="Population"
+    className="run-select"
+    value={selected}
+    onChange={({ target }) => go(href(target.value === "" ? null : target.value, route.view))}
+  >
+    <option value="">All populations</option>
+    {populations.map(({ name }) => (
+      <option key={name} value={name}>
+        {name}
+      </option>
+    ))}
+  </select>
+)
 
 const titles = { members: "Members", lineage: "Lineage", history: "History" } as const
 

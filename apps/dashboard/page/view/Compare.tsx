@@ -82,7 +82,7 @@ export const Compare = ({
 }
 
 const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => {
-  const { runs, settings } = comparison
+  const { runs } = comparison
   const { curves, steps } = useMemo(() => aligned(runs), [runs])
   return (
     <>
@@ -133,45 +133,47 @@ const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => 
           </table>
         </Scroll>
       </Card>
-      {runs.length > 1 && (
-        <Card title="Settings that differ">
-          {settings.length === 0 ? (
-            <p className="muted">All settings are equal.</p>
-          ) : (
-            <Scroll label="Settings that differ">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th scope="col">Setting</th>
-                    {runs.map(({ run }) => (
-                      <th key={run.id} scope="col" className="num">
-                        {run.name}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {settings.map(({ name, values }) => (
-                    <tr key={name}>
-                      <th scope="row" className="mono">
-                        {name}
-                      </th>
-                      {values.map((value, index) => (
-                        <td key={index} className="num" dir="auto">
-                          {value ?? "–"}
-                        </td>
-                      ))}
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
-          )}
-        </Card>
-      )}
+      {runs.length > 1 && <Differences comparison={comparison} />}
     </>
   )
 }
+
+const Differences = ({ comparison: { runs, settings } }: { readonly comparison: ComparisonView }) => (
+  <Card title="Settings that differ">
+    {settings.length === 0 ? (
+      <p className="muted">All settings are equal.</p>
+    ) : (
+      <Scroll label="Settings that differ">
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Setting</th>
+              {runs.map(({ run }) => (
+                <th key={run.id} scope="col" className="num">
+                  {run.name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {settings.map(({ name, values }) => (
+              <tr key={name}>
+                <th scope="row" className="mono">
+                  {name}
+                </th>
+                {values.map((value, index) => (
+                  <td key={index} className="num" dir="auto">
+                    {value ?? "–"}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    )}
+  </Card>
+)
 
 const Row = ({ compared, index }: { readonly compared: ComparedRunView; readonly index: number }) => {
   const { baseline, cells, difference, run } = compared

@@ -141,8 +141,6 @@ const Node = ({
 }) => {
   const parent = lineage.nodes.find(({ id }) => id !== null && id === node.parent)
   const evolution = node.evolution === null ? undefined : lineage.evolutions[node.evolution]
-  const children =
-    node.id === null ? [] : lineage.nodes.filter((other) => other.id !== null && other.parent === node.id)
   const [whole, setWhole] = useState(false)
   return (
     <div className="stack">
@@ -158,36 +156,7 @@ const Node = ({
           )
         }
       >
-        <dl className="facts">
-          <Fact name={node.step === 0 ? "Born" : "Proposed"}>
-            {node.step === 0 ? "with the run" : `after step ${node.step}`}
-          </Fact>
-          {node.generation !== null && <Fact name="Generation">{node.generation}</Fact>}
-          {parent !== undefined && (
-            <Fact name="Parent">
-              <button type="button" className="link" onClick={() => onSelect(parent.key)}>
-                <InstructionName id={parent.id ?? ""} />
-              </button>
-            </Fact>
-          )}
-          {children.length > 0 && (
-            <Fact name="Children">
-              {children.map((child) => (
-                <button key={child.key} type="button" className="link" onClick={() => onSelect(child.key)}>
-                  <InstructionName id={child.id ?? ""} />
-                </button>
-              ))}
-            </Fact>
-          )}
-          {node.groups > 0 && (
-            <Fact name="Mean training reward">
-              {percent(node.mean)} <span className="muted">over {node.groups} groups</span>
-            </Fact>
-          )}
-          {node.weight !== null && <Fact name="Last weight">{percent(node.weight)}</Fact>}
-          {node.leftAt !== null && <Fact name="Left">after step {node.leftAt}</Fact>}
-          {node.reason !== null && <Fact name="Why">{node.reason}</Fact>}
-        </dl>
+        <Facts lineage={lineage} node={node} parent={parent} onSelect={onSelect} />
         {parent === undefined ? (
           <p className="prose" dir="auto">
             {node.text}
@@ -209,6 +178,53 @@ const Node = ({
       {node.verification !== null && <VerificationCard run={run} node={node} evolution={evolution} />}
       {evolution !== undefined && <Cause run={run} evolution={evolution} />}
     </div>
+  )
+}
+
+const Facts = ({
+  lineage,
+  node,
+  onSelect,
+  parent
+}: {
+  readonly lineage: LineageView
+  readonly node: NodeView
+  readonly parent: NodeView | undefined
+  readonly onSelect: (key: string) => void
+}) => {
+  const children =
+    node.id === null ? [] : lineage.nodes.filter((other) => other.id !== null && other.parent === node.id)
+  return (
+    <dl className="facts">
+      <Fact name={node.step === 0 ? "Born" : "Proposed"}>
+        {node.step === 0 ? "with the run" : `after step ${node.step}`}
+      </Fact>
+      {node.generation !== null && <Fact name="Generation">{node.generation}</Fact>}
+      {parent !== undefined && (
+        <Fact name="Parent">
+          <button type="button" className="link" onClick={() => onSelect(parent.key)}>
+            <InstructionName id={parent.id ?? ""} />
+          </button>
+        </Fact>
+      )}
+      {children.length > 0 && (
+        <Fact name="Children">
+          {children.map((child) => (
+            <button key={child.key} type="button" className="link" onClick={() => onSelect(child.key)}>
+              <InstructionName id={child.id ?? ""} />
+            </button>
+          ))}
+        </Fact>
+      )}
+      {node.groups > 0 && (
+        <Fact name="Mean training reward">
+          {percent(node.mean)} <span className="muted">over {node.groups} groups</span>
+        </Fact>
+      )}
+      {node.weight !== null && <Fact name="Last weight">{percent(node.weight)}</Fact>}
+      {node.leftAt !== null && <Fact name="Left">after step {node.leftAt}</Fact>}
+      {node.reason !== null && <Fact name="Why">{node.reason}</Fact>}
+    </dl>
   )
 }
 

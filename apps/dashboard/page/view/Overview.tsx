@@ -127,35 +127,13 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
         label: sourceLabel(trained, name.slice("reward/".length)),
         values: smoothed(series[name] ?? []),
         ...look(index)
-      })),
-      single: (name: string) => [{ label: name, values: series[name] ?? [], colour: "var(--accent)" }]
+      }))
     }),
     [series, trained]
   )
-  const updates = (
-    [
-      ["kl", "KL to the reference"],
-      ["clipfrac", "Clipped share of tokens"],
-      ["grad_norm", "Gradient norm"],
-      ["loss", "Loss"],
-      ["lr", "Learning rate"],
-      ["groups/mixed", "Groups with mixed rewards"]
-    ] as const
-  ).filter(([name]) => series[name]?.some((value) => value !== null) === true)
   return (
     <>
-      <p className="legend">
-        <span>
-          <i className="mark-prune" aria-hidden="true" /> pruned
-        </span>
-        <span>
-          <i className="mark-evolve" aria-hidden="true" /> evolved
-        </span>
-        <span className="muted">
-          {plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")},{" "}
-          {plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}
-        </span>
-      </p>
+      <Legend marks={marks} />
       <div className="charts figure-2">
         <Framed>
           <LineChart
@@ -182,93 +160,112 @@ const Curves = ({ overview }: { readonly overview: OverviewView }) => {
           </Framed>
         )}
         {validations.length > 0 && <Validations overview={overview} />}
-        <Framed>
-          <LineChart
-            title="Tool calls per trajectory"
-            steps={steps}
-            curves={curves.single("tool_calls/mean")}
-            format={quantity}
-            axisFormat={axis}
-            marks={marks}
-          />
-        </Framed>
-        <Framed>
-          <LineChart
-            title="Response length, tokens"
-            steps={steps}
-            curves={curves.single("response_length/mean")}
-            format={whole}
-            marks={marks}
-          />
-        </Framed>
-        <Framed>
-          <LineChart
-            title="Prompt length, tokens"
-            steps={steps}
-            curves={curves.single("prompt_length/mean")}
-            format={whole}
-            marks={marks}
-          />
-        </Framed>
-      </div>
-      <Later summary="Policy update">
-        <div className="charts">
-          {updates.map(([name, title]) => (
+        {shapes.map(({ format, name, title, ...rest }) => (
+          <Framed key={name}>
             <LineChart
-              key={name}
               title={title}
               steps={steps}
-              curves={curves.single(name)}
-              format={name === "clipfrac" || name === "groups/mixed" ? axisPercent : quantity}
-              axisFormat={name === "clipfrac" || name === "groups/mixed" ? axisPercent : axis}
-              range={name === "clipfrac" || name === "groups/mixed" ? share : anySize}
+              curves={single(series, name)}
+              format={format}
               marks={marks}
+              {...rest}
             />
-          ))}
-        </div>
-      </Later>
-      <Later summary="The same as a table">
-        <Scroll label="Metrics by step">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col" className="num">
-                  step
-                </th>
-                {tableColumns.map(([, title]) => (
-                  <th key={title} scope="col" className="num">
-                    {title}
-                  </th>
-                ))}
-                <th scope="col">decision</th>
-              </tr>
-            </thead>
-            <tbody>
-              {steps.map((step, index) => (
-                <tr key={step}>
-                  <th scope="row" className="num">
-                    {step}
-                  </th>
-                  {tableColumns.map(([name, title, show]) => (
-                    <td key={title} className="num">
-                      {show(series[name]?.[index] ?? null)}
-                    </td>
-                  ))}
-                  <td>
-                    {marks
-                      .filter((mark) => mark.step === step)
-                      .map(({ text }) => text)
-                      .join("; ")}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
-      </Later>
+          </Framed>
+        ))}
+      </div>
+      <Updates overview={overview} />
+      <MetricsTable overview={overview} />
     </>
   )
 }
+
+const Legend = ({ marks }: Pick<OverviewView, "marks">) => (
+  <p className="legend">
+    <span>
+      <i className="mark-prune" aria-hidden="true" /> pruned
+    </span>
+    <span>
+      <i className="mark-evolve" aria-hidden="true" /> evolved
+    </span>
+    <span className="muted">
+      {plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")},{" "}
+      {plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}
+    </span>
+  </p>
+)
+
+const Updates = ({ overview: { marks, series, steps } }: { readonly overview: OverviewView }) => {
+  const updates = (
+    [
+      ["kl", "KL to the reference"],
+      ["clipfrac", "Clipped share of tokens"],
+      ["grad_norm", "Gradient norm"],
+      ["loss", "Loss"],
+      ["lr", "Learning rate"],
+      ["groups/mixed", "Groups with mixed rewards"]
+    ] as const
+  ).filter(([name]) => series[name]?.some((value) => value !== null) === true)
+  return (
+    <Later summary="Policy update">
+      <div className="charts">
+        {updates.map(([name, title]) => (
+          <LineChart
+            key={name}
+            title={title}
+            steps={steps}
+            curves={single(series, name)}
+            format={name === "clipfrac" || name === "groups/mixed" ? axisPercent : quantity}
+            axisFormat={name === "clipfrac" || name === "groups/mixed" ? axisPercent : axis}
+            range={name === "clipfrac" || name === "groups/mixed" ? share : anySize}
+            marks={marks}
+          />
+        ))}
+      </div>
+    </Later>
+  )
+}
+
+const MetricsTable = ({ overview: { marks, series, steps } }: { readonly overview: OverviewView }) => (
+  <Later summary="The same as a table">
+    <Scroll label="Metrics by step">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col" className="num">
+              step
+            </th>
+            {tableColumns.map(([, title]) => (
+              <th key={title} scope="col" className="num">
+                {title}
+              </th>
+            ))}
+            <th scope="col">decision</th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map((step, index) => (
+            <tr key={step}>
+              <th scope="row" className="num">
+                {step}
+              </th>
+              {tableColumns.map(([name, title, show]) => (
+                <td key={title} className="num">
+                  {show(series[name]?.[index] ?? null)}
+                </td>
+              ))}
+              <td>
+                {marks
+                  .filter((mark) => mark.step === step)
+                  .map(({ text }) => text)
+                  .join("; ")}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  </Later>
+)
 
 const Validations = ({ overview }: { readonly overview: OverviewView }) => {
   const { marks, trained, validations } = overview
@@ -411,6 +408,19 @@ const BestInstruction = ({ overview, run }: { readonly overview: OverviewView; r
 /** Steps that a mean is taken over. */
 const stretch = 5
 
+const whole = (value: number | null): string => (value === null ? "–" : value.toFixed(0))
+
+/** What a trajectory is like, step by step. */
+const shapes = [
+  { name: "tool_calls/mean", title: "Tool calls per trajectory", format: quantity, axisFormat: axis },
+  { name: "response_length/mean", title: "Response length, tokens", format: whole },
+  { name: "prompt_length/mean", title: "Prompt length, tokens", format: whole }
+] as const
+
+const single = (series: OverviewView["series"], name: string) => [
+  { label: name, values: series[name] ?? [], colour: "var(--accent)" }
+]
+
 const tableColumns: ReadonlyArray<readonly [name: string, title: string, show: (value: number | null) => string]> = [
   ["reward/mean", "training reward", (value) => percent(value)],
   ["tool_calls/mean", "tool calls", quantity],
@@ -427,7 +437,6 @@ const anySize = {}
 
 const axisPercent = (value: number | null): string =>
   percent(value, value !== null && Math.abs(value) < 0.01 && value !== 0 ? 2 : 0)
-const whole = (value: number | null): string => (value === null ? "–" : value.toFixed(0))
 
 const cell = ({ cells }: OverviewView, policy: CellView["policy"], role: CellView["role"]) =>
   cells.find((entry) => entry.policy === policy && entry.role === role)

@@ -24,21 +24,8 @@ const useTrajectories = makeView((client, { query, run }: { readonly run: string
 /** What the policy wrote: a filtered, paged list and one trajectory in full. */
 export const Trajectories = ({ route, run }: { readonly run: RunView; readonly route: Route }) => {
   const query = queryOf(route)
-  const [looks, setLooks] = useState(0)
-  const { data, problem } = useTrajectories({ run: run.id, query }, `${versionOf(run)} ${looks}`)
-  const last = useRef<TrajectoryPage>(null)
-  if (data !== null) last.current = data
-  // While another page is on its way, the one before stays.
-  const page = data ?? last.current
+  const { page, problem } = usePage(run, query)
   const search = useRef<HTMLInputElement>(null)
-  // Failure modes are read in the background, which is no news of the run.
-  const done = data?.diagnosed.done ?? 0
-  const isReading = data !== null && done < data.diagnosed.of
-  useEffect(() => {
-    if (!isReading) return
-    const timer = window.setTimeout(() => setLooks((before) => before + 1), 2000)
-    return () => window.clearTimeout(timer)
-  }, [isReading, done, looks])
   const selected = route.query.get("id") ?? page?.rows[0]?.id ?? null
   const change = (changes: Readonly<Record<string, string>>, how?: "replace") =>
     go(withQuery(route, { id: "", offset: "", ...changes }), how)
@@ -69,47 +56,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
       {problem !== null && <Problem>{problem}</Problem>}
       <Filters page={page} route={route} search={search} onChange={change} />
       <div className={`split trajectories ${route.query.has("id") ? "has-selection" : ""}`}>
-        <Card
-          className="list-card scroll-list"
-          title={`${count(page.total)} of ${count(page.all)}`}
-          actions={
-            <span className="pager">
-              <button type="button" onClick={() => turn(-1)} disabled={page.offset === 0} aria-label="Previous page">
-                ‹
-              </button>
-              <span className="muted num">
-                {page.total === 0 ? 0 : count(page.offset + 1)} – {count(Math.min(page.total, page.offset + pageSize))}
-              </span>
-              <button
-                type="button"
-                onClick={() => turn(1)}
-                disabled={page.offset + pageSize >= page.total}
-                aria-label="Next page"
-              >
-                ›
-              </button>
-            </span>
-          }
-        >
-          {page.rows.length === 0 ? (
-            <Empty title="Nothing matches">
-              <button type="button" className="link" onClick={() => go(withQuery({ ...route, query: new Map() }, {}))}>
-                Clear the filters
-              </button>
-            </Empty>
-          ) : (
-            <ul className="lines">
-              {page.rows.map((row) => (
-                <Line
-                  key={row.id}
-                  row={row}
-                  isSelected={row.id === selected}
-                  onSelect={(id) => go(withQuery(route, { id }))}
-                />
-              ))}
-            </ul>
-          )}
-        </Card>
+        <PageOfLines page={page} route={route} selected={selected} onTurn={turn} />
         <Card
           className="detail-card"
           title={selected === null ? "No trajectory" : <span className="mono">{selected}</span>}
@@ -131,6 +78,79 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
 }
 
 const pageSize = 30
+
+/** The page of a query, asked for again while failure modes are read. */
+const usePage = (run: RunView, query: TrajectoryQuery) => {
+  const [looks, setLooks] = useState(0)
+  const { data, problem } = useTrajectories({ run: run.id, query }, `${versionOf(run)} ${looks}`)
+  const last = useRef<TrajectoryPage>(null)
+  if (data !== null) last.current = data
+  // While another page is on its way, the one before stays.
+  const page = data ?? last.current
+  // Failure modes are read in the background, which is no news of the run.
+  const done = data?.diagnosed.done ?? 0
+  const isReading = data !== null && done < data.diagnosed.of
+  useEffect(() => {
+    if (!isReading) return
+    const timer = window.setTimeout(() => setLooks((before) => before + 1), 2000)
+    return () => window.clearTimeout(timer)
+  }, [isReading, done, looks])
+  return { page, problem }
+}
+
+const PageOfLines = ({
+  onTurn,
+  page,
+  route,
+  selected
+}: {
+  readonly page: TrajectoryPage
+  readonly route: Route
+  readonly selected: string | null
+  readonly onTurn: (by: number) => void
+}) => (
+  <Card
+    className="list-card scroll-list"
+    title={`${count(page.total)} of ${count(page.all)}`}
+    actions={
+      <span className="pager">
+        <button type="button" onClick={() => onTurn(-1)} disabled={page.offset === 0} aria-label="Previous page">
+          ‹
+        </button>
+        <span className="muted num">
+          {page.total === 0 ? 0 : count(page.offset + 1)} – {count(Math.min(page.total, page.offset + pageSize))}
+        </span>
+        <button
+          type="button"
+          onClick={() => onTurn(1)}
+          disabled={page.offset + pageSize >= page.total}
+          aria-label="Next page"
+        >
+          ›
+        </button>
+      </span>
+    }
+  >
+    {page.rows.length === 0 ? (
+      <Empty title="Nothing matches">
+        <button type="button" className="link" onClick={() => go(withQuery({ ...route, query: new Map() }, {}))}>
+          Clear the filters
+        </button>
+      </Empty>
+    ) : (
+      <ul className="lines">
+        {page.rows.map((row) => (
+          <Line
+            key={row.id}
+            row={row}
+            isSelected={row.id === selected}
+            onSelect={(id) => go(withQuery(route, { id }))}
+          />
+        ))}
+      </ul>
+    )}
+  </Card>
+)
 
 const Line = ({
   isSelected,
@@ -188,8 +208,7 @@ const Filters = ({
   readonly search: RefObject<HTMLInputElement | null>
   readonly onChange: (changes: Readonly<Record<string, string>>, how?: "replace") => void
 }) => {
-  const { diagnosed, modes } = page
-  const counts = new Map(modes.map(({ count, mode }) => [mode, count]))
+  const counts = new Map(page.modes.map(({ count, mode }) => [mode, count]))
   return (
     <form
       className="filters"
@@ -254,15 +273,17 @@ const Filters = ({
           ["calls", "most tool calls first"]
         ]}
       />
-      {diagnosed.done < diagnosed.of && (
-        <p className="muted small filter-note" role="status">
-          Failure modes read from {count(diagnosed.done)} of {count(diagnosed.of)} wrong trajectories so far; the rest
-          follows.
-        </p>
-      )}
+      <Diagnosed diagnosed={page.diagnosed} />
     </form>
   )
 }
+
+const Diagnosed = ({ diagnosed: { done, of } }: Pick<TrajectoryPage, "diagnosed">) =>
+  done < of && (
+    <p className="muted small filter-note" role="status">
+      Failure modes read from {count(done)} of {count(of)} wrong trajectories so far; the rest follows.
+    </p>
+  )
 
 /** Typing waits a moment before it asks. */
 const SearchField = ({

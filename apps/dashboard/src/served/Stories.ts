@@ -74,9 +74,9 @@ const toneOf = ({ _tag }: PopulationEvent): Line["tone"] =>
 const evolving: ReadonlySet<PopulationEvent["_tag"]> = new Set([
   "ParentsChosen",
   "CandidatesProposed",
-  "TrialBegun",
+  "VerificationBegun",
   "CandidatesJudged",
-  "Refilled",
+  "PopulationRefilled",
   "EvolutionSkipped"
 ])
 
@@ -92,7 +92,7 @@ const lineOf = (before: History.History, event: PopulationEvent): string | null 
     case "Frozen":
       return event.isFrozen ? "Frozen: nobody is pruned, and nothing evolves" : "It learns again"
     case "MemberAdded":
-      return `${event.member.instruction.id} was added by hand`
+      return `${event.member.id} was added by hand`
     case "MemberPinned":
       return `${event.id} was ${event.isPinned ? "pinned" : "unpinned"}`
     case "MemberRetired":
@@ -109,13 +109,13 @@ const lineOf = (before: History.History, event: PopulationEvent): string | null 
       return `An evolution begins, from ${list(event.parents)}`
     case "CandidatesProposed":
       return `${plural(event.candidates.length, "candidate")} proposed from ${event.parent}, round ${event.round}`
-    case "TrialBegun":
-      return event.candidates.length === 0
+    case "VerificationBegun":
+      return event.places.length === 0
         ? "No candidate was let in"
-        : `${plural(event.candidates.length, "candidate")} on trial${event.entering.length === 0 ? "" : `: ${list(event.entering.map(({ instruction }) => instruction.id))}`}`
+        : `${plural(event.places.length, "candidate")} on trial${event.entering.length === 0 ? "" : `: ${list(event.entering.map(({ id }) => id))}`}`
     case "CandidatesJudged":
       return event.verdicts.length === 0 ? null : `The trial is over: ${event.verdicts.map(verdictOf).join("; ")}`
-    case "Refilled":
+    case "PopulationRefilled":
       return refilled(before, event)
     case "EvolutionSkipped":
       return `No evolution: ${event.reason}`
@@ -135,7 +135,7 @@ const lineOf = (before: History.History, event: PopulationEvent): string | null 
 const verdictOf = ({ mean, parentMean, questions, reason }: EventOf<"CandidatesJudged">["verdicts"][number]): string =>
   `${inWords(reason)}, ${percent(mean)}${parentMean === null ? "" : ` against ${percent(parentMean)}`} over ${plural(questions, "unit")}`
 
-const refilled = (before: History.History, { accepted, replaced }: EventOf<"Refilled">): string | null => {
+const refilled = (before: History.History, { accepted, replaced }: EventOf<"PopulationRefilled">): string | null => {
   const parts = [
     ...(accepted.length === 0 ? [] : [`${list(accepted.map(({ instruction }) => instruction.id))} entered`]),
     ...replaced.map((one) => `${one.id} left: ${inFigures(History.evidence(before, one, []))}`)

@@ -51,6 +51,7 @@ export const begun = (setting: Setting): RunState =>
     algorithm: setting.algorithm,
     strategies: Strategies.identities(setting.strategies),
     engine: "",
+    tokenizer: "",
     data: "",
     search: "passages",
     code: ""

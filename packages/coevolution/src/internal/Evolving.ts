@@ -1,27 +1,37 @@
-/** What an evolution decides: who is pruned, who descends, whom the proposer is shown, and who enters. */
-import { Invariant, RandomStream } from "@inspo/domain"
+/** Evolution in a run: its next decision, or what it waits for. */
+import { RandomStream } from "@inspo/domain"
 import type { InstructionId } from "@inspo/domain/Instruction"
+import * as Evolution from "@inspo/evolution"
+import { type EvolutionIn, isIn } from "@inspo/evolution/State"
 import type { Population } from "@inspo/population"
-import { Array as Arr, Random } from "effect"
 import type { Command } from "../Command.ts"
 import type { Setting } from "../Setting.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import * as RunState from "../RunState.ts"
+import * as Verifying from "./Verifying.ts"
 
-/** Who leaves by successive halving. */
-export const prune = (setting: Setting, state: RunState.RunState): RunEvent => {
-  const { kept, pruned } = setting.strategies.halving.prune(state.population, rankingWeights(setting, state))
-  return { _tag: "Pruned", step: state.step, pruned, kept }
+/** The next command of an evolution. */
+export const next = (setting: Setting, state: RunState.RunState): Command => {
+  const decision = Evolution.decide(context(setting, state), state)
+  if (decision !== null) return record(decision)
+  return isIn(state.evolution, "Proposing") ? propose(setting, state, state.evolution) : Verifying.ask(setting, state)
 }
 
-/** The beginning of an evolution: its parents, best first (row 28). */
-export const chooseParents = (setting: Setting, state: RunState.RunState): RunEvent => {
-  const chosen = setting.strategies.halving
-    .parents(state.population, rankingWeights(setting, state))
-    .map((member) => member.instruction.id)
-  if (!Arr.isReadonlyArrayNonEmpty(chosen)) throw new Invariant.InvariantBroken({ missing: "every parent" })
-  return { _tag: "ParentsChosen", step: state.step, parents: chosen }
-}
+/** What evolution needs to know of a run to decide. */
+const context = (setting: Setting, state: RunState.RunState): Evolution.DecisionContext => ({
+  strategies: setting.strategies,
+  weights: rankingWeights(setting, state),
+  size: setting.algorithm.population.size,
+  protectedIds: new Set(),
+  generationOf: (id) => RunState.instruction(state, id).generation,
+  verification: Verifying.context(setting, state)
+})
+
+/** A verification in the groups of a step takes no rollouts of its own. */
+const record = (decision: Evolution.Decision): Command => ({
+  _tag: "Record",
+  event: decision._tag === "CandidatesVerified" ? { ...decision, rollouts: 0, tokens: 0 } : decision
+})
 
 /** Members that a prune met before they were seen in the groups it asks for (row 7). */
 export const overdue = (
@@ -34,7 +44,7 @@ export const overdue = (
 }
 
 /** The first parent of a round's order that has failures is shown. */
-export const propose = (setting: Setting, state: RunState.RunState, evolution: RunState.Evolution): Command => {
+const propose = (setting: Setting, state: RunState.RunState, evolution: EvolutionIn<"Proposing">): Command => {
   const { algorithm, strategies } = setting
   const reflections = parentsOfRound(algorithm, evolution).map((parent) => ({
     parent,
@@ -48,18 +58,10 @@ export const propose = (setting: Setting, state: RunState.RunState, evolution: R
   }))
   const reflection = reflections.find(({ failures }) => failures.length > 0)
   if (reflection === undefined)
-    return evolution.round === 1
-      ? {
-          _tag: "Record",
-          event: {
-            _tag: "EvolutionSkipped",
-            step: evolution.step,
-            reason:
-              `${evolution.parents.join(" and ")} ${evolution.parents.length === 1 ? "has" : "have"} no failures to learn ` +
-              `from in the last ${algorithm.buffer.capacitySteps} steps`
-          }
-        }
-      : { _tag: "Record", event: refill(setting, state, evolution) }
+    return {
+      _tag: "Record",
+      event: evolution.round === 1 ? skipped(setting, evolution) : Evolution.refill(context(setting, state), state)
+    }
   const parent = RunState.instruction(state, reflection.parent)
   const history = [...state.departed, ...strategies.weighting.weights(state.population)].map(({ id, weight }) => ({
     instruction: RunState.instruction(state, id),
@@ -80,12 +82,20 @@ export const propose = (setting: Setting, state: RunState.RunState, evolution: R
   }
 }
 
+const skipped = ({ algorithm }: Setting, { parents, step }: EvolutionIn<"Proposing">): RunEvent => ({
+  _tag: "EvolutionSkipped",
+  step,
+  reason:
+    `${parents.join(" and ")} ${parents.length === 1 ? "has" : "have"} no failures to learn ` +
+    `from in the last ${algorithm.buffer.capacitySteps} steps`
+})
+
 /** Row 30: the paper draws one parent for each round; in turn, each round begins with the next. */
 const parentsOfRound = (
   { proposer, seed }: Setting["algorithm"],
-  { parents, round, step }: RunState.Evolution
+  { parents, round, step }: EvolutionIn<"Proposing">
 ): ReadonlyArray<InstructionId> => {
-  if (proposer.parent === "random") return RandomStream.drawSync(seed, ["parent", step, round], Random.shuffle(parents))
+  if (proposer.parent === "random") return RandomStream.make(seed, ["parent", step, round]).shuffle(parents)
   const turn = (round - 1) % parents.length
   return [...parents.slice(turn), ...parents.slice(0, turn)]
 }
@@ -95,35 +105,6 @@ const failuresShown = 4
 
 /** A trajectory below half of the full reward is a failure. */
 const failureThreshold = 0.5
-
-/** Who takes the places that are not the parents'. */
-export const refill = (setting: Setting, state: RunState.RunState, evolution: RunState.Evolution): RunEvent => {
-  const { algorithm, strategies } = setting
-  const { chosen, shortfall } = strategies.verification.refill({
-    places: algorithm.population.size - evolution.parents.length,
-    verified: evolution.verified
-  })
-  return {
-    _tag: "PopulationRefilled",
-    step: state.step,
-    parents: evolution.parents,
-    replaced: strategies.halving.replaced(state.population, rankingWeights(setting, state), evolution.parents),
-    accepted: chosen.map(({ candidate, mean, parent, questions, reason }, index) => ({
-      instruction: {
-        id: RunState.instructionId(state.instructions.length + index),
-        text: candidate.text,
-        generation: RunState.instruction(state, parent).generation + 1,
-        parent,
-        origin: "proposed",
-        bornAt: state.step
-      },
-      mean,
-      questions,
-      verdict: reason
-    })),
-    shortfall
-  }
-}
 
 /** Row 3: the paper ranks by the weights before this step's rewards, we by the present ones. */
 const rankingWeights = (

@@ -171,7 +171,7 @@ const decided = (
     }
     case "PopulationRefilled":
     case "EvolutionSkipped": {
-      const verified = "evolution" in before.phase ? before.phase.evolution.verified : []
+      const verified = before.evolution?.verified ?? []
       const accepted = event._tag === "PopulationRefilled" ? event.accepted : []
       return [
         {

@@ -1,24 +1,47 @@
-/** What a round of verification does next: which questions are asked of whom, what they said, and what is decided. */
-import { Group, type Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
+/** How a run verifies candidates: on which questions, by which scores, with rollouts of its own or in the groups of steps. */
+import { type Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
+import { TrialBatch, type VerificationContext } from "@inspo/evolution"
+import { type EvolutionIn, isIn } from "@inspo/evolution/State"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Round, type Verification } from "@inspo/verification"
-import { Array as Arr, Option, Random } from "effect"
+import { Option } from "effect"
 import type { Verify } from "../Command.ts"
 import type { Algorithm } from "../Algorithm.ts"
 import type { Setting } from "../Setting.ts"
-import type { RunEvent } from "../RunEvent.ts"
-import { candidateId, instruction, type QuestionRef, type RunState, type Verifying } from "../RunState.ts"
+import { instruction, type QuestionRef, type RunState } from "../RunState.ts"
 import * as Schedule from "../Schedule.ts"
 
-/** The next batch of a round that has rollouts of its own. */
-export const ask = (setting: Setting, state: RunState, verifying: Verifying): Verify => {
-  const { candidates, evolution, parent, round } = verifying
+type Trial = EvolutionIn<"PairedTrial">
+
+/** What evolution needs to know of the verification of a run. */
+export const context = (setting: Setting, state: RunState): VerificationContext => {
+  const { algorithm } = setting
+  const { evolution, step } = state
+  return {
+    design: design(
+      algorithm,
+      isIn(evolution, "PairedTrial") && !Schedule.reuses(algorithm)
+        ? questionsOf(setting, state, evolution).length
+        : algorithm.verification.samples
+    ),
+    asks: algorithm.verification.samples > 0,
+    isSplit: false,
+    isLast: Schedule.reuses(algorithm) && step >= algorithm.schedule.steps,
+    evidence: (trial) => evidence(algorithm, state, trial)
+  }
+}
+
+/** The next batch of a trial that has rollouts of its own. */
+export const ask = (setting: Setting, state: RunState): Verify => {
+  const { evolution } = state
+  if (!isIn(evolution, "PairedTrial")) throw new Invariant.InvariantBroken({ missing: "a trial" })
+  const { candidates, parent, round } = evolution.stage
   const { algorithm, strategies } = setting
   const plan = strategies.verification.plan({
     candidates: candidates.length,
     questions: algorithm.verification.samples
   })
-  const questions = questionsOf(setting, state, verifying)
+  const questions = questionsOf(setting, state, evolution)
   return {
     _tag: "Verify",
     step: evolution.step,
@@ -32,22 +55,9 @@ export const ask = (setting: Setting, state: RunState, verifying: Verifying): Ve
   }
 }
 
-/** The part of an ordinary step's batch that a round is given, and the questions left for the population. */
-export interface Share {
-  readonly questions: ReadonlyArray<QuestionRef>
-  readonly assignment: ReadonlyArray<Instruction.InstructionId>
-  readonly others: ReadonlyArray<QuestionRef>
-}
-
-/** The share of a round that is held in steps: none while there is no such round. */
-export const share = ({ algorithm }: Setting, { inSteps }: RunState, batch: ReadonlyArray<QuestionRef>): Share => {
-  if (inSteps === null) return { questions: [], assignment: [], others: batch }
-  const { parent, reflected, round } = inSteps
-  const { asked, others } = Round.divide(design(algorithm, algorithm.verification.samples), round, {
-    batch,
-    excluded: reflected
-  })
-  const arms = [parent, ...remainingIds(inSteps)]
+/** The part of an ordinary step's batch that a trial is given, and the questions left for the population. */
+export const share = ({ algorithm }: Setting, state: RunState, batch: ReadonlyArray<QuestionRef>) => {
+  const { arms, asked, others } = TrialBatch.divide(design(algorithm, algorithm.verification.samples), state, batch)
   return {
     questions: asked.flatMap((question) => arms.map(() => question)),
     assignment: asked.flatMap(() => arms),
@@ -55,77 +65,21 @@ export const share = ({ algorithm }: Setting, { inSteps }: RunState, batch: Read
   }
 }
 
-/** What the groups of a step say about a round: the mean reward of parent and candidates on every question. */
-export const score = (
-  verifying: Verifying,
-  { groups, plan }: Pick<Extract<RunState["phase"], { readonly _tag: "Score" }>, "groups" | "plan">
-): RunEvent => {
-  const { evolution, parent, round } = verifying
-  const planned = Invariant.zip(plan.questions, plan.assignment, "questions and instructions")
-  const means = new Map(groups.map((group) => [key(group.instructionId, group.questionId), Group.meanReward(group)]))
-  const tried = new Set(remainingIds(verifying))
-  const asked = Arr.dedupe(planned.flatMap(([question, id]) => (tried.has(id) ? [question] : [])))
-  const mean = (id: string, question: string) => means.get(key(id, question)) ?? null
-  return {
-    _tag: "CandidatesVerified",
-    step: evolution.step,
-    round: evolution.round,
-    batch: round.batches,
-    ...Round.scored(
-      round,
-      asked,
-      (question) => mean(parent, question),
-      (place, question) => mean(candidateId(evolution, place), question)
-    ),
-    rollouts: 0,
-    tokens: 0
-  }
-}
-
-/** The analysis of a round after a batch: it goes on with those who stay, or ends with its verdicts. */
-export const judge = (setting: Setting, state: RunState, verifying: Verifying): RunEvent => {
-  const { algorithm, strategies } = setting
-  const { evolution, round } = verifying
-  const places = algorithm.population.size - evolution.parents.length
-  const accepted = evolution.verified.filter((verdict) => verdict.accepted).length
-  const isLast = Schedule.reuses(algorithm) && state.step >= algorithm.schedule.steps
-  const questions = Schedule.reuses(algorithm)
-    ? algorithm.verification.samples
-    : questionsOf(setting, state, verifying).length
-  const { cutShort, remaining } = Round.analyse(strategies.verification, design(algorithm, questions), round, {
-    places: places - accepted,
-    isLast
-  })
-  const { round: number, step } = evolution
-  if (Arr.isReadonlyArrayNonEmpty(remaining)) return { _tag: "VerificationContinued", step, round: number, remaining }
-  const judged = verdicts(setting, state, verifying, cutShort)
-  const verified = [...evolution.verified, ...judged]
-  return {
-    _tag: "CandidatesJudged",
-    step,
-    round: number,
-    verdicts: judged,
-    again: !isLast && strategies.verification.needsRound({ round: number, places, verified })
-  }
-}
-
-/** The verdicts on the candidates of a round that is over; permuted credit judges each by the scores of another. */
-const verdicts = (
-  { algorithm, strategies }: Setting,
+/** The scores that a trial is judged by; permuted credit judges each candidate by those of another. */
+const evidence = (
+  algorithm: Algorithm,
   { buffer }: RunState,
-  { evolution, parent, round }: Verifying,
-  cutShort: ReadonlyArray<number>
-): ReadonlyArray<Verification.Verdict> => {
+  { round: number, stage, step }: Trial
+): Verification.Evidence => {
+  const { parent, round } = stage
   const candidates = algorithm.control.permuteCredit
-    ? RandomStream.drawSync(
-        algorithm.seed,
-        ["permuted-verification", evolution.step, evolution.round],
-        Random.shuffle(round.candidates)
-      )
+    ? RandomStream.make(algorithm.seed, ["permuted-verification", step, number]).shuffle(round.candidates)
     : round.candidates
-  const storedParentMean = Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, round.questions))
-  const scores = { candidates: compared(algorithm, buffer, parent, round.questions, candidates), parent: round.parent }
-  return Round.judge(strategies.verification, scores, { cutShort, storedParentMean })
+  return {
+    candidates: compared(algorithm, buffer, parent, round.questions, candidates),
+    parent: round.parent,
+    storedParentMean: Option.getOrNull(ReplayBuffer.storedMean(buffer, parent, round.questions))
+  }
 }
 
 /** Row 31: the scores that are compared with the parent's record, of `shared` those on the questions that it covers. */
@@ -154,16 +108,11 @@ const design = ({ verification, ...algorithm }: Algorithm, questions: number): R
 const questionsOf = (
   { algorithm, strategies }: Setting,
   state: RunState,
-  { evolution, reflected }: Verifying
+  { round, stage, step }: Trial
 ): ReadonlyArray<Question.QuestionId> =>
   strategies.buffer.verificationQuestions(state.buffer, {
     samples: algorithm.verification.samples,
-    exclude: reflected,
+    exclude: stage.reflected,
     seed: algorithm.seed,
-    path: ["verification", evolution.step, evolution.round]
+    path: ["verification", step, round]
   })
-
-const remainingIds = ({ evolution, round }: Verifying): ReadonlyArray<Instruction.InstructionId> =>
-  round.remaining.map((place) => candidateId(evolution, place))
-
-const key = (instruction: string, question: string): string => JSON.stringify([instruction, question])

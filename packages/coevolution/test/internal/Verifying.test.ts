@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, type RunEvent, RunState, Strategies } from "@inspo/coevolution"
+import { Presets, RunState, Strategies } from "@inspo/coevolution"
 import { Question, Trajectory } from "@inspo/domain"
 import { Schema } from "effect"
-import { judge } from "../../src/internal/Verifying.ts"
+import { next } from "../../src/internal/Evolving.ts"
 
 const parent = RunState.instructionId(0)
 
@@ -17,6 +17,29 @@ const verdictOf = (baseline: "stored" | "shared", asked: ReadonlyArray<typeof As
   const setting = { ...Strategies.deciding(algorithm), questions: [] }
   const state: RunState.RunState = {
     ...RunState.unstarted,
+    phase: { _tag: "Evolve" },
+    due: "Judge",
+    evolution: {
+      step: 1,
+      round: 1,
+      parents: [parent],
+      verified: [],
+      stage: {
+        _tag: "PairedTrial",
+        parent,
+        candidates: [{ text: "candidate", rationale: "" }],
+        reflected: [],
+        round: {
+          batches: 1,
+          latest: questions.length,
+          asked: algorithm.verification.samples,
+          questions,
+          candidates: [asked.map(({ candidate }) => candidate)],
+          parent: null,
+          remaining: [0]
+        }
+      }
+    },
     buffer: {
       experiences: asked.flatMap(({ record }, at) =>
         record === null
@@ -34,22 +57,8 @@ const verdictOf = (baseline: "stored" | "shared", asked: ReadonlyArray<typeof As
       )
     }
   }
-  const event: RunEvent = judge(setting, state, {
-    evolution: { step: 1, round: 1, parents: [parent], verified: [] },
-    parent,
-    candidates: [{ text: "candidate", rationale: "" }],
-    reflected: [],
-    round: {
-      batches: 1,
-      latest: questions.length,
-      asked: algorithm.verification.samples,
-      questions,
-      candidates: [asked.map(({ candidate }) => candidate)],
-      parent: null,
-      remaining: [0]
-    }
-  })
-  return event._tag === "CandidatesJudged" ? event.verdicts[0] : undefined
+  const command = next(setting, state)
+  return command._tag === "Record" && command.event._tag === "CandidatesJudged" ? command.event.verdicts[0] : undefined
 }
 
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, one) => sum + one, 0) / values.length

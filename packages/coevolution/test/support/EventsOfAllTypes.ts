@@ -1,12 +1,12 @@
 /**
- * Logs that between them hold every type of event, as fixtures keep them. Run as a program, this file writes the one of today
- * again; where the version of an event was raised, keep the former as `events-N.json.gz` first.
+ * Logs that between them hold every type of event, as fixtures keep them: from 0.1.0 on, one of each released version. Run as a
+ * program, this file writes that of the version on top of CHANGELOG.md; it is final when that version is released.
  */
 import { EventLog, makeSetting, type Algorithm, StateHash, Strategies } from "@inspo/coevolution"
 import { Question } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { Effect, Layer, Schema } from "effect"
+import { Array as Arr, Effect, Layer, Schema } from "effect"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { algorithm, make, reusing, runOn } from "./ScriptedRun.ts"
@@ -26,19 +26,19 @@ export interface Fixture extends Schema.Schema.Type<typeof Fixture> {}
 
 const folder = new URL("../fixtures/", import.meta.url)
 
-const today = "events.json.gz"
-
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Fixture))
 
-const readFixture = (name: string): Fixture => decode(gunzipSync(readFileSync(new URL(name, folder))).toString())
+/** The fixture of each version, the newest last. */
+export const read = (): Arr.NonEmptyReadonlyArray<Fixture & { readonly release: string }> => {
+  const fixtures = readdirSync(folder)
+    .flatMap((name) => /^events-(\d+\.\d+\.\d+)\.json\.gz$/u.exec(name)?.[1] ?? [])
+    .toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }))
+    .map((release) => ({ release, ...decode(gunzipSync(readFileSync(fileOf(release))).toString()) }))
+  if (!Arr.isReadonlyArrayNonEmpty(fixtures)) throw new Error("there is no fixture: run this file as a program")
+  return fixtures
+}
 
-export const read = (): Fixture => readFixture(today)
-
-/** The fixtures of former versions. */
-export const readFormer = (): ReadonlyArray<Fixture> =>
-  readdirSync(folder)
-    .filter((name) => /^events-\d+\.json\.gz$/u.test(name))
-    .map(readFixture)
+const fileOf = (release: string): URL => new URL(`events-${release}.json.gz`, folder)
 
 /** What was played for each of the logs. */
 export const played: ReadonlyArray<Algorithm> = [
@@ -67,9 +67,11 @@ const record = Effect.fnUntraced(
 )
 
 if (import.meta.main) {
+  const changelog = readFileSync(new URL("../../../../CHANGELOG.md", import.meta.url), "utf8")
+  const [, release = ""] = /^## (\d+\.\d+\.\d+)/mu.exec(changelog) ?? []
   const logs = await Effect.runPromise(Effect.forEach(played, record))
   writeFileSync(
-    new URL(today, folder),
+    fileOf(release),
     gzipSync(JSON.stringify({ stateHashVersion: StateHash.version, logs } satisfies Fixture))
   )
 }

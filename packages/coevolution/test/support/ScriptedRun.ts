@@ -1,6 +1,5 @@
 import {
   type Algorithm,
-  type Ledger,
   Presets,
   type RunData,
   run,
@@ -8,6 +7,7 @@ import {
   type RunState,
   Strategies
 } from "@inspo/coevolution"
+import type { Ledger } from "@inspo/ledger"
 import { WorldQuestion } from "@inspo/datasets"
 import { Engine } from "@inspo/engine"
 import type { Journal } from "@inspo/journal"
@@ -31,7 +31,7 @@ export const algorithm: Algorithm = {
   population: { ...Presets.quick.population, size: 5 },
   halving: { ...Presets.quick.halving, rule: "bottom-half" },
   schedule: { ...Presets.quick.schedule, steps: 9, pruneEvery: 2, evolveEvery: 4, evolveUntil: 8 },
-  // The fixtures of earlier versions hold no answers to be common.
+  // The fixtures hold no answers to be common.
   proposer: { ...Presets.quick.proposer, commonAnswers: 1 },
   verification: { ...Presets.quick.verification, samples: 4, rounds: 2 },
   rollout: {

@@ -65,6 +65,7 @@ export const syntheticLog = (
       algorithm,
       strategies: Strategies.identities(setting.strategies),
       engine: "none",
+      tokenizer: "none",
       data: "none",
       search: "passages",
       code: "none"

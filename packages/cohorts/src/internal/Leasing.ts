@@ -2,14 +2,15 @@
 import * as Invariant from "@inspo/domain/Invariant"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
+import { isAlive } from "@inspo/evolution/State"
+import * as TrialBatch from "@inspo/evolution/TrialBatch"
 import * as Choose from "@inspo/sampler/Choose"
-import * as Round from "@inspo/verification/Round"
 import { Array as Arr, HashMap, Option, Result, Struct } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
 import { horizonOf } from "../Horizon.ts"
-import { candidateId, incumbentOf } from "../Learning.ts"
+import { incumbentOf } from "../Learning.ts"
 import { certain, shares } from "../Shares.ts"
 import {
   ancestry,
@@ -17,7 +18,6 @@ import {
   baseKey,
   cohort,
   type Cohort,
-  isAlive,
   type Lease,
   leaseId,
   type State,
@@ -292,7 +292,7 @@ const open = (
   name: string
 ): EventOf<"CohortOpened"> => {
   const { learning, settings } = state
-  const weights = certain(learning, strategies.weights(learning.population))
+  const weights = certain(learning, strategies.weighting.weights(learning.population))
   return {
     _tag: "CohortOpened",
     cohort: name,
@@ -388,19 +388,15 @@ const assignWhole = (
   requests: ReadonlyArray<LeaseRequest>
 ): ReadonlyArray<Given> => {
   if (phase === "validation") return drawOne(state, cohort, shares, requests)
-  const { learning, settings } = state
-  const { evolution } = learning
+  const { isFrozen, learning, settings } = state
   const batch = requests.map((request) => ({
     id: request.question ?? QuestionId.make(request.key),
     dataSource: request.stratum,
     request
   }))
-  const trial = evolution?.stage._tag === "Pairing" && !state.isFrozen ? { evolution, stage: evolution.stage } : null
-  const { asked, others } =
-    trial === null
-      ? { asked: [], others: batch }
-      : Round.divide(design(settings), trial.stage.round, { batch, excluded: trial.stage.reflected })
-  const arms = trial === null ? [] : trial.stage.round.remaining.map((place) => candidateId(trial.evolution, place))
+  const evolution = isFrozen ? null : learning.evolution
+  const { arms, asked, others } = TrialBatch.divide(design(settings), { evolution }, batch)
+  const [parent, ...candidates] = arms
   const lease = (one: (typeof batch)[number], key: string, assigned: Sticky): Given => ({
     ...given(state, cohort, { ...one.request, key, sticky: null, question: one.id }, assigned)
   })
@@ -409,12 +405,12 @@ const assignWhole = (
     step: index,
     weights,
     questions: others,
-    newcomers: learning.guaranteed
+    newcomers: learning.newcomers
   })
   return [
     ...asked.flatMap((one) => [
-      ...(trial === null ? [] : [lease(one, one.request.key, { instruction: trial.stage.parent, probability: 1 })]),
-      ...arms.map((arm) => lease(one, armKey(one.request.key, arm), { instruction: arm, probability: 1 }))
+      ...(parent === undefined ? [] : [lease(one, one.request.key, { instruction: parent, probability: 1 })]),
+      ...candidates.map((arm) => lease(one, armKey(one.request.key, arm), { instruction: arm, probability: 1 }))
     ]),
     ...Arr.zip(others, assigned).map(([one, { id, probability }]) =>
       lease(one, one.request.key, { instruction: id, probability })

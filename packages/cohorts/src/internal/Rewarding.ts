@@ -76,7 +76,7 @@ const find = (state: State, archive: Archive, id: string): Found | undefined => 
   const stands = ancestry(state).some(
     ({ branch, upTo }) =>
       branch === archived.branch &&
-      (archived.isTrain ? archived.index <= Math.min(upTo, state.learning.folded) : branch === state.branch)
+      (archived.isTrain ? archived.index <= Math.min(upTo, state.learning.population.step) : branch === state.branch)
   )
   return {
     ...archived,

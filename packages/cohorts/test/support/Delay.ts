@@ -1,12 +1,12 @@
 /** Populations in a world whose truth is known, whose rewards come late, twice, out of order, or never. */
 import { Settings, Strategies } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
-import { drawSync } from "@inspo/domain/RandomStream"
-import { InstructionWeight, Population } from "@inspo/population"
+import * as RandomStream from "@inspo/domain/RandomStream"
+import { InstructionWeight, type MissingRewards, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
-import { Pruning, World } from "@inspo/simulation"
 import { SuccessiveHalving } from "@inspo/successive-halving"
-import { Effect, Random } from "effect"
+import * as Pruning from "../../../../apps/bench/src/simulation/Pruning.ts"
+import * as World from "../../../../apps/bench/src/simulation/World.ts"
 import { Server } from "./Server.ts"
 
 /** What becomes of a reward: when it comes, in cohorts from now, null for never; whether it is sent again; whether it fails. */
@@ -77,8 +77,8 @@ export const live = ({ batch, evolutions, mean, seed, weather }: LifeOptions): L
   let [worse, over, leases, claimed] = [0, 0, 0, false]
   const watch = (events: ReturnType<Server["do"]>["events"]) => {
     for (const event of events) {
-      if (event._tag === "Refilled") over++
-      const leaving = event._tag === "Pruned" ? event.pruned : event._tag === "Refilled" ? event.replaced : []
+      if (event._tag === "PopulationRefilled") over++
+      const leaving = event._tag === "Pruned" ? event.pruned : event._tag === "PopulationRefilled" ? event.replaced : []
       worse += leaving.filter(({ reason }) => reason === "worse").length
       if (event._tag === "Concluded" && event.incumbent.id !== server.state.learning.seed) claimed = true
     }
@@ -111,7 +111,7 @@ export const live = ({ batch, evolutions, mean, seed, weather }: LifeOptions): L
     const { evolution } = server.state.learning
     if (evolution?.stage._tag !== "Proposing") continue
     const [parent] = evolution.parents
-    const candidates = [1, 2].map((place) => ({ content: `${now}.${place}`, rationale: "" }))
+    const candidates = [1, 2].map((place) => ({ text: `${now}.${place}`, rationale: "" }))
     if (parent !== undefined) watch(server.do({ _tag: "Propose", now, parent, candidates, reflected: [] }).events)
   }
   return { worse, claimed, evolutions: over, cohorts: now, leases }
@@ -159,7 +159,7 @@ export const contest = ({
   readonly means: readonly [number, number]
   /** The share of samples that are reported, of all or of each instruction. */
   readonly response: number | Readonly<Record<string, number>>
-  readonly silence: Settings.Silence
+  readonly silence: MissingRewards.MissingRewards
   readonly batch: number
   readonly cohorts: number
 }): { readonly decidedAt: number | null; readonly server: Server } => {
@@ -280,10 +280,7 @@ export const power = ({
   return {
     batch: inRun(1),
     batchOfAll: inRun(size),
-    running: inCohorts({
-      ...ofSettings,
-      prune: ({ population }, weights) => halving(1).prune(population, weights)
-    }),
+    running: inCohorts({ ...ofSettings, halving: { ...ofSettings.halving, prune: halving(1).prune } }),
     lifelong: inCohorts(ofSettings)
   }
 }
@@ -305,11 +302,4 @@ const post = <A>(due: Map<number, Array<A>>, at: number, one: A): void => {
   else known.push(one)
 }
 
-const stream = (seed: number): (() => number) => {
-  const random = drawSync(
-    seed,
-    ["world"],
-    Effect.map(Random.Random, (random) => random)
-  )
-  return () => random.nextDoubleUnsafe()
-}
+const stream = (seed: number): (() => number) => RandomStream.make(seed, ["world"]).next

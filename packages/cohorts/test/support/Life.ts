@@ -97,7 +97,7 @@ export class Life extends Server {
         return
       case "propose": {
         const parent = evolution?.parents[0] ?? InstructionId.make("i0")
-        const candidates = step.texts.map((content) => ({ content, rationale: `because ${content}` }))
+        const candidates = step.texts.map((text) => ({ text, rationale: `because ${text}` }))
         return this.ask({ _tag: "Propose", now, parent, candidates, reflected: [] })
       }
       case "rewind": {

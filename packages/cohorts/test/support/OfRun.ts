@@ -27,8 +27,9 @@ export const settingsOf = (algorithm: Algorithm): Settings.Settings => ({
 
 /** The strategies of the run, in its place. */
 export const strategiesOf = ({ algorithm, strategies }: Setting): Strategies.Strategies => ({
-  weights: strategies.weighting.weights,
-  best: strategies.weighting.best,
+  weighting: strategies.weighting,
+  halving: strategies.halving,
+  verification: strategies.verification,
   assign: ({ newcomers, questions, seed, step, weights }) => {
     const guaranteed = algorithm.sampler.newcomers === "everyone" ? weights.map(({ id }) => id) : newcomers
     const request = { weights, questions, guaranteed, shares: strategies.sampler.probabilities(weights) }
@@ -36,22 +37,18 @@ export const strategiesOf = ({ algorithm, strategies }: Setting): Strategies.Str
       request,
       strategies.sampler.assign({ seed, step, weights, questions, newcomers })
     )
-  },
-  prune: ({ population }, weights) => strategies.halving.prune(population, weights),
-  parents: ({ population }, weights) =>
-    strategies.halving.parents(population, weights).map((one) => one.instruction.id),
-  replaced: ({ population }, weights, staying) =>
-    strategies.halving.replaced(
-      population,
-      weights,
-      population.members.map(({ instruction }) => instruction.id).filter((id) => staying.has(id))
-    ),
-  verification: strategies.verification
+  }
 })
 
 /** What a run and a population decide alike, in the words of the population. */
 export interface Decision {
-  readonly kind: "CandidatesJudged" | "ParentsChosen" | "Pruned" | "Refilled" | "TrialContinued" | "TrialScored"
+  readonly kind:
+    | "CandidatesJudged"
+    | "CandidatesVerified"
+    | "ParentsChosen"
+    | "PopulationRefilled"
+    | "Pruned"
+    | "VerificationContinued"
   readonly made: unknown
 }
 
@@ -66,20 +63,17 @@ export const decisionOf = (event: RunEvent | PopulationEvent): Decision | null =
       const { parents, step } = event
       return { kind: "ParentsChosen", made: { parents, step } }
     }
-    case "CandidatesVerified":
-    case "TrialScored": {
+    case "CandidatesVerified": {
       const { candidates, parent, questions } = event
-      return { kind: "TrialScored", made: { candidates, parent, questions } }
+      return { kind: "CandidatesVerified", made: { candidates, parent, questions } }
     }
     case "VerificationContinued":
-    case "TrialContinued":
-      return { kind: "TrialContinued", made: event.remaining }
+      return { kind: "VerificationContinued", made: event.remaining }
     case "CandidatesJudged": {
       const { again, verdicts } = event
       return { kind: "CandidatesJudged", made: { again, verdicts } }
     }
-    case "PopulationRefilled":
-    case "Refilled": {
+    case "PopulationRefilled": {
       const { parents, replaced, shortfall } = event
       const accepted = event.accepted.map(({ instruction, mean, questions, verdict }) => ({
         instruction,
@@ -87,7 +81,7 @@ export const decisionOf = (event: RunEvent | PopulationEvent): Decision | null =
         questions,
         verdict
       }))
-      return { kind: "Refilled", made: { accepted, parents, replaced, shortfall } }
+      return { kind: "PopulationRefilled", made: { accepted, parents, replaced, shortfall } }
     }
     default:
       return null

@@ -6,13 +6,13 @@ import {
   create,
   handle,
   type LeaseAnswer,
-  type Learning,
   type PopulationEvent,
   type RewardOutcome,
   type Settings,
   type State,
   Strategies
 } from "@inspo/cohorts"
+import type { Content } from "@inspo/domain/Instruction"
 import { Result } from "effect"
 
 export class Server {
@@ -24,7 +24,7 @@ export class Server {
 
   constructor(
     settings: Settings.Settings,
-    contents: readonly [Learning.Content, ...ReadonlyArray<Learning.Content>],
+    contents: readonly [Content, ...ReadonlyArray<Content>],
     strategies = Strategies.ofSettings(settings),
     keeps = true
   ) {

@@ -1,4 +1,4 @@
-import { PatientClient } from "@inspo/http-client"
+import { PatientClient } from "@inspo/http/client"
 import { type Duration, Effect, type Redacted, Result, Schedule, Schema } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 

@@ -1,5 +1,6 @@
+import * as RandomStream from "@inspo/domain/RandomStream"
 import { EngineError, type SampleRequest, type SampleResult, type SampledSequence, type Tokenizer } from "@inspo/engine"
-import { Effect, Random } from "effect"
+import { Effect } from "effect"
 import type { ModelConfig } from "../model/ModelConfig.ts"
 import { deal } from "./Deal.ts"
 import { PrefixCache } from "./PrefixCache.ts"
@@ -131,8 +132,8 @@ const cachedBytes = 128e6
 const draws = (seed: string, first: number, count: number, length: number): Float64Array => {
   const result = new Float64Array(count * length)
   for (let sample = 0; sample < count; sample++) {
-    const stream = Effect.runSync(Random.withSeed(Random.Random, JSON.stringify([seed, first + sample])))
-    for (let at = 0; at < length; at++) result[sample * length + at] = stream.nextDoubleUnsafe()
+    const { next } = RandomStream.fromText(JSON.stringify([seed, first + sample]))
+    for (let at = 0; at < length; at++) result[sample * length + at] = next()
   }
   return result
 }

@@ -1,4 +1,5 @@
-import { Array as Arr, Effect, Random, Schema } from "effect"
+import * as RandomStream from "@inspo/domain/RandomStream"
+import { Array as Arr, Schema } from "effect"
 
 /**
  * The size of a decoder-only transformer.
@@ -101,9 +102,9 @@ export const views = <B extends ArrayBufferLike>(
 
 /** Standard normal draws by the Box-Muller transform (Box and Muller, 1958), one of each pair. */
 const normalDraws = (seed: string): (() => number) => {
-  const random = Effect.runSync(Random.withSeed(Random.Random, seed))
+  const { next } = RandomStream.fromText(seed)
   return () => {
-    const radius = Math.sqrt(-2 * Math.log(1 - random.nextDoubleUnsafe()))
-    return radius * Math.cos(2 * Math.PI * random.nextDoubleUnsafe())
+    const radius = Math.sqrt(-2 * Math.log(1 - next()))
+    return radius * Math.cos(2 * Math.PI * next())
   }
 }

@@ -1,6 +1,7 @@
+import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Program } from "@inspo/engine-local/graph/Program"
 import { sessionOptions } from "@inspo/engine-local/graph/Session"
-import { Effect, Random } from "effect"
+import { Effect } from "effect"
 import { InferenceSession, Tensor } from "onnxruntime-node"
 
 export type Values = Readonly<Record<string, Float32Array | BigInt64Array>>
@@ -101,7 +102,4 @@ export const gradientError = Effect.fnUntraced(function* (options: {
   return Math.abs((8 * near - far) / (12 * step) / dot(gradient, direction) - 1)
 })
 
-const randomOf = (seed: string): (() => number) => {
-  const random = Effect.runSync(Random.withSeed(Random.Random, seed))
-  return () => random.nextDoubleUnsafe()
-}
+const randomOf = (seed: string): (() => number) => RandomStream.fromText(seed).next

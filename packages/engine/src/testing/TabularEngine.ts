@@ -1,4 +1,5 @@
-import { Effect, Random } from "effect"
+import * as RandomStream from "@inspo/domain/RandomStream"
+import { Effect } from "effect"
 import {
   type CheckpointRef,
   type Engine,
@@ -18,8 +19,8 @@ import type { Tokenizer } from "../Tokenizer.ts"
  * it must break the law about that thing.
  */
 export const make = Effect.sync((): Engine.Interface => {
-  const stream = streamOf("tabular")
-  const reference = Array.from({ length: size * size }, () => 4 * (stream.nextDoubleUnsafe() - 0.5))
+  const stream = RandomStream.fromText("tabular")
+  const reference = Array.from({ length: size * size }, () => 4 * (stream.next() - 0.5))
   let policy: Policy = { logits: reference, momentum: reference.map(() => 0) }
   const saved = new Map<string, Policy>()
   return {
@@ -89,8 +90,6 @@ const tokenizer: Tokenizer = {
   prompt: (messages) => messages.flatMap(({ content }) => encode(content))
 }
 
-const streamOf = (seed: string) => Effect.runSync(Random.withSeed(Random.Random, seed))
-
 const last = (tokens: ReadonlyArray<number>): number => tokens.at(-1) ?? NaN
 
 /** The distribution of the token that follows another. */
@@ -104,14 +103,14 @@ const scoreOf = (logits: ReadonlyArray<number>, { prompt, response }: Sequence):
   response.map((token, at) => logprobsAfter(logits, response[at - 1] ?? last(prompt))[token] ?? NaN)
 
 const sampleOne = (logits: ReadonlyArray<number>, request: SampleRequest, index: number): SampledSequence => {
-  const random = streamOf(`${request.seed}/${index}`)
+  const random = RandomStream.fromText(`${request.seed}/${index}`)
   const ends = new Set([endOfSequence, ...request.stop.flatMap(encode)])
   const limit = Math.min(request.maxTokens, contextLength - request.prompt.length)
   const tokens: Array<number> = []
   const logprobs: Array<number> = []
   while (tokens.length < limit && !ends.has(tokens.at(-1) ?? NaN)) {
     const distribution = logprobsAfter(logits, tokens.at(-1) ?? last(request.prompt))
-    const token = draw(distribution, random.nextDoubleUnsafe(), request)
+    const token = draw(distribution, random.next(), request)
     tokens.push(token)
     logprobs.push(distribution[token] ?? NaN)
   }

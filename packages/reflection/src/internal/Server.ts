@@ -1,5 +1,5 @@
 /** Asking a language-model server over HTTP: address, key, repetitions, and errors that hold no key. */
-import { Address, PatientClient } from "@inspo/http-client"
+import { Address, PatientClient } from "@inspo/http/client"
 import { Duration, Effect, Option, Redacted, Result, type Schema } from "effect"
 import { AiError } from "effect/ai"
 import { HttpClient, HttpClientRequest } from "effect/http"

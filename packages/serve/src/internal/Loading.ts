@@ -1,12 +1,12 @@
 /** Reads a population from its journal. */
 import { apply, fold, History, type State } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records, type StoredEvent as StoredInJournal } from "@inspo/journal"
-import { Array as Arr, Effect, Order, Schema } from "effect"
-import { kinds, minute, StoredEvent, StoredLease, StoredReward } from "./Stored.ts"
+import { Array as Arr, Effect, Order, Predicate, Schema } from "effect"
+import { kinds, minute, StoredEvent, StoredLease, StoredReward, version } from "./Stored.ts"
 
-/** All that is in the log, oldest first. Fails with `corrupt` where something is no event of a population. */
+/** All that is in the log, oldest first. Fails with `other-version` where another version wrote it, with `corrupt` where something is no event. */
 export const events = (journal: Journal.Interface): Effect.Effect<ReadonlyArray<StoredEvent>, JournalError> =>
-  Effect.flatMap(journal.read, Effect.forEach(decoded(journal)))
+  Effect.flatMap(journal.read, Effect.forEach(decoder(journal)))
 
 /** The same from a sequence number on, and at most so many. */
 export const eventsFrom = (
@@ -14,14 +14,20 @@ export const eventsFrom = (
   sequence: number,
   limit: number
 ): Effect.Effect<ReadonlyArray<StoredEvent>, JournalError> =>
-  Effect.flatMap(journal.readFrom(sequence, limit), Effect.forEach(decoded(journal)))
+  Effect.flatMap(journal.readFrom(sequence, limit), Effect.forEach(decoder(journal)))
 
-const decoded =
+const decoder =
   ({ meta }: Pick<Journal.Interface, "meta">) =>
-  ({ payload, sequence, type }: StoredInJournal): Effect.Effect<StoredEvent, JournalError> =>
-    Effect.mapError(decodeEvent(payload), (cause) =>
-      Records.corrupt(meta, `the event ${type} cannot be read: ${cause.message}`, { sequence, cause })
-    )
+  ({ payload, sequence, type }: StoredInJournal): Effect.Effect<StoredEvent, JournalError> => {
+    const found = Predicate.hasProperty(payload, "version") ? payload.version : undefined
+    return found === version
+      ? Effect.mapError(decodeEvent(payload), (cause) =>
+          Records.corrupt(meta, `the event ${type} cannot be read: ${cause.message}`, { sequence, cause })
+        )
+      : Effect.fail(
+          Records.otherVersion(meta, { field: `${type}.version`, value: found, expected: String(version), sequence })
+        )
+  }
 
 /** What the log tells of every instruction there was. */
 export const history = (journal: Journal.Interface): Effect.Effect<History.History, JournalError> =>

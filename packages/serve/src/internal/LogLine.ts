@@ -9,7 +9,7 @@ export interface LogLine {
   readonly about: Readonly<Record<string, string | number>>
 }
 
-/** Logs events: decisions, trials and cohorts that close at `Info`, leases, rewards and intermediate steps at `Debug`. */
+/** Logs events: decisions, verifications and cohorts that close at `Info`, leases, rewards and intermediate steps at `Debug`. */
 export const log = Effect.fnUntraced(function* (events: ReadonlyArray<PopulationEvent>) {
   for (const event of events) {
     const { about, level, message } = line(event)
@@ -23,10 +23,10 @@ const debug = (message: string, about: LogLine["about"] = {}): LogLine => ({ lev
 /** The line of an event. */
 export const line = Match.type<PopulationEvent>().pipe(
   Match.tagsExhaustive({
-    Created: ({ members }) => info("population made", { members: list(members.map(({ instruction }) => instruction)) }),
+    Created: ({ members }) => info("population made", { members: list(members) }),
     Configured: () => info("settings changed"),
     Frozen: ({ isFrozen }) => info(isFrozen ? "frozen" : "resumed"),
-    MemberAdded: ({ member }) => info("instruction added", { instruction: member.instruction.id }),
+    MemberAdded: ({ member }) => info("instruction added", { instruction: member.id }),
     MemberPinned: ({ id, isPinned }) => info(isPinned ? "pinned" : "unpinned", { instruction: id }),
     MemberRetired: ({ id }) => info("retired", { instruction: id }),
     CandidateReviewed: ({ isApproved, place }) =>
@@ -52,24 +52,26 @@ export const line = Match.type<PopulationEvent>().pipe(
         cohort,
         units: units.length,
         rewards: units.reduce((sum, { rewards }) => sum + rewards.length, 0),
-        missing: units.reduce((sum, { silent }) => sum + silent, 0)
+        missing: units.reduce((sum, { missing }) => sum + missing, 0)
       }),
     ValidationClosed: ({ cohort, mean, units }) => info("validation closed", { cohort, units, mean: mean ?? "none" }),
     Pruned: ({ kept, pruned, step }) => info("pruned", { step, pruned: leaving(pruned), kept: kept.join(", ") }),
     ParentsChosen: ({ parents, step }) => info("evolution begun", { step, parents: parents.join(", ") }),
     CandidatesProposed: ({ candidates, parent, round, step }) =>
       info("candidates proposed", { step, round, parent, candidates: candidates.length }),
-    TrialBegun: ({ candidates, round, step }) => info("trial begun", { step, round, candidates: candidates.length }),
+    VerificationBegun: ({ places, round, step }) =>
+      info("verification begun", { step, round, candidates: places.length }),
     EvolutionSkipped: ({ reason, step }) => info("evolution skipped", { step, reason }),
-    TrialScored: ({ asked, step }) => debug("trial scored", { step, asked }),
-    TrialContinued: ({ remaining, step }) => info("trial continued", { step, candidates: remaining.length }),
+    CandidatesVerified: ({ asked, step }) => debug("candidates scored", { step, asked }),
+    VerificationContinued: ({ remaining, step }) =>
+      info("verification continued", { step, candidates: remaining.length }),
     CandidatesJudged: ({ round, step, verdicts }) =>
-      info("trial ended", {
+      info("candidates judged", {
         step,
         round,
         verdicts: verdicts.map(({ accepted, reason }) => `${accepted ? "accepted" : "rejected"}: ${reason}`).join(", ")
       }),
-    Refilled: ({ accepted, replaced, step }) =>
+    PopulationRefilled: ({ accepted, replaced, step }) =>
       info("evolved", {
         step,
         accepted: list(accepted.map(({ instruction }) => instruction)),

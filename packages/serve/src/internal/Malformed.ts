@@ -1,5 +1,5 @@
 /** A request whose form is wrong, as the field, its value, what was expected and how to mend it. */
-import { Malformed } from "@inspo/http-server"
+import { Malformed } from "@inspo/http/server"
 import { Predicate, SchemaIssue } from "effect"
 import type { HttpApiError } from "effect/http-api"
 import { InvalidRequest } from "../Errors.ts"

@@ -93,7 +93,7 @@ const review = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Member, Problem> {
   const { live } = served
   const state = yield* live.state
-  const candidate = View.standingOf(state).candidates.find((one) => one.id === id)
+  const candidate = View.snapshotOf(state).candidates.find((one) => one.id === id)
   const decided = isApproved ? "approved" : "rejected"
   if (candidate?.stage === "waiting") {
     const { place } = candidate

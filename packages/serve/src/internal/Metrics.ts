@@ -51,7 +51,7 @@ export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =
 export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Measured>) {
   for (const { evolving, live, name } of populations) {
     const state = yield* live.state
-    const { cohorts, members } = View.standingOf(state)
+    const { cohorts, members } = View.snapshotOf(state)
     const set = (gauge: typeof open, value: number) =>
       Metric.update(Metric.withAttributes(gauge, { population: name }), value)
     const samples = members.reduce((sum, one) => sum + one.samples, 0)

@@ -1,6 +1,7 @@
 /** What an optimizer is asked for an evolution. */
-import { type Learning, State } from "@inspo/cohorts"
-import type { InstructionId } from "@inspo/domain/Instruction"
+import { Learning, type State } from "@inspo/cohorts"
+import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
+import { isAlive, isIn } from "@inspo/evolution/State"
 import type { Journal, JournalError } from "@inspo/journal"
 import type { CandidateLint, ProposeRequest } from "@inspo/reflection"
 import { CandidateLint as Lint } from "@inspo/reflection"
@@ -19,7 +20,7 @@ export interface Due {
 
 /** The proposal that a state waits for, null where there is none. */
 export const due = ({ branch, learning: { evolution } }: State.State): Due | null => {
-  if (evolution?.stage._tag !== "Proposing") return null
+  if (!isIn(evolution, "Proposing")) return null
   const { parents, round, step } = evolution
   const parent = parents[(round - 1) % parents.length]
   if (parent === undefined) return null
@@ -38,7 +39,7 @@ export interface Task {
   readonly request: Pick<ProposeRequest, "parent" | "count" | "failures" | "history" | "records" | "name"> & {
     readonly rules: CandidateLint.Rules
   }
-  readonly contentOf: (text: string) => Learning.Content | null
+  readonly contentOf: (text: string) => Content | null
   readonly rationale: string
 }
 
@@ -52,14 +53,13 @@ export const taskOf = (
   { commonAnswers, records }: Pick<Work, "commonAnswers" | "records">
 ): Task => {
   const { learning, settings } = state
-  const { content } = State.dossier(learning, parent)
+  const content = Learning.contentOfMember(learning, parent)
   const names = typeof content === "string" ? [] : Object.keys(content).toSorted()
   const turn = Math.floor(step / Math.max(1, settings.evolveEvery)) + round - 1
   const name = names[turn % Math.max(1, names.length)]
-  const textOf = (one: Learning.Content): string =>
-    typeof one === "string" ? one : name === undefined ? "" : (one[name] ?? "")
+  const textOf = (one: Content): string => (typeof one === "string" ? one : name === undefined ? "" : (one[name] ?? ""))
   const text = textOf(content)
-  const known = Object.values(learning.dossiers).map((dossier) => textOf(dossier.content))
+  const known = learning.population.members.map(({ instruction }) => textOf(contentOf(instruction)))
   const count = Math.max(1, Math.min(mostCandidates, settings.size - settings.parents))
   const scores = records.map(({ score }) => score)
   return {
@@ -72,7 +72,7 @@ export const taskOf = (
       ...(name === undefined ? {} : { name }),
       rules: {
         seed: textOf(
-          Object.hasOwn(learning.dossiers, learning.seed) ? State.dossier(learning, learning.seed).content : content
+          isAlive(learning.population, learning.seed) ? Learning.contentOfMember(learning, learning.seed) : content
         ),
         parent: text,
         known,

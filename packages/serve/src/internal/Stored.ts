@@ -36,8 +36,15 @@ export const StoredReward = Schema.Struct({
 })
 export interface StoredReward extends Schema.Schema.Type<typeof StoredReward> {}
 
+/** The form of the log. Raise it when an event changes what it says: a log of another version is refused. */
+export const version = 1
+
 /** An event of the log, and when it happened, in milliseconds since 1970. */
-export const StoredEvent = Schema.Struct({ at: Schema.Finite, event: PopulationEvent })
+export const StoredEvent = Schema.Struct({
+  version: Schema.Literal(version),
+  at: Schema.Finite,
+  event: PopulationEvent
+})
 export interface StoredEvent extends Schema.Schema.Type<typeof StoredEvent> {}
 
 /** The index of a closed cohort, 0 for one of validation. */
@@ -127,7 +134,7 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
   const openOf = (name: string): Open =>
     open.get(name) ?? ofCohort(Invariant.present(State.cohort(before, name), `cohort ${name}`))
   let { branch } = before
-  let step = before.learning.folded
+  let step = before.learning.population.step
   const log: Array<NewEvent> = []
   const leases: Array<Written["leases"][number]> = []
   const rewards: Array<Written["rewards"][number]> = []
@@ -171,11 +178,11 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
         break
       case "Rewound":
         branch = event.branch
-        step = event.learning.folded
+        step = event.learning.population.step
         break
       default:
     }
-    log.push({ type: event._tag, step, payload: { at: now, event } satisfies typeof StoredEvent.Encoded })
+    log.push({ type: event._tag, step, payload: { version, at: now, event } satisfies typeof StoredEvent.Encoded })
   }
   return { log, leases, rewards, cohorts }
 }

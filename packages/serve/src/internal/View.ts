@@ -1,18 +1,19 @@
 /** A population as it goes over the wire. */
 import {
-  type CandidateStanding,
-  type CohortStanding,
+  type CandidateSnapshot,
+  type CohortSnapshot,
   Horizon,
   Learning,
-  type MemberStanding,
+  type MemberSnapshot,
   Shares,
   silenceForbids,
-  type Standing,
-  standing,
-  State,
+  type Snapshot,
+  snapshot,
+  type State,
   Strategies
 } from "@inspo/cohorts"
-import { InstructionId } from "@inspo/domain/Instruction"
+import { type Content, InstructionId } from "@inspo/domain/Instruction"
+import { isAlive, isIn } from "@inspo/evolution/State"
 import { DateTime } from "effect"
 import type { Instruction } from "../Instruction.ts"
 import type { Estimate, Member } from "../Member.ts"
@@ -40,15 +41,15 @@ export const budgetUsd = (
 export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Beside, state: State.State): Population => {
   const strategies = Strategies.ofSettings(state.settings)
   const { branch, closed, learning, settings } = state
-  const shown = standing(strategies, state)
+  const shown = snapshot(strategies, state)
   const training = shown.cohorts.filter(({ phase }) => phase === "train")
-  const unreported = (some: ReadonlyArray<CohortStanding>) =>
+  const unreported = (some: ReadonlyArray<CohortSnapshot>) =>
     some.reduce((sum, { leases, reported }) => sum + leases - reported, 0)
   return {
     ...head({ name, isDegraded: degraded.length > 0 }, state),
     settings: toWire(settings),
     members: listed(strategies, state, shown),
-    generation: learning.generation - 1,
+    generation: learning.population.entries - 1,
     branch,
     cohorts: shown.cohorts.map(cohort),
     leases: {
@@ -69,20 +70,20 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Beside
   }
 }
 
-/** How a population stands under the strategies that its settings name. */
-export const standingOf = (state: State.State): Standing => standing(Strategies.ofSettings(state.settings), state)
+/** A population under the strategies that its settings name. */
+export const snapshotOf = (state: State.State): Snapshot => snapshot(Strategies.ofSettings(state.settings), state)
 
 /** Members, and candidates that wait or are tried. */
 export const allOf = (state: State.State): ReadonlyArray<Member> => {
   const strategies = Strategies.ofSettings(state.settings)
-  return listed(strategies, state, standing(strategies, state))
+  return listed(strategies, state, snapshot(strategies, state))
 }
 
 /** A member that is alive. */
 export const memberOf = (state: State.State, id: string): Member | undefined =>
-  allOf(state).find((one) => one.id === id && State.isAlive(state.learning.population, InstructionId.make(id)))
+  allOf(state).find((one) => one.id === id && isAlive(state.learning.population, InstructionId.make(id)))
 
-const listed = (strategies: Strategies.Strategies, state: State.State, shown: Standing): ReadonlyArray<Member> => [
+const listed = (strategies: Strategies.Strategies, state: State.State, shown: Snapshot): ReadonlyArray<Member> => [
   ...members(strategies, state, shown),
   ...shown.candidates.map((one) => candidate(state, one))
 ]
@@ -113,7 +114,7 @@ const stateOf = (isDegraded: boolean, state: State.State): PopulationSummary["st
 
 /** The instruction to use outside learning. */
 export const incumbent = (state: State.State): Incumbent => {
-  const shown = standingOf(state)
+  const shown = snapshotOf(state)
   const { content, id, why } = shown.incumbent
   return {
     instruction: instruction(id, content),
@@ -123,11 +124,11 @@ export const incumbent = (state: State.State): Incumbent => {
 }
 
 /** An instruction as it is handed out. */
-export const instruction = (id: InstructionId, content: Learning.Content): Instruction =>
+export const instruction = (id: InstructionId, content: Content): Instruction =>
   typeof content === "string" ? { id, text: content } : { id, texts: content }
 
 /** A cohort that is not closed. One that takes no more rewards and waits for those before it is still `sealed`. */
-export const cohort = ({ leases, name, reported, settlesAt, status }: CohortStanding): CohortState => ({
+export const cohort = ({ leases, name, reported, settlesAt, status }: CohortSnapshot): CohortState => ({
   cohort: name,
   state: status === "settled" ? "sealed" : status,
   leases,
@@ -137,7 +138,7 @@ export const cohort = ({ leases, name, reported, settlesAt, status }: CohortStan
 
 /** The cohort of this name, undefined where it is closed or was never opened. */
 export const cohortNamed = (state: State.State, name: string): CohortState | undefined =>
-  standingOf(state)
+  snapshotOf(state)
     .cohorts.filter((one) => one.name === name)
     .map(cohort)[0]
 
@@ -150,23 +151,22 @@ export const isoTime = (at: number): string => DateTime.formatIso(DateTime.makeU
 const members = (
   strategies: Strategies.Strategies,
   state: State.State,
-  { members }: Standing
+  { members }: Snapshot
 ): ReadonlyArray<Member> => {
   const { learning, settings } = state
   const newest = state.cohorts.findLast(({ phase }) => phase === "train")
   const shares =
     newest?.shares ??
-    Shares.shares(settings, learning, Shares.certain(learning, strategies.weights(learning.population)))
+    Shares.shares(settings, learning, Shares.certain(learning, strategies.weighting.weights(learning.population)))
   const shareOf = new Map(shares.map(({ id, probability }) => [id, probability]))
-  const { evolution } = learning
-  const tried = new Set(evolution?.stage._tag === "Sharing" ? evolution.stage.ids : [])
+  const tried = new Set(isIn(learning.evolution, "TrafficSplit") ? learning.evolution.stage.ids : [])
   const known = new Map(learning.population.members.map(({ instruction }) => [instruction.id, instruction]))
   return members.map((one): Member => {
-    const { content, entry } = State.dossier(learning, one.id)
+    const { entry } = Learning.statsOf(learning, one.id)
     const { generation = 0, origin = "variant", parent = null } = known.get(one.id) ?? {}
     return {
       id: one.id,
-      wording: content,
+      wording: Learning.contentOfMember(learning, one.id),
       origin: entry === "hand" ? "added" : origin,
       parent,
       generation,
@@ -191,7 +191,7 @@ const members = (
 }
 
 /** A candidate that is no member, with whatever an admin decided on it. */
-export const candidate = ({ learning }: State.State, one: CandidateStanding): Member => ({
+export const candidate = ({ learning }: State.State, one: CandidateSnapshot): Member => ({
   id: one.id,
   wording: one.content,
   origin: "proposed",
@@ -209,7 +209,7 @@ export const candidate = ({ learning }: State.State, one: CandidateStanding): Me
 /** An estimate before anything is known. */
 export const unknown: Estimate = { mean: null, low: null, high: null, samples: 0, silent: 0 }
 
-const estimate = ({ settings }: State.State, { interval, mean, reported, silent }: MemberStanding): Estimate => ({
+const estimate = ({ settings }: State.State, { interval, mean, reported, silent }: MemberSnapshot): Estimate => ({
   mean: mean === null ? null : onScale(settings, mean),
   low: interval === null ? null : onScale(settings, interval.lower),
   high: interval === null ? null : onScale(settings, interval.upper),
@@ -217,7 +217,7 @@ const estimate = ({ settings }: State.State, { interval, mean, reported, silent 
   silent
 })
 
-const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Standing): Estimate | null => {
+const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Snapshot): Estimate | null => {
   const own = members.find(({ id }) => id === incumbent.id)
   const seed = members.find(({ id }) => id === learning.seed)
   if (own === undefined || seed === undefined || own === seed) return null
@@ -233,7 +233,7 @@ const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Sta
   }
 }
 
-const waitsFor = ({ candidates, cohorts, silenceDiffers, silenceForbids, waitsFor }: Standing): string => {
+const waitsFor = ({ candidates, cohorts, silenceDiffers, silenceForbids, waitsFor }: Snapshot): string => {
   const silence = silenceForbids.map(
     ({ better, worse }) =>
       `cannot decide between ${better} and ${worse}, whatever comes: too many of their rewards are missing, so both get the same share`
@@ -250,9 +250,9 @@ const waitsFor = ({ candidates, cohorts, silenceDiffers, silenceForbids, waitsFo
 }
 
 const waiting = (
-  what: Standing["waitsFor"],
-  candidates: Standing["candidates"],
-  cohorts: Standing["cohorts"]
+  what: Snapshot["waitsFor"],
+  candidates: Snapshot["candidates"],
+  cohorts: Snapshot["cohorts"]
 ): string => {
   if (what === "approval")
     return `approval of ${candidates
@@ -269,7 +269,7 @@ const waiting = (
   return `the cohort ${name}: ${reported} of ${leases} leases are reported${missing}${until === null ? "" : `, and at ${until} it is closed`}`
 }
 
-const sentence = (state: State.State, shown: Standing): string => {
+const sentence = (state: State.State, shown: Snapshot): string => {
   const { id, why } = shown.incumbent
   const difference = toSeed(state, shown)
   switch (why) {

@@ -3,7 +3,7 @@ import { type Refused, Settings } from "@inspo/cohorts"
 import { RandomStream } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
 import * as LivePopulation from "@inspo/serve/LivePopulation"
-import { Clock, Effect, Random, type Scope } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 export interface Week {
@@ -70,11 +70,8 @@ const populate = Effect.fnUntraced(function* (week: Week, name: string) {
       requests
     }))
     if (answer._tag !== "Leases") return []
-    const [told, wait, good] = RandomStream.drawSync(
-      seed,
-      ["weeks", key],
-      Effect.all([Random.next, Random.next, Random.next])
-    )
+    const { next } = RandomStream.make(seed, ["weeks", key])
+    const [told, wait, good] = [next(), next(), next()]
     return answer.leases.flatMap(({ instruction, lease }) =>
       told < response
         ? [{ at: now - delay * Math.log(1 - wait), lease, value: good < quality(instruction) ? 1 : 0 }]
@@ -105,7 +102,7 @@ const populate = Effect.fnUntraced(function* (week: Week, name: string) {
       const { learning } = yield* live.state
       const parent = learning.evolution?.stage._tag === "Proposing" ? learning.evolution.parents[0] : undefined
       if (parent === undefined) return
-      const candidates = [{ content: `instruction ${learning.born}`, rationale: "" }]
+      const candidates = [{ text: `instruction ${learning.born}`, rationale: "" }]
       yield* live.submit((now) => ({ _tag: "Propose", now, parent, candidates, reflected: [] }))
     })
   }

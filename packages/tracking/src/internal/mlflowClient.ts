@@ -1,4 +1,4 @@
-import { Address, PatientClient } from "@inspo/http-client"
+import { Address, PatientClient } from "@inspo/http/client"
 import { Effect, Option, type Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { TrackerError } from "../Tracker.ts"

@@ -1,19 +1,13 @@
 /** What the proposer writes: the first population, and candidates of an evolution. */
 import type { Instruction } from "@inspo/domain"
-import {
-  CandidateLint,
-  isPermanent,
-  type MakeCall,
-  type Proposal,
-  Proposer,
-  type ProposerError
-} from "@inspo/reflection"
+import { CandidateLint, isPermanent, type MakeCall, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
 import { Array as Arr, Effect } from "effect"
-import type { Bookkeeping } from "../../Bookkeeping.ts"
+import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 import type * as Command from "../../Command.ts"
 import { type Algorithm, protocolOf } from "../../Algorithm.ts"
-import * as Ledger from "../../Ledger.ts"
-import * as OptimizerCalls from "../../OptimizerCalls.ts"
+import { unknownPrice } from "../../ConfigError.ts"
+import * as Ledger from "@inspo/ledger/Ledger"
+import * as OptimizerCalls from "@inspo/ledger/OptimizerCalls"
 import type { RunData } from "../../RunData.ts"
 import { instructionId } from "../../RunState.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
@@ -151,7 +145,7 @@ const makeAsk = Effect.fnUntraced(function* (algorithm: Algorithm, bookkeeping: 
       proposing({
         ...(algorithm.proposer.lint === "strict" ? { rules } : {}),
         makeCall: makeCall(phase, step, times)
-      })
+      }).pipe(Effect.catchTag("UnknownPrice", ({ limit }) => Effect.fail(unknownPrice("optimizer", limit))))
     if (algorithm.proposer.onError === "stop") return yield* attempt(0)
     return yield* attempt(0).pipe(
       Effect.catchIf(mayPass, () => attempt(1)),
@@ -165,7 +159,7 @@ type Ask = Effect.Success<ReturnType<typeof makeAsk>>
 
 const nothingProposed: Proposal = { candidates: [], critique: "", spent: { calls: 0, tokens: 0, usd: 0 } }
 
-const mayPass = (error: ProposerError | OptimizerCalls.CallError): error is ProposerError =>
-  error._tag === "ProposerError" && !isPermanent(error.failure.kind)
+const mayPass = (error: unknown): error is ProposerError =>
+  error instanceof ProposerError && !isPermanent(error.failure.kind)
 
 const failureOf = ({ failure }: Proposal): Pick<Proposal, "failure"> => (failure === undefined ? {} : { failure })

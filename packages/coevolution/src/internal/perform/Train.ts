@@ -3,7 +3,7 @@ import { Engine, EngineError, isNotFinite, notFinite, type TrainMetrics, type Tr
 import { constants, GrpoBatch } from "@inspo/policy-gradient"
 import { Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
-import type { Bookkeeping } from "../../Bookkeeping.ts"
+import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 import type * as Command from "../../Command.ts"
 import type { Algorithm } from "../../Algorithm.ts"
 import * as ReferenceStore from "../../ReferenceStore.ts"

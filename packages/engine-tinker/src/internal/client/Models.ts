@@ -1,4 +1,4 @@
-import { Waiting } from "@inspo/http-client"
+import { Waiting } from "@inspo/http/client"
 import type { EngineError } from "@inspo/engine"
 import { Clock, Effect, Ref, Schedule, Schema, type Scope } from "effect"
 import type { ModelNotes } from "../../ModelNotes.ts"

@@ -1,4 +1,4 @@
-import { Waiting } from "@inspo/http-client"
+import { Waiting } from "@inspo/http/client"
 import { Clock, Duration, Effect, Option } from "effect"
 import { type Again, pause } from "./Verdict.ts"
 

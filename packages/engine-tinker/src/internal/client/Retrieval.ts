@@ -1,4 +1,4 @@
-import { Waiting } from "@inspo/http-client"
+import { Waiting } from "@inspo/http/client"
 import { Clock, Effect, Result } from "effect"
 import * as Protobuf from "../../Protobuf.ts"
 import type { Patience } from "./Patience.ts"

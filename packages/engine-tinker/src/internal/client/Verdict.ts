@@ -1,5 +1,5 @@
 import { Duration, Option, Result } from "effect"
-import { Waiting } from "@inspo/http-client"
+import { Waiting } from "@inspo/http/client"
 import * as Reply from "./Reply.ts"
 import type { Broken } from "./Transport.ts"
 

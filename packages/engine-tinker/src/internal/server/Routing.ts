@@ -1,4 +1,4 @@
-import { Credentials } from "@inspo/http-server"
+import { Credentials } from "@inspo/http/server"
 import { ByteSize, Effect, type Redacted, Schema } from "effect"
 import { type Headers, type HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { decoder, readJson } from "./Bodies.ts"

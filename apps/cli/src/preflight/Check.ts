@@ -1,0 +1,12 @@
+import { Schema } from "effect"
+
+/**
+ * What was found of one part: it is `ready`, it would keep a run from starting (`failed`), or it cannot be known
+ * from here (`unsure`), such as a server that is busy just now.
+ */
+export const Check = Schema.Struct({
+  part: Schema.Literals(["optimizer", "judge", "retriever", "engine", "tools"]),
+  status: Schema.Literals(["ready", "unsure", "failed"]),
+  detail: Schema.String
+})
+export interface Check extends Schema.Schema.Type<typeof Check> {}

@@ -1,0 +1,168 @@
+import { EventLog, foldStored, Projection, run, type RunEvent, StateHash, type Strategies } from "@inspo/coevolution"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
+import * as JudgeCost from "@inspo/config/JudgeCost"
+import { Engine, type EngineProfile } from "@inspo/engine"
+import { Journal } from "@inspo/journal"
+import { Cause, Clock, DateTime, Effect, FileSystem, Layer, type Path, Ref, Schedule, type Scope } from "effect"
+import { CommandFailure, UsageError } from "../Failure.ts"
+import type { LoadedData } from "../config/Data.ts"
+import { layerServices } from "../layers.ts"
+import { measure, type UnknownWords } from "../report/UnknownWords.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { layerJournal } from "../runDirectory/JournalLayer.ts"
+import * as Lost from "../runDirectory/Lost.ts"
+import { noted } from "../runDirectory/Spent.ts"
+import { appendTiming, timing } from "../runDirectory/Timings.ts"
+import { traces } from "../runDirectory/Traces.ts"
+import { appendFile, jsonLines, replaceFile } from "../runDirectory/Write.ts"
+
+export interface ExecuteOptions {
+  readonly directory: string
+  readonly mode: "create" | "open"
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+  readonly code: string
+  /** When the process began, in milliseconds since 1970. */
+  readonly launchedAt: number
+  /** What the journal has lost and is to be done again; null where it is whole. */
+  readonly lost: Lost.Lost | null
+  /** What the run is made with; what its settings name when absent. */
+  readonly services?: ReturnType<typeof layerServices>
+  /** Called once the engine is ready, with the events of earlier sessions; what it returns is told every new event. */
+  readonly follow: (
+    profile: EngineProfile,
+    past: ReadonlyArray<RunEvent>
+  ) => Effect.Effect<OnEvent, never, FollowServices>
+}
+
+type FollowServices = Journal | FileSystem.FileSystem | Path.Path | Scope.Scope | Strategies.Services
+
+/** Told of an event after it was committed, with the state it led to. */
+export type OnEvent = (event: RunEvent, state: RunState) => Effect.Effect<void>
+
+export interface ExecuteResult {
+  readonly state: RunState
+  readonly events: ReadonlyArray<RunEvent>
+  readonly unknownWords: UnknownWords | null
+}
+
+/**
+ * Runs in a directory from wherever its journal stands to the end, with an engine of its own, and keeps the files that are
+ * drawn from the journal up to date: metrics and timings as it goes, all of them at the end. One that cannot be written
+ * ends the session, and the next one makes it whole. What ends a session is kept beside them.
+ */
+export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteOptions) {
+  const { config, directory, loaded } = options
+  const files = filesOf(directory)
+  const services = yield* Effect.context<FileSystem.FileSystem>()
+
+  return yield* Effect.gen(function* () {
+    const engine = yield* Engine
+    const { current, journal, onEvent } = yield* begin(options, engine.profile)
+
+    const record = Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
+      // The other events stay in the journal: a session may be of any length.
+      const { collected, plan } = yield* Ref.updateAndGet(current, stepAfter(event))
+      if (event._tag === "StepTrained" && plan !== null && collected !== null)
+        yield* appendFile(files.metrics, jsonLines([Projection.metricsRow(plan, collected, event.metrics, state)]))
+      const seconds = ((yield* Clock.currentTimeMillis) - options.launchedAt) / 1000
+      const { spent, step } = state
+      yield* appendTiming(
+        directory,
+        timing(event._tag, { launchedAt: options.launchedAt, seconds, step, rollouts: spent.rollouts })
+      )
+      yield* onEvent(event, state)
+    })
+
+    const state = yield* run({
+      algorithm: algorithmOf(config),
+      data: loaded.data,
+      budget: config.budget,
+      scoringAtMost: (question) => JudgeCost.atMost(config, question),
+      code: options.code,
+      onEvent: (event, state) => Effect.provideContext(record(event, state), services)
+    }).pipe(
+      Effect.provideService(Journal, journal),
+      Effect.raceFirst(stopRequested(files.stop)),
+      Effect.catchTag("ConfigError", ({ message }) => Effect.fail(new UsageError({ problem: message })))
+    )
+    const all = yield* EventLog.read(journal)
+    yield* replaceFile(files.metrics, jsonLines(Projection.metrics({ algorithm: config }, all)))
+    yield* replaceFile(files.candidates, `${JSON.stringify(Projection.candidates(all), null, 2)}\n`)
+    const questions = [...loaded.data.train, ...loaded.data.validation, ...loaded.data.test]
+    yield* replaceFile(files.traces, jsonLines(yield* traces(journal, questions)))
+    const unknownWords = config.data.questions === null ? null : measure(engine.tokenizer, loaded.data.test)
+    return { state, events: all, unknownWords } satisfies ExecuteResult
+  }).pipe(
+    Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : keep(files.errors, cause))),
+    Effect.scoped,
+    Effect.provide(
+      Layer.provideMerge(
+        options.services ?? layerServices(config, loaded.passages, files.checkpoints),
+        layerJournal(directory, config, options.mode)
+      )
+    )
+  )
+})
+
+/** Brings the files of earlier sessions up to date, and tells who follows of their events, which nobody keeps after this. */
+const begin = Effect.fnUntraced(function* (
+  { config, directory, follow, launchedAt, lost }: ExecuteOptions,
+  profile: EngineProfile
+) {
+  const stored = yield* Journal
+  const entries = yield* EventLog.readEntries(stored)
+  const past = entries.map(({ event }) => event)
+  yield* assertSameState(yield* foldStored({ algorithm: config }, past), entries.at(-1)?.state ?? null)
+  if (lost !== null) {
+    yield* Effect.forEach(lost.unbooked, stored.charge, { discard: true })
+    yield* Lost.setAside(directory, lost, launchedAt)
+  }
+  const journal = yield* noted(stored, directory, past.length)
+  yield* replaceFile(filesOf(directory).metrics, jsonLines(Projection.metrics({ algorithm: config }, past)))
+  const nothing: Step = { plan: null, collected: null }
+  const current = yield* Ref.make(past.reduce((step, event) => stepAfter(event)(step), nothing))
+  return { current, journal, onEvent: yield* follow(profile, past) }
+})
+
+/** What the row of a step is made of before the step is trained. */
+interface Step {
+  readonly plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | null
+  readonly collected: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }> | null
+}
+
+const stepAfter =
+  (event: RunEvent) =>
+  (step: Step): Step =>
+    event._tag === "StepPlanned"
+      ? { ...step, plan: event }
+      : event._tag === "RolloutsCollected"
+        ? { ...step, collected: event }
+        : step
+
+/** Adds what ended a session to a file; where that cannot be written, the terminal tells it all the same. */
+const keep = Effect.fnUntraced(function* (file: string, cause: Cause.Cause<unknown>) {
+  const now = DateTime.formatIso(yield* DateTime.now)
+  yield* Effect.ignore(appendFile(file, `${now}\n${Cause.pretty(cause)}\n\n`))
+})
+
+/** A run goes on only from the state that was committed, never from what a changed program makes of its events. */
+const assertSameState = Effect.fnUntraced(function* (state: RunState, committed: string | null) {
+  const found = yield* StateHash.of(state)
+  if (committed !== null && StateHash.differ(committed, found))
+    return yield* new CommandFailure({
+      problem:
+        "This version of the program makes another state of the journal's events than the one that wrote them. Resume the " +
+        "run with that version, or see with `inspo replay` where they part and go on from there with `inspo resume DIR " +
+        "--at STEP --out NEW`."
+    })
+})
+
+/** Interrupts when somebody makes the file, and takes it away. */
+const stopRequested = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.exists(file).pipe(Effect.repeat({ until: (there) => there, schedule: Schedule.spaced("250 millis") }))
+  yield* fs.remove(file)
+  return yield* Effect.interrupt
+}, Effect.orDie)

@@ -1,0 +1,129 @@
+import { Degradation, type RunEvent } from "@inspo/coevolution"
+import type { RunState } from "@inspo/coevolution/RunState"
+import type { RunConfig } from "@inspo/config"
+import type { EngineProfile } from "@inspo/engine"
+import { Cause, Clock, Console, Effect, Ref } from "effect"
+import type { LoadedData } from "../config/Data.ts"
+import { CommandFailure } from "../Failure.ts"
+import * as RunReport from "../report/RunReport.ts"
+import { encodeJson, summarize } from "../report/Summary.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import type { Lost } from "../runDirectory/Lost.ts"
+import { nothing, readOutcome, writeOutcome } from "../runDirectory/Outcome.ts"
+import { appendTiming, timing, wallSeconds } from "../runDirectory/Timings.ts"
+import { replaceFile } from "../runDirectory/Write.ts"
+import type { Reporter } from "../terminal/Reporter.ts"
+import type { FollowOptions } from "../tracking/Follow.ts"
+import * as Telemetry from "../tracking/Telemetry.ts"
+import type { Tracking } from "../tracking/Trackers.ts"
+import { baseline, isCompared } from "./Baseline.ts"
+import { programName } from "./ProgramName.ts"
+import { execute } from "./Execute.ts"
+import { watch } from "./Watch.ts"
+
+export interface ExecuteAndReportOptions {
+  readonly directory: string
+  readonly mode: "create" | "open"
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+  readonly code: string
+  readonly launchedAt: number
+  readonly lost: Lost | null
+  readonly json: boolean
+  readonly tracking: Tracking
+  readonly reporter: Reporter
+  /** What the run is about to do, in lines. */
+  readonly introduce: (profile: EngineProfile, past: ReadonlyArray<RunEvent>) => ReadonlyArray<string>
+  /** Done when the run stops before anything was committed. */
+  readonly abandon: Effect.Effect<void>
+}
+
+/** Brings a run to its end: trains, evaluates, compares with the static arm and reports. */
+export const executeAndReport = Effect.fn("ExecuteAndReport.executeAndReport")(function* (
+  options: ExecuteAndReportOptions
+) {
+  const { config, directory, reporter } = options
+  const program = yield* programName
+  const begun = yield* Ref.make(options.mode === "open")
+  const beside = yield* Ref.make<ReadonlyArray<Degradation.Degradation>>([])
+  const note = (facts: ReadonlyArray<Degradation.Degradation>) =>
+    Ref.update(beside, (known) => Degradation.merge(known, facts))
+
+  const settle = (whenSaved: ReadonlyArray<string>) =>
+    Effect.flatMap(Ref.get(begun), (saved) => (saved ? reporter.lines(whenSaved) : options.abandon))
+  return yield* Effect.gen(function* () {
+    const result = yield* execute({
+      ...options,
+      follow: Effect.fnUntraced(function* (profile, past) {
+        yield* reporter.lines(options.introduce(profile, past))
+        const onEvent = yield* watch(reporter, config, past)
+        const track = yield* tracked({ ...options, past, note })
+        return Effect.fnUntraced(function* (event, state) {
+          yield* Ref.set(begun, true)
+          yield* onEvent(event, state)
+          yield* track(event, state)
+        })
+      })
+    })
+    const before = yield* readOutcome(directory)
+    const outcome = {
+      ...nothing,
+      unknownWords: result.unknownWords,
+      baseline:
+        isCompared(config) && before.baseline === null
+          ? yield* baseline({ ...options, ...result, note })
+          : before.baseline,
+      degraded: Degradation.merge(before.degraded, yield* Ref.get(beside))
+    }
+    yield* writeOutcome(directory, outcome)
+    const summary = summarize({
+      runDir: directory,
+      config,
+      state: result.state,
+      outcome,
+      wallSeconds: yield* elapsed(options, result.state)
+    })
+    if (summary === null)
+      return yield* new CommandFailure({ problem: `The run in ${directory} ended without a result.` })
+    const report: RunReport.RunReport = {
+      summary,
+      config,
+      instructions: result.state.instructions,
+      unknownWords: outcome.unknownWords,
+      program
+    }
+    const files = filesOf(directory)
+    yield* replaceFile(files.bestInstruction, `${summary.bestInstruction.text}\n`)
+    const { htmlReport } = yield* Effect.promise(() => import("../report/HtmlReport.ts"))
+    yield* replaceFile(files.htmlReport, yield* htmlReport(directory, program))
+    // Last, since a run with this file counts as reported.
+    yield* replaceFile(files.report, RunReport.markdown(report))
+    yield* reporter.lines(RunReport.text(report, reporter.columns))
+    return yield* options.json ? Console.log(encodeJson(summary)) : Effect.void
+  }).pipe(
+    Effect.onError((cause) =>
+      settle([
+        "",
+        ...(Cause.hasInterruptsOnly(cause) ? ["Stopped."] : []),
+        `What was done until now is saved. Continue with: ${program} resume ${directory}`
+      ])
+    )
+  )
+})
+
+/** Tells the trackers that are asked for; where none is, their code is not loaded. */
+const tracked = Effect.fnUntraced(function* (options: FollowOptions) {
+  if (options.tracking.trackers.length === 0 && !(yield* Telemetry.isWanted)) return () => Effect.void
+  const { follow } = yield* Effect.promise(() => import("../tracking/Follow.ts"))
+  return yield* follow(options)
+})
+
+/** Books the end of this session and sums up the seconds of all of them. */
+const elapsed = Effect.fnUntraced(function* (
+  { directory, launchedAt }: ExecuteAndReportOptions,
+  { spent, step }: RunState
+) {
+  const seconds = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
+  yield* appendTiming(directory, timing("Reported", { launchedAt, seconds, step, rollouts: spent.rollouts }))
+  return yield* wallSeconds(directory)
+})

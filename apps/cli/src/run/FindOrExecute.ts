@@ -1,0 +1,64 @@
+import { AlgorithmDiff, foldStored } from "@inspo/coevolution"
+import type { RunState } from "@inspo/coevolution/RunState"
+import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
+import { Effect, FileSystem } from "effect"
+import type { LoadedData } from "../config/Data.ts"
+import { CommandFailure } from "../Failure.ts"
+import { writeConfig } from "../runDirectory/ConfigFile.ts"
+import { filesOf } from "../runDirectory/Files.ts"
+import { Given } from "../runDirectory/Given.ts"
+import * as Lost from "../runDirectory/Lost.ts"
+import { readLedger, readRun } from "../runDirectory/Read.ts"
+import * as Trust from "../runDirectory/Trust.ts"
+import type { Reporter } from "../terminal/Reporter.ts"
+import { execute } from "./Execute.ts"
+import { watch } from "./Watch.ts"
+
+/**
+ * The finished run of a config in a directory of its own: read when it is there, continued when it was stopped, made when
+ * it is not. A directory that holds the run of another config is refused.
+ */
+export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* (options: {
+  readonly directory: string
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+  readonly code: string
+  readonly launchedAt: number
+  readonly reporter: Reporter
+}) {
+  const fs = yield* FileSystem.FileSystem
+  const { config, directory, reporter } = options
+  const files = filesOf(directory)
+  const told = yield* Lost.listen(directory)
+  const known = (yield* fs.exists(files.config)) ? yield* readKnown(directory, config) : null
+  if (known !== null) {
+    const [other] = AlgorithmDiff.of(algorithmOf(known.config), algorithmOf(config))
+    if (other !== undefined)
+      return yield* new CommandFailure({
+        problem:
+          `${directory} holds a run with other settings: ${AlgorithmDiff.tell(other)}. Choose another --out, or remove that ` +
+          "directory."
+      })
+    const ledger = known.begun ? yield* readLedger(directory, known.config) : []
+    const lost = yield* Lost.find(directory, told, known.events, ledger)
+    if (lost !== null) return yield* Lost.refusal(directory, lost)
+    const state = yield* foldStored({ algorithm: config }, known.events)
+    if (state.phase._tag === "Finished") return state
+  }
+  yield* fs.makeDirectory(directory, { recursive: true })
+  yield* Trust.remember(directory, config)
+  yield* writeConfig(directory, config)
+  const { state } = yield* execute({
+    ...options,
+    mode: known?.begun === true ? "open" : "create",
+    lost: null,
+    follow: (_, past) => watch(reporter, config, past)
+  })
+  return state satisfies RunState
+})
+
+/** A run that is there already: it may name what the wanted config names, which the user allowed; `--trust` spoke of no more. */
+const readKnown = Effect.fnUntraced(function* (directory: string, wanted: RunConfig) {
+  yield* Trust.remember(directory, wanted)
+  return yield* Effect.provideService(readRun(directory), Given, false)
+})

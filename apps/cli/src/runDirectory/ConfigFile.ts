@@ -1,0 +1,45 @@
+/** `config.json` of a run directory: every setting of the run. */
+import { RunConfig } from "@inspo/config/RunConfig"
+import { Effect, FileSystem, Schema } from "effect"
+import { decode } from "../config/Decode.ts"
+import { CommandFailure, oneLine } from "../Failure.ts"
+import { filesOf } from "./Files.ts"
+import { replaceFile } from "./Write.ts"
+
+/** The config of a run; one with the settings of another version is refused. */
+export const readConfig = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const file = filesOf(directory).config
+  const text = yield* fs.readFileString(file).pipe(
+    Effect.mapError(
+      (cause) =>
+        new CommandFailure({
+          problem: `There is no run in ${directory}: ${file} cannot be read (${cause.reason._tag}). Check the path.`,
+          cause
+        })
+    )
+  )
+  const stored = yield* Effect.mapError(
+    decodeJson(text),
+    (cause) =>
+      new CommandFailure({
+        problem: `${file} is not the config of a run: ${oneLine(cause.message)}. Restore it from a copy.`,
+        cause
+      })
+  )
+  return yield* Effect.mapError(
+    Effect.fromResult(decode(stored, () => remedy)),
+    (cause) => new CommandFailure({ problem: `${file}: ${cause.message}`, cause })
+  )
+})
+
+/** Writes the config of a run. */
+export const writeConfig = (directory: string, config: RunConfig) =>
+  Effect.flatMap(Schema.encodeEffect(RunConfig)(config), (encoded) =>
+    replaceFile(filesOf(directory).config, `${JSON.stringify(encoded, null, 2)}\n`)
+  )
+
+const decodeJson = Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))
+
+const remedy =
+  "Start the run again, or use the version of inspo that wrote it. Restore the file from a copy where it was changed since."

@@ -1,0 +1,249 @@
+/** A population as it is shown: estimates and intervals, what is open, and what the next decision waits for. */
+import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
+import { candidateId, isIn } from "@inspo/evolution/State"
+import * as Difference from "@inspo/population/Difference"
+import * as MeanInterval from "@inspo/population/MeanInterval"
+import type { MissingRewards } from "@inspo/population/MissingRewards"
+import type { Bounds, Member } from "@inspo/population/Population"
+import { HashMap } from "effect"
+import { horizonOf } from "./Horizon.ts"
+import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally } from "./Learning.ts"
+import { type Cohort, known, type State } from "./State.ts"
+import type { Strategies } from "./Strategies.ts"
+
+/**
+ * What is shown of a member. `mean` is that of the rewards reported in closed cohorts, late ones included, or so far where none
+ * is closed, null before the first; it lies in `interval`. `silent` is the share of samples of closed cohorts that were not
+ * reported. `interval` holds its mean by the closed cohorts, null before the
+ * first, and `difference` what it is better than the seed by, each at the risk δ.
+ */
+export interface MemberSnapshot {
+  readonly id: InstructionId
+  readonly weight: number
+  readonly mean: number | null
+  readonly samples: number
+  readonly reported: number
+  readonly silent: number
+  readonly interval: Difference.Interval | null
+  readonly difference: Difference.Interval | null
+  readonly isNewcomer: boolean
+  readonly isPinned: boolean
+  readonly strata: MemberStats["tallies"]
+}
+
+/**
+ * A candidate that is no member. It waits for a person at its `place` among the proposed, was `approved` or `rejected` while
+ * others wait, or is on `trial`: asked its parent's questions.
+ */
+export interface CandidateSnapshot {
+  readonly id: InstructionId
+  readonly place: number
+  readonly content: Content
+  readonly parent: InstructionId
+  readonly stage: "waiting" | "approved" | "rejected" | "trial"
+}
+
+/** A cohort that is not closed; `due` counts the samples that are waited for. */
+export interface CohortSnapshot {
+  readonly name: string
+  readonly phase: "train" | "validation"
+  readonly status: "open" | "sealed" | "settled"
+  readonly leases: number
+  readonly reported: number
+  readonly due: number
+  /** Keys of the first leases that a sealed cohort waits for. */
+  readonly blocking: ReadonlyArray<string>
+  readonly settlesAt: number | null
+}
+
+/** The share of a member's samples whose rewards are missing, in [0, 1]. */
+export interface MissingShare {
+  readonly id: InstructionId
+  readonly share: number
+}
+
+/**
+ * `silenceForbids` are pairs whose rewards differ as reported, but which no number of further cohorts could tell apart while
+ * so much is silent: a gap Δ needs less than Δ / (1 + Δ). `silenceDiffers`: rewards are missing more often for one member than
+ * for another, beyond chance. `waitsFor` is what the next decision needs.
+ */
+export interface Snapshot {
+  readonly members: ReadonlyArray<MemberSnapshot>
+  readonly candidates: ReadonlyArray<CandidateSnapshot>
+  readonly cohorts: ReadonlyArray<CohortSnapshot>
+  readonly incumbent: Incumbent
+  readonly silenceForbids: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
+  readonly silenceDiffers: { readonly more: MissingShare; readonly less: MissingShare } | null
+  readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
+}
+
+/** Shows a state. Pure. */
+export const snapshot = (strategies: Strategies, state: State): Snapshot => {
+  const { learning, settings } = state
+  const horizon = horizonOf(state)
+  const { members } = learning.population
+  const seed = members.find(({ instruction }) => instruction.id === learning.seed)
+  const weights = new Map(strategies.weighting.weights(learning.population).map(({ id, weight }) => [id, weight]))
+  const reportedSoFar = openTallies(state)
+  return {
+    members: members.map((member): MemberSnapshot => {
+      const { id } = member.instruction
+      const { isNewcomer, isPinned, tallies } = statsOf(learning, id)
+      const { bounds } = member.lifetime
+      const closed = total(Object.values(tallies))
+      const open = reportedSoFar.get(id) ?? nothing
+      return {
+        id,
+        weight: weights.get(id) ?? 0,
+        mean: meanOf(settings.silence, bounds, bounds.groups === 0 ? total([closed, open]) : closed),
+        samples: closed.samples,
+        reported: closed.reported + open.reported,
+        interval: MeanInterval.ofMember(bounds, settings.delta),
+        silent: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
+        difference: seed === undefined || member === seed ? null : Difference.interval(member, seed, settings.delta),
+        isNewcomer,
+        isPinned,
+        strata: tallies
+      }
+    }),
+    candidates: candidates(state),
+    cohorts: state.cohorts.map((cohort) => ({
+      name: cohort.name,
+      phase: cohort.phase,
+      status: cohort.status,
+      leases: HashMap.size(cohort.leases),
+      reported: cohort.reported,
+      due: HashMap.reduce(cohort.leases, 0, (due, lease) => due + lease.n - known(lease)),
+      blocking: cohort.status === "sealed" ? blocking(cohort) : [],
+      settlesAt: cohort.sealedAt === null || horizon === null ? null : cohort.sealedAt + horizon
+    })),
+    incumbent: incumbentOf(learning),
+    silenceForbids: silenceForbids(state),
+    silenceDiffers: silenceDiffers(state),
+    waitsFor: waitsFor(state)
+  }
+}
+
+/** Pairs whose rewards differ as reported, but which no number of further cohorts could tell apart. */
+export const silenceForbids = (state: State): Snapshot["silenceForbids"] => {
+  const { members } = state.learning.population
+  return members.flatMap((better) =>
+    members
+      .filter((worse) => isForbidden(state, better, worse))
+      .map((worse) => ({ better: better.instruction.id, worse: worse.instruction.id }))
+  )
+}
+
+/**
+ * The members with the largest and the smallest share of missing rewards, where these differ beyond chance: their intervals,
+ * which hold at all times together with probability 1 − δ, do not meet. Null where they do.
+ */
+const silenceDiffers = ({ learning, settings }: State): Snapshot["silenceDiffers"] => {
+  const { members } = learning.population
+  const shares = members.flatMap(({ instruction: { id } }) => {
+    const { reported, samples } = total(Object.values(statsOf(learning, id).tallies))
+    const missing = Math.max(0, samples - reported) + 1 / 2
+    const bounds = { groups: samples, low: missing, high: missing }
+    const interval = MeanInterval.ofMember(bounds, settings.delta / members.length)
+    return interval === null ? [] : [{ id, interval, share: 1 - Math.min(1, reported / samples) }]
+  })
+  const [first] = shares
+  if (first === undefined) return null
+  const more = shares.reduce((most, one) => (one.interval.lower > most.interval.lower ? one : most), first)
+  const less = shares.reduce((least, one) => (one.interval.upper < least.interval.upper ? one : least), first)
+  return more.interval.lower > less.interval.upper
+    ? { more: { id: more.id, share: more.share }, less: { id: less.id, share: less.share } }
+    : null
+}
+
+/** The mean that lies in the interval: of what was reported, as far as missing rewards leave it open. */
+const meanOf = (
+  missingRewards: MissingRewards,
+  { groups, high, low }: Bounds,
+  { reported, sum }: Tally
+): number | null => {
+  if (groups === 0) return reported === 0 ? null : sum / reported
+  const [least, most] = [(low - 1 / 2) / groups, (high - 1 / 2) / groups]
+  if (reported === 0) return missingRewards === "worst" ? null : least
+  return Math.min(most, Math.max(least, sum / reported))
+}
+
+/** What was reported in cohorts that are not closed, as far as it is evidence when they are. */
+const openTallies = ({ cohorts }: State): ReadonlyMap<InstructionId, Tally> => {
+  const tallies = new Map<InstructionId, Tally>()
+  for (const { leases, phase } of cohorts)
+    if (phase === "train")
+      for (const { instruction, isCarried, samples } of HashMap.values(leases)) {
+        if (isCarried === true) continue
+        const rewards = samples.filter((sample) => typeof sample === "number")
+        if (rewards.length === 0) continue
+        const sum = rewards.reduce((all, one) => all + one, 0)
+        const more = { samples: 0, reported: rewards.length, sum }
+        tallies.set(instruction, total([tallies.get(instruction) ?? nothing, more]))
+      }
+  return tallies
+}
+
+const nothing: Tally = { samples: 0, reported: 0, sum: 0 }
+
+/** The keys of the first leases that a sealed cohort waits for. */
+const blocking = ({ leases }: Cohort): ReadonlyArray<string> => {
+  const keys: Array<string> = []
+  for (const lease of HashMap.values(leases)) {
+    if (keys.length === shownBlocking) break
+    if (known(lease) < lease.n) keys.push(lease.key)
+  }
+  return keys
+}
+
+const shownBlocking = 3
+
+const candidates = ({ learning: { evolution, reviews } }: State): ReadonlyArray<CandidateSnapshot> => {
+  if (evolution === null) return []
+  if (isIn(evolution, "PairedTrial")) {
+    const { candidates, parent, round } = evolution.stage
+    return candidates.flatMap((candidate, place): ReadonlyArray<CandidateSnapshot> =>
+      round.remaining.includes(place)
+        ? [{ id: candidateId(evolution, place), place, content: contentOf(candidate), parent, stage: "trial" }]
+        : []
+    )
+  }
+  if (!isIn(evolution, "Proposed")) return []
+  const { candidates, parent } = evolution.stage
+  return candidates.map((candidate, place) => {
+    const review = reviews[place] ?? null
+    return {
+      id: proposalId(evolution, place),
+      place,
+      content: contentOf(candidate),
+      parent,
+      stage: review === null ? "waiting" : review ? "approved" : "rejected"
+    }
+  })
+}
+
+const isForbidden = ({ learning }: State, better: Member, worse: Member): boolean => {
+  const reported = ({ instruction }: Member) => {
+    const { reported, sum } = total(Object.values(statsOf(learning, instruction.id).tallies))
+    return reported === 0 ? Number.NaN : sum / reported
+  }
+  const side = ({ lifetime: { bounds } }: Member, name: "low" | "high") => (bounds[name] - 1 / 2) / bounds.groups
+  const isMissing = [better, worse].some((one) => side(one, "low") < side(one, "high"))
+  return isMissing && reported(better) > reported(worse) && side(better, "low") <= side(worse, "high")
+}
+
+const waitsFor = ({ isFrozen, learning: { evolution } }: State): Snapshot["waitsFor"] => {
+  if (isFrozen) return "nothing: it is frozen"
+  if (isIn(evolution, "Proposing")) return "a proposal"
+  return isIn(evolution, "Proposed") ? "approval" : "a cohort"
+}
+
+const total = (tallies: ReadonlyArray<Tally>): Tally =>
+  tallies.reduce(
+    (all, one) => ({
+      samples: all.samples + one.samples,
+      reported: all.reported + one.reported,
+      sum: all.sum + one.sum
+    }),
+    { samples: 0, reported: 0, sum: 0 }
+  )

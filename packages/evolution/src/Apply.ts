@@ -1,0 +1,219 @@
+/** What an event makes of the state: it copies what was decided and chooses nothing. */
+import type { Instruction, InstructionId } from "@inspo/domain/Instruction"
+import * as Invariant from "@inspo/domain/Invariant"
+import * as Population from "@inspo/population/Population"
+import * as Round from "@inspo/verification/Round"
+import { type EventOf, type EvolutionEvent, UnexpectedEvent } from "./Event.ts"
+import type { Schedule } from "./Schedule.ts"
+import { type Due, type Evolution, type EvolutionIn, type EvolutionState, isAlive, isIn, type Stage } from "./State.ts"
+
+/** The state before the first unit of time. All instructions are newcomers. */
+export const begin = (instructions: ReadonlyArray<Instruction>): EvolutionState => {
+  const population = Population.make(instructions)
+  return {
+    due: "Nothing",
+    population,
+    newcomers: Population.ids(population),
+    born: instructions.length,
+    evolution: null,
+    tried: []
+  }
+}
+
+/** Makes the decisions due that follow the last unit of time. */
+export const endUnit = <S extends EvolutionState>(schedule: Schedule, state: S): S => {
+  const { evolution } = state
+  if (isIn(evolution, "TrafficSplit")) return { ...state, due: schedule.isPaused ? "Conclude" : "Judge" }
+  if (isIn(evolution, "PairedTrial"))
+    return schedule.isPaused ? { ...state, tried: [], due: "Conclude" } : { ...state, due: "Score" }
+  return { ...state, due: pruning(schedule, state) ?? afterPruning(schedule, state) }
+}
+
+/** The state once the decisions after a unit of time are over. */
+export const rest = <S extends EvolutionState>(state: S): S =>
+  state.due === "Conclude" ? { ...state, due: "Nothing" } : state
+
+/** The state after an event. Throws {@link UnexpectedEvent} where no evolution is in a stage that the event can follow. */
+export const apply = <S extends EvolutionState>(schedule: Schedule, state: S, event: EvolutionEvent): S => {
+  switch (event._tag) {
+    case "Pruned": {
+      const remaining = leave(
+        state,
+        event.pruned.map(({ id }) => id)
+      )
+      return { ...remaining, due: afterPruning(schedule, state) }
+    }
+    case "ParentsChosen":
+      return {
+        ...state,
+        due: "Conclude",
+        evolution: { step: event.step, round: 1, parents: event.parents, verified: [], stage: { _tag: "Proposing" } }
+      }
+    case "CandidatesProposed": {
+      const { candidates, parent, reflected } = event
+      return at(state, event, "Proposing", { _tag: "Proposed", parent, candidates, reflected })
+    }
+    case "EvolutionSkipped":
+      evolutionIn(state, event, "Proposing")
+      return { ...state, evolution: null }
+    case "VerificationBegun":
+      return begun(state, event)
+    case "CandidatesVerified": {
+      const { stage } = evolutionIn(state, event, "PairedTrial")
+      const verified = at(state, event, "PairedTrial", { ...stage, round: Round.record(stage.round, event) })
+      return { ...verified, tried: [], due: "Judge" }
+    }
+    case "VerificationContinued":
+      return continued(schedule, state, event)
+    case "CandidatesJudged":
+      return judged(state, event)
+    case "PopulationRefilled":
+      return refilled(state, event)
+  }
+}
+
+/** What evolution waits for: the decision that is due, else the stage of the evolution in progress, else `Nothing`. */
+export const pending = ({ due, evolution }: EvolutionState): Due | Stage["_tag"] =>
+  due === "Nothing" ? (evolution?.stage._tag ?? due) : due
+
+/** Whether an event is one that evolution waits for. */
+export const isPending = (state: EvolutionState, { _tag }: EvolutionEvent): boolean =>
+  answers[_tag].includes(pending(state))
+
+const answers: Readonly<Record<EvolutionEvent["_tag"], ReadonlyArray<ReturnType<typeof pending>>>> = {
+  Pruned: ["Prune"],
+  ParentsChosen: ["ChooseParents"],
+  CandidatesProposed: ["Proposing"],
+  VerificationBegun: ["Proposed"],
+  CandidatesVerified: ["Score", "PairedTrial"],
+  VerificationContinued: ["Judge"],
+  CandidatesJudged: ["Judge"],
+  PopulationRefilled: ["Refill", "Proposing"],
+  EvolutionSkipped: ["Proposing"]
+}
+
+/** Lets instructions in together. */
+export const enter = <S extends EvolutionState>(state: S, newcomers: ReadonlyArray<Population.Newcomer>): S => ({
+  ...state,
+  born: state.born + newcomers.length,
+  population: Population.add(state.population, newcomers)
+})
+
+/** Drops members. */
+export const leave = <S extends EvolutionState>(state: S, leaving: ReadonlyArray<InstructionId>): S => ({
+  ...state,
+  population: Population.remove(state.population, leaving),
+  newcomers: state.newcomers.filter((id) => !leaving.includes(id))
+})
+
+const pruning = ({ isPaused, parents, prunes }: Schedule, { population }: EvolutionState): Due | null =>
+  !isPaused && prunes(population.step) && population.members.length > parents ? "Prune" : null
+
+/** While an evolution waits for something, no other begins. */
+const afterPruning = ({ evolves, isPaused }: Schedule, { evolution, population }: EvolutionState): Due =>
+  evolution === null && !isPaused && evolves(population.step) ? "ChooseParents" : "Conclude"
+
+const evolutionIn = <Tag extends Stage["_tag"]>(
+  { evolution }: EvolutionState,
+  event: EvolutionEvent,
+  tag: Tag
+): EvolutionIn<Tag> => {
+  if (!isIn(evolution, tag))
+    throw new UnexpectedEvent({ event: event._tag, expected: `an evolution in the stage ${tag}` })
+  return evolution
+}
+
+const at = <S extends EvolutionState>(state: S, event: EvolutionEvent, from: Stage["_tag"], stage: Stage): S => ({
+  ...state,
+  evolution: { ...evolutionIn(state, event, from), stage }
+})
+
+const begun = <S extends EvolutionState>(state: S, event: EventOf<"VerificationBegun">): S => {
+  const { asks, entering, places } = event
+  const evolution = evolutionIn(state, event, "Proposed")
+  const { parent, reflected } = evolution.stage
+  const candidates = places.map((place) => Invariant.at(evolution.stage.candidates, place, "candidate"))
+  const none = { groups: 0, sum: 0 }
+  const stage: Stage =
+    entering.length === 0
+      ? { _tag: "PairedTrial", parent, candidates, reflected, round: Round.begin(candidates.length) }
+      : {
+          _tag: "TrafficSplit",
+          parent,
+          candidates,
+          ids: entering.map(({ id }) => id),
+          scores: entering.map(() => none),
+          parentScore: none
+        }
+  return {
+    ...enter(
+      state,
+      entering.map((instruction) => ({ instruction, verification: null }))
+    ),
+    due: asks && candidates.length > 0 ? state.due : "Judge",
+    evolution: { ...evolution, stage }
+  }
+}
+
+const continued = <S extends EvolutionState>(
+  schedule: Schedule,
+  state: S,
+  event: EventOf<"VerificationContinued">
+): S => {
+  if (isIn(state.evolution, "TrafficSplit")) return { ...state, due: pruning(schedule, state) ?? "Conclude" }
+  const { stage } = evolutionIn(state, event, "PairedTrial")
+  const proceeding = at(state, event, "PairedTrial", { ...stage, round: Round.proceed(stage.round, event.remaining) })
+  return { ...proceeding, due: "Conclude" }
+}
+
+const judged = <S extends EvolutionState>(state: S, event: EventOf<"CandidatesJudged">): S => {
+  const evolution = isIn(state.evolution, "TrafficSplit") ? state.evolution : evolutionIn(state, event, "PairedTrial")
+  const { candidates, parent } = evolution.stage
+  const verdicts = Invariant.zip(candidates, event.verdicts, "candidates and verdicts")
+  const verified = [
+    ...evolution.verified,
+    ...verdicts.map(([candidate, verdict]) => ({ ...verdict, candidate, parent }))
+  ]
+  return event.again
+    ? {
+        ...state,
+        due: "Conclude",
+        evolution: { ...evolution, round: evolution.round + 1, verified, stage: { _tag: "Proposing" } }
+      }
+    : { ...state, due: "Refill", evolution: { ...evolution, verified } }
+}
+
+const refilled = <S extends EvolutionState>(state: S, event: EventOf<"PopulationRefilled">): S => {
+  const { evolution } = state
+  if (evolution === null) throw new UnexpectedEvent({ event: event._tag, expected: "an evolution" })
+  const remaining = leave(
+    state,
+    event.replaced.map(({ id }) => id)
+  )
+  const entering = event.accepted.filter(({ instruction }) => !isAlive(remaining.population, instruction.id))
+  const entered = enter(
+    { ...remaining, population: Population.resetWindows(remaining.population) },
+    entering.map((accepted) => ({
+      instruction: accepted.instruction,
+      verification: verificationOf(evolution, accepted)
+    }))
+  )
+  return {
+    ...entered,
+    newcomers: event.accepted.map(({ instruction }) => instruction.id),
+    evolution: null,
+    due: "Conclude"
+  }
+}
+
+/** How an instruction that enters was verified; null where no question was asked. */
+const verificationOf = (
+  { verified }: Evolution,
+  { instruction, mean, questions }: EventOf<"PopulationRefilled">["accepted"][number]
+): Population.Verification | null => {
+  if (questions === 0) return null
+  const verdict = verified.find(({ candidate, ...own }) => candidate.text === instruction.text && own.mean === mean)
+  if (verdict === undefined) throw new Invariant.InvariantBroken({ missing: `the verdict on ${instruction.id}` })
+  const { parent, parentMean } = verdict
+  return { mean, groups: questions, rival: parentMean === null ? null : { id: parent, mean: parentMean } }
+}

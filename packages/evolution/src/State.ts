@@ -1,0 +1,126 @@
+/** What evolution knows between two units of time: a fold of its events, immutable and of a bounded size. */
+import { Schema } from "effect"
+import { Candidate, type Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { QuestionId } from "@inspo/domain/Question"
+import { Population } from "@inspo/population/Population"
+import { Verdict } from "@inspo/verification/Verification"
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** The samples of one unit of work under one instruction: their rewards, in [0, 1], and how many rewards never came. */
+export const Group = Schema.Struct({
+  instruction: InstructionId,
+  question: Schema.NullOr(QuestionId),
+  stratum: Schema.String,
+  rewards: Schema.Array(Schema.Finite),
+  missing: Count
+})
+export interface Group extends Schema.Schema.Type<typeof Group> {}
+
+/** A verified candidate with the parent it revises. */
+export const Verified = Schema.Struct({ ...Verdict.fields, candidate: Candidate, parent: InstructionId })
+export interface Verified extends Schema.Schema.Type<typeof Verified> {}
+
+/** A round of verification as `@inspo/verification/Round` has it. */
+export const Round = Schema.Struct({
+  batches: Count,
+  latest: Count,
+  asked: Count,
+  questions: Schema.Array(QuestionId),
+  candidates: Schema.Array(Schema.Array(Schema.Finite)),
+  parent: Schema.NullOr(Schema.Array(Schema.Finite)),
+  remaining: Schema.Array(Count)
+})
+
+/** Groups with a reward, and the sum of their mean rewards, since a verification began. */
+export const Score = Schema.Struct({ groups: Count, sum: Schema.Finite })
+export interface Score extends Schema.Schema.Type<typeof Score> {}
+
+const trial = { parent: InstructionId, candidates: Schema.Array(Candidate) }
+
+/**
+ * What an evolution waits for: a proposal (`Proposing`); the permission to verify it (`Proposed`); or the scores of its
+ * candidates. These are asked the same questions as their parent (`PairedTrial`), or are members that share the traffic with
+ * the others (`TrafficSplit`). `reflected` are the questions that candidates were written from, which are asked of none.
+ */
+export const Stage = Schema.Union([
+  Schema.TaggedStruct("Proposing", {}),
+  Schema.TaggedStruct("Proposed", { ...trial, reflected: Schema.Array(QuestionId) }),
+  Schema.TaggedStruct("PairedTrial", { ...trial, reflected: Schema.Array(QuestionId), round: Round }),
+  Schema.TaggedStruct("TrafficSplit", {
+    ...trial,
+    ids: Schema.Array(InstructionId),
+    scores: Schema.Array(Score),
+    parentScore: Score
+  })
+])
+export type Stage = typeof Stage.Type
+
+/** An evolution in progress: `step` is the unit of time after which it began, `verified` what earlier rounds brought. */
+export const Evolution = Schema.Struct({
+  step: Count,
+  round: Count,
+  parents: Schema.Array(InstructionId),
+  verified: Schema.Array(Verified),
+  stage: Stage
+})
+export interface Evolution extends Schema.Schema.Type<typeof Evolution> {}
+
+/** An evolution whose stage is known. */
+export type EvolutionIn<Tag extends Stage["_tag"]> = Evolution & {
+  readonly stage: Extract<Stage, { readonly _tag: Tag }>
+}
+
+/** Which decision is due; `Nothing`: none before the next groups, or before what an evolution waits for. */
+export const Due = Schema.Literals(["Nothing", "Score", "Judge", "Refill", "Prune", "ChooseParents", "Conclude"])
+export type Due = typeof Due.Type
+
+/**
+ * The state of evolution. Its unit of time, `population.step`, is a step of training or a cohort. `newcomers` entered since the
+ * last unit. `born` counts all instructions that ever were members. `tried` holds the groups of a paired trial in the last unit
+ * until they are scored.
+ */
+export const EvolutionState = Schema.Struct({
+  due: Due,
+  population: Population,
+  newcomers: Schema.Array(InstructionId),
+  born: Count,
+  evolution: Schema.NullOr(Evolution),
+  tried: Schema.Array(Group)
+})
+export interface EvolutionState extends Schema.Schema.Type<typeof EvolutionState> {}
+
+/** The id of the `index`-th instruction, counted from 0: the seed is `i0`. */
+export const instructionId = (index: number): InstructionId => InstructionId.make(`i${index}`)
+
+/** The id that a candidate has while it is verified; `place` counts the candidates of a round from 0. */
+export const candidateId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
+  InstructionId.make(`candidate-${step}.${round}.${place}`)
+
+/** A candidate as an instruction that can be followed; `place` counts the candidates of its round from 0. */
+export const candidateInstruction = (
+  evolution: Pick<Evolution, "round" | "step">,
+  { rationale: _, ...says }: Candidate,
+  place: number
+): Instruction => ({
+  ...says,
+  id: candidateId(evolution, place),
+  generation: 0,
+  parent: null,
+  origin: "proposed",
+  bornAt: evolution.step
+})
+
+/** The candidates of a paired trial as instructions that can be followed; none without such a trial. */
+export const candidateInstructions = (evolution: Evolution | null): ReadonlyArray<Instruction> =>
+  evolution?.stage._tag === "PairedTrial"
+    ? evolution.stage.candidates.map((candidate, place) => candidateInstruction(evolution, candidate, place))
+    : []
+
+/** Whether an instruction is alive. */
+export const isAlive = ({ members }: Population, id: InstructionId): boolean =>
+  members.some(({ instruction }) => instruction.id === id)
+
+/** Whether an evolution is in this stage. */
+export const isIn = <Tag extends Stage["_tag"]>(evolution: Evolution | null, tag: Tag): evolution is EvolutionIn<Tag> =>
+  evolution?.stage._tag === tag

@@ -1,0 +1,8 @@
+export * from "./Apply.ts"
+export * from "./Decide.ts"
+export * from "./Event.ts"
+export { observe } from "./Observe.ts"
+export * as Schedule from "./Schedule.ts"
+export * from "./State.ts"
+export type { Strategies } from "./Strategies.ts"
+export * as TrialBatch from "./TrialBatch.ts"

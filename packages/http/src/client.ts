@@ -1,0 +1,3 @@
+export * as Address from "./client/Address.ts"
+export * as PatientClient from "./client/PatientClient.ts"
+export * as Waiting from "./client/Waiting.ts"

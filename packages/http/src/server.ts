@@ -1,0 +1,3 @@
+export * as Credentials from "./server/Credentials.ts"
+export * as Guard from "./server/Guard.ts"
+export * as Malformed from "./server/Malformed.ts"

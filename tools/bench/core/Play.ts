@@ -1,0 +1,83 @@
+/** Whole runs of the pure core, played against an environment that only counts. */
+import {
+  apply,
+  next,
+  Presets,
+  type Algorithm,
+  type RunEvent,
+  RunState,
+  type Setting,
+  Strategies,
+  Weighing
+} from "@inspo/coevolution"
+import { Question } from "@inspo/domain"
+import { InstructionWeight } from "@inspo/population"
+import { Array as Arr } from "effect"
+import * as Environment from "../../../test/laws/support/Environment.ts"
+
+export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
+  "bottom-half": Presets.paper,
+  "fixed-half": { ...Presets.paper, halving: { ...Presets.paper.halving, rule: "fixed-half" } },
+  "spare-unseen": Presets.robust,
+  confident: {
+    ...Presets.robust,
+    sampler: { ...Presets.robust.sampler, newcomers: "everyone" },
+    halving: { ...Presets.robust.halving, rule: "confident" }
+  }
+}
+
+/** Far more than a step takes, of three sources. */
+const questions = Arr.makeBy(20_000, (index) => ({
+  id: Question.QuestionId.make(`question ${index}`),
+  dataSource: `source ${index % 3}`
+}))
+
+export const settingOf = (algorithm: Algorithm): Setting => ({ ...Strategies.deciding(algorithm), questions })
+
+/** Rewards in which no instruction stands out; nothing fails and nothing is missing. */
+const luck: Environment.Luck = { rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1], missing: [0], failing: [false] }
+
+/** A run until it ends or `over` says so: its events and its last state. */
+export const play = (setting: Setting, over: (state: RunState.RunState) => boolean = () => false) => {
+  const started: RunEvent = {
+    _tag: "RunStarted",
+    algorithm: setting.algorithm,
+    strategies: Strategies.identities(setting.strategies),
+    engine: "",
+    tokenizer: "",
+    data: "",
+    search: "passages",
+    code: ""
+  }
+  const environment = Environment.make(setting.algorithm, questions)
+  const events: Array<RunEvent> = [started]
+  let state = apply(setting, RunState.unstarted, started)
+  while (RunState.isRunning(state) && !over(state)) {
+    const event = environment.perform(next(setting, state), luck)
+    events.push(event)
+    state = apply(setting, state, event)
+  }
+  return { events, state }
+}
+
+/** Selection, attribution and pruning of step 15, before any was pruned. */
+export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
+  const algorithm: Algorithm = {
+    ...base[rule],
+    schedule: { ...base[rule].schedule, steps: 15, pruneEvery: 0, evolveEvery: 0 },
+    train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
+  }
+  const setting = settingOf(algorithm)
+  const { halving, weighting } = setting.strategies
+  const planning = play(setting, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
+  const { events, state } = play(setting, ({ phase }) => phase._tag === "Evaluate")
+  const groups = events.flatMap((event) =>
+    event._tag === "RolloutsCollected" && event.step === 15 ? event.groups : []
+  )
+  const weights = weighting.weights(state.population)
+  return {
+    selection: () => (RunState.isRunning(planning) ? next(setting, planning) : null),
+    attribution: () => InstructionWeight.observe(Weighing.choices(algorithm), planning.population, 15, groups),
+    pruning: () => halving.prune(state.population, weights)
+  }
+}

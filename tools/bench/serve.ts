@@ -1,0 +1,193 @@
+/**
+ * How long the instruction server takes to answer: 1,000 leases a second, one to a request, and 1,000 rewards a second, first
+ * as the published client sends them and then one to a request, from this process, which waits for no answer before it asks
+ * the next one. SQLite, then PostgreSQL where it is installed, both with their syncs. Exits with 1 where one of a hundred
+ * leases takes longer than 10 ms with rewards as the client sends them, or memory grows; the time of a reward, for which no agent
+ * waits, holds the 10 ms that the client gathers for.
+ *
+ * Before that, 20,000 requests, eight at a time: what one costs the server of processor time and memory, which a busy machine
+ * hardly changes. With 0 seconds that is all.
+ *
+ *     node tools/bench/serve.ts [SECONDS] [RATE] [sqlite|postgres]
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
+import * as Client from "./serve/Client.ts"
+import { alone, type Latencies, load, published, requests, type Tell, take } from "./serve/Load.ts"
+import type { Reading } from "./serve/Meter.ts"
+
+const [length = "20", perSecond = "1000", only = ""] = process.argv.slice(2)
+const [seconds, rate, warmUp] = [Number(length), Number(perSecond), 5]
+const counted = { count: 20_000, atOnce: 8 } as const
+const before = { count: 6000, atOnce: 8 } as const
+/** Milliseconds, and bytes that a lease may leave in the memory of the process once it is warm. */
+const limits = { p99: 10, resident: 64 } as const
+
+const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
+const meter = new URL("./serve/Meter.ts", import.meta.url).href
+const folder = mkdtempSync(join(tmpdir(), "inspo-bench-serve-"))
+
+const quantile = (sorted: ReadonlyArray<number>, share: number): number =>
+  sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)] ?? Number.NaN
+
+const summary = (latencies: ReadonlyArray<number>) => {
+  const sorted = [...latencies].sort((a, b) => a - b)
+  const of = (share: number) => Math.round(100 * quantile(sorted, share)) / 100
+  return { answers: sorted.length, p50: of(0.5), p90: of(0.9), p99: of(0.99), most: of(1) }
+}
+
+/** Bytes per lease, by least squares, of the second half: until then caches fill. */
+const slope = (samples: ReadonlyArray<readonly [leases: number, bytes: number]>): number => {
+  const settled = samples.slice(Math.floor(samples.length / 2))
+  const mean = (of: 0 | 1) => settled.reduce((sum, sample) => sum + sample[of], 0) / settled.length
+  const [leases, bytes] = [mean(0), mean(1)]
+  return (
+    settled.reduce((sum, sample) => sum + (sample[0] - leases) * (sample[1] - bytes), 0) /
+    settled.reduce((sum, sample) => sum + (sample[0] - leases) ** 2, 0)
+  )
+}
+
+const resident = (pid: number): number =>
+  1024 * Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
+
+/** What the server did since it was asked before. */
+const read = async (child: ChildProcess): Promise<Reading> => {
+  const told = once(child, "message")
+  child.send("read")
+  const [reading] = await told
+  return reading
+}
+
+const rounded = (value: number): number => Math.round(1000 * value) / 1000
+
+/** What one request costs: milliseconds of a processor, of all threads and of the one that answers, and kilobytes made. */
+const costs = ({ allocated, main, pauses, processor }: Reading, count: number) => ({
+  processor: rounded(processor / count),
+  main: rounded(main / count),
+  collecting: rounded(Object.values(pauses).reduce((sum, one) => sum + one.sum, 0) / count),
+  kilobytes: rounded(allocated / count / 1000)
+})
+
+const own = async (work: () => Promise<void>, count: number): Promise<number> => {
+  const before = process.cpuUsage()
+  await work()
+  const { system, user } = process.cpuUsage(before)
+  return rounded((system + user) / 1000 / count)
+}
+
+const measure = async (database: string, options: ReadonlyArray<string>) => {
+  const profile = process.env["INSPO_PROFILE"]
+  const child = spawn(
+    process.execPath,
+    [
+      ...(profile === undefined ? [] : ["--cpu-prof", "--cpu-prof-dir", profile]),
+      "--import",
+      meter,
+      main,
+      "serve",
+      "--port",
+      "0",
+      "--json",
+      ...options
+    ],
+    { cwd: folder, stdio: ["ignore", "pipe", "inherit", "ipc"] }
+  )
+  if (child.stdout === null) throw new Error("the server has no output")
+  const [ready] = await once(child.stdout, "data")
+  const { url: address } = JSON.parse(String(ready))
+  const client = Client.make(address, 256)
+  const asking = requests({ client, population: "default", between: 1000 })
+  const one = alone(client, "default")
+  await take(asking, one, before)
+  await read(child)
+  const generator = await own(() => take(asking, one, counted), counted.count)
+  const perRequest = { ...costs(await read(child), counted.count), generator }
+
+  const under = async (tell: Tell) => {
+    const samples: Array<readonly [leases: number, bytes: number]> = []
+    const onSecond = (leases: number) => {
+      samples.push([leases, resident(child.pid ?? 0)])
+      if (samples.length === warmUp) void read(child)
+    }
+    const answered = judge(samples, await load({ requests: asking, tell, rate, seconds, warmUp, onSecond }))
+    const { delay, main, pauses } = await read(child)
+    return { ...answered, busy: rounded(main / seconds / 1000), delay, pauses }
+  }
+  const asClient = seconds === 0 ? null : await under(published(client, "default"))
+  const apart = seconds === 0 ? null : await under(one)
+  client.close()
+  child.kill("SIGTERM")
+  await once(child, "exit")
+  return { database, met: asClient?.met ?? true, perRequest, asClient, apart }
+}
+
+const judge = (
+  samples: ReadonlyArray<readonly [leases: number, bytes: number]>,
+  { failures, late, leases, rewards }: Latencies
+) => {
+  const told = { leases: summary(leases), rewards: summary(rewards), late: summary(late) }
+  const bytesPerLease = slope(samples)
+  const grown = (bytesPerLease - limits.resident) * seconds * rate
+  return {
+    // A process takes memory by the megabyte.
+    met: failures.length === 0 && told.leases.p99 <= limits.p99 && grown <= 2 ** 25,
+    failures,
+    ...told,
+    residentMegabytes: Math.round((samples.at(-1)?.[1] ?? 0) / 2 ** 20),
+    bytesPerLease: Math.round(bytesPerLease)
+  }
+}
+
+type Measured = Awaited<ReturnType<typeof measure>>
+const results: Array<Measured> = []
+try {
+  if (only !== "postgres") results.push(await measure("SQLite", ["--out", join(folder, "served")]))
+  if (only !== "sqlite" && PostgresServer.unavailable === null) {
+    const postgres = await PostgresServer.start({ sync: true })
+    try {
+      results.push(await measure("PostgreSQL", ["--database", postgres.url]))
+    } finally {
+      await postgres.stop()
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+const line = (what: string, { answers, most, p50, p90, p99 }: ReturnType<typeof summary>) =>
+  `${what.padEnd(20)} ${String(answers).padStart(7)} answers  p50 ${p50} ms  p90 ${p90} ms  p99 ${p99} ms  most ${most} ms`
+
+const under = (
+  rewards: string,
+  { bytesPerLease, busy, delay, failures, pauses, residentMegabytes, ...told }: NonNullable<Measured["asClient"]>
+): ReadonlyArray<string> => [
+  `rewards ${rewards}:`,
+  line("  leases", told.leases),
+  line("  rewards", told.rewards),
+  line("  asked late by", told.late),
+  `  the server's thread worked ${Math.round(100 * busy)} % of the time, and was late by p50 ${rounded(delay.p50)} ms, p99 ${rounded(delay.p99)} ms, at most ${rounded(delay.most)} ms`,
+  ...Object.entries(pauses).map(
+    ([kind, { count, most, sum }]) =>
+      `    ${kind}: ${count} times, ${rounded(sum)} ms in all, at most ${rounded(most)} ms`
+  ),
+  `  ${failures.length} failures${failures.length === 0 ? "" : ` (${failures[0]})`}, ${residentMegabytes} MB resident, ${bytesPerLease} bytes more per lease`
+]
+
+const lines = ({ apart, asClient, database, perRequest }: Measured): ReadonlyArray<string> => {
+  const { collecting, generator, kilobytes, main, processor } = perRequest
+  return [
+    `${database}: ${processor} ms of a processor per request, ${main} of the main thread, ${collecting} ms collecting garbage, ${kilobytes} kB made; ${generator} ms in this process`,
+    ...(asClient === null ? [] : under("as the client sends them", asClient)),
+    ...(apart === null ? [] : under("one to a request", apart))
+  ]
+}
+const met = results.every((result) => result.met)
+process.stdout.write(
+  [JSON.stringify({ bench: "serve", met, limits, rate, seconds, results }), ...results.flatMap(lines), ""].join("\n")
+)
+if (!met) process.exitCode = 1

@@ -1,0 +1,797 @@
+/** A small fault in the text of a source file: `text` occurs there exactly once and becomes `replacement`. */
+export interface Mutation {
+  readonly file: string
+  readonly text: string
+  readonly replacement: string
+  /** What the fault breaks. */
+  readonly breaks: string
+}
+
+const inFile =
+  (file: string) =>
+  (text: string, replacement: string, breaks: string): Mutation => ({ file, text, replacement, breaks })
+
+const outbox = inFile("packages/client/src/Outbox.ts")
+const aiSdk = inFile("packages/client/src/AiSdk.ts")
+const transport = inFile("packages/client/src/Transport.ts")
+const inspo = inFile("packages/client/src/Inspo.ts")
+const ownEngine = inFile("docs/how-to/own-engine.md")
+const runStudy = inFile("apps/bench/src/RunStudy.ts")
+const notes = inFile("packages/serve/src/internal/Notes.ts")
+const serverEvolving = inFile("packages/serve/src/Evolving.ts")
+const localWorker = inFile("packages/engine-local/src/internal/worker.ts")
+const tinkerRouting = inFile("packages/engine-tinker/src/internal/server/Routing.ts")
+const malformed = inFile("packages/http/src/server/Malformed.ts")
+const weight = inFile("packages/population/src/InstructionWeight.ts")
+const population = inFile("packages/population/src/Population.ts")
+const ranking = inFile("packages/population/src/Ranking.ts")
+const eventLog = inFile("packages/coevolution/src/EventLog.ts")
+const generator = inFile("packages/domain/src/internal/isaac.ts")
+const randomStream = inFile("packages/domain/src/RandomStream.ts")
+const sampler = inFile("packages/sampler/src/Sampler.ts")
+const stream = inFile("packages/sampler/src/QuestionStream.ts")
+const halving = inFile("packages/successive-halving/src/SuccessiveHalving.ts")
+const superiority = inFile("packages/population/src/Superiority.ts")
+const world = inFile("apps/bench/src/simulation/World.ts")
+const simulation = inFile("apps/bench/src/simulation/Pruning.ts")
+const candidateLint = inFile("packages/reflection/src/CandidateLint.ts")
+const leak = inFile("packages/reflection/src/internal/Leak.ts")
+const buffer = inFile("packages/replay-buffer/src/ReplayBuffer.ts")
+const earlyStop = inFile("packages/verification/src/EarlyStop.ts")
+const round = inFile("packages/verification/src/Round.ts")
+const verifying = inFile("packages/coevolution/src/internal/Verifying.ts")
+const evolving = inFile("packages/coevolution/src/internal/Evolving.ts")
+const ledger = inFile("packages/ledger/src/Ledger.ts")
+const verification = inFile("packages/verification/src/Verification.ts")
+const advantage = inFile("packages/policy-gradient/src/Advantage.ts")
+const learningRate = inFile("packages/policy-gradient/src/LearningRate.ts")
+const batch = inFile("packages/policy-gradient/src/GrpoBatch.ts")
+const next = inFile("packages/coevolution/src/Next.ts")
+const apply = inFile("packages/coevolution/src/Apply.ts")
+const conclusion = inFile("packages/coevolution/src/Conclusion.ts")
+const schedule = inFile("packages/coevolution/src/Schedule.ts")
+const plan = inFile("packages/coevolution/src/Plan.ts")
+const attempts = inFile("packages/coevolution/src/internal/perform/Attempts.ts")
+const verify = inFile("packages/coevolution/src/internal/perform/Verify.ts")
+const evaluate = inFile("packages/coevolution/src/internal/perform/Evaluate.ts")
+const checkpoints = inFile("packages/coevolution/src/internal/perform/Checkpoints.ts")
+const train = inFile("packages/coevolution/src/internal/perform/Train.ts")
+const run = inFile("packages/coevolution/src/Run.ts")
+const strategies = inFile("packages/coevolution/src/Strategies.ts")
+const selection = inFile("packages/coevolution/src/Selection.ts")
+const stateHash = inFile("packages/coevolution/src/StateHash.ts")
+const trajectories = inFile("packages/coevolution/src/TrajectoryStore.ts")
+const calls = inFile("packages/ledger/src/OptimizerCalls.ts")
+const references = inFile("packages/coevolution/src/ReferenceStore.ts")
+const bookkeeping = inFile("packages/ledger/src/Bookkeeping.ts")
+const journalEvents = inFile("packages/journal/src/internal/events.ts")
+const journalRecords = inFile("packages/journal/src/internal/records.ts")
+const journalSqlite = inFile("packages/journal/src/sqlite.ts")
+const journalLedger = inFile("packages/journal/src/internal/ledger.ts")
+const toolCalls = inFile("packages/rollout/src/internal/ToolCalls.ts")
+const lanes = inFile("packages/rollout/src/internal/Lanes.ts")
+const running = inFile("packages/rollout/src/internal/Running.ts")
+const conversation = inFile("packages/rollout/src/internal/TokenConversation.ts")
+const recording = inFile("packages/rollout/src/Recording.ts")
+const scoring = inFile("packages/rollout/src/internal/Scoring.ts")
+const toolLoop = inFile("packages/rollout/src/agents/ToolLoop.ts")
+const datums = inFile("packages/engine-tinker/src/internal/client/Datums.ts")
+const backpressure = inFile("packages/engine-tinker/src/internal/client/Backpressure.ts")
+const futures = inFile("packages/engine-tinker/src/internal/server/Futures.ts")
+const requestQueue = inFile("packages/engine-tinker/src/internal/server/RequestQueue.ts")
+const guard = inFile("packages/http/src/server/Guard.ts")
+const patientClient = inFile("packages/http/src/client/PatientClient.ts")
+const standing = inFile("packages/cohorts/src/Snapshot.ts")
+const anytime = inFile("packages/successive-halving/src/AnytimePruning.ts")
+const kernel = inFile("packages/evolution/src/Decide.ts")
+const kernelApply = inFile("packages/evolution/src/Apply.ts")
+const kernelObserve = inFile("packages/evolution/src/Observe.ts")
+const kernelSchedule = inFile("packages/evolution/src/Schedule.ts")
+const difference = inFile("packages/population/src/Difference.ts")
+const shares = inFile("packages/cohorts/src/Shares.ts")
+const horizon = inFile("packages/cohorts/src/Horizon.ts")
+const ending = inFile("packages/cohorts/src/Next.ts")
+const folding = inFile("packages/cohorts/src/Apply.ts")
+const leasing = inFile("packages/cohorts/src/internal/Leasing.ts")
+const rewarding = inFile("packages/cohorts/src/internal/Rewarding.ts")
+const archive = inFile("packages/cohorts/src/Archive.ts")
+const serverKeys = inFile("packages/serve/src/Server.ts")
+const serverApi = inFile("packages/serve/src/Api.ts")
+const serverClock = inFile("packages/serve/src/internal/Clock.ts")
+const leaseIds = inFile("packages/serve/src/internal/LeaseIds.ts")
+const serverLeases = inFile("packages/serve/src/internal/LeaseHandlers.ts")
+const serverMembers = inFile("packages/serve/src/internal/Members.ts")
+const standby = inFile("packages/serve/src/Standby.ts")
+const upstreamPath = inFile("packages/serve/src/internal/UpstreamPath.ts")
+const register = inFile("packages/serve/src/internal/Register.ts")
+const livePopulation = inFile("packages/serve/src/LivePopulation.ts")
+const nodeSqlite = inFile("packages/journal/src/internal/nodeSqlite.ts")
+const evolvingOf = inFile("packages/serve/src/Evolving.ts")
+const evidenceOf = inFile("packages/reflection/src/Evidence.ts")
+const keeping = inFile("packages/serve/src/internal/Keeping.ts")
+const beside = inFile("packages/serve/src/internal/Beside.ts")
+const marker = inFile("packages/serve/src/internal/Marker.ts")
+const places = inFile("packages/serve/src/internal/Places.ts")
+const keyRate = inFile("packages/serve/src/internal/KeyRate.ts")
+const serverMalformed = inFile("packages/serve/src/internal/Malformed.ts")
+const clientPermits = inFile("packages/http/src/internal/ClientPermits.ts")
+const upload = inFile("packages/http/src/internal/Upload.ts")
+const wire = inFile("packages/client/src/Wire.ts")
+
+/**
+ * Faults of each kind, such as operators, boundaries, signs, dropped terms and wrong operands: for each decision of the pure
+ * core, and in what performs commands, stores paid work, keeps sessions and talks to engines.
+ */
+export const mutations: ReadonlyArray<Mutation> = [
+  weight(
+    "member.window : [...member.window",
+    "[...member.window] : [...member.window.slice(1)",
+    "an observation is lost"
+  ),
+  weight("window.slice(-n)", "window.slice(0, n)", "keeps the oldest observations"),
+  weight("entry.step > step - n", "entry.step >= step - n", "a window one step too long"),
+  weight(
+    'averaging.average === "window" ? averaging.window : window.length',
+    'averaging.average === "window" ? window.length : averaging.window',
+    "row 4 is swapped"
+  ),
+  weight("stale: !known && member.weight !== null", "stale: !known || member.weight !== null", "every weight is stale"),
+  weight(": member.weight,\n      stale", ": null,\n      stale", "an empty window forgets the weight"),
+  weight('unseen === "zero" ? () => 0', 'unseen === "zero" ? () => 1', "optimism for the unseen"),
+  weight("sumAll(known) / known.length", "sumAll(known)", "the sum of the known weights for their mean"),
+  weight('best === "weight" ||', 'best !== "weight" ||', "row 9 is swapped"),
+  weight("mean: sum / trajectories", "mean: sum / groups.length", "divides by groups"),
+  weight("squares: sumAll(means.map((mean) => mean * mean))", "squares: sumAll(means)", "squares are not squared"),
+  weight("lifetime.trajectories + trajectories", "lifetime.trajectories + groups.length", "counts groups twice"),
+  weight(
+    "Superiority.extend(against.get(rival), own",
+    "Superiority.extend(undefined, own",
+    "remembers the last step only"
+  ),
+  weight("if (step <= population.step)", "if (step < population.step)", "rewards of a step count twice"),
+  weight("    assertRewards(where, `rewards of ${instructionId}`, rewards)\n", "", "takes any number for a reward"),
+
+  population("if (present.has(id))", "if (!present.has(id) && id === '')", "a newcomer of a member's id"),
+  population("!dropping.has(instruction.id)", "dropping.has(instruction.id)", "removes the others"),
+  population("window: [], weight: null, stale: false }))", "window: [], stale: false }))", "weights survive a reset"),
+  population("filter(({ rival }) => !dropping.has(rival))", "slice()", "evidence against the dead is kept"),
+  population("known.delete(current.id)", "known.delete(id)", "a circular lineage never ends"),
+  population("line.unshift(current)", "line.push(current)", "a lineage is upside down"),
+  population("lifetime.trajectories === 0", "lifetime.groups === 1", "one group is no evidence"),
+
+  ranking("[byWeight(weights), byGroups, byAge]", "[byWeight(weights), byAge, byGroups]", "age before evidence"),
+  ranking(
+    "Order.flip(Order.mapInput(Order.Number, (member) => member.lifetime.groups))",
+    "Order.mapInput(Order.Number, (member) => member.lifetime.groups)",
+    "the least observed first"
+  ),
+  ranking(
+    "{ order: stable, evidence: explored }",
+    "{ order: explored, evidence: stable }",
+    "readings of row 19 swapped"
+  ),
+
+  eventLog("return version === known ? null :", "return version !== undefined ? null :", "any version is read"),
+
+  generator("(blocks + 1) | 0", "blocks | 0", "the blocks of a generator are not counted"),
+  generator("encoder.encode(seed)", "encoder.encode(seed).slice(0, 1024)", "the end of a long name is not in the seed"),
+  randomStream("(word() >>> 0)", "word()", "draws below a half of an interval are negative at times"),
+  randomStream("last >= 1", "last > 1", "a shuffle leaves the first two elements in order"),
+
+  sampler("(weight - largest) / temperature", "(weight - largest) * temperature", "multiplies by τ"),
+  sampler("Math.exp((weight - largest)", "Math.exp((weight + largest)", "overflows"),
+  sampler("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
+  sampler("point < end)", "point > end)", "the lookup takes the wrong end"),
+  sampler("return new Set(newcomers)", "return new Set()", "newcomers are drawn as all others are"),
+  sampler(
+    "stream.shuffle(stratum.map(({ index }) => index))",
+    "stratum.map(({ index }) => index)",
+    "no shuffle in a source"
+  ),
+  sampler("(position + offset) / indices.length", "position / indices.length", "no random offset"),
+  sampler("if (served.includes(id)) continue", "", "serves those who have a group"),
+  sampler(".filter(({ count }) => count > 0)", "", "takes the last group of another newcomer"),
+  sampler('["assignment", request.step]', '["assignment"]', "every step draws alike"),
+
+  stream(
+    "Math.floor(request.size / request.batchSize)",
+    "Math.ceil(request.size / request.batchSize)",
+    "ragged batches"
+  ),
+  stream("(request.step - 1) / perEpoch", "request.step / perEpoch", "an epoch one step too short"),
+  stream("((request.step - 1) % perEpoch) * request.batchSize", "(request.step - 1) % perEpoch", "batches overlap"),
+  stream('["questions", epoch]', '["questions"]', "every epoch has the same order"),
+
+  halving("quota ?? Math.floor(size / 2)", "quota ?? Math.ceil(size / 2)", "drops the middle one"),
+  halving("size - Math.max(least, floor)", "size - least", "ignores the floor"),
+  halving("ranked.slice(size - quota)", "ranked.slice(0, quota)", "prunes the best"),
+  halving(
+    "member.lifetime.groups >= minimumGroups",
+    "member.lifetime.groups > minimumGroups",
+    "one group more than asked for"
+  ),
+  halving("doubt <= delta", "doubt < 1 - delta", "confuses risk and certainty"),
+  halving("comparisons / evidence", "1 / evidence", "the risk is not shared over comparisons"),
+  halving("rival !== member", "rival === member", "a member is its own rival"),
+  halving("eValue(rival, member)", "eValue(member, rival)", "evidence upside down"),
+  halving("slice(0, least)", "slice(0, least + 1)", "a parent too many"),
+  halving("!staying.has(member.instruction.id)", "staying.has(member.instruction.id)", "parents give way"),
+  halving("bottom.filter(leaves).toReversed()", "bottom.filter(leaves)", "best of the pruned first"),
+  halving('verdict.leaves && rule.reason === "worse"', "verdict.leaves", "a forced prune poses as certain"),
+
+  superiority("-Math.log1p(-bet) - bet", "bet ** 2 / 2", "the Gaussian approximation, which promises nothing"),
+  superiority("shareX = worse.groups", "shareX = better.groups", "weighs a side by its own groups"),
+  superiority("- shareY * worse.sum", "+ shareY * worse.sum", "adds what it should compare"),
+  superiority(" -\n        psi(bet * shareY) * spreadY", "", "ignores the spread of the worse"),
+  superiority("- 2 * centre * sum", "- centre * sum", "a wrong spread"),
+  weight(
+    "centre: bounds[name] / (1 + bounds.groups)",
+    "centre: (bounds[name] + sumAll(means)) / (1 + bounds.groups + own.length)",
+    "the centre peeks at the step"
+  ),
+  superiority(" / bets.length", "", "bets are summed, not averaged"),
+
+  world("next() < world.correlation", "next() > world.correlation", "the reverse correlation"),
+  world("next() < mean ? 1 : 0", "next() < mean ? 0 : 1", "failures for successes"),
+  world('["rewards", stream.step]', '["rewards"]', "every step rolls out alike"),
+  world("Math.max(...means)", "Math.min(...means)", "the worst for the best"),
+  simulation("step % loop.pruneEvery !== 0", "step % loop.pruneEvery !== 1", "prunes off the schedule"),
+  simulation("population.members.length === 1", "population.members.length === 2", "ends with two left"),
+  simulation("if (pruned.includes(best)) lostAt", "if (!pruned.includes(best)) lostAt", "loses the best by keeping it"),
+
+  buffer("experience.step > now - steps", "experience.step >= now - steps", "one step too many"),
+  buffer("toSorted(byWorth).slice(cap)", "toSorted(byWorth).slice(cap + 1)", "one experience too many"),
+  buffer("toSorted(byWorth).slice(cap)", "toSorted(byWorth).slice(0, -cap)", "keeps the least worthy"),
+  buffer(
+    "experience.reward < request.threshold",
+    "experience.reward <= request.threshold",
+    "a reward at the threshold fails"
+  ),
+  buffer("experience.step === latest && fails", "fails", "failures of any step"),
+  buffer("experience.instructionId === request.parent && fails", "fails", "anyone's failures"),
+  buffer("!excluded.has(experience.questionId)", "excluded.has(experience.questionId)", "only excluded questions"),
+  buffer(
+    "[...firsts, ...repeats].slice(0, request.count)",
+    "[...repeats, ...firsts].slice(0, request.count)",
+    "repeats first"
+  ),
+  buffer("experience.reward, 0) / met.length]", "experience.reward, 0)]", "a sum for a mean"),
+  buffer("experience.instructionId === instruction)", "experience.instructionId !== instruction)", "the others' mean"),
+
+  verification("own >= parentMean", "own > parentMean", "a tie is worse"),
+  verification("own : own - parentMean", "own : own + parentMean", "ranked by a sum"),
+  verification("round < rounds", "round <= rounds", "a round too many"),
+  verification(
+    "verified.filter(({ accepted }) => accepted).length < places",
+    "verified.filter(({ accepted }) => accepted).length <= places",
+    "a round when all places are taken"
+  ),
+  verification(
+    "(candidates + (parent ? 1 : 0)) * questions",
+    "candidates * questions",
+    "the parent's rollouts are free"
+  ),
+  verification("...(fill ?", "...(!fill ?", "row 12 is swapped"),
+  verification("candidate > parent)", "candidate >= parent)", "a tie is a win"),
+  verification("Math.max(0, places - chosen.length)", "Math.max(0, places)", "the shortfall is everything"),
+  verification("met.length === 0 ? storedParentMean", "parent === null ? storedParentMean", "the mean of nothing"),
+  verification("parent.slice(0, scores.length)", "parent", "a stopped candidate is compared on questions it never met"),
+  verification("outcome(scores, met) !== null", "false", "no candidate leaves early"),
+  verification(
+    'outcome(rival, scores) === "ahead").length < places',
+    'outcome(rival, scores) === "ahead").length <= places',
+    "a hopeless candidate stays in the race"
+  ),
+
+  earlyStop("sum - left >= 0", "sum - left > 0", "a tie is behind"),
+  earlyStop("sum + left < 0", "sum < 0", "whoever is behind once stays behind"),
+  earlyStop("Math.log(1 / risk)) / 2", "Math.log(1 / risk)) / 8", "stops at half the bound"),
+  earlyStop("(squares + 1) / (seen + 1)", "squares / seen / 4", "the variance of few questions is trusted"),
+
+  advantage("(rewards.length - 1)", "rewards.length", "the other standard deviation"),
+  advantage("deviation + epsilon", "deviation", "no ε"),
+  advantage("reward - mean)", "reward)", "not centred"),
+  advantage(
+    'if (kind === "centred") return centred',
+    'if (kind !== "centred") return centred',
+    "the kinds are swapped"
+  ),
+
+  learningRate("(peak * current) / warmup", "(peak * current) / (warmup + 1)", "the peak comes late"),
+  learningRate("totalSteps - warmup + 1", "totalSteps - warmup", "the last step learns nothing"),
+  learningRate("(1 + Math.cos", "(1 - Math.cos", "the cosine rises"),
+  learningRate("warmupShare * totalSteps", "warmupShare", "no warm-up"),
+
+  batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "one group per question"),
+  batch("miniBatch.length * actions", "actions", "the batch's size does not count"),
+  batch(": 1 / allActions", ": 1 / actions", "a token-mean per sequence"),
+  batch(
+    "actions === 0 || (advantage === 0 && rewardsAlone)",
+    "advantage === 0 && rewardsAlone",
+    "divides by no action tokens"
+  ),
+  batch("(advantage === 0 && rewardsAlone)", "advantage === 0", "sequences that KL would move are left out"),
+  batch("isAction === 1 ? weight : 0", "weight", "observation tokens are trained on"),
+  batch("advantage - klCoefficient *", "advantage + klCoefficient *", "a reward for drifting"),
+  batch('config.kl === "loss" ? config.klCoefficient : 0', "config.klCoefficient", "KL counts twice"),
+  batch("`${step.key}/${index}`", "step.key", "requests share a key"),
+
+  next("const step = state.step + 1", "const step = state.step", "a step is planned again"),
+  schedule("step >= span[0] && step <= span[1]", "step >= span[0] && step < span[1]", "the last step does not train"),
+  next("step - first + 1, last - first + 1", "step, last", "the warm-up counts from step 1"),
+  evolving('algorithm.halving.ranking === "before"', 'algorithm.halving.ranking === "after"', "row 3 is swapped"),
+  evolving("(round - 1) % parents.length", "0", "every round belongs to the first parent"),
+  evolving(
+    "evolution.round === 1 ?",
+    "evolution.round >= 1 ?",
+    "a later round without failures discards the candidates"
+  ),
+  evolving("const failureThreshold = 0.5", "const failureThreshold = 1.5", "successes are failures"),
+  kernel("context.size - certainOf(context, evolution).size", "context.size", "the population outgrows its size"),
+  kernel("instructionId(born + place)", "instructionId(population.members.length + place)", "ids repeat"),
+  kernel("generationOf(parent) + 1", "generationOf(parent)", "children are as old as parents"),
+  kernel("new Set([...protectedIds, ...parents])", "new Set(parents)", "candidates replace protected members"),
+  next(
+    'open.policy === "before" ? 0 :',
+    'open.policy === "after" ? 0 :',
+    "the untrained policy is taken for the trained"
+  ),
+  next("done.policy === policy && done.instruction", "done.instruction", "a cell of the table is left out"),
+  sampler(
+    "return new Set(weights.map(({ id }) => id))",
+    "return new Set(newcomers)",
+    "everyone is guaranteed a group once"
+  ),
+  apply(
+    "].filter(({ step }) => !event.removed.includes(step)),",
+    "].filter(({ step }) => step === event.step || !event.removed.includes(step)),",
+    "a branch goes on from a checkpoint that its run had removed"
+  ),
+  apply(
+    ".filter(({ trajectoryId }) => reflected.has(trajectoryId))",
+    ".filter(({ trajectoryId }) => !reflected.has(trajectoryId))",
+    "verifies on the reflected failures"
+  ),
+
+  kernelApply("members.length > parents", "members.length >= parents", "prunes the parents alone"),
+  kernelApply("evolution === null && !isPaused && evolves", "!isPaused && evolves", "two evolutions at once"),
+  apply("previousWeights: plan.weights", "previousWeights: state.previousWeights", "W of step 0 for ever"),
+  kernelObserve("    newcomers: [],\n", "", "newcomers are guaranteed a group for ever"),
+  apply("      reward\n", "      reward: rewards[0]\n", "all of a group succeed or fail"),
+  kernelApply("round: evolution.round + 1", "round: evolution.round", "rounds never end"),
+  kernelApply("Population.resetWindows(remaining.population)", "remaining.population", "weights survive an evolution"),
+  kernelApply("    ...evolution.verified,\n", "", "earlier rounds are forgotten"),
+  round("(isLast || round.latest === 0)", "isLast", "a round that has no room to ask goes on"),
+  round("cutShort: open }", "cutShort: [] }", "a trial that the run's end cuts short counts as whole"),
+  kernelApply('{ ...state, due: "Score" }', '{ ...state, due: "Conclude" }', "a trial in steps is never judged"),
+  kernelApply("if (questions === 0) return null", "if (questions !== 0) return null", "scores are lost"),
+  apply(
+    'Schedule.validates(algorithm, state.step)\n    ? { ...state, phase: { _tag: "Validate" } }',
+    "Schedule.validates(algorithm, state.step)\n    ? evolving(algorithm, state)",
+    "the validation questions are never answered"
+  ),
+  apply("state.step >= algorithm.schedule.steps ?", "state.step > algorithm.schedule.steps ?", "a step too many"),
+  apply(
+    "spent.rollouts[purpose] + (failed?.trajectories.length ?? 0)",
+    "spent.rollouts[purpose]",
+    "failed rollouts are free"
+  ),
+  apply("total + Group.tokens(group)", "Group.tokens(group)", "only the last group's tokens"),
+
+  round("batch.filter(({ id }) => !known.has(id))", "batch", "candidates are asked what they were written from"),
+  round("known.length === arms.length ?", "known.length > 0 ?", "a question that somebody failed on counts"),
+  round("batch.length - asked.length * groups)", "batch.length)", "rounds in steps add rollouts"),
+  round(
+    "questions.slice(asked, asked + interim)",
+    "questions.slice(0, interim)",
+    "every batch asks the same questions"
+  ),
+  round("inSteps ? round.questions.length : round.asked", "round.asked", "a question that failed is not replaced"),
+  apply(
+    "if (credit === undefined) return groups",
+    "if (groups.length > 0) return groups",
+    "everyone keeps its own credit"
+  ),
+  kernel(
+    "places: placesFor(context, evolution) - accepted",
+    "places: placesFor(context, evolution)",
+    "those accepted before take no place in the race"
+  ),
+  kernel("again: !verification.isLast && ", "again: ", "a round begins after the last step"),
+  round("[ofParent, ...arms]", "[...arms, ofParent]", "the parent gets a candidate's scores"),
+  ledger("used[cap] + wanted > limit", "used[cap] > limit", "work that does not fit is begun"),
+  ledger("used[cap] >= limit ||", "", "work of unknown cost is begun with nothing left"),
+
+  conclusion("a - b > 1e-9", "a > b", "rounding is evidence"),
+  conclusion('ofRival !== "unknown" && isAbove(mean', "isAbove(mean", "better than one worse than the seed"),
+  conclusion("...departed.map(", "...[].map(", "those who left are forgotten"),
+  conclusion(
+    'evidence === null && deciding.algorithm.evaluation.instruction === "proven"',
+    "evidence === null",
+    "the paper's argmax is lost"
+  ),
+
+  schedule(
+    "population.size > population.parents",
+    "population.size >= population.parents",
+    "evolves without a place to fill"
+  ),
+  schedule("step <= schedule.evolveUntil", "step < schedule.evolveUntil", "the last evolution is lost"),
+  schedule(
+    "step >= (schedule.policyFirst ?? 1)",
+    "step > (schedule.policyFirst ?? 1)",
+    "the first evolution comes late"
+  ),
+  kernelSchedule(
+    "period > 0 && step % period === 0",
+    "period > 0 && step % period === 1",
+    "everything comes a step late"
+  ),
+  schedule("divides(algorithm.checkpoint.every, step) || step >=", "step >=", "checkpoints only at the end"),
+
+  plan("algorithm.schedule.steps,\n    prunes", "algorithm.schedule.steps - 1,\n    prunes", "a step less than runs"),
+  plan(
+    "command.plan.questions.length * rollout.groupSize",
+    "command.plan.questions.length",
+    "counts groups for trajectories"
+  ),
+  plan("command.size > command.seeds.length ? 1 : 0", "1", "a call for a population that needs none"),
+  plan(
+    "verification: { min: least.verification,",
+    "verification: { min: most.verification,",
+    "a minimum above the maximum"
+  ),
+  plan("to < from ? [", "to <= from ? [", "prunings that prune none"),
+  plan("Math.min(train.batchSize, questions)", "train.batchSize", "questions that are not there count"),
+  plan('- decisions.filter(({ command }) => command._tag === "Propose").length', "", "proposals count twice"),
+
+  verifying(
+    "const candidates = algorithm.control.permuteCredit\n",
+    "const candidates = algorithm.control.permuteCredit === null\n",
+    "verification keeps its true credit"
+  ),
+  selection(
+    "state.checkpoints.slice(0, -keep)",
+    "state.checkpoints.slice(0, state.checkpoints.length - keep + 1)",
+    "the last checkpoint goes before its successor is committed"
+  ),
+  selection(
+    "new Set([0, ...eligibleSteps(algorithm, state)])",
+    "new Set(eligibleSteps(algorithm, state))",
+    "the policy of before is removed"
+  ),
+  selection(
+    "validations.flatMap(({ step }) => (step >= from ?",
+    "validations.flatMap(({ step }) => (step > from ?",
+    "the policy to return is removed"
+  ),
+  stateHash(
+    "  ...state,\n  checkpoints",
+    "  ...state,\n  inSteps: null,\n  checkpoints",
+    "a round in steps is not hashed"
+  ),
+  stateHash("({ step, hash: checkpoint.hash })", "({ step })", "another checkpoint hashes alike"),
+  run(
+    'event._tag === "StepTrained" && event.step > step &&',
+    'event._tag === "StepTrained" && event.step >= step &&',
+    "a resume trains the checkpoint's step again"
+  ),
+  run(
+    "    yield* catchUp(stored,",
+    "    if (stored.step < 0) yield* catchUp(stored,",
+    "a resume keeps the weights that it woke up with"
+  ),
+  run("yield* assertSameRun(events, started)", "", "a resume under another algorithm goes on"),
+  run(
+    '  { part: "search", subject',
+    '  { part: "data", subject',
+    "a retriever takes the place of passages on a resume"
+  ),
+  run("tokenizer.prompt([{ role:", "([{ role:", "another chat template goes on"),
+  run("if (strategy !== null)", "if (strategy === null)", "a resume under another strategy goes on"),
+  strategies("halving: halving.identity", "halving: sampler.identity", "the name of another strategy is recorded"),
+  strategies(
+    "Equal.equals(recorded[part], named[part]) ? [] :",
+    "!Equal.equals(recorded[part], named[part]) ? [] :",
+    "own strategies pass for those of the settings"
+  ),
+  run(
+    "    yield* EventLog.append(journal, event, after)\n    yield* options.onEvent(event, after)",
+    "    yield* options.onEvent(event, after)\n    yield* EventLog.append(journal, event, after)",
+    "an event is told before it is committed"
+  ),
+  calls("key: `${key}/${attempt}`", "key", "a retry reads the stored answer again"),
+  bookkeeping("if (known !== undefined) return known", "", "a stored answer is paid for again"),
+  bookkeeping("yield* records.put(step, [{ key, value: result.success }])", "", "a paid answer is not kept"),
+  calls("onFailure: ({ spent }) => spent ?? Spent.nothing", "onFailure: () => Spent.nothing", "failed calls are free"),
+  calls(
+    "usd !== null && atMost.usd === null",
+    "usd === null && atMost.usd === null",
+    "calls of an unknown price are made under a limit"
+  ),
+  trajectories("episodes.filter(({ id }) => !known.has(id))", "episodes", "stored trajectories are rolled out again"),
+  trajectories(
+    "failed.length > maxFailedShare * episodes.length",
+    "failed.length > episodes.length",
+    "a run learns from the survivors"
+  ),
+  trajectories(
+    "finished.filter((one) => !Trajectory.isFailed(one))",
+    "finished",
+    "failures are stored before it is known that they are few"
+  ),
+  trajectories("tokens: Trajectory.tokens(trajectory) }", "tokens: 0 }", "the tokens of a rollout are free"),
+  trajectories("(Ledger.isMetered(limits) ? 1 : 4)", "4", "a metered run overspends fourfold"),
+  references(
+    "logprobs[at]?.length !== datums[at].response.length",
+    "logprobs[at] === undefined",
+    "a response without all its log-probabilities is trained on"
+  ),
+  journalSqlite(
+    "ON CONFLICT DO NOTHING",
+    "ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value, hash = excluded.hash",
+    "a later answer takes the place of the first"
+  ),
+  journalLedger("reserved.has(name(reservation)) ? 1 : 0", "0", "work done again counts as new"),
+  journalEvents(
+    "WHERE sequence >= ${sequence - 1}",
+    "WHERE sequence >= ${sequence}",
+    "the first event that follows is checked against nothing"
+  ),
+  journalRecords("hash === recordHash(kind, key, step, text)", "hash !== null", "a changed record is believed"),
+  toolCalls("byInput.get(input) ?? unanswered", "replies[0] ?? unanswered", "all inputs get the first reply"),
+  toolCalls("replies.length === inputs.length", "replies.length <= inputs.length", "missing replies shift the others"),
+  toolCalls("times: options.attempts - 1", "times: options.attempts", "a tool is asked once too often"),
+  lanes("enter(places - going.length)", "enter(places)", "more episodes are in flight than the engine wants"),
+  lanes("if (!isOver(next.value)) open++", "open++", "an episode that is over at once takes a place"),
+  lanes("Effect.ensuring(", "Effect.andThen(", "what ended in a round that fails is lost"),
+  lanes("() => Ref.set(isStopping, true)", "() => Effect.void", "lanes go on after one has failed"),
+  lanes("Math.floor((places + lane) / count)", "Math.ceil((places + lane) / count)", "shares are too large"),
+  running("transcription.isRescored || demonstration", "demonstration", "turns written anew keep no log-probability"),
+  conversation("seen.length >= contextLength", "seen.length > contextLength", "a turn is asked for without room"),
+  conversation(
+    "seen.length > config.maxPromptTokens",
+    "seen.length >= config.maxPromptTokens",
+    "a prompt that fits is refused"
+  ),
+  conversation("request.maxTokens - tokens.length", "request.maxTokens", "a turn in parts outgrows its limit"),
+  conversation("return spare < envelope ? 0 : spare", "return spare", "a search is made whose result has no room"),
+  conversation(
+    "recording: () => transcription.kept(recorded())",
+    "recording: () => recorded()",
+    "limits of what is kept are forgotten"
+  ),
+  recording('(turn.observation ?? "") + text', "text", "a later observation replaces an earlier one"),
+  scoring("isAction === 1 ? logprob : 0", "logprob", "observations get log-probabilities"),
+  toolLoop("turns.length > maxTurns", "turns.length >= maxTurns", "the last turn is not given"),
+  toolLoop('return canShow ? null : "context-exhausted"', "return null", "a tool is called whose reply has no room"),
+  datums("counted.length * bits", "datums.length * bits", "datums that do not count dilute the others"),
+  datums(
+    "values.slice(values.length - response.length)",
+    "values.slice(0, response.length)",
+    "log-probabilities of the prompt for those of the response"
+  ),
+  datums("part.length >= limits.most ||", "part.length > limits.most ||", "a part holds one too many"),
+  backpressure("Math.min(concurrency, 10)", "concurrency", "a server that turned requests away is asked as before"),
+  futures(
+    "if (known.digest === digest) return known.id",
+    "return known.id",
+    "another request under a known number gets the old answer"
+  ),
+  futures("slot: one.once ? null : one.slot", "slot: one.slot", "an update may be done twice"),
+  requestQueue(
+    "(a.sequence ?? 0) - (b.sequence ?? 0)",
+    "(b.sequence ?? 0) - (a.sequence ?? 0)",
+    "updates run in another order"
+  ),
+  requestQueue("next.sequence > expected", "next.sequence < expected", "a missing update is not waited for"),
+  patientClient(" || wait > left", "", "a server may ask for a pause beyond all patience"),
+  patientClient("Math.max(pause, ", "Math.max(0, ", "Retry-After is not heard"),
+  guard('name === "localhost" ||', 'name.startsWith("localhost") ||', "a name that begins like ours is ours"),
+  bookkeeping(
+    "Ledger.summarize(yield* journal.ledger).total",
+    "Ledger.nothing",
+    "what earlier sessions spent is forgotten"
+  ),
+  bookkeeping("yield* check(phase, need)", "", "work that does not fit is begun"),
+  bookkeeping(
+    "settled.map(({ cost, most }) => subtract(cost, most))",
+    "settled.map(({ cost, most }) => subtract(most, cost))",
+    "what was reserved too much is spent"
+  ),
+  attempts('["episode", ...stream, sample]', '["episode", ...stream]', "the members of a group are one and the same"),
+  verify(
+    'const stream = ["verify", step, round, place]',
+    'const stream = ["verify", step, round, name, place]',
+    "candidates and parent draw other luck"
+  ),
+  verify("Trajectory.isFailed(trajectory) ? null :", "", "a rollout that failed counts as a score of 0"),
+  train("if (hash !== command.batchHash)", "if (hash === null)", "a batch that was not planned is trained"),
+  evaluate(
+    "Arr.take(data.validation, Schedule.validationQuestions)",
+    "Arr.take(data.test, Schedule.validationQuestions)",
+    "test questions choose the policy"
+  ),
+  checkpoints(
+    "(yield* Ref.get(loaded)) === step",
+    "(yield* Ref.get(loaded)) !== null",
+    "one policy is evaluated for the other"
+  ),
+  weight("const unknown = isWorst ? missing : 0", "const unknown = 0", "missing rewards are left out"),
+  weight(
+    "against.get(rival), own.low, high",
+    "against.get(rival), own.high, high",
+    "missing rewards speak for a claim"
+  ),
+  population("present * (present - 1)", "present * (present + 1)", "too few pairs share the risk"),
+  anytime("doubt <= delta && !protectedIds", "doubt < 1 && !protectedIds", "any evidence is enough"),
+  anytime("Math.max(0, ranked.length - least)", "ranked.length", "nobody is left"),
+  difference("* difference * overlap", "* difference", "the interval does not close in"),
+  shares("id === one ? floor :", "id === one ? held :", "the control has no floor"),
+  shares("if (held <= cap) return shares", "if (held <= 1) return shares", "newcomers have no cap"),
+  ending(
+    "cohort.index === learning.population.step + 1",
+    "cohort.index >= learning.population.step + 1",
+    "a later cohort is folded first"
+  ),
+  folding("if (!joins && given.isCarried !== true) units++", "units++", "each turn of a conversation is a unit"),
+  leasing('["lease", cohort, unitOf(request)]', '["lease", cohort]', "all units of a cohort are drawn alike"),
+  rewarding(
+    "(lease.samples[sample] ?? null) !== null ||",
+    "lease.samples[sample] === 1 ||",
+    "a repeated reward replaces the first"
+  ),
+  rewarding(
+    'cohort.status === "settled" && archive',
+    'cohort.status === "open" && archive',
+    "a late reward is shown twice"
+  ),
+  leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
+  ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as silent"),
+  serverKeys('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
+  serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
+  serverClock("[openedAt + sealAfter]", "[]", "an open cohort waits for a request to be sealed"),
+  leaseIds("&& equal(code, codeOf(lease))", "", "the id of a lease can be computed from its key"),
+  serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
+  serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
+  evolvingOf("      yield* Effect.sleep(pause(failures))\n", "", "a dead optimizer is asked again at once"),
+  evidenceOf("role: plainRole(role)", "role", "roles of strangers are shown as they are"),
+  keeping(
+    "const before = closedBefore(retention)",
+    "const before = minute(now - retention)",
+    "leases of open cohorts are dropped by age"
+  ),
+  keeping(
+    "[kinds.ofLease, kinds.ofReward, kinds.scored]",
+    "[kinds.ofReward, kinds.scored]",
+    "questions are not deleted"
+  ),
+  beside("    first.delete(key)\n", "", "what a repetition tells is kept"),
+  rewarding("isSuperseded: !stands", "isSuperseded: false", "a branch that was left goes on"),
+  archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),
+  outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are on their way"),
+  outbox("/^4(?!01|03|29)/u : /^4(?!08|25|29)/u", "/^4/u : /^4/u", "gives up rewards that a busy server puts off"),
+  outbox("if (asked > 0) return", "if (asked < 0) return", "asks a server that asked for patience"),
+  outbox(
+    'queue[count]?.kind === "close" && count < size',
+    'queue[count]?.kind === "close"',
+    "a close that is refused keeps back rewards"
+  ),
+  aiSdk(
+    "        await failed(error, params)\n        throw error\n      }\n    },\n    wrapStream",
+    "        throw error\n      }\n    },\n    wrapStream",
+    "a failed call leaves its lease open"
+  ),
+  aiSdk("forget(lease.id)", "", "a call that is made again loses its reward"),
+  transport("if (isFinal(last)) break", "break", "a server that is busy keeps the others from being asked"),
+  transport(" / (urls.length - turn)", "", "a server that hangs takes the time of the next"),
+  transport("if (!again || ", "if (again || ", "a connection that was closed meanwhile costs a lease"),
+  inspo(
+    "isUsable(await asking) || giveBack(answer)",
+    "giveBack(answer)",
+    "gives back a lease that another server gave"
+  ),
+  standby("where === address ? null : where", "null", "a standby does not know the active server"),
+  register("        populations.delete(entry.name)\n", "", "a removed population is still named"),
+  nodeSqlite(
+    "broken = Effect.fail(failure)",
+    "broken = Effect.void",
+    "goes on when the disk may not hold what was written"
+  ),
+  livePopulation(
+    "sizeUnsafe(waiting) > known",
+    "sizeUnsafe(waiting) < known",
+    "the first of a crowd is committed alone"
+  ),
+  inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off"),
+  candidateLint("Math.max(2, share", "Math.max(0, share", "every answer counts as common"),
+  candidateLint("(transcript ?? []).map(", "(transcript ?? []).slice(1).map(", "the first turn of a client is trusted"),
+  leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is no answer"),
+  livePopulation("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
+  leasing("const full = noRoom(state, fresh)", "const full = noRoom(state, [])", "the open leases have no bound"),
+  evolving(
+    "instruction.bornAt < pruned",
+    "instruction.bornAt > pruned",
+    "at a low temperature nobody is seen enough to be pruned"
+  ),
+  halving("lifetime.groups < (rule", "lifetime.groups > (rule", "those seen enough are served, not the others"),
+  runStudy("further.length > 0 && !seeds", "further.length < 0 && !seeds", "arms of a study are left out silently"),
+  notes("usd === 0 && own.some", "usd < 0 && own.some", "a model without a price costs nothing"),
+  serverEvolving(
+    'failure._tag === "UnknownPrice"',
+    'failure._tag !== "UnknownPrice"',
+    "a server names the keys of a run where a price is missing"
+  ),
+  evolving(
+    'proposer.parent === "random"',
+    'proposer.parent !== "random"',
+    "the paper's rounds take turns over the parents"
+  ),
+  verifying(
+    'baseline !== "shared"',
+    'baseline === "shared"',
+    "a record is compared with questions that it does not cover"
+  ),
+  halving("rule.quota ?? Math.floor(size / 2)", "Math.floor(size / 2)", "a fixed half is half of those present"),
+  buffer("shuffle(Arr.dedupe(", "shuffle((", "a subset names a question twice"),
+  upstreamPath(
+    'segments?.[0] === "populations"',
+    "segments === null",
+    "passes on what is asked of populations, with its key"
+  ),
+  conversation(
+    "recorder.asideTokens += asked.prompt.length",
+    "recorder.asideTokens += 0",
+    "a condensation costs nothing"
+  ),
+  ownEngine("request.prompt.length === 0 || room", "room", "the engine of the page accepts an empty prompt"),
+  localWorker("const ready = prepare()", "const ready = await prepare()", "Deno loses the first task of a worker"),
+  tinkerRouting("Effect.void : server.skip(value)", "Effect.void : Effect.void", "a refused request holds up the next"),
+  malformed('.replace(/, got .*$/su, "")', "", "an answer repeats the texts of its request"),
+  standing(
+    "return Math.min(most, Math.max(least, sum / reported))",
+    "return sum / reported",
+    "a mean lies outside its interval"
+  ),
+  standing('if (phase === "train")\n', 'if (phase === "validation")\n', "rewards of open cohorts are not shown"),
+  standing(
+    "more.interval.lower > less.interval.upper",
+    "more.share > less.share",
+    "chance is shown as a difference of silence"
+  ),
+  ending("isCarried !== true", "isCarried !== undefined || true", "later turns of a conversation are evidence again"),
+  leasing(
+    "archive.sticky(state.branch, unitOf(request))",
+    'archive.sticky(state.branch, "")',
+    "a conversation changes its instruction"
+  ),
+  marker('prompt.lastIndexOf("}}")', "Infinity", "markers without an end take quadratic time"),
+  leaseIds("equal(code, codeOf(lease)) ? lease", "code !== '' ? lease", "the id of a lease can be made up"),
+  places("fits(own, bytes, 0.5)", "fits(own, bytes, 1)", "one client takes all places"),
+  keyRate("undefined ? 0 : Limits.bodyBytes", "undefined ? 0 : 0", "bodies of unknown length are free"),
+  serverKeys("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
+  serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
+  clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
+  upload("now - before < leastRate * patienceSeconds", "now < before", "uploads that stall are never ended"),
+  journalSqlite("busy === 0", "busy >= 0", "texts that a reader keeps count as gone"),
+  journalSqlite('"wx", 0o600', '"wx", 0o644', "everybody on the machine reads a journal"),
+  wire("n === (samples", "n >= (samples", "the number of samples of an answer is believed"),
+  leasing(
+    "return first === undefined ? {} : { replaces: first.instruction }",
+    "return {}",
+    "a conversation changes its instruction without a word"
+  ),
+  keeping("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key lasts as long as texts"),
+  horizon("slack * Math.max(...waits)", "slack * Math.min(...waits)", "a horizon fits the quickest rewards alone"),
+  shares(
+    "if (known.every(({ least, most }) => least === most)) return weights",
+    "if (known.length > 0) return weights",
+    "shares follow who is silent"
+  ),
+  standing("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),
+  upstreamPath(
+    'if (segments?.[0] === "populations") return null',
+    "if (!hasPrompts(path)) return null",
+    "models are not passed on"
+  )
+]
