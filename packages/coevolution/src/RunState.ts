@@ -1,4 +1,4 @@
-import { type Group, Instruction, Invariant, type Question } from "@inspo/domain"
+import { type Group, type Instruction, Invariant, type Question } from "@inspo/domain"
 import type { CheckpointRef } from "@inspo/engine"
 import { begin, type EvolutionState } from "@inspo/evolution"
 import { Population } from "@inspo/population"

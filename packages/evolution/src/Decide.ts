@@ -1,5 +1,5 @@
 /** What is decided between two units of time: who is pruned, who descends, how candidates did, and who enters. */
-import type { Candidate, Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { type Candidate, contentOf, type Instruction, type InstructionId, ofContent } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import type { Weight } from "@inspo/population/Population"
 import * as Round from "@inspo/verification/Round"
@@ -144,10 +144,10 @@ const beginVerification = (
 const bornOf = (
   { generationOf }: DecisionContext,
   { born, population }: EvolutionState,
-  { candidate: { rationale: _, ...says }, parent }: { readonly candidate: Candidate; readonly parent: InstructionId },
+  { candidate, parent }: { readonly candidate: Candidate; readonly parent: InstructionId },
   place: number
 ): Instruction => ({
-  ...says,
+  ...ofContent(contentOf(candidate)),
   id: instructionId(born + place),
   generation: generationOf(parent) + 1,
   parent,

@@ -1,6 +1,6 @@
 /** What evolution knows between two units of time: a fold of its events, immutable and of a bounded size. */
 import { Schema } from "effect"
-import { Candidate, type Instruction, InstructionId } from "@inspo/domain/Instruction"
+import { Candidate, contentOf, type Instruction, InstructionId, ofContent } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import { Population } from "@inspo/population/Population"
 import { Verdict } from "@inspo/verification/Verification"
@@ -100,10 +100,10 @@ export const candidateId = ({ round, step }: Pick<Evolution, "round" | "step">, 
 /** A candidate as an instruction that can be followed; `place` counts the candidates of its round from 0. */
 export const candidateInstruction = (
   evolution: Pick<Evolution, "round" | "step">,
-  { rationale: _, ...says }: Candidate,
+  candidate: Candidate,
   place: number
 ): Instruction => ({
-  ...says,
+  ...ofContent(contentOf(candidate)),
   id: candidateId(evolution, place),
   generation: 0,
   parent: null,
