@@ -34,18 +34,17 @@ const testsOf = (file: string): ReadonlyArray<string> => {
   const [kind = "", name = "", , module = ""] = file.replace(/\.ts$/, "").split("/")
   const own = `${kind}/${name}/test`
   const mirror = `${own}/${module}.test.ts`
-  const laws =
-    name === "coevolution" || name === "evolution"
-      ? ["test/laws/golden", "test/laws", "packages/coevolution/test", "packages/cohorts/test"]
-      : []
-  if (throughCohorts.has(module)) return [...laws, own, "packages/cohorts/test"]
+  const laws = name === "coevolution" ? ["test/laws/golden", "test/laws"] : []
+  if (name === "evolution")
+    return [own, "test/laws/golden", "packages/cohorts/test", "test/laws", "packages/coevolution/test"]
+  if (throughCohorts.has(module)) return [own, "packages/cohorts/test"]
   if (file.startsWith("apps/bench/")) return ["apps/cli/test/bench"]
   if (file.startsWith("docs/")) return ["test/docs-examples/OwnEngine.test.ts"]
   if (name === "client") return ["test/clients/Suite.test.ts", "test/clients/Faults.test.ts"]
   return [...(existsSync(join(root, mirror)) ? [mirror] : []), ...laws, own]
 }
 
-/** Modules of pure packages whose laws are told of a served population. */
+/** Modules of pure packages whose laws are stated for a served population. */
 const throughCohorts: ReadonlySet<string> = new Set(["AnytimePruning", "Difference", "InstructionWeight"])
 
 const copyRepository = (to: string): void => {
