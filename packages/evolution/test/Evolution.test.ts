@@ -21,7 +21,7 @@ import {
 } from "@inspo/evolution"
 import { InstructionWeight, Population } from "@inspo/population"
 import { AnytimePruning, SuccessiveHalving } from "@inspo/successive-halving"
-import { Verification } from "@inspo/verification"
+import { Round, Verification } from "@inspo/verification"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 
@@ -239,6 +239,44 @@ describe("evolution", () => {
         }
         assert.deepEqual(other, one)
       })
+    )
+  })
+
+  it("offers an analysis the places that earlier rounds left", () => {
+    fc.assert(
+      fc.property(led, fc.integer({ min: 0, max: 3 }), (one, accepted) => {
+        const offered: Array<number> = []
+        const base = context(one, begin([member(0), member(1)]))
+        const verification: Verification.Strategy = {
+          ...Verification.rerunParent({ rounds: 9, fill: false }),
+          remaining: ({ places }) => {
+            offered.push(places)
+            return []
+          }
+        }
+        const verdict = { accepted: true, reason: "not-worse", score: 0, mean: 0, parentMean: 0, questions: 1 } as const
+        const candidate = { text: "candidate", rationale: "" }
+        const state: EvolutionState = {
+          ...begin([member(0), member(1)]),
+          due: "Judge",
+          evolution: {
+            step: 1,
+            round: 2,
+            parents: [seed],
+            verified: Array.from({ length: accepted }, () => ({
+              ...verdict,
+              wins: 0,
+              losses: 0,
+              candidate,
+              parent: seed
+            })),
+            stage: { _tag: "PairedTrial", parent: seed, candidates: [candidate], reflected: [], round: Round.begin(1) }
+          }
+        }
+        decide({ ...base, strategies: { ...base.strategies, verification } }, state)
+        assert.deepEqual(offered, [one.size - 1 - accepted])
+      }),
+      { numRuns: 50 }
     )
   })
 })
