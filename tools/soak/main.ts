@@ -100,7 +100,7 @@ const report = ({ kind }: Server, { faults, hostile, memory, milliseconds, reque
   return faults.size === 0 && grown <= growth
 }
 
-/** Nine tenths of the time for the server, the others for the clients; a last line sums the honest requests up. */
+/** Nine tenths of the time for the server, the others for the clients; a last line sums the honest rounds up. */
 const attacked = async (): Promise<boolean> => {
   const all = { honest: 0, failed: 0, p99: 0 }
   const told = (outcome: Outcome) => {
@@ -113,7 +113,7 @@ const attacked = async (): Promise<boolean> => {
   const server = await attackAll(cwd, 0.9 * milliseconds, told)
   const clients = await attackClients(0.1 * milliseconds, told)
   if (noPython !== null) process.stdout.write(`hostile answers to the client for Python: ${noPython}\n`)
-  process.stdout.write(`honest: ${all.honest} requests, ${all.failed} failed, largest p99 ${all.p99.toFixed(0)} ms\n`)
+  process.stdout.write(`honest: ${all.honest} rounds, ${all.failed} failed, largest p99 ${all.p99.toFixed(0)} ms\n`)
   return server && clients
 }
 
