@@ -8,8 +8,10 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 /** The documents that keep to plain words, as globs. A page is added when it is revised. */
 const covered = [
   "CHANGELOG.md",
+  "CONTRIBUTING.md",
   "apps/*/README.md",
   "clients/*/README.md",
+  "docs/{algorithm,compatibility,evidence,laws,paper}.md",
   "docs/dashboard/README.md",
   "examples/README.md",
   "packages/*/README.md",
