@@ -9,9 +9,12 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const covered = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
+  "README.md",
   "apps/*/README.md",
   "clients/*/README.md",
-  "docs/{algorithm,compatibility,evidence,laws,paper}.md",
+  "docs/{algorithm,compatibility,evidence,laws,paper,real-model}.md",
+  "docs/{connect-your-gpus,durability,optimizer,scale,security,trackers}.md",
+  "docs/how-to/*.md",
   "docs/dashboard/README.md",
   "examples/README.md",
   "packages/*/README.md",
