@@ -48,8 +48,8 @@ class TrainingRun:
         self.run = run
         self._patience = patience
         self._problem = ""
-        #: of the last call of a thread that got no leases: whether the next one would get none
-        self._unleased = threading.local()
+        #: by thread, of its last call that got no leases: whether the next one would get none; plain, since datasets pickle it
+        self._final: dict[int, bool] = {}
         #: whether the first cohort of this trainer is known, its last step, and the validations that were closed
         self._begun = False
         self._step = 0
@@ -178,7 +178,7 @@ class TrainingRun:
                 given = []
             if given and given[0].leased:
                 leases.extend(given)
-            elif self._unleased.final:
+            elif self._final.get(threading.get_ident(), False):
                 raise self._stopped(f"got no leases of {cohort}")
             else:
                 time.sleep(min(_PAUSE, left))
@@ -188,7 +188,7 @@ class TrainingRun:
         self._again = self._again or problem.kind == "waiting"
         self._problem = problem.message
         if problem.kind == "unleased":
-            self._unleased.final = problem.final
+            self._final[threading.get_ident()] = problem.final
 
     def _stopped(self, what: str) -> Stopped:
         why = f": {self._problem}" if self._problem else ""
