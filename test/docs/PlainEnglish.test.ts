@@ -7,15 +7,15 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 
 /** The documents that keep to plain words, as globs. A page is added when it is revised. */
 const covered = [
-  "CHANGELOG.md",
-  "CONTRIBUTING.md",
-  "README.md",
+  "*.md",
   "apps/*/README.md",
   "clients/*/README.md",
   "docs/{algorithm,compatibility,evidence,laws,paper,real-model}.md",
   "docs/{connect-your-gpus,durability,optimizer,scale,security,trackers}.md",
   "docs/how-to/*.md",
+  "docs/tutorial.md",
   "docs/dashboard/README.md",
+  "docs/explanation/*.md",
   "examples/README.md",
   "packages/*/README.md",
   "packages/engine-local/model/README.md",
