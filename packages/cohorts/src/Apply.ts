@@ -16,7 +16,7 @@ const { UnexpectedEvent } = Evolution
 /** The state of a population that was created and nothing else. */
 export const begin = ({ members, settings }: EventOf<"Created">): State => {
   const [seed] = members
-  const stats = statsOf(members, "creation")
+  const stats = newStats(members, "creation")
   return {
     settings,
     isFrozen: false,
@@ -298,7 +298,7 @@ const unseated = ({ incumbent, seed }: Learning, leaving: EventOf<"Pruned">["pru
     : incumbent
 
 /** Members of the creation are no newcomers. */
-const statsOf = (entering: ReadonlyArray<Instruction>, entry: Entry): Learning["stats"] =>
+const newStats = (entering: ReadonlyArray<Instruction>, entry: Entry): Learning["stats"] =>
   Object.fromEntries(
     entering.map(({ id }) => [id, { entry, isNewcomer: entry !== "creation", isPinned: false, tallies: {} }])
   )
@@ -308,7 +308,7 @@ const withStats = (learning: Learning, entering: ReadonlyArray<Instruction>, ent
   ...learning,
   stats: {
     ...learning.stats,
-    ...statsOf(
+    ...newStats(
       entering.filter(({ id }) => !Object.hasOwn(learning.stats, id)),
       entry
     )

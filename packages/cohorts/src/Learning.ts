@@ -1,8 +1,9 @@
 /** What a population has learned: the part of its state that a rewind brings back. Plain data of a bounded size. */
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 import { Content, contentOf, type Instruction, InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import { type Evolution, EvolutionState } from "@inspo/evolution/State"
+import * as Population from "@inspo/population/Population"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -68,9 +69,9 @@ export const statsOf = ({ stats }: Pick<Learning, "stats">, id: InstructionId): 
 
 /** The instruction of a living member. */
 export const instructionOf = ({ population }: Pick<Learning, "population">, id: InstructionId): Instruction => {
-  const member = population.members.find(({ instruction }) => instruction.id === id)
-  if (member === undefined) throw new Invariant.InvariantBroken({ missing: `the member ${id}` })
-  return member.instruction
+  const member = Population.find(population, id)
+  if (Option.isNone(member)) throw new Invariant.InvariantBroken({ missing: `the member ${id}` })
+  return member.value.instruction
 }
 
 /** What a living member says. */

@@ -13,7 +13,7 @@ import * as Invariant from "@inspo/domain/Invariant"
 import type { Member, Population, Weight } from "@inspo/population/Population"
 import * as Ranking from "@inspo/population/Ranking"
 import { eValue } from "@inspo/population/Superiority"
-import type { PruneReason, Pruned, Strategy } from "./SuccessiveHalving.ts"
+import { recordWith, type Strategy } from "./SuccessiveHalving.ts"
 
 /** `delta` is the risk of the whole life, above 0 and below 1; `parents` is N_parent, and no pruning goes below it. */
 export interface Options {
@@ -46,7 +46,7 @@ export const make = ({ delta, parents: least }: Options): Strategy => {
         .filter(({ doubt, id }) => doubt <= delta && !protectedIds.has(id))
       const pruned = worse
         .slice(0, Math.max(0, ranked.length - least))
-        .map(({ doubt, id }) => record(id, "worse", doubt))
+        .map(({ doubt, id }) => record(id, "worse", 1 - doubt))
       const leaving = new Set(pruned.map(({ id }) => id))
       const spared = worse.map(({ id }) => id).filter((id) => !leaving.has(id))
       return { pruned, kept: ranked.map(({ instruction }) => instruction.id).filter((id) => !leaving.has(id)), spared }
@@ -60,7 +60,7 @@ export const make = ({ delta, parents: least }: Options): Strategy => {
         .toReversed()
         .map((member) => {
           const risk = doubt(population, member)
-          return record(member.instruction.id, risk <= delta ? "worse" : "forced", risk)
+          return record(member.instruction.id, risk <= delta ? "worse" : "forced", 1 - risk)
         })
     }
   }
@@ -87,16 +87,6 @@ const shareOf = ({ pairs }: Population, a: Member, b: Member): number => {
 }
 
 const rank = Ranking.byTies.evidence
-
-const recordWith = (weights: ReadonlyArray<Weight>) => {
-  const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
-  return (id: Weight["id"], reason: PruneReason, doubt: number): Pruned => ({
-    id,
-    weight: Invariant.get(weightOf, id, "the weight"),
-    reason,
-    certainty: 1 - doubt
-  })
-}
 
 const where = "AnytimePruning"
 

@@ -179,6 +179,17 @@ export const confident = (options: ConfidentOptions): Strategy => {
   })
 }
 
+/** Records members that leave, each with the weight it was ranked by, and its certainty where a rule computes one. */
+export const recordWith = (weights: ReadonlyArray<Weight>) => {
+  const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
+  return (id: InstructionId, reason: PruneReason, certainty?: number): Pruned => ({
+    id,
+    weight: Invariant.get(weightOf, id, "weight"),
+    reason,
+    ...(certainty === undefined ? {} : { certainty })
+  })
+}
+
 interface Rule extends Identity {
   /** Who is ranked first among equals, unless the options say so. */
   readonly ties: Ranking.Ties
@@ -215,7 +226,7 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
       const record = recordWith(weights)
       return {
         kept: [...ranked.slice(0, size - quota).map((member) => member.instruction.id), ...spared],
-        pruned: dropped.map(({ member, verdict }) => record(member, rule.reason, verdict)),
+        pruned: dropped.map(({ member, verdict }) => record(member.instruction.id, rule.reason, verdict.certainty)),
         spared
       }
     },
@@ -234,7 +245,8 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
         .toReversed()
         .map((member) => {
           const verdict = rule.judge(member, population)
-          return record(member, verdict.leaves && rule.reason === "worse" ? "worse" : "forced", verdict)
+          const reason = verdict.leaves && rule.reason === "worse" ? "worse" : "forced"
+          return record(member.instruction.id, reason, verdict.certainty)
         })
     }
   }
@@ -243,13 +255,3 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
 const where = "SuccessiveHalving"
 
 const none: ReadonlySet<InstructionId> = new Set()
-
-const recordWith = (weights: ReadonlyArray<Weight>) => {
-  const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
-  return ({ instruction: { id } }: Member, reason: PruneReason, { certainty }: Verdict): Pruned => ({
-    id,
-    weight: Invariant.get(weightOf, id, "weight"),
-    reason,
-    ...(certainty === undefined ? {} : { certainty })
-  })
-}

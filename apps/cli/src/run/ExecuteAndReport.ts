@@ -1,14 +1,11 @@
 import { Degradation, type RunEvent } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
-import type { RunConfig } from "@inspo/config"
 import type { EngineProfile } from "@inspo/engine"
 import { Cause, Clock, Console, Effect, Ref } from "effect"
-import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
 import * as RunReport from "../report/RunReport.ts"
 import { encodeJson, summarize } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
-import type { Lost } from "../runDirectory/Lost.ts"
 import { nothing, readOutcome, writeOutcome } from "../runDirectory/Outcome.ts"
 import { appendTiming, timing, wallSeconds } from "../runDirectory/Timings.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
@@ -18,17 +15,13 @@ import * as Telemetry from "../tracking/Telemetry.ts"
 import type { Tracking } from "../tracking/Trackers.ts"
 import { baseline, isCompared } from "./Baseline.ts"
 import { programName } from "./ProgramName.ts"
-import { execute } from "./Execute.ts"
+import { execute, type ExecuteOptions } from "./Execute.ts"
 import { watch } from "./Watch.ts"
 
-export interface ExecuteAndReportOptions {
-  readonly directory: string
-  readonly mode: "create" | "open"
-  readonly config: RunConfig
-  readonly loaded: LoadedData
-  readonly code: string
-  readonly launchedAt: number
-  readonly lost: Lost | null
+export interface ExecuteAndReportOptions extends Pick<
+  ExecuteOptions,
+  "code" | "config" | "directory" | "launchedAt" | "loaded" | "lost" | "mode"
+> {
   readonly json: boolean
   readonly tracking: Tracking
   readonly reporter: Reporter

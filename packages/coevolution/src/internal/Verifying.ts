@@ -16,11 +16,12 @@ type Trial = EvolutionIn<"PairedTrial">
 /** What evolution needs to know of the verification of a run. */
 export const context = (setting: Setting, state: RunState): VerificationContext => {
   const { algorithm } = setting
-  const { evolution, step } = state
+  const { due, evolution, step } = state
   return {
     design: design(
       algorithm,
-      isIn(evolution, "PairedTrial") && !Schedule.reuses(algorithm)
+      // Drawn for an analysis alone: what else is due needs no questions, and `ask` draws its own.
+      due === "Judge" && isIn(evolution, "PairedTrial") && !Schedule.reuses(algorithm)
         ? questionsOf(setting, state, evolution).length
         : algorithm.verification.samples
     ),
