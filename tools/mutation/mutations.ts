@@ -642,7 +642,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a repeated reward replaces the first"
   ),
   rewarding(
-    'cohort.status === "settled" && archive',
+    'cohort.status === "complete" && archive',
     'cohort.status === "open" && archive',
     "a late reward is shown twice"
   ),
