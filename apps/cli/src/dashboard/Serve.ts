@@ -12,8 +12,9 @@ export interface ServeInput extends Address {
 
 /** Serves the dashboard until it is interrupted. One line tells where it is. */
 export const serve = Effect.fn("Dashboard.serve")(function* (input: ServeInput) {
-  const url = yield* start(input)
-  yield* Console.log(input.json ? JSON.stringify({ url }) : `Dashboard of ${input.directories.join(", ")} at ${url}`)
+  const directories = input.directories.length === 0 ? ["runs"] : input.directories
+  const url = yield* start({ ...input, directories })
+  yield* Console.log(input.json ? JSON.stringify({ url }) : `Dashboard of ${directories.join(", ")} at ${url}`)
   return yield* Effect.never
 }, Effect.scoped)
 
