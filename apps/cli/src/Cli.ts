@@ -1,6 +1,6 @@
 import * as PlainText from "@inspo/domain/PlainText"
 import { Cause, Console, Effect, Layer, Logger, PlatformError, Predicate } from "effect"
-import { CliError, CliOutput, Command, TerminalCapabilities } from "effect/cli"
+import { CliError, CliOutput, Command } from "effect/cli"
 import { bench } from "./commands/bench.ts"
 import { evaluate, score } from "./commands/compare.ts"
 import { data } from "./commands/data.ts"
@@ -28,13 +28,12 @@ export const inspo = Command.make("inspo").pipe(
 const presenter = Layer.effect(
   CliOutput.Presenter,
   Effect.gen(function* () {
-    const { columns } = yield* Reporter.make("normal")
-    const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+    const style = yield* Reporter.styleOf
     return {
       present: (event) => {
         switch (event._tag) {
           case "Help":
-            return Console.log(helpLines(event.helpDoc, { columns, canColor }).join("\n"))
+            return Console.log(helpLines(event.helpDoc, style).join("\n"))
           case "InvalidInvocation":
             return Effect.void
           case "Version":

@@ -2,6 +2,7 @@ import { Assets, Server } from "@inspo/dashboard"
 import { Console, Effect, FileSystem, Layer } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
+import * as Reporter from "../terminal/Reporter.ts"
 import * as Stored from "../serve/Stored.ts"
 import * as Catalog from "./Catalog.ts"
 
@@ -14,7 +15,7 @@ export interface ServeInput extends Address {
 export const serve = Effect.fn("Dashboard.serve")(function* (input: ServeInput) {
   const directories = input.directories.length === 0 ? ["runs"] : input.directories
   const url = yield* start({ ...input, directories })
-  yield* Console.log(input.json ? JSON.stringify({ url }) : `Dashboard of ${directories.join(", ")} at ${url}`)
+  yield* Reporter.print(input.json, { url }, () => [`Dashboard of ${directories.join(", ")} at ${url}`])
   return yield* Effect.never
 }, Effect.scoped)
 

@@ -1,5 +1,5 @@
 import { type DatasetError, SearchR1 } from "@inspo/datasets"
-import { Console, Effect, Ref, Result, Stream } from "effect"
+import { Effect, Ref, Result, Stream } from "effect"
 import { UsageError } from "../Failure.ts"
 import { paragraph } from "../terminal/Text.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -23,10 +23,8 @@ export const inspect = Effect.fn("Inspect.inspect")(function* ({ file, json }: I
   )
   const found = inspection(columns, questions)
   const unread = yield* Ref.get(malformed)
-  const reporter = yield* Reporter.make("normal")
-  yield* json
-    ? Console.log(JSON.stringify({ file, ...found, malformed: { rows: unread.rows, first: unread.first } }))
-    : reporter.lines(page(file, found, unread, reporter.columns))
+  const document = { file, ...found, malformed: { rows: unread.rows, first: unread.first } }
+  yield* Reporter.print(json, document, (columns) => page(file, found, unread, columns))
   if (unread.rows > 0)
     return yield* new UsageError({
       problem:

@@ -1,7 +1,9 @@
 import { styleText } from "node:util"
 import * as PlainText from "@inspo/domain/PlainText"
 import { type Piece, wordDiff } from "@inspo/dashboard/WordDiff"
-import { share, table } from "../terminal/Text.ts"
+import { percent } from "@inspo/dashboard/Format"
+import { interval, table } from "../terminal/Text.ts"
+import type { Style } from "../terminal/Reporter.ts"
 import type { Cell } from "./Summary.ts"
 
 /** A text and what it is called. */
@@ -33,12 +35,6 @@ export interface RunDifference {
     readonly from: Pick<Cell, "em" | "ci95" | "n">
     readonly to: Pick<Cell, "em" | "ci95" | "n">
   }>
-}
-
-/** How a terminal is written to. */
-export interface Style {
-  readonly columns: number
-  readonly canColor: boolean
 }
 
 export const compareTexts = (from: Named, to: Named): TextDifference => ({
@@ -116,8 +112,8 @@ export const runLines = (difference: RunDifference, style: Style): ReadonlyArray
             [`held-out ${difference.measure}`, "from", "to", "95 % intervals"],
             ...results.map((row) => [
               `${row.policy} training, ${row.instruction}`,
-              share(row.from.em),
-              share(row.to.em),
+              percent(row.from.em),
+              percent(row.to.em),
               `${interval(row.from.ci95)} ${interval(row.to.ci95)}`
             ])
           ])
@@ -189,5 +185,3 @@ const fill = (all: ReadonlyArray<Word>, columns: number, indent: string): Readon
 }
 
 const shown = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value))
-
-const interval = ([low, high]: readonly [number, number]): string => `[${share(low)}, ${share(high)}]`

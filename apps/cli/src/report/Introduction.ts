@@ -1,8 +1,9 @@
 import type { RunConfig } from "@inspo/config"
 import type { EngineProfile } from "@inspo/engine"
+import { count } from "@inspo/dashboard/Format"
 import type { LoadedData } from "../config/Data.ts"
 import { plannedByPurpose } from "../terminal/Progress.ts"
-import { count, wrap } from "../terminal/Text.ts"
+import { wrap } from "../terminal/Text.ts"
 
 /** What a run is about to do: model, world, schedule and the number of rollouts. */
 export const introduction = (
