@@ -1,6 +1,6 @@
 import type { Forecast } from "@inspo/coevolution/Plan"
 import type { RunConfig } from "@inspo/config"
-import { count } from "@inspo/dashboard/Format"
+import { count, percent } from "@inspo/dashboard/Format"
 import type { Check } from "../preflight/Check.ts"
 import { paragraph, table, wrap } from "../terminal/Text.ts"
 
@@ -48,7 +48,7 @@ export const planLines = (
     ),
     "",
     ...wrap(
-      `Weights are known to ± ${forecast.weightHalfWidth.toFixed(3)} (95 %) after ${config.population.window} steps of ` +
+      `Values are known to ± ${percent(forecast.valueHalfWidth)} (95 %) after ${config.population.window} steps of ` +
         `${config.population.size} instructions that share the batch, if a group's mean varies as much as it can (1/4).`,
       columns
     ),

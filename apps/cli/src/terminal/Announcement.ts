@@ -29,7 +29,7 @@ export const announce = (
         ? []
         : [
             ...wrap(
-              `step ${event.step}: pruned ${event.pruned.map(({ id, weight }) => `${id} (${percent(weight)})`).join(", ")}; ` +
+              `step ${event.step}: pruned ${event.pruned.map(({ id, value }) => `${id} (${percent(value)})`).join(", ")}; ` +
                 `${event.kept.length} left`,
               columns
             ),
@@ -37,7 +37,7 @@ export const announce = (
               ? []
               : textOf(
                   leader.best,
-                  leader.weight === null ? "leads, not drawn lately" : `leads with weight ${percent(leader.weight)}`,
+                  leader.value === null ? "leads, not drawn lately" : `leads with value ${percent(leader.value)}`,
                   columns
                 ))
           ]
