@@ -5,6 +5,7 @@ import type { Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 import * as CandidateLint from "@inspo/reflection/CandidateLint"
 import type { ProposerFailure } from "@inspo/reflection/Proposer"
+import { meanOf } from "@inspo/statistics/Bootstrap"
 import { Array as Arr, Schema } from "effect"
 import { percent } from "@inspo/dashboard/Format"
 import type { Leader } from "./Progress.ts"
@@ -66,7 +67,7 @@ export const announce = (
       ]
     case "Validated":
       return wrap(
-        `step ${event.step}: ${percent(mean(event.groups.flatMap(({ rewards }) => rewards)))} on ${event.groups.length} ` +
+        `step ${event.step}: ${percent(meanOf(event.groups.flatMap(({ rewards }) => rewards)))} on ${event.groups.length} ` +
           `validation questions with ${event.instruction}`,
         columns
       )
@@ -108,9 +109,6 @@ export const announceAll = (events: ReadonlyArray<RunEvent>, columns: number): R
     return lines
   })
 }
-
-const mean = (values: ReadonlyArray<number>): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 
 const textOf = (instruction: Instruction.Instruction, why: string, columns: number): ReadonlyArray<string> => [
   `  ${instruction.id} ${why}:`,
