@@ -35,7 +35,7 @@ export const resume = Command.make(
       trust,
       handler(
         () => import("../run/Branch.ts"),
-        ({ goOn }) => goOn(input)
+        ({ continueRun }) => continueRun(input)
       )
     )
 ).pipe(
