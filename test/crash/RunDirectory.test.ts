@@ -184,7 +184,7 @@ describe("a damaged journal", { timeout: 120_000, tags: "runs" }, () => {
     database.prepare("UPDATE events SET payload = '{}' WHERE sequence = ?").run(place)
     const problem = await run(Effect.flip(show({ directory: damaged, json: true })))
     assert.include(problem.message, `event ${place}`)
-    assert.include(remedy(problem.message), "inspo resume DIR --at STEP --out NEW")
+    assert.include(remedy(problem), "inspo resume DIR --at STEP --out NEW")
     const fromIt = (step: number, out: string) => fork({ directory: damaged, at: step, set: [], out: at(out) })
     await run(fromIt(3, "rescued"))
     assert.include((await run(Effect.flip(fromIt(4, "lost")))).message, `event ${place}`)

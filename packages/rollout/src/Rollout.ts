@@ -101,7 +101,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
     episodes: ReadonlyArray<Episode>,
     { onFinished = () => Effect.void }: CollectOptions<E> = {}
   ) {
-    if (refusal !== null) return yield* new RolloutError({ reason: refusal })
+    if (refusal !== null) return yield* refusal
     const finished = yield* Queue.unbounded<Scoring.FinishedEpisode, Cause.Done>()
     const isStopping = yield* Ref.make(false)
     const held: Array<Scoring.FinishedEpisode> = []
@@ -142,14 +142,21 @@ const refused = (
   envelope: number,
   callable: ReadonlyArray<string>,
   known: ReadonlyArray<string>
-): string | null => {
+): RolloutError | null => {
   if (maxObservationTokens < envelope)
-    return (
-      `maxObservationTokens is ${maxObservationTokens}, but an observation takes ${envelope} tokens ` +
-      `before it shows anything; raise it above that`
-    )
+    return new RolloutError({
+      field: "maxObservationTokens",
+      value: String(maxObservationTokens),
+      expected: `at least ${envelope}, the tokens of an observation that shows nothing`,
+      remedy: "raise it"
+    })
   const unknown = callable.find((name) => !known.includes(name) || !Tool.isName(name))
   return unknown === undefined
     ? null
-    : `tools holds ${JSON.stringify(unknown)}, expected some of ${known.join(", ")}; leave it out or add a tool of that name`
+    : new RolloutError({
+        field: "an entry of tools",
+        value: JSON.stringify(unknown),
+        expected: `one of ${known.join(", ")}`,
+        remedy: "leave it out or add a tool of that name"
+      })
 }

@@ -41,9 +41,9 @@ export const rescore = Effect.fnUntraced(function* (
     if (scored.length !== response.length)
       return Effect.fail(
         new RolloutError({
-          reason:
-            `the engine scored ${scored.length} of the ${response.length} tokens of ${one.episode.id}; ` +
-            "expected a log-probability for each"
+          field: `the engine's number of log-probabilities of ${one.episode.id}`,
+          value: String(scored.length),
+          expected: `${response.length}, one for each token`
         })
       )
     const logprobs = Array.zipWith(mask, scored, (isAction, logprob) => (isAction === 1 ? logprob : 0))

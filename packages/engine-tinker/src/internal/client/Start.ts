@@ -3,7 +3,7 @@ import { Duration, Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import type { ProfileName } from "../../Profile.ts"
 import * as Connection from "./Connection.ts"
-import type { RequestFailure } from "./RequestFailure.ts"
+import { isNotFinite, type RequestFailure } from "./RequestFailure.ts"
 import * as Server from "./Server.ts"
 
 /** Where the server is, and what it is where it does not tell. */
@@ -93,7 +93,12 @@ export const make = Effect.fnUntraced(function* (
       (error) =>
         error._tag === "EngineError"
           ? error
-          : new EngineError({ operation, reason: `${url} (${profile.name}): ${error.message}${hint}`, cause: error })
+          : new EngineError({
+              operation,
+              ...(isNotFinite(error) ? { kind: "not-finite" as const } : {}),
+              reason: `${url} (${profile.name}): ${error.message}${hint}`,
+              cause: error
+            })
   }
 })
 
