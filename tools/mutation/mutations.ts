@@ -585,8 +585,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     "updates run in another order"
   ),
   requestQueue("next.sequence > expected", "next.sequence < expected", "a missing update is not waited for"),
-  patientClient(" || wait > left", "", "a server may ask for a pause beyond all patience"),
-  patientClient("Math.max(pause, ", "Math.max(0, ", "Retry-After is not heard"),
+  patientClient(
+    "now - began + Duration.toMillis(duration) <= patience",
+    "now - began <= patience",
+    "a server may ask for a pause beyond all patience"
+  ),
+  patientClient("Duration.max(pause, ", "Duration.max(Duration.zero, ", "Retry-After is ignored"),
   guard('name === "localhost" ||', 'name.startsWith("localhost") ||', "a name that begins like ours is ours"),
   bookkeeping(
     "Ledger.summarize(yield* journal.ledger).total",
