@@ -36,7 +36,7 @@ const proposed = of("CandidatesProposed")
 const refilled = of("PopulationRefilled")
 const spent = of(null)
 
-/** The metrics by name. A labelled one is reported as `name/label`, such as `inspo/weight/i3`. */
+/** The metrics by name. A labelled one is reported as `name/label`, such as `inspo/value/i3`. */
 export const catalogue = {
   "reward/mean": rollouts("reward", "Mean training reward over the trajectories of the step", {
     verl: "critic/score/mean"
@@ -64,7 +64,7 @@ export const catalogue = {
   "tokens/train": trained("tokens", "Tokens of training rollouts since the run began"),
   "tokens/verification": trained("tokens", "Tokens of verification rollouts since the run began"),
   "inspo/population": trained("instructions", "Instructions alive"),
-  "inspo/weight": trained("reward", "Weight of a living instruction (Eq. 6)", { label: "instruction" }),
+  "inspo/value": trained("reward", "Value of a living instruction (Eq. 6)", { label: "instruction" }),
   "inspo/prob": planned("share", "Probability with which the sampler draws an instruction (Eq. 4)", {
     label: "instruction"
   }),
