@@ -1,4 +1,5 @@
 import { EngineError, type EngineProfile } from "@inspo/engine"
+import { profileOf as profileFrom } from "@inspo/engine/Wire"
 import { Duration, Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import type { ProfileName } from "../../Profile.ts"
@@ -105,16 +106,13 @@ export const make = Effect.fnUntraced(function* (
 export const profileOf = ({ concurrency, contextLength, server: { facts, model, profile } }: Start): EngineProfile => ({
   name: `tinker/${profile.name}`,
   model,
-  parameters: facts?.parameters ?? 0,
+  ...profileFrom(facts, `${profile.name}:${model}`),
   contextLength,
   concurrency,
   lanes: 16,
-  stopTexts: facts?.single_token_stops === true ? "single-token" : "any",
   klInLoss: false,
   scoresReference: profile.reference !== "none",
-  removesCheckpoints: profile.removes,
-  deterministic: facts?.deterministic ?? false,
-  fingerprint: facts?.fingerprint ?? `${profile.name}:${model}`
+  removesCheckpoints: profile.removes
 })
 
 const ownNames: Server.OptionNames = {
