@@ -1,7 +1,7 @@
 /** What stands of served populations, told in a terminal. */
 import { duration, plural } from "@inspo/dashboard/Format"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
-import { none, storiesOf, type Story, tell } from "@inspo/dashboard/served/Stories"
+import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import type { Population } from "@inspo/serve"
 import * as Reading from "@inspo/serve/Reading"
 import { Console, Effect } from "effect"
@@ -67,8 +67,8 @@ const figure = (value: number | null): string => (value === null ? "-" : value.t
 /** Tells which instruction came from which, what differs between them, and why each left that did. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
-  const told = log.reduce((stories, { at, event }) => tell(stories, event, Reading.isoTime(at)), none)
-  const stories = storiesOf(told)
+  const told = log.reduce((before, { at, event }) => append(before, event, Reading.isoTime(at)), empty)
+  const stories = membersOf(told)
   if (json)
     return yield* Console.log(
       JSON.stringify({ directory: place.directory, name: place.name, instructions: [...stories.values()] })
@@ -79,7 +79,7 @@ export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json
 })
 
 const lineageLines = (
-  stories: ReadonlyMap<string, Story>,
+  stories: ReadonlyMap<string, MemberHistory>,
   incumbent: string | null,
   style: Style
 ): ReadonlyArray<string> =>
@@ -94,14 +94,14 @@ const lineageLines = (
     ]
   })
 
-const fate = ({ bornAfter, entered, left, parent, trial }: Story): string =>
+const fate = ({ bornAfter, entered, left, parent, trial }: MemberHistory): string =>
   [
     `${entered}${parent === null ? "" : ` from ${parent}`}${bornAfter === 0 ? "" : ` after ${bornAfter} cohorts`}`,
     ...(trial === null ? [] : [`trial: ${trial}`]),
     ...(left === null ? [] : [`left after ${left.after} cohorts: ${left.why}`])
   ].join("; ")
 
-const said = ({ content }: Story): string =>
+const said = ({ content }: MemberHistory): string =>
   typeof content === "string"
     ? content
     : Object.entries(content)
