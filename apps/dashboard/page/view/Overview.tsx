@@ -326,9 +326,9 @@ const BestInstruction = ({ overview, run }: { readonly overview: OverviewView; r
     >
       <p className="muted small">
         generation {best.generation}
-        {best.weight === null
+        {best.value === null
           ? " · no rewards in recent steps"
-          : ` · mean reward in recent steps ${percent(best.weight)}`}
+          : ` · mean reward in recent steps ${percent(best.value)}`}
         {best.id === seed.id ? " · identical to the seed" : " · differences from the seed are marked"}
       </p>
       <Diff from={seed.text} to={best.text} />

@@ -3,7 +3,7 @@ import { count, percent } from "../../src/Format.ts"
 import type { LifeView } from "../../src/view/PopulationView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { ProbabilityChart } from "../chart/ProbabilityChart.tsx"
-import { WeightLines } from "../chart/WeightLines.tsx"
+import { ValueLines } from "../chart/ValueLines.tsx"
 import { makeQuery } from "../Client.ts"
 import { instructionStyle } from "../Colour.ts"
 import { versionOf } from "../LiveRuns.ts"
@@ -25,7 +25,7 @@ export const Population = ({ run }: { readonly run: RunView }) => {
     <>
       <h1 className="hidden">Population of {run.name}</h1>
       {data.steps.length === 0 ? (
-        <Empty title="No step yet">Probabilities and weights appear after the first policy update.</Empty>
+        <Empty title="No step yet">Probabilities and values appear after the first policy update.</Empty>
       ) : (
         <div className="columns">
           <Card>
@@ -33,7 +33,7 @@ export const Population = ({ run }: { readonly run: RunView }) => {
             <MarkLegend />
           </Card>
           <Card>
-            <WeightLines population={data} picked={picked} onPick={setPicked} />
+            <ValueLines population={data} picked={picked} onPick={setPicked} />
           </Card>
         </div>
       )}
@@ -72,7 +72,7 @@ const columns = (run: RunView, evolutions: ReadonlyArray<number>): ReadonlyArray
   ],
   ["Groups", "num wide-only", ({ groups }) => count(groups)],
   ["Mean reward", "num", ({ mean }) => percent(mean)],
-  ["Last weight", "num wide-only", ({ weights }) => percent(weights.findLast((value) => value !== null))],
+  ["Last value", "num wide-only", ({ values }) => percent(values.findLast((value) => value !== null))],
   [
     "Status",
     "",

@@ -4,8 +4,8 @@ import { ticks } from "../../src/Axis.ts"
 import { instructionStyle } from "../Colour.ts"
 import { StepChart } from "./StepChart.tsx"
 
-/** The weight of every instruction while it was in the population. */
-export const WeightLines = ({
+/** The value of every instruction while it was in the population. */
+export const ValueLines = ({
   onPick,
   picked,
   population: { lives, steps }
@@ -15,28 +15,28 @@ export const WeightLines = ({
   readonly onPick: (id: string | null) => void
 }) => {
   const highest = useMemo(
-    () => Math.max(0.1, ...lives.flatMap(({ weights }) => weights.filter((weight) => weight !== null))),
+    () => Math.max(0.1, ...lives.flatMap(({ values }) => values.filter((value) => value !== null))),
     [lives]
   )
   const most = Math.min(1, Math.ceil(highest * 10) / 10)
   return (
     <StepChart
-      caption={<span className="chart-title">Weight: mean reward over the window</span>}
-      label={`Weights of ${lives.length} instructions over ${steps.length} steps; the table below has the last weight of each`}
+      caption={<span className="chart-title">Value: mean reward over the window</span>}
+      label={`Values of ${lives.length} instructions over ${steps.length} steps; the table below has the last value of each`}
       steps={steps}
       levels={ticks(0, most)}
       most={most}
     >
       {({ x, y }) =>
-        lives.map(({ from, id, weights }) => {
-          const points = weights.flatMap((weight, offset) =>
-            weight === null ? [] : [{ x: x(from + offset), y: y(weight) }]
+        lives.map(({ from, id, values }) => {
+          const points = values.flatMap((value, offset) =>
+            value === null ? [] : [{ x: x(from + offset), y: y(value) }]
           )
           const [only] = points
           return (
             <g
               key={id}
-              className={`weight ink ${picked === null ? "" : picked === id ? "picked" : "dimmed"}`}
+              className={`value-line ink ${picked === null ? "" : picked === id ? "picked" : "dimmed"}`}
               style={instructionStyle(id)}
               onPointerEnter={() => onPick(id)}
               onPointerLeave={() => onPick(null)}
