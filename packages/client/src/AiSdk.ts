@@ -156,7 +156,7 @@ const failuresOf = (inspo: Inspo) => {
       report()
     }
     const end = inspo.onFlush(settle)
-    const timer = setTimeout(settle, patience)
+    const timer = setTimeout(settle, answerTimeout)
     // The timer does not keep the process alive. Outside of Node a timer is a number.
     if (typeof timer === "object") timer.unref()
     waiting.set(id, () => {
@@ -175,7 +175,7 @@ const mayContinue = (error: unknown): boolean => {
 }
 
 /** Milliseconds: longer than the AI SDK waits before it retries a call. */
-const patience = 90_000
+const answerTimeout = 90_000
 
 /** A stream whose last part `finish` changes; `failed` is called if the stream fails or is cancelled. */
 const watched = <P extends Part>(

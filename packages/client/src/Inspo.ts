@@ -80,7 +80,7 @@ export interface LeaseOptions extends CallOptions {
    * questions. The leases of trials follow the others; their keys start with the key of their question and `#`. They replace some
    * requests, which get no lease.
    */
-  readonly whole?: boolean
+  readonly fullBatch?: boolean
 }
 
 /** An instruction to use outside training; `id` is null for the fallback, `fresh` is false if no server returned it just now. */
@@ -145,12 +145,12 @@ export class Inspo {
 
   /**
    * Leases instructions for up to 1,024 units of work in one request, in their order: for all of them, or for none. While candidates
-   * are tried, a `whole` cohort may get other leases: match them by their keys.
+   * are tried, a `fullBatch` cohort may get other leases: match them by their keys.
    */
   async leases(
     population: string,
     requests: ReadonlyArray<LeaseRequest>,
-    { cohort, fallback, phase, policyVersion, timeout = this.#options.timeout, whole }: LeaseOptions = {}
+    { cohort, fallback, phase, policyVersion, timeout = this.#options.timeout, fullBatch }: LeaseOptions = {}
   ): Promise<ReadonlyArray<Lease>> {
     const own = this.#of(population)
     check(requests.length > 0 && requests.length <= 1024, "requests", requests.length, "1 to 1,024")
@@ -176,9 +176,9 @@ export class Inspo {
     const asking = this.#call(
       own,
       "leases",
-      JSON.stringify({ cohort, phase, policyVersion, whole, requests: keyed }),
+      JSON.stringify({ cohort, phase, policyVersion, fullBatch, requests: keyed }),
       // Trials replace some requests.
-      Wire.leases(keyed, whole),
+      Wire.leases(keyed, fullBatch),
       timeout,
       // If another server responded to the same request, it returned these leases.
       async (answer) => isUsable(await asking) || giveBack(answer),
@@ -268,7 +268,7 @@ export class Inspo {
   }
 
   /** Waits until everything queued is acknowledged, at most for the timeout (30 s by default); resolves to how much is not. */
-  async flush({ timeout = patience }: { readonly timeout?: number } = {}): Promise<number> {
+  async flush({ timeout = defaultTimeout }: { readonly timeout?: number } = {}): Promise<number> {
     for (const queue of this.#flushing) queue()
     const all = [...this.#populations.values()].map(async ({ fetching, outbox }) => {
       outbox.wake()
@@ -356,7 +356,7 @@ export class Inspo {
 
   async #control<A>(
     population: string,
-    timeout: number = patience,
+    timeout: number = defaultTimeout,
     kind: "close" | "rewind",
     body: object,
     is: (answer: unknown) => answer is A
@@ -413,7 +413,7 @@ interface Instead {
 }
 
 /** The default timeout of close, rewind and flush, in milliseconds. */
-const patience = 30_000
+const defaultTimeout = 30_000
 
 const zeros = { accepted: 0, duplicate: 0, late: 0, superseded: 0, unknown: 0, refused: 0, dropped: 0 }
 

@@ -46,9 +46,9 @@ export interface Asked {
   readonly n: number
 }
 
-/** The leases of the requests, in their order except for a `whole` cohort, followed by the leases of trials. */
+/** The leases of the requests, in their order except for a `fullBatch` cohort, followed by the leases of trials. */
 export const leases =
-  (asked: ReadonlyArray<Asked>, whole: boolean | undefined) =>
+  (asked: ReadonlyArray<Asked>, fullBatch: boolean | undefined) =>
   (body: unknown): LeasesAnswer | undefined => {
     const { cohort, incumbent, leases, trials } = fields(body)
     if (!isText(cohort) || !Array.isArray(leases)) return undefined
@@ -75,7 +75,7 @@ export const leases =
           }
         : undefined
     })
-    return given !== undefined && (whole || asked.every(({ key }, index) => key === given[index]?.key))
+    return given !== undefined && (fullBatch || asked.every(({ key }, index) => key === given[index]?.key))
       ? { cohort, incumbent: isText(incumbent) ? incumbent : null, leases: given }
       : undefined
   }

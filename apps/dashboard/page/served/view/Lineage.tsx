@@ -91,7 +91,7 @@ const Facts = ({
           <span className="muted">{intervalOf(member.estimate)}</span>
         </Fact>
         <Fact name="Rewards">
-          {count(member.estimate.samples)}, {percent(member.estimate.silent)} missing
+          {count(member.estimate.samples)}, {percent(member.estimate.missing)} missing
         </Fact>
         <Fact name="Share">{percent(member.probability)}</Fact>
         {Object.entries(member.strata).length > 1 &&

@@ -70,13 +70,13 @@ const memberColumns = ({ incumbent, name, settings: { rewardRange } }: Populatio
       <>
         <MeanReward estimate={estimate} range={rewardRange} tone={id === incumbent ? "accent" : "plain"} />
         <div className="narrow-only muted small">
-          {plural(estimate.samples, "reward")}, {percent(estimate.silent)} missing
+          {plural(estimate.samples, "reward")}, {percent(estimate.missing)} missing
         </div>
       </>
     )
   ],
   ["Rewards", "num wide-only", ({ estimate }) => count(estimate.samples)],
-  ["Missing", "num wide-only", ({ estimate }) => percent(estimate.silent)]
+  ["Missing", "num wide-only", ({ estimate }) => percent(estimate.missing)]
 ]
 
 /** A proposed instruction beside its parent, with the buttons that approve and reject it. */
