@@ -99,6 +99,6 @@ describe.skipIf(Foreign.problem !== null)(`verifiers (${Foreign.problem ?? "its 
       '"policy")\ntasks': '"printed")\ntasks'
     }
     const told = await (await Programs.startPrinted("LeasedTasks(itertools", replaced, cwd)).ended()
-    assert.include(told, "{'cohort': 2, 'out': 0, 'given_up': 0}")
+    assert.include(told, "{'cohort': 2, 'open': 0, 'expired': 0}")
   })
 })
