@@ -1,4 +1,4 @@
-"""Groups that come back in part, in vain, late and never, and groups of one task: cancelled.py URL POPULATION. Prints what checkpoints hold."""
+"""Groups that return in part, failed, late or never, and groups of one task: cancelled.py URL POPULATION. Prints what checkpoints hold."""
 
 import itertools
 import json
