@@ -46,23 +46,25 @@ const improved = (candidates: ReadonlyArray<string>) =>
   )
 
 describe("improve a prompt", () => {
-  it.live("picks the candidate that scores higher on unseen questions, and never verifies one that contains an answer", () =>
-    Effect.gen(function* () {
-      const improvement = yield* improved([useless, helpful, leaking])
-      assert.strictEqual(improvement.prompt, helpful)
-      assert.strictEqual(improvement.critique, "It wraps the name in a sentence.")
-      assert.deepStrictEqual(
-        improvement.candidates.map(({ text, verdict }) => [text, verdict.mean]),
-        [
-          [useless, 0],
-          [helpful, 1]
-        ]
-      )
-      assert.include(
-        improvement.rejected.map(({ reason }) => reason),
-        "answer-leaked"
-      )
-    })
+  it.live(
+    "picks the candidate that scores higher on unseen questions, and never verifies one that contains an answer",
+    () =>
+      Effect.gen(function* () {
+        const improvement = yield* improved([useless, helpful, leaking])
+        assert.strictEqual(improvement.prompt, helpful)
+        assert.strictEqual(improvement.critique, "It wraps the name in a sentence.")
+        assert.deepStrictEqual(
+          improvement.candidates.map(({ text, verdict }) => [text, verdict.mean]),
+          [
+            [useless, 0],
+            [helpful, 1]
+          ]
+        )
+        assert.include(
+          improvement.rejected.map(({ reason }) => reason),
+          "answer-leaked"
+        )
+      })
   )
 
   it.live("keeps the prompt when no candidate does better", () =>

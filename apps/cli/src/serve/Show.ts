@@ -48,7 +48,7 @@ const standing = (
   ...paragraph(`Next: ${next}.`, "", columns),
   "",
   ...table([
-    ["instruction", "standing", "share", "mean", "low", "high", "rewards", "silent"],
+    ["instruction", "standing", "share", "mean", "low", "high", "rewards", "missing"],
     ...members.map(({ estimate, id, probability, standing }) => [
       id,
       standing,
@@ -57,7 +57,7 @@ const standing = (
       figure(estimate.low),
       figure(estimate.high),
       count(estimate.samples),
-      estimate.silent.toFixed(3)
+      estimate.missing.toFixed(3)
     ])
   ])
 ]

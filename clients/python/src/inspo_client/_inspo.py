@@ -183,12 +183,12 @@ class Inspo:
         cohort: str | None = None,
         phase: str | None = None,
         policy_version: str | None = None,
-        whole: bool | None = None,
+        full_batch: bool | None = None,
         fallback: Wording | None = None,
         timeout: float | None = None,
     ) -> list[Lease]:
         """
-        Leases for up to 1,024 units of work in one request, in order: either all are leased, or none. `whole`: these are all
+        Leases for up to 1,024 units of work in one request, in order: either all are leased, or none. `full_batch`: these are all
         requests of the cohort; they are assigned together, as in a step of a run, and candidates are verified on their
         questions. Verification leases come last, each with the key of its question before `#`. They replace some requests,
         which get no lease.
@@ -200,7 +200,7 @@ class Inspo:
             if request.n < 1:
                 raise ValueError(f"n is {request.n}; expected at least 1")
         keyed = [replace(request, key=request.key or str(uuid.uuid4())) for request in requests]
-        body = given(cohort=cohort, phase=phase, policyVersion=policy_version, whole=whole)
+        body = given(cohort=cohort, phase=phase, policyVersion=policy_version, fullBatch=full_batch)
         body["requests"] = [to_wire(request) for request in keyed]
 
         def abandon(answer: LeasesAnswer) -> None:
@@ -217,7 +217,7 @@ class Inspo:
         result = self._call(
             population,
             Request("POST", f"{path}/leases", json.dumps(body), len(keyed)),
-            lambda answer: _wire.leases([(str(one.key), one.n) for one in keyed], bool(whole), answer),
+            lambda answer: _wire.leases([(str(one.key), one.n) for one in keyed], bool(full_batch), answer),
             timeout,
             late,
         )

@@ -20,7 +20,7 @@ from . import _wire
 
 A = TypeVar("A")
 
-#: Maximum size of an answer in bytes: a base, plus a size per instruction, up to a limit. No timeout interrupts parsing, so the size
+#: Maximum size of an answer in bytes: a base, plus a size per instruction, up to a timeout. No timeout interrupts parsing, so the size
 #: has to bound its duration.
 _MAX_SIZE, _PER_INSTRUCTION, _LIMIT = 2**21, 2**16, 2**24
 #: Maximum number of concurrent requests, each in its own thread.
@@ -104,9 +104,9 @@ class Transport:
                 return last
         return last
 
-    def _attempt(self, url: SplitResult, request: Request, read: Read[A], limit: float) -> Result[A]:
+    def _attempt(self, url: SplitResult, request: Request, read: Read[A], timeout: float) -> Result[A]:
         try:
-            status, retry_after, body = self._exchange(url, request, limit)
+            status, retry_after, body = self._exchange(url, request, timeout)
             answer = _parse(body)
             value = read(answer) if 200 <= status < 300 else None
             if value is not None:
@@ -123,23 +123,23 @@ class Transport:
         finally:
             self._unanswered.release()
 
-    def _exchange(self, url: SplitResult, request: Request, limit: float) -> tuple[int, str, bytes]:
+    def _exchange(self, url: SplitResult, request: Request, timeout: float) -> tuple[int, str, bytes]:
         try:
-            return self._send(self._connection(url, limit), url, request, limit)
+            return self._send(self._connection(url, timeout), url, request, timeout)
         except ConnectionRefusedError:
             raise
         except (ConnectionError, http.client.HTTPException):
             # The server may have closed an idle connection.
             self.repeated += 1
-            return self._send(self._connect(url, limit), url, request, limit)
+            return self._send(self._connect(url, timeout), url, request, timeout)
 
     def _send(
-        self, connection: http.client.HTTPConnection, url: SplitResult, request: Request, limit: float
+        self, connection: http.client.HTTPConnection, url: SplitResult, request: Request, timeout: float
     ) -> tuple[int, str, bytes]:
-        end = time.monotonic() + limit
+        end = time.monotonic() + timeout
         try:
             if connection.sock is not None:
-                connection.sock.settimeout(limit)
+                connection.sock.settimeout(timeout)
             connection.response_class = partial(_Response, end=end)  # type: ignore[assignment]
             body = None if request.body is None else request.body.encode()
             connection.request(request.method, url.path + request.path, body, self._headers)
@@ -164,16 +164,16 @@ class Transport:
                 connection.close()
         return response.status, response.headers.get("retry-after", ""), b"".join(parts)
 
-    def _connection(self, url: SplitResult, limit: float) -> http.client.HTTPConnection:
+    def _connection(self, url: SplitResult, timeout: float) -> http.client.HTTPConnection:
         with self._lock:
             kept = self._idle[url].pop() if self._idle[url] else None
-        return kept or self._connect(url, limit)
+        return kept or self._connect(url, timeout)
 
-    def _connect(self, url: SplitResult, limit: float) -> http.client.HTTPConnection:
+    def _connect(self, url: SplitResult, timeout: float) -> http.client.HTTPConnection:
         if url.scheme == "https":
             tls = self._tls or ssl.create_default_context()
-            return http.client.HTTPSConnection(url.hostname or "", url.port, timeout=limit, context=tls)
-        return http.client.HTTPConnection(url.hostname or "", url.port, timeout=limit)
+            return http.client.HTTPSConnection(url.hostname or "", url.port, timeout=timeout, context=tls)
+        return http.client.HTTPConnection(url.hostname or "", url.port, timeout=timeout)
 
 
 class _Response(http.client.HTTPResponse):

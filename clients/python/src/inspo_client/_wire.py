@@ -72,9 +72,9 @@ class RewardsAnswer:
     cohort: CohortState | None
 
 
-def leases(asked: Sequence[tuple[str, int]], whole: bool, body: object) -> LeasesAnswer | None:
+def leases(asked: Sequence[tuple[str, int]], full_batch: bool, body: object) -> LeasesAnswer | None:
     """
-    The leases of the requested keys with their numbers of samples, in order unless they are of a whole cohort, then those that verify
+    The leases of the requested keys with their numbers of samples, in order unless they are of a full batch, then those that verify
     candidates.
     """
     if not isinstance(body, dict) or not _is_text(cohort := body.get("cohort")):
@@ -89,7 +89,7 @@ def leases(asked: Sequence[tuple[str, int]], whole: bool, body: object) -> Lease
         if lease is None:
             return None
         read.append(lease)
-    if not whole and [one.key for one in read[: len(asked)]] != [key for key, _ in asked]:
+    if not full_batch and [one.key for one in read[: len(asked)]] != [key for key, _ in asked]:
         return None
     incumbent = body.get("incumbent")
     return LeasesAnswer(str(cohort), str(incumbent) if _is_text(incumbent) else None, read)

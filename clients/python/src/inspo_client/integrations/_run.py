@@ -35,7 +35,7 @@ class TrainingRun:
     """
     The cohorts of one training run in a population of the profile `trainer`: `train/0`, `train/1`, …, one per batch of prompts
     sampled at once. Unlike an agent, a trainer cannot continue without the server: samples of one group would have different
-    instructions, or rewards would be lost. So each method waits up to `timeout` seconds, then raises Stopped; it raises at once if
+    instructions, or rewards would be lost. So each method waits up to `retry_budget` seconds, then raises Stopped; it raises at once if
     a retry would be refused again. Resume the trainer from its checkpoint then. Thread-safe; each rank creates its own.
     """
 
@@ -46,7 +46,7 @@ class TrainingRun:
         *,
         run: str = "train",
         api_key: str | None = None,
-        timeout: float = 60.0,
+        retry_budget: float = 60.0,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """
@@ -57,7 +57,7 @@ class TrainingRun:
             raise ValueError(f"run is {run!r}; expected letters, digits, `.`, `_` and `-`, and not `auto`")
         self.population = population
         self.run = run
-        self._timeout = timeout
+        self._retry_budget = retry_budget
         self._problem = ""
         #: by thread, whether a retry of its last failed call would fail again; a plain dict, since datasets pickle it
         self._final: dict[int, bool] = {}
@@ -79,7 +79,7 @@ class TrainingRun:
         `number`, from 1. All ranks call it with the same `attempt`, an id that is new for each attempt.
         """
         to = self.cohort(number - 1)
-        rewound = self._train.rewind(self.population, to=to, request_id=attempt, timeout=self._timeout)
+        rewound = self._train.rewind(self.population, to=to, request_id=attempt, timeout=self._retry_budget)
         if rewound is None:
             raise self._stopped(f"could not rewind to {to}")
 
@@ -148,7 +148,7 @@ class TrainingRun:
         `groups` groups. Raises Stopped if a reward was not accepted, such as one that was reported before.
         """
         cohort = self.cohort(number)
-        if self._train.close(self.population, cohort, groups=groups, timeout=self._timeout) is None:
+        if self._train.close(self.population, cohort, groups=groups, timeout=self._retry_budget) is None:
             raise self._stopped(f"could not send the rewards of {cohort}")
         before, counts, repeated = self._counted, self._train.counts, self._train._transport.repeated
         # A resent reward, whose first answer was lost, is a duplicate of itself.
@@ -169,7 +169,7 @@ class TrainingRun:
         reported `groups` groups.
         """
         cohort = f"{self.run}/validation/{name}"
-        if self._validate.close(self.population, cohort, groups=groups, timeout=self._timeout) is None:
+        if self._validate.close(self.population, cohort, groups=groups, timeout=self._retry_budget) is None:
             raise self._stopped(f"could not send the rewards of {cohort}")
         self._validations += 1
 
@@ -190,11 +190,11 @@ class TrainingRun:
         if any(request.key is None for request in requests):
             raise ValueError("key is None; expected a key in each request, the same in every rank")
         leases: list[Lease] = []
-        end = time.monotonic() + self._timeout
+        end = time.monotonic() + self._retry_budget
         while len(leases) < len(requests):
             left = end - time.monotonic()
             if left <= 0:
-                raise self._stopped(f"got no leases of {cohort} within {self._timeout:g} s")
+                raise self._stopped(f"got no leases of {cohort} within {self._retry_budget:g} s")
             some = requests[len(leases) : len(leases) + _MAX_LEASES]
             try:
                 # All remaining time: a late answer is abandoned, although other ranks may use its leases.

@@ -25,7 +25,7 @@ class Population:
     name: str
     run: str = "train"
     api_key: str | None = None
-    timeout: float = 60.0
+    retry_budget: float = 60.0
 
 
 class LeasedDataset(RLDataset):
@@ -144,8 +144,8 @@ class LeasedGroup(EnvGroupBuilder):
 @functools.cache
 def _run(population: Population) -> TrainingRun:
     """The training run of this process."""
-    urls, name, run, api_key, timeout = astuple(population)
-    return TrainingRun(urls, name, run=run, api_key=api_key, timeout=timeout)
+    urls, name, run, api_key, retry_budget = astuple(population)
+    return TrainingRun(urls, name, run=run, api_key=api_key, retry_budget=retry_budget)
 
 
 def _instruct(env: Any, instruction: str) -> None:
