@@ -121,7 +121,7 @@ describe("a proxy under load", { timeout: 60_000 }, () => {
     assert.strictEqual((await ask(chat, '{"messages":"hello"}')).status, 200)
   })
 
-  it("holds the key of agents to its rate, bodies of unknown length among it, and the admin's to none", async () => {
+  it("limits the rate of the lease key, including bodies of unknown length, and not that of the admin key", async () => {
     const count = (4 * Limits.bytesPerSecond) / Limits.bodyBytes
     const statusesOf = async (key: string) => {
       const answers = await Promise.all(Array.from({ length: count }, () => ask(chat, '{"messages":"hello"}', { key })))
