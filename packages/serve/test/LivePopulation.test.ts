@@ -15,8 +15,8 @@ import {
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as LivePopulation from "@inspo/serve/LivePopulation"
-import * as Loading from "../src/internal/Loading.ts"
+import * as LivePopulation from "@inspo/serve/live/LivePopulation"
+import * as Loading from "../src/store/Loading.ts"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Logger, Result, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 

@@ -3,10 +3,10 @@ import { Effect, Latch, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Limits } from "@inspo/serve"
-import * as MemoryStore from "@inspo/serve/MemoryStore"
-import * as Registry from "@inspo/serve/Populations"
-import { PopulationStore } from "@inspo/serve/PopulationStore"
-import * as Server from "@inspo/serve/Server"
+import * as MemoryStore from "@inspo/serve/store/MemoryStore"
+import * as Registry from "@inspo/serve/live/Populations"
+import { PopulationStore } from "@inspo/serve/store/PopulationStore"
+import * as Server from "@inspo/serve/http/Server"
 
 interface Told {
   readonly status: number

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Settings } from "@inspo/cohorts"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as LivePopulation from "@inspo/serve/LivePopulation"
-import * as Told from "@inspo/serve/Told"
+import * as LivePopulation from "@inspo/serve/live/LivePopulation"
+import * as Told from "@inspo/serve/store/Details"
 import { Effect, Fiber, Schema, Stream } from "effect"
 
 const settings: Settings.Settings = { ...Settings.online(1), sealUnits: null, sealAfter: null, horizon: null }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Archive, type Command, create, handle, Settings, type State, Strategies } from "@inspo/cohorts"
-import * as Reading from "@inspo/serve/Reading"
+import * as View from "@inspo/serve/live/View"
 import { Result } from "effect"
 
 const settings: Settings.Settings = {
@@ -42,7 +42,7 @@ const after = (cohorts: number, isReported: (key: string, instruction: string) =
 }
 
 const shown = (state: State.State) =>
-  Reading.population({ name: "support", spentUsd: 0, capUsd: null, degraded: [], skipped: null }, state)
+  View.population({ name: "support", spentUsd: 0, capUsd: null, degraded: [], skipped: null }, state)
 
 describe("what is shown of a population", () => {
   it("names the lease that holds back decisions, how long it is waited for, and counts what came after it", () => {

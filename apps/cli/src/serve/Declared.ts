@@ -1,7 +1,7 @@
 /** Populations that the command line and its config file name. */
 import { Malformed } from "@inspo/http/server"
 import { Population, type Populations } from "@inspo/serve"
-import { type Conflict, InvalidRequest } from "@inspo/serve/Errors"
+import { type Conflict, InvalidRequest } from "@inspo/serve/wire/Errors"
 import { Effect, Option, Path, Schema, Struct } from "effect"
 import { parse } from "yaml"
 import { CommandFailure, UsageError } from "../Failure.ts"

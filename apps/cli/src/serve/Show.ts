@@ -3,7 +3,7 @@ import { duration, plural } from "@inspo/dashboard/Format"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
 import { none, storiesOf, type Story, tell } from "@inspo/dashboard/served/Stories"
 import type { Population } from "@inspo/serve"
-import * as Reading from "@inspo/serve/Reading"
+import * as View from "@inspo/serve/live/View"
 import { Console, Effect } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { changeLines, type Style } from "../report/DiffReport.ts"
@@ -16,8 +16,8 @@ export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Pl
   const populations = yield* Effect.forEach(places, (place) =>
     Effect.map(read(place), ({ degraded, skipped, spentUsd, state }) => ({
       directory: place.directory,
-      incumbent: Reading.incumbent(state),
-      population: Reading.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
+      incumbent: View.incumbent(state),
+      population: View.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
     }))
   )
   if (json) return yield* Console.log(JSON.stringify({ populations }))
@@ -67,7 +67,7 @@ const figure = (value: number | null): string => (value === null ? "-" : value.t
 /** Tells which instruction came from which, what differs between them, and why each left that did. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
-  const told = log.reduce((stories, { at, event }) => tell(stories, event, Reading.isoTime(at)), none)
+  const told = log.reduce((stories, { at, event }) => tell(stories, event, View.isoTime(at)), none)
   const stories = storiesOf(told)
   if (json)
     return yield* Console.log(

@@ -1,5 +1,5 @@
 /** What an admin does. */
-import type { MemberAction } from "@inspo/serve/Member"
+import type { MemberAction } from "@inspo/serve/wire/Member"
 import type { Effect } from "effect"
 import { useState } from "react"
 import { Problem } from "../part/Parts.tsx"

@@ -1,4 +1,4 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
 import { Problem } from "../part/Parts.tsx"
 import { onMember, useActing } from "./Acting.tsx"

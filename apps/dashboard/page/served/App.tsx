@@ -1,4 +1,4 @@
-import type { PopulationSummary } from "@inspo/serve/Population"
+import type { PopulationSummary } from "@inspo/serve/wire/Population"
 import { useEffect } from "react"
 import { Empty, Loading, Problem } from "../part/Parts.tsx"
 import { TopRight } from "../part/TopRight.tsx"

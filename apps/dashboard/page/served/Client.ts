@@ -1,5 +1,5 @@
 /** The instruction server, by the definition that it is itself built from. */
-import { Api } from "@inspo/serve/Api"
+import { Api } from "@inspo/serve/wire/Api"
 import { Effect } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"

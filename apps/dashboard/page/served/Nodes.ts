@@ -1,6 +1,6 @@
 /** Every instruction that is or was in a population: what the server knows of it now, and what the log tells. */
-import type { Wording } from "@inspo/serve/Instruction"
-import type { Member } from "@inspo/serve/Member"
+import type { Wording } from "@inspo/serve/wire/Instruction"
+import type { Member } from "@inspo/serve/wire/Member"
 import { type Stories, storiesOf, type Story } from "../../src/served/Stories.ts"
 
 export interface Node {

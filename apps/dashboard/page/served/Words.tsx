@@ -1,7 +1,7 @@
 /** Small things that the views of populations show. */
-import type { Wording as WordingType } from "@inspo/serve/Instruction"
-import type { Estimate, Member } from "@inspo/serve/Member"
-import type { Population, PopulationSummary } from "@inspo/serve/Population"
+import type { Wording as WordingType } from "@inspo/serve/wire/Instruction"
+import type { Estimate, Member } from "@inspo/serve/wire/Member"
+import type { Population, PopulationSummary } from "@inspo/serve/wire/Population"
 import { axis, percent } from "../../src/Format.ts"
 import { Diff } from "../part/Diff.tsx"
 import { IntervalBar } from "../part/Parts.tsx"

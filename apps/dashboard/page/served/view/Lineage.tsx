@@ -1,4 +1,4 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
 import { count, percent, plural } from "../../../src/Format.ts"
 import { Card, Fact, InstructionName, Loading, Problem, Rationale, TextChoice } from "../../part/Parts.tsx"

@@ -1,5 +1,5 @@
-import type { Member } from "@inspo/serve/Member"
-import type { Population } from "@inspo/serve/Population"
+import type { Member } from "@inspo/serve/wire/Member"
+import type { Population } from "@inspo/serve/wire/Population"
 import { count, percent } from "../../../src/Format.ts"
 import { Card, Empty, InstructionName, Problem, Rationale, Scroll } from "../../part/Parts.tsx"
 import { onMember, useActing } from "../Acting.tsx"

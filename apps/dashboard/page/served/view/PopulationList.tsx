@@ -1,4 +1,4 @@
-import type { PopulationSummary } from "@inspo/serve/Population"
+import type { PopulationSummary } from "@inspo/serve/wire/Population"
 import { Empty, InstructionName, Scroll } from "../../part/Parts.tsx"
 import { href } from "../Route.ts"
 import { Standing } from "../Words.tsx"

@@ -1,4 +1,4 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
 import { axis, count, dollars, duration, plural } from "../../../src/Format.ts"
 import { InstructionName, Loading, Problem, Tile } from "../../part/Parts.tsx"
 import * as Access from "../Access.ts"

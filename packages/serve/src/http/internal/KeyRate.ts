@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import type { Headers } from "effect/http"
 import { RateLimiter } from "effect/persistence"
-import { TooManyRequests } from "../Errors.ts"
-import * as Limits from "../Limits.ts"
+import { TooManyRequests } from "../../wire/Errors.ts"
+import * as Limits from "../../wire/Limits.ts"
 
 export type KeyRate = (headers: Headers.Headers) => Effect.Effect<void, TooManyRequests>
 

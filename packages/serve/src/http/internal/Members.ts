@@ -2,13 +2,13 @@
 import { History, type State } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Effect, Equal } from "effect"
-import { Conflict, NotFound } from "../Errors.ts"
-import type { Member, MemberAction } from "../Member.ts"
-import type { Served } from "../Populations.ts"
+import { Conflict, NotFound } from "../../wire/Errors.ts"
+import type { Member, MemberAction } from "../../wire/Member.ts"
+import type { Served } from "../../live/Populations.ts"
 import { submit } from "./LeaseHandlers.ts"
-import * as Loading from "./Loading.ts"
-import { ofJournal, type Problem } from "./Refusals.ts"
-import * as View from "./View.ts"
+import * as Loading from "../../store/Loading.ts"
+import { ofJournal, type Problem } from "../../wire/internal/Refusals.ts"
+import * as View from "../../live/View.ts"
 
 /** Does it, and gives the instruction as it then is. */
 export const act = (served: Served, action: MemberAction): Effect.Effect<Member, Problem> =>

@@ -14,7 +14,7 @@ import {
   StoredOfReward,
   StoredScore,
   unnamedOf
-} from "./Stored.ts"
+} from "../../store/internal/Stored.ts"
 
 /** Records of work, the worst first, and the questions they are about. */
 export interface Work {

@@ -19,7 +19,7 @@ import * as Marker from "./internal/Marker.ts"
 import * as Place from "./internal/Place.ts"
 import * as Places from "./internal/Places.ts"
 import * as UpstreamPath from "./internal/UpstreamPath.ts"
-import * as Limits from "./Limits.ts"
+import * as Limits from "../wire/Limits.ts"
 import type { Keys } from "./Server.ts"
 
 export interface Options {

@@ -1,10 +1,10 @@
 /** What a server measures of its populations, for Prometheus. */
 import { Clock, Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import type { Evolving } from "../Evolving.ts"
-import type { LivePopulation } from "../LivePopulation.ts"
-import { Outcome } from "../Reward.ts"
-import * as View from "./View.ts"
+import type { Evolving } from "../../live/Evolving.ts"
+import type { LivePopulation } from "../../live/LivePopulation.ts"
+import { Outcome } from "../../wire/Reward.ts"
+import * as View from "../../live/View.ts"
 
 /** What is counted of a population. */
 export interface Counters {

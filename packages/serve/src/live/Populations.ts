@@ -3,23 +3,25 @@ import { type EventOf, type Settings, Strategies } from "@inspo/cohorts"
 import { type Content, contentOf } from "@inspo/domain/Instruction"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, type Schema, Scope, Semaphore } from "effect"
-import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "./Errors.ts"
+import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "../wire/Errors.ts"
 import * as Clock from "./internal/Clock.ts"
-import * as Differences from "./internal/Differences.ts"
+import * as Differences from "../wire/internal/Differences.ts"
 import * as LeaseIds from "./internal/LeaseIds.ts"
-import * as Loading from "./internal/Loading.ts"
-import * as Metrics from "./internal/Metrics.ts"
-import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "./internal/Refusals.ts"
-import * as WireSettings from "./internal/WireSettings.ts"
-import * as Limits from "./Limits.ts"
+import * as Loading from "../store/Loading.ts"
+import * as Metrics from "../http/internal/Metrics.ts"
+import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "../wire/internal/Refusals.ts"
+import * as WireSettings from "../internal/WireSettings.ts"
+import * as Limits from "../wire/Limits.ts"
 import * as Evolving from "./Evolving.ts"
 import * as LivePopulation from "./LivePopulation.ts"
-import type { NewPopulation, SettingsChange } from "./Population.ts"
-import { PopulationStore } from "./PopulationStore.ts"
+import type { NewPopulation, SettingsChange } from "../wire/Population.ts"
+import { PopulationStore } from "../store/PopulationStore.ts"
 import * as Redactor from "./Redactor.ts"
 
 /** Makes, finds and removes populations. */
-export class Populations extends Context.Service<Populations, Populations.Interface>()("@inspo/serve/Populations") {}
+export class Populations extends Context.Service<Populations, Populations.Interface>()(
+  "@inspo/serve/live/Populations"
+) {}
 
 /** A population in service. */
 export interface Served {

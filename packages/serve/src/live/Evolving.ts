@@ -11,14 +11,14 @@ import {
   type ProposerErrorKind
 } from "@inspo/reflection"
 import { Context, Duration, Effect, Result, Schedule, Stream } from "effect"
-import * as Notes from "./internal/Notes.ts"
+import * as Notes from "./EvolutionStatus.ts"
 import * as Reflecting from "./internal/Reflecting.ts"
-import * as View from "./internal/View.ts"
+import * as View from "./View.ts"
 import * as Work from "./internal/Work.ts"
 import type { LivePopulation } from "./LivePopulation.ts"
-import type { Degraded, Skipped } from "./internal/Notes.ts"
+import type { Degraded, Skipped } from "./EvolutionStatus.ts"
 
-export type { Degraded, Skipped } from "./internal/Notes.ts"
+export type { Degraded, Skipped } from "./EvolutionStatus.ts"
 
 /**
  * Who writes candidates, and the most that each population may spend on it in US dollars, whatever its own setting.

@@ -2,7 +2,7 @@
 import { Journal, JournalError, type Mode } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import { Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema } from "effect"
-import { PopulationName } from "./Name.ts"
+import { PopulationName } from "../wire/Name.ts"
 import { PopulationStore } from "./PopulationStore.ts"
 
 /** Keeps populations below a directory, which is made where it is missing. */

@@ -27,15 +27,15 @@ import {
   type Scope,
   Stream
 } from "effect"
-import { besides } from "./internal/Beside.ts"
-import * as Keeping from "./internal/Keeping.ts"
-import * as Loading from "./internal/Loading.ts"
+import { besides } from "../store/internal/AuxiliaryRecords.ts"
+import * as Keeping from "./internal/Retention.ts"
+import * as Loading from "../store/Loading.ts"
 import * as LogLine from "./internal/LogLine.ts"
-import * as Recalled from "./internal/Recalled.ts"
-import { type Row, toJournal, type Written, written } from "./internal/Stored.ts"
+import * as Recalled from "../store/internal/ArchiveLookup.ts"
+import { type Row, toJournal, type Written, written } from "../store/internal/Stored.ts"
 import * as Redaction from "./Redaction.ts"
 import * as Redactor from "./Redactor.ts"
-import type { Told } from "./Told.ts"
+import type { Told } from "../store/Details.ts"
 
 /** A population that takes commands. */
 export interface LivePopulation {

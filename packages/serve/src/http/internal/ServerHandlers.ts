@@ -1,9 +1,9 @@
 /** What is asked without a key. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../Api.ts"
-import { NotActive } from "../Errors.ts"
-import { Populations } from "../Populations.ts"
+import { Api } from "../../wire/Api.ts"
+import { NotActive } from "../../wire/Errors.ts"
+import { Populations } from "../../live/Populations.ts"
 import * as Metrics from "./Metrics.ts"
 
 /** `isEnding`: requests are still answered, and none should come any more. */

@@ -1,6 +1,6 @@
 /** Where a leased instruction goes in a request to a language model: `{{inspo:NAME}}` in a system prompt. */
 import { Result } from "effect"
-import * as Limits from "../Limits.ts"
+import * as Limits from "../../wire/Limits.ts"
 import * as Place from "./Place.ts"
 
 /** `{{inspo:NAME/TEXT|DEFAULT}}`: the text of an instruction that has several, and what stands in for it, both optional. */

@@ -15,12 +15,12 @@ import {
 import { type Content, InstructionId } from "@inspo/domain/Instruction"
 import { isAlive, isIn } from "@inspo/evolution/State"
 import { DateTime } from "effect"
-import type { Instruction } from "../Instruction.ts"
-import type { Estimate, Member } from "../Member.ts"
-import type { Incumbent, Population, PopulationSummary } from "../Population.ts"
-import type { CohortState } from "../Reward.ts"
-import type { Degraded, Skipped } from "./Notes.ts"
-import { onScale, seconds, toWire } from "./WireSettings.ts"
+import type { Instruction } from "../wire/Instruction.ts"
+import type { Estimate, Member } from "../wire/Member.ts"
+import type { Incumbent, Population, PopulationSummary } from "../wire/Population.ts"
+import type { CohortState } from "../wire/Reward.ts"
+import type { Degraded, Skipped } from "./EvolutionStatus.ts"
+import { onScale, seconds, toWire } from "../internal/WireSettings.ts"
 
 /** What is known of a population besides its state. `capUsd` is what its server lets it spend, whatever its own setting. */
 export interface Beside {

@@ -11,7 +11,7 @@ import {
   type HttpServerError
 } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
-import { NotActive } from "./Errors.ts"
+import { NotActive } from "../wire/Errors.ts"
 import * as Register from "./internal/Register.ts"
 import type { Journals } from "./Journals.ts"
 

@@ -1,7 +1,7 @@
 /** The thread that blackens texts, so that nobody waits for that who tells none. */
 import { parentPort } from "node:worker_threads"
 import { RE2JS } from "re2js"
-import { blacken } from "./blacken.ts"
+import { blacken } from "./redact.ts"
 import type { Reply, Task } from "../Redactor.ts"
 
 const port = parentPort

@@ -3,8 +3,8 @@ import { Refused } from "@inspo/cohorts"
 import * as Invariant from "@inspo/domain/Invariant"
 import { Effect, Result } from "effect"
 import { RE2JS } from "re2js"
-import { blacken } from "./internal/blacken.ts"
-import type { OfLease, OfReward, Told } from "./Told.ts"
+import { blacken } from "./internal/redact.ts"
+import type { OfLease, OfReward, Told } from "../store/Details.ts"
 
 /** Gives a text as it may be stored. */
 export type Redact = (text: string) => string
@@ -19,7 +19,7 @@ export const limits = { length: 1000, size: 1000 } as const
  *
  * @example
  * ```ts
- * import { make } from "@inspo/serve/Redaction"
+ * import { make } from "@inspo/serve/live/Redaction"
  * import { Result } from "effect"
  *
  * Result.map(make(["[\\w.]+@[\\w.]+"]), (redact) => redact("Write to ada@example.org!")) // "Write to █!"

@@ -1,6 +1,6 @@
 /** The records of what was told beside a command. */
 import { type Archive, type Command, State } from "@inspo/cohorts"
-import type { Told } from "../Told.ts"
+import type { Told } from "../Details.ts"
 import {
   kinds,
   minute,

@@ -2,7 +2,7 @@
 import type { State } from "@inspo/cohorts"
 import type { Journal, JournalError } from "@inspo/journal"
 import { Clock, Effect, Latch, Schedule } from "effect"
-import { kinds, minute } from "./Stored.ts"
+import { kinds, minute } from "../../store/internal/Stored.ts"
 
 /** Deletes all texts of leases; whether nothing of them is left in the file. */
 export const forget = Effect.fn("LivePopulation.forget")(function* (

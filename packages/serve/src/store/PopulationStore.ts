@@ -4,7 +4,7 @@ import { Context, type Effect, type Scope } from "effect"
 
 /** Knows the journals of the populations, and holds them for one writer. */
 export class PopulationStore extends Context.Service<PopulationStore, PopulationStore.Interface>()(
-  "@inspo/serve/PopulationStore"
+  "@inspo/serve/store/PopulationStore"
 ) {}
 
 export declare namespace PopulationStore {

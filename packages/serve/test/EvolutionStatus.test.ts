@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Layer, Schema } from "effect"
-import * as Notes from "../src/internal/Notes.ts"
+import * as Notes from "../src/live/EvolutionStatus.ts"
 
 const Told = Schema.Literals(["one fault", "another", "over"])
 

@@ -6,7 +6,7 @@ import { Archive, type EventOf, Given, PopulationEvent, State, Value } from "@in
 import { Instruction, Invariant } from "@inspo/domain"
 import type { NewEvent, RecordGroup } from "@inspo/journal"
 import { Array as Arr, HashMap, Schema } from "effect"
-import * as Told from "../Told.ts"
+import * as Told from "../Details.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 

@@ -2,7 +2,8 @@
 import { apply, fold, History, type State } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records, type StoredEvent as StoredInJournal } from "@inspo/journal"
 import { Array as Arr, Effect, Order, Predicate, Schema } from "effect"
-import { kinds, minute, StoredEvent, StoredLease, StoredReward, version } from "./Stored.ts"
+export type { StoredEvent } from "./internal/Stored.ts"
+import { kinds, minute, StoredEvent, StoredLease, StoredReward, version } from "./internal/Stored.ts"
 
 /** All that is in the log, oldest first. Fails with `other-version` where another version wrote it, with `corrupt` where something is no event. */
 export const events = (journal: Journal.Interface): Effect.Effect<ReadonlyArray<StoredEvent>, JournalError> =>

@@ -2,7 +2,7 @@
 import { Malformed } from "@inspo/http/server"
 import { Predicate, SchemaIssue } from "effect"
 import type { HttpApiError } from "effect/http-api"
-import { InvalidRequest } from "../Errors.ts"
+import { InvalidRequest } from "../../wire/Errors.ts"
 
 /** The first thing that is wrong with a request. */
 export const problem = ({ cause, kind }: HttpApiError.HttpApiSchemaError): InvalidRequest => {
