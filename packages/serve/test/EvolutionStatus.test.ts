@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect, Layer, Schema } from "effect"
-import * as Notes from "../src/live/EvolutionStatus.ts"
+import * as EvolutionStatus from "../src/live/EvolutionStatus.ts"
 
 const Told = Schema.Literals(["one fault", "another", "over"])
 
@@ -22,7 +22,8 @@ const failingAfter = (journal: Journal.Interface, writes: number): Journal.Inter
   }
 }
 
-const reasonOf = (notes: Notes.Notes) => Effect.map(notes.degraded, ([one]) => one?.reason ?? "over")
+const reasonOf = (notes: EvolutionStatus.EvolutionStatus) =>
+  Effect.map(notes.degraded, ([one]) => one?.reason ?? "over")
 
 describe("notes", () => {
   it.effect.prop(
@@ -31,12 +32,12 @@ describe("notes", () => {
     ([told, writes]) =>
       Effect.gen(function* () {
         const journal = yield* Journal
-        const notes = yield* Notes.open(failingAfter(journal, writes))
+        const notes = yield* EvolutionStatus.open(failingAfter(journal, writes))
         let before = "over"
         for (const reason of told) {
           const write = reason === "over" ? notes.recovered : notes.degrade({ reason, remedy: "Mend it" })
           const isWhole = yield* Effect.match(write, { onFailure: () => false, onSuccess: () => true })
-          const found = yield* reasonOf(yield* Notes.open(journal))
+          const found = yield* reasonOf(yield* EvolutionStatus.open(journal))
           assert.include(isWhole ? [reason] : [before, reason], found)
           assert.strictEqual(yield* reasonOf(notes), found)
           before = found
@@ -54,7 +55,7 @@ describe("notes", () => {
       const journal = yield* Journal
       for (const spent of calls)
         yield* journal.charge({ rollouts: 0, calls: 1, seconds: 1, phase: "proposing", redone: false, ...spent })
-      assert.strictEqual(yield* Notes.spentUsd(journal), cost)
+      assert.strictEqual(yield* EvolutionStatus.spentUsd(journal), cost)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 })

@@ -235,7 +235,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("tells which fields of a population stand otherwise, and changes those that may", () =>
+  it.effect("reports which fields of a population differ, and changes those that may change", () =>
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       assert.strictEqual((yield* ask("PUT", one, online)).status, 201)
@@ -247,8 +247,8 @@ describe("Server", () => {
       const told = yield* ask("PUT", one, { ...online, seed: "Else.", settings: { ...online.settings, risk: 0.1 } })
       assert.deepStrictEqual([told.status, fieldOf(told.body, "type")], [409, "urn:inspo:conflict"])
       assert.deepStrictEqual(fieldOf(told.body, "differences"), [
-        { field: "seed", stands: "Be brief.", given: "Else." },
-        { field: "settings.risk", stands: 0.05, given: 0.1 }
+        { field: "seed", current: "Be brief.", given: "Else." },
+        { field: "settings.risk", current: 0.05, given: 0.1 }
       ])
       assert.strictEqual((yield* ask("DELETE", one)).status, 204)
       assert.strictEqual((yield* ask("GET", one)).status, 404)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Archive, type Command, create, handle, Settings, type State, Strategies } from "@inspo/cohorts"
 import * as View from "@inspo/serve/live/View"
 import { Result } from "effect"
+import { inMemory } from "../../cohorts/test/support/Archive.ts"
 
 const settings: Settings.Settings = {
   ...Settings.online(1),
@@ -13,7 +14,7 @@ const settings: Settings.Settings = {
 
 /** A population of two, of which `isReported` says whose rewards come. */
 const after = (cohorts: number, isReported: (key: string, instruction: string) => boolean): State.State => {
-  const archive = Archive.make()
+  const archive = inMemory()
   let { state } = create(settings, ["Be brief.", "Be kind."])
   const run = (command: Command) => {
     const {

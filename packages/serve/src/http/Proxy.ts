@@ -20,7 +20,7 @@ import * as Place from "./internal/Place.ts"
 import * as Places from "./internal/Places.ts"
 import * as UpstreamPath from "./internal/UpstreamPath.ts"
 import * as Limits from "../wire/Limits.ts"
-import type { Keys } from "./Server.ts"
+import type { Keys } from "./internal/Security.ts"
 
 export interface Options {
   /** The model's server, without its path behind the version: `https://api.openai.com/v1`. Nothing else is ever asked. */

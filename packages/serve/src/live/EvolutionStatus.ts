@@ -1,8 +1,8 @@
-/** What is told of an evolution beside the log: what it waits for in vain, and why one did not take place. */
+/** The status of a population's evolution in its journal: what it waits for in vain, what was skipped, and what it cost. */
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Clock, Effect, Ref, Schema } from "effect"
 
-/** What goes wrong and how to mend it; `since` in milliseconds since 1970. */
+/** A fault and how to fix it; `since` in milliseconds since 1970. */
 export const Degraded = Schema.Struct({ since: Schema.Finite, reason: Schema.String, remedy: Schema.String })
 export interface Degraded extends Schema.Schema.Type<typeof Degraded> {}
 
@@ -10,17 +10,19 @@ export interface Degraded extends Schema.Schema.Type<typeof Degraded> {}
 export const Skipped = Schema.Struct({ at: Schema.Finite, reason: Schema.String })
 export interface Skipped extends Schema.Schema.Type<typeof Skipped> {}
 
-export interface Notes {
+export interface EvolutionStatus {
   readonly degraded: Effect.Effect<ReadonlyArray<Degraded>>
   readonly skipped: Effect.Effect<Skipped | null>
-  /** Something goes wrong; `since` stays that of the first time until it is over. */
+  /** Stores a fault; `since` stays that of the first one until evolution has recovered. */
   readonly degrade: (fault: Omit<Degraded, "since">) => Effect.Effect<void, JournalError>
   readonly recovered: Effect.Effect<void, JournalError>
   readonly skip: (reason: string) => Effect.Effect<void, JournalError>
 }
 
-/** The notes in a journal, which last. */
-export const open = Effect.fnUntraced(function* (journal: Journal.Interface): Effect.fn.Return<Notes, JournalError> {
+/** The durable status in a journal. */
+export const open = Effect.fnUntraced(function* (
+  journal: Journal.Interface
+): Effect.fn.Return<EvolutionStatus, JournalError> {
   const degraded = yield* slot(journal, "degraded", Degraded)
   const skipped = yield* slot(journal, "skipped", Skipped)
   return {
@@ -37,7 +39,7 @@ export const open = Effect.fnUntraced(function* (journal: Journal.Interface): Ef
   }
 })
 
-/** What proposals have cost, in US dollars; null where tokens were paid for at a price that is not known. */
+/** What proposals have cost, in US dollars; null if tokens were paid for at an unknown price. */
 export const spentUsd = (journal: Journal.Interface): Effect.Effect<number | null, JournalError> =>
   Effect.map(journal.ledger, (totals) => {
     const own = totals.filter(({ phase }) => phase === "proposing")
@@ -45,7 +47,7 @@ export const spentUsd = (journal: Journal.Interface): Effect.Effect<number | nul
     return usd === 0 && own.some(({ tokens }) => tokens > 0) ? null : usd
   })
 
-/** The last of the values of a kind, kept in memory, too. One is stored before those that it replaces go. */
+/** The last value of a kind, also kept in memory. A value is stored before the one that it replaces is deleted. */
 const slot = Effect.fnUntraced(function* <A, I>(journal: Journal.Interface, kind: string, schema: Schema.Codec<A, I>) {
   const stored = (yield* journal.listRecords(kind)).at(-1)
   const decode = Records.decoder(journal, kind, Schema.NullOr(schema))

@@ -1,4 +1,4 @@
-/** Evolution in the background: whenever a population waits for a proposal, an optimizer is shown its work and asked for one. */
+/** Evolution in the background: whenever a population waits for a proposal, its work is sent to an optimizer. */
 import type { Refused } from "@inspo/cohorts"
 import { ofContent } from "@inspo/domain/Instruction"
 import { Journal, type JournalError } from "@inspo/journal"
@@ -10,20 +10,17 @@ import {
   type ProposerError,
   type ProposerErrorKind
 } from "@inspo/reflection"
-import { Context, Duration, Effect, Result, Schedule, Stream } from "effect"
-import * as Notes from "./EvolutionStatus.ts"
+import { Context, Effect, Ref, Schedule, Stream } from "effect"
+import * as EvolutionStatus from "./EvolutionStatus.ts"
 import * as Reflecting from "./internal/Reflecting.ts"
-import * as View from "./View.ts"
 import * as Work from "./internal/Work.ts"
 import type { LivePopulation } from "./LivePopulation.ts"
-import type { Degraded, Skipped } from "./EvolutionStatus.ts"
-
-export type { Degraded, Skipped } from "./EvolutionStatus.ts"
+import * as View from "./View.ts"
 
 /**
- * Who writes candidates, and the most that each population may spend on it in US dollars, whatever its own setting.
- * `commonAnswers` is the share of the newest work from which on a golden answer is common, so that a candidate may name it;
- * 0.01 where left out.
+ * The proposer of candidates, and the most that each population may spend on it in US dollars, whatever its own setting.
+ * A golden answer is common, so that a candidate may name it, from the share `commonAnswers` of the newest work on; 0.01 by
+ * default.
  */
 export interface Optimizer {
   readonly proposer: Proposer["Service"]
@@ -31,102 +28,105 @@ export interface Optimizer {
   readonly budgetUsd: number | null
 }
 
-/** The optimizer of a server; null where none is configured. */
+/** The optimizer of a server; null if none is configured. */
 export const CurrentOptimizer = Context.Reference<Optimizer | null>("@inspo/serve/Evolving/CurrentOptimizer", {
   defaultValue: () => null
 })
 
 /** The evolution of one population. */
 export interface Evolving {
-  /** Proposes whenever a proposal is waited for. What goes wrong is told by `degraded`, and tried again ever more rarely. */
+  /** Proposes whenever the population waits for a proposal. Faults are reported by `degraded`, and retried at growing intervals. */
   readonly run: Effect.Effect<never>
-  /** What keeps it from evolving; empty where nothing does. It is durable. */
-  readonly degraded: Effect.Effect<ReadonlyArray<Degraded>>
+  /** The faults that keep it from evolving. They are durable. */
+  readonly degraded: EvolutionStatus.EvolutionStatus["degraded"]
   /** The last evolution that was skipped, and why. */
-  readonly skipped: Effect.Effect<Skipped | null>
-  /** What proposals have cost, in US dollars; null where the model's price is not known. */
+  readonly skipped: EvolutionStatus.EvolutionStatus["skipped"]
+  /** What proposals have cost, in US dollars; null if the model's price is unknown. */
   readonly spentUsd: Effect.Effect<number | null, JournalError>
-  /** What the server lets each population spend on them, null for no bound. */
+  /** The most that the server allows each population to spend on them, null for no limit. */
   readonly capUsd: number | null
 }
 
-/** The evolution of a population; without an optimizer each is skipped with the reason. */
+/** The evolution of a population; without an optimizer it is skipped with the reason. */
 export const make = Effect.fnUntraced(function* (
   live: LivePopulation,
   optimizer: Optimizer | null
 ): Effect.fn.Return<Evolving, JournalError> {
   const { journal } = live
-  const notes = yield* Notes.open(journal)
-  const evolve = optimizer === null ? () => skip(live, notes, noOptimizer) : evolving(live, notes, optimizer)
+  const status = yield* EvolutionStatus.open(journal)
+  const evolve = optimizer === null ? () => skip(live, status, noOptimizer) : evolving(live, status, optimizer)
 
   const run = live.changes.pipe(
-    // A call in flight is not given up because a population is frozen.
+    // A call in flight continues while a population is frozen.
     Stream.filter(({ isFrozen }) => !isFrozen),
     Stream.map(Reflecting.due),
     Stream.changesWith((one, other) => one?.key === other?.key),
     Stream.switchMap((due) =>
       Stream.fromEffect(
         (due === null ? Reflecting.forget(journal) : evolve(due)).pipe(
-          Effect.tapError(({ message }) => Effect.logWarning(`evolution is tried again: ${message}`)),
-          Effect.retry(Schedule.spaced(pause(0)))
+          Effect.tapError(({ message }) => Effect.logWarning(`evolution is retried: ${message}`)),
+          Effect.retry(Schedule.spaced(retryAfter))
         )
       )
     ),
-    Stream.runDrain
+    Stream.runDrain,
+    Effect.catchCause((cause) => Effect.logError("evolution failed, and starts again", cause))
   )
   return {
-    run: run.pipe(
-      Effect.catchCause((cause) => Effect.logError("evolution broke off, and is taken up again", cause)),
-      Effect.andThen(Effect.sleep(pause(0))),
-      Effect.forever
-    ),
-    degraded: notes.degraded,
-    skipped: notes.skipped,
-    spentUsd: Notes.spentUsd(journal),
+    run: Effect.andThen(Effect.repeat(run, Schedule.spaced(retryAfter)), Effect.never),
+    degraded: status.degraded,
+    skipped: status.skipped,
+    spentUsd: EvolutionStatus.spentUsd(journal),
     capUsd: optimizer?.budgetUsd ?? null
   }
 })
 
-const noOptimizer = "no optimizer is configured, so there is nobody to propose: name one in the server's settings"
+const noOptimizer = "no optimizer is configured to write proposals: name one in the server's settings"
+
+const retryAfter = "30 seconds"
 
 /** From half a minute to an hour. */
-const pause = (failures: number): Duration.Duration =>
-  Duration.millis(Math.min(3_600_000, 30_000 * 2 ** Math.min(failures, 10)))
+const backoff = Schedule.min([Schedule.exponential(retryAfter), Schedule.spaced("1 hour")])
 
-/** So many answers that hold no usable candidate are paid for. */
+/** So many answers without a usable candidate are paid for. */
 const mostAnswers = 3
 
-const evolving = (live: LivePopulation, notes: Notes.Notes, optimizer: Optimizer) => {
+const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus, optimizer: Optimizer) => {
   const ask = asking(live, optimizer)
   return Effect.fn("Evolving.evolve")(function* (due: Reflecting.Due) {
+    yield* Effect.annotateCurrentSpan({ parent: due.parent, step: due.step, round: due.round })
     const state = yield* live.state
     const work = yield* Work.of(live.journal, state, due.parent, optimizer.commonAnswers)
     if (work.records.length === 0)
       return yield* skip(
         live,
-        notes,
-        `nothing is known of the work under ${due.parent}: tell transcripts or feedback with its rewards`
+        status,
+        `no texts are known of the work under ${due.parent}: report transcripts or feedback with rewards`
       )
     const task = Reflecting.taskOf(state, due, work)
-    let answers = 0
-    for (let failures = 0; ; failures++) {
-      const asked = yield* Effect.result(ask(due, task, answers))
-      if (Result.isSuccess(asked)) {
-        yield* notes.recovered
-        return yield* propose(live, notes, due, task, asked.success, work.questions)
-      }
-      const { failure } = asked
-      yield* notes.degrade(told(failure))
-      if (failure._tag === "ProposerError" && isAnswer(failure.failure.kind)) {
-        answers++
-        if (answers >= mostAnswers) return yield* skip(live, notes, failure.message)
-      }
-      yield* Effect.sleep(pause(failures))
-    }
+    const unusable = yield* Ref.make(0)
+    yield* Effect.flatMap(Ref.get(unusable), (attempt) => ask(due, task, attempt)).pipe(
+      Effect.tapError((failure) => status.degrade(faultOf(failure))),
+      Effect.tapErrorTag("ProposerError", ({ failure: { kind } }) =>
+        isAnswer(kind) ? Ref.update(unusable, (count) => count + 1) : Effect.void
+      ),
+      Effect.retry({
+        schedule: backoff,
+        while: ({ _tag }) => Effect.map(Ref.get(unusable), (count) => _tag !== "JournalError" && count < mostAnswers)
+      }),
+      Effect.tap(() => status.recovered),
+      Effect.flatMap((proposal) => propose(live, status, due, task, proposal, work.questions)),
+      Effect.catchTags({
+        ProposerError: ({ message }) => skip(live, status, message),
+        // Each of them is retried without end.
+        BudgetReached: Effect.die,
+        UnknownPrice: Effect.die
+      })
+    )
   })
 }
 
-/** Asks the optimizer; every call is booked, and its answer kept until the proposal is durable, so that it is paid once. */
+/** Calls the optimizer. Every call is booked, and its answer stored until the proposal is durable, so that it is paid once. */
 const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer) =>
   Effect.fnUntraced(
     function* (due: Reflecting.Due, task: Reflecting.Task, attempt: number) {
@@ -144,15 +144,15 @@ const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer
     Effect.provideService(Journal, live.journal)
   )
 
-/** Failures of an answer that was kept: asked once more it would be read again, so another one is asked for. */
+/** Whether an answer was stored that is of no use: the same call would read it again, so the next attempt is another call. */
 const isAnswer = (kind: ProposerErrorKind): boolean =>
   kind === "refused" || kind === "empty" || kind === "cut" || kind === "no-candidates"
 
-const told = (failure: ProposerError | OptimizerCalls.CallError): Omit<Degraded, "since"> =>
+const faultOf = (failure: ProposerError | OptimizerCalls.CallError): Omit<EvolutionStatus.Degraded, "since"> =>
   failure._tag === "BudgetReached"
     ? {
         reason: `evolution has spent its budget: ${failure.spent} of ${failure.limit} US dollars`,
-        remedy: "Raise the population's budget, or that of the server's optimizer; the population goes on as it is"
+        remedy: "Raise the population's budget, or that of the server's optimizer. Meanwhile leases continue"
       }
     : failure._tag === "UnknownPrice"
       ? {
@@ -162,13 +162,13 @@ const told = (failure: ProposerError | OptimizerCalls.CallError): Omit<Degraded,
         }
       : {
           reason: failure.message,
-          remedy: "Fix what the reason names. The optimizer is asked again by itself, at the latest after an hour"
+          remedy: "Fix what the reason names. The call is repeated automatically, at the latest after an hour"
         }
 
-/** Hands in what keeps the rules. */
+/** Submits the candidates that keep the rules. */
 const propose = Effect.fnUntraced(function* (
   live: LivePopulation,
-  notes: Notes.Notes,
+  status: EvolutionStatus.EvolutionStatus,
   due: Reflecting.Due,
   task: Reflecting.Task,
   { candidates }: Proposal,
@@ -180,26 +180,34 @@ const propose = Effect.fnUntraced(function* (
   if (contents.length === 0) {
     return yield* skip(
       live,
-      notes,
-      `none of ${candidates.length} candidates could be taken${why === "" ? ": all are longer than a text may be" : `: each ${why}`}`
+      status,
+      `none of ${candidates.length} candidates is usable: ${why === "" ? "all are longer than a text may be" : `each ${why}`}`
     )
   }
   if (rejected.length > 0)
     yield* Effect.logInfo(`${rejected.length} of ${candidates.length} candidates were rejected: each ${why}`)
   const proposed = contents.map((content) => ({ ...ofContent(content), rationale: task.rationale }))
-  yield* handIn(live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected })))
+  yield* submitUnlessOver(
+    live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected }))
+  )
   yield* Reflecting.forget(live.journal)
 })
 
-const skip = Effect.fnUntraced(function* (live: LivePopulation, notes: Notes.Notes, reason: string) {
-  yield* notes.skip(reason)
-  yield* handIn(live.submit((now) => ({ _tag: "SkipEvolution", now, reason })))
+const skip = Effect.fnUntraced(function* (
+  live: LivePopulation,
+  status: EvolutionStatus.EvolutionStatus,
+  reason: string
+) {
+  yield* status.skip(reason)
+  yield* submitUnlessOver(live.submit((now) => ({ _tag: "SkipEvolution", now, reason })))
   yield* Reflecting.forget(live.journal)
 })
 
-/** Where the evolution has ended meanwhile, such as by a rewind, nobody waits for its proposal any more. */
-const handIn = <A>(submitting: Effect.Effect<A, Refused | JournalError>): Effect.Effect<void, JournalError> =>
+/** If the evolution has ended meanwhile, such as by a rewind, its proposal is dropped. */
+const submitUnlessOver = <A>(submitting: Effect.Effect<A, Refused | JournalError>): Effect.Effect<void, JournalError> =>
   submitting.pipe(
-    Effect.catchTag("Refused", ({ message }) => Effect.logInfo(`a proposal came too late: ${message}`)),
+    Effect.catchTag("Refused", ({ message }) =>
+      Effect.logInfo(`a proposal is dropped, as it came too late: ${message}`)
+    ),
     Effect.asVoid
   )

@@ -1,24 +1,23 @@
-/** The populations of a server, by name: each takes commands in a scope of its own, and is closed with it. */
+/** The populations of a server, by name: each handles commands in a scope of its own. */
 import { type EventOf, type Settings, Strategies } from "@inspo/cohorts"
 import { type Content, contentOf } from "@inspo/domain/Instruction"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, type Schema, Scope, Semaphore } from "effect"
-import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "../wire/Errors.ts"
-import * as Clock from "./internal/Clock.ts"
-import * as Differences from "../wire/internal/Differences.ts"
-import * as LeaseIds from "./internal/LeaseIds.ts"
-import * as Loading from "../store/Loading.ts"
-import * as Metrics from "../http/internal/Metrics.ts"
-import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "../wire/internal/Refusals.ts"
 import * as WireSettings from "../internal/WireSettings.ts"
-import * as Limits from "../wire/Limits.ts"
-import * as Evolving from "./Evolving.ts"
-import * as LivePopulation from "./LivePopulation.ts"
-import type { NewPopulation, SettingsChange } from "../wire/Population.ts"
+import * as Loading from "../store/Loading.ts"
 import { PopulationStore } from "../store/PopulationStore.ts"
+import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "../wire/Errors.ts"
+import { ofCreation, ofFailure, ofJournal, type Problem, type Unavailable } from "../wire/internal/Refusals.ts"
+import * as Limits from "../wire/Limits.ts"
+import type { NewPopulation, SettingsChange } from "../wire/Population.ts"
+import * as Evolving from "./Evolving.ts"
+import * as Clock from "./internal/Clock.ts"
+import * as Counters from "./internal/Counters.ts"
+import * as LeaseIds from "./internal/LeaseIds.ts"
+import * as LivePopulation from "./LivePopulation.ts"
 import * as Redactor from "./Redactor.ts"
 
-/** Makes, finds and removes populations. */
+/** Creates, finds and removes populations. */
 export class Populations extends Context.Service<Populations, Populations.Interface>()(
   "@inspo/serve/live/Populations"
 ) {}
@@ -29,21 +28,21 @@ export interface Served {
   readonly live: LivePopulation.LivePopulation
   readonly journal: Journal.Interface
   readonly evolving: Evolving.Evolving
-  /** What it was made of. */
+  /** The first event of its log. */
   readonly created: EventOf<"Created">
-  readonly counters: Metrics.Counters
+  readonly counters: Counters.Counters
   /** The ids of its leases on the wire. */
   readonly ids: LeaseIds.LeaseIds
-  /** Held by whoever must know that nobody else rewinds or changes members. */
+  /** Held to rewind or to change members without another request doing so. */
   readonly changing: Semaphore.Semaphore
 }
 
 export declare namespace Populations {
   export interface Interface {
-    /** All of them, by name. */
+    /** All populations, by name. */
     readonly list: Effect.Effect<ReadonlyArray<Served>>
     readonly get: (name: string) => Effect.Effect<Served, NotFound>
-    /** Makes a population, or finds it made of the same: `isNew` says which. */
+    /** Creates a population. If it exists with equal settings and texts it is returned, and `isNew` is false. */
     readonly create: (
       name: string,
       made: NewPopulation
@@ -51,20 +50,20 @@ export declare namespace Populations {
       { readonly isNew: boolean; readonly served: Served },
       InvalidRequest | Conflict | TooManyRequests | Unavailable
     >
-    /** Changes settings, from the next cohort on; those that are not named stay. */
+    /** Changes the given settings, from the next cohort on. */
     readonly change: (name: string, settings: SettingsChange) => Effect.Effect<Served, Problem>
-    /** Closes a population and deletes all it learned. */
+    /** Closes a population and deletes its journal. */
     readonly remove: (name: string) => Effect.Effect<void, NotFound | Unavailable>
   }
 }
 
-/** Who decides for the populations of a server. Replaying their logs knows those of the settings alone, which are the default. */
+/** The strategies of the populations of a server, by default those of their settings, which a replay of their logs uses. */
 export const CurrentStrategies = Context.Reference<(settings: Settings.Settings) => Strategies.Strategies>(
-  "@inspo/serve/Populations/CurrentStrategies",
+  "@inspo/serve/live/Populations/CurrentStrategies",
   { defaultValue: () => Strategies.ofSettings }
 )
 
-/** Takes up all populations of the store. A population whose making was cut short was never answered for, and is removed. */
+/** Opens all populations of the store. One whose creation was interrupted, and so never answered, is removed. */
 export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = Layer.effect(
   Populations,
   Effect.gen(function* () {
@@ -74,10 +73,10 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     const changing = yield* Semaphore.make(1)
 
     const options = { redactor: yield* Redactor.make, decides: yield* CurrentStrategies }
-    const { make, takeUp } = opening(store, own, running, yield* Evolving.CurrentOptimizer, options)
+    const { make, resume } = opening(store, own, running, yield* Evolving.CurrentOptimizer, options)
 
     const find = finding(running)
-    yield* Effect.forEach(Arr.sort(yield* store.names, Order.String), takeUp, { concurrency: 8, discard: true })
+    yield* Effect.forEach(Arr.sort(yield* store.names, Order.String), resume, { concurrency: 8, discard: true })
 
     return {
       list: Effect.sync(() =>
@@ -100,7 +99,8 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
             return yield* new TooManyRequests({
               retryAfter: 3600,
               limit: `${Limits.populations} populations`,
-              detail: `The server holds ${running.size} populations, as many as it may. Remove one.`
+              remedy: "Remove a population",
+              detail: `The server has ${running.size} populations, which is the maximum.`
             })
           return { isNew: true, served: yield* make(name, settings, contents) }
         },
@@ -131,7 +131,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
           yield* Effect.logInfo("population removed")
         },
         Effect.uninterruptible,
-        inLogs,
+        named,
         (effect) => changing.withPermit(effect)
       )
     }
@@ -147,18 +147,18 @@ const finding =
           new NotFound({
             what: "population",
             name,
-            remedy: `Make it with PUT /v1/populations/${name}`,
+            remedy: `Create it with PUT /v1/populations/${name}`,
             detail: `There is no population ${name}.`
           })
         )
       : Effect.succeed(one)
   }
 
-/** Every line of the log names its population, also those of what goes on in the background. */
-const inLogs = <A, E, R>(effect: Effect.Effect<A, E, R>, name: string): Effect.Effect<A, E, R> =>
-  Effect.annotateLogs(effect, { population: name })
+/** Log lines and spans name their population, also those of the background. */
+const named = <A, E, R>(effect: Effect.Effect<A, E, R>, name: string): Effect.Effect<A, E, R> =>
+  effect.pipe(Effect.annotateLogs({ population: name }), Effect.annotateSpans({ population: name }))
 
-/** Takes populations up from their journals, or makes them, each in a scope of its own. */
+/** Opens or creates populations, each in a scope of its own. */
 const opening = (
   store: PopulationStore.Interface,
   own: Scope.Scope,
@@ -175,20 +175,20 @@ const opening = (
     yield* Effect.forkIn(evolving.run, scope)
     const served: Served = {
       name,
-      // Of another population, or one of the same name before it, an id begins otherwise.
+      // Unlike that of any other population, also of a removed one with the same name.
       ids: yield* LeaseIds.make(journal, `${name}~${at.toString(36)}/`),
       live,
       journal,
       evolving,
       created,
-      counters: Metrics.counters(name),
+      counters: Counters.make(name),
       changing: yield* Semaphore.make(1)
     }
     running.set(name, { served, scope, news })
     return served
-  }, inLogs)
+  }, named)
 
-  const takeUp = Effect.fnUntraced(function* (name: string) {
+  const resume = Effect.fnUntraced(function* (name: string) {
     const scope = yield* Scope.fork(own)
     const journal = yield* Scope.provide(store.open(name), scope)
     if ((yield* journal.readFrom(0, 1)).length > 0) return yield* begin(name, journal, scope)
@@ -208,11 +208,11 @@ const opening = (
       return yield* begin(name, journal, scope)
     }).pipe(
       Effect.onError(() => Effect.andThen(Scope.close(scope, Exit.void), Effect.ignore(store.remove(name)))),
-      Effect.mapError(ofMaking)
+      Effect.mapError(ofCreation)
     )
-  }, inLogs)
+  }, named)
 
-  return { make, takeUp }
+  return { make, resume }
 }
 
 interface Running {
@@ -225,12 +225,14 @@ type Contents = Arr.NonEmptyReadonlyArray<Content>
 
 const byName = Order.mapInput(Order.String, ({ name }: Served) => name)
 
-/** What a population was made of, and when. */
+/** The first event of a population, and its time. */
 const originOf = Effect.fnUntraced(function* (journal: Journal.Interface): Effect.fn.Return<Origin, JournalError> {
   const [first] = yield* Loading.eventsFrom(journal, 0, 1)
   return first?.event._tag === "Created"
     ? { at: first.at, created: first.event }
-    : yield* Records.corrupt(journal.meta, `the log begins with ${first?.event._tag ?? "nothing"}`, { sequence: 0 })
+    : yield* Records.corrupt(journal.meta, `the log begins with ${first?.event._tag ?? "nothing"}, expected Created`, {
+        sequence: 0
+      })
 })
 
 interface Origin {
@@ -238,38 +240,30 @@ interface Origin {
   readonly created: EventOf<"Created">
 }
 
-/** The seed and its variants, all with the same names of texts. */
+/** The seed and its variants, all different and with the same names of texts. */
 const contentsOf = ({ seed, variants = [] }: NewPopulation): Effect.Effect<Contents, InvalidRequest> => {
   const namesOf = (content: Content) =>
     typeof content === "string" ? "one text" : Object.keys(content).sort().join(", ")
+  const refuse = (at: number, value: string, expected: string, remedy: string) =>
+    Effect.fail(new InvalidRequest({ field: `variants[${at}]`, value, expected, remedy }))
   const texts = [seed, ...variants].map((content) => JSON.stringify(content))
-  const repeated = texts.findIndex((text, at) => texts.indexOf(text) < at)
-  if (repeated > 0) {
-    const first = texts.indexOf(texts[repeated] ?? "")
-    return Effect.fail(
-      new InvalidRequest({
-        field: `variants[${repeated - 1}]`,
-        value: (texts[repeated] ?? "").slice(0, 100),
-        expected: `another text than ${first === 0 ? "the seed" : `variants[${first - 1}]`} has`,
-        remedy: "Leave one of them out: equal instructions would share the evidence"
-      })
-    )
-  }
-  const at = variants.findIndex((variant) => namesOf(variant) !== namesOf(seed))
-  const odd = variants[at]
-  return odd === undefined
-    ? Effect.succeed([seed, ...variants])
-    : Effect.fail(
-        new InvalidRequest({
-          field: `variants[${at}]`,
-          value: namesOf(odd),
-          expected: namesOf(seed),
-          remedy: "Give every instruction of a population the texts that its seed has"
-        })
+  for (const [at, variant] of variants.entries()) {
+    const text = texts[at + 1] ?? ""
+    const first = texts.indexOf(text)
+    if (first <= at)
+      return refuse(
+        at,
+        text.slice(0, 100),
+        `another text than ${first === 0 ? "the seed" : `variants[${first - 1}]`} has`,
+        "Leave one of them out: equal instructions would share the evidence"
       )
+    if (namesOf(variant) !== namesOf(seed))
+      return refuse(at, namesOf(variant), namesOf(seed), "Give all instructions of a population the texts of the seed")
+  }
+  return Effect.succeed([seed, ...variants])
 }
 
-/** Refuses what differs from what a population was made of. */
+/** Refuses a creation that differs from that of the existing population. */
 const sameAs = (
   { created, name }: Served,
   { settings: given = {} }: NewPopulation,
@@ -277,25 +271,35 @@ const sameAs = (
   contents: Contents
 ): Effect.Effect<void, Conflict> => {
   const [seed, ...variants] = created.members.map(contentOf)
-  const { profile: made } = created.settings
-  // What was chosen where nothing was named is whatever it was then.
-  const { horizon, seed: random } = created.settings
+  // Defaults may have been others at its creation.
+  const { horizon, profile, seed: random } = created.settings
   const ask = {
     ...settings,
     ...(given.randomSeed === undefined ? { seed: random } : {}),
     ...(given.horizonSeconds === undefined ? { horizon } : {})
   }
-  const differences = Differences.between(
-    { seed: seed ?? null, variants, profile: made, ...prefixed(WireSettings.toWire(created.settings)) },
-    { seed: contents[0], variants: contents.slice(1), profile: ask.profile, ...prefixed(WireSettings.toWire(ask)) }
-  )
+  const current: Record<string, Schema.Json> = {
+    seed: seed ?? null,
+    variants,
+    profile,
+    ...prefixed(WireSettings.toWire(created.settings))
+  }
+  const differences = Object.entries<Schema.Json>({
+    seed: contents[0],
+    variants: contents.slice(1),
+    profile: ask.profile,
+    ...prefixed(WireSettings.toWire(ask))
+  }).flatMap(([field, given]) => {
+    const before = current[field] ?? null
+    return Equal.equals(before, given) ? [] : [{ field, current: before, given }]
+  })
   return differences.length === 0
     ? Effect.void
     : Effect.fail(
         new Conflict({
           differences,
           remedy: "Choose another name, remove the population first, or change settings with PATCH",
-          detail: `The population ${name} was made with another ${differences.map(({ field }) => field).join(", ")}.`
+          detail: `The population ${name} was created with another ${differences.map(({ field }) => field).join(", ")}.`
         })
       )
 }

@@ -1,21 +1,21 @@
-/** What is blackened in texts of users before they are stored. */
-import { Refused } from "@inspo/cohorts"
+/** Redacts texts of users before they are stored. */
+import { refuse, type Refused } from "@inspo/cohorts"
 import * as Invariant from "@inspo/domain/Invariant"
 import { Effect, Result } from "effect"
 import { RE2JS } from "re2js"
-import { blacken } from "./internal/redact.ts"
-import type { OfLease, OfReward, Told } from "../store/Details.ts"
+import type { Details, LeaseDetails, RewardDetails, Transcript } from "../store/Details.ts"
+import { redact } from "./internal/redact.ts"
 
-/** Gives a text as it may be stored. */
+/** Returns a text as it may be stored. */
 export type Redact = (text: string) => string
 
 /** The length of one pattern, in characters, and the size of all together, in steps of an automaton. */
 export const limits = { length: 1000, size: 1000 } as const
 
 /**
- * Blackens what regular expressions match, one after the other, each match by one `█`. They are those of RE2, whose time is
- * linear in the length of a text: look-around and references to groups are refused, and so is what matches nothing, or is too
- * long or too large to be quick.
+ * Replaces each match of the regular expressions, one after the other, by one `█`. The syntax is that of RE2, whose time is
+ * linear in the length of a text. Refused are look-around, references to groups, patterns that match the empty text, and
+ * patterns that are too long or too large to be fast.
  *
  * @example
  * ```ts
@@ -26,49 +26,42 @@ export const limits = { length: 1000, size: 1000 } as const
  * ```
  */
 export const make = (patterns: ReadonlyArray<string>): Result.Result<Redact, Refused> => {
-  const bad = (at: number, pattern: string, expected: string) =>
-    Result.fail(new Refused({ code: "invalid", field: `redact[${at}]`, value: pattern.slice(0, 80), expected }))
   const compiled: Array<RE2JS> = []
   let size = 0
   for (const [at, pattern] of patterns.entries()) {
+    const bad = (expected: string, remedy: string) =>
+      refuse("invalid", `redact[${at}]`, pattern.slice(0, 80), expected, remedy)
     if (pattern.length > limits.length)
-      return bad(at, pattern, `at most ${limits.length} characters. Part it into several`)
+      return bad(`at most ${limits.length} characters`, "Split it into several patterns")
     const parsed = Result.try(() => RE2JS.compile(pattern))
     if (Result.isFailure(parsed))
-      return bad(
-        at,
-        pattern,
-        `a regular expression of RE2, without look-around and references: ${reason(parsed.failure)}`
-      )
-    if (parsed.success.matcher("").find()) return bad(at, pattern, "a pattern that does not match an empty text")
+      return bad("a regular expression of RE2, without look-around and references", `Fix it: ${reason(parsed.failure)}`)
+    if (parsed.success.matcher("").find())
+      return bad("a pattern that does not match the empty text", "Require at least one character")
     size += parsed.success.programSize()
     if (size > limits.size)
-      return bad(
-        at,
-        pattern,
-        "patterns that are smaller in all. Lower the numbers of their repetitions, such as {1,64}"
-      )
+      return bad("patterns that are smaller in total", "Lower the counts of repetitions, such as {1,64}")
     compiled.push(parsed.success)
   }
-  return Result.succeed(blacken(compiled))
+  return Result.succeed(redact(compiled))
 }
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What was told, with each text as it may be stored. Other requests are served between one sample and the next. */
-export const told = Effect.fnUntraced(function* (
-  redact: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>,
-  { leases, rewards }: Told
-): Effect.fn.Return<Told> {
+/** Redacts all texts of a command. Other requests are served between one sample and the next. */
+export const details = Effect.fnUntraced(function* (
+  redactAll: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>,
+  { leases, rewards }: Details
+): Effect.fn.Return<Details> {
   return {
-    ...(leases === undefined ? {} : { leases: yield* Effect.forEach(leases, apart(redact, ofLease)) }),
-    ...(rewards === undefined ? {} : { rewards: yield* Effect.forEach(rewards, apart(redact, ofReward)) })
+    ...(leases === undefined ? {} : { leases: yield* Effect.forEach(leases, together(redactAll, ofLease)) }),
+    ...(rewards === undefined ? {} : { rewards: yield* Effect.forEach(rewards, together(redactAll, ofReward)) })
   }
 })
 
-/** All texts of one sample are redacted together, in the order in which it holds them. */
-const apart =
-  <A extends object>(redact: Parameters<typeof told>[0], of: (redact: Redact, one: A) => A) =>
+/** Redacts all texts of one sample at once, in the order in which it holds them. */
+const together =
+  <A extends object>(redactAll: Parameters<typeof details>[0], of: (redact: Redact, one: A) => A) =>
   (one: A): Effect.Effect<A> =>
     Effect.suspend(() => {
       const texts: Array<string> = []
@@ -77,40 +70,39 @@ const apart =
         return text
       }, one)
       if (texts.length === 0) return Effect.succeed(one)
-      return Effect.map(Effect.andThen(Effect.yieldNow, redact(texts)), (redacted) => {
+      return Effect.map(Effect.andThen(Effect.yieldNow, redactAll(texts)), (redacted) => {
         let place = 0
         return of(() => Invariant.at(redacted, place++, "text"), one)
       })
     })
 
-const ofLease = (redact: Redact, { question, ...others }: OfLease): OfLease => ({
-  ...others,
-  ...(question === undefined
-    ? {}
+const ofLease = (redact: Redact, { question, ...others }: LeaseDetails): LeaseDetails =>
+  question === undefined
+    ? others
     : {
+        ...others,
         question: {
           ...(question.text === undefined ? {} : { text: redact(question.text) }),
           ...answers(redact, question)
         }
-      })
-})
+      }
 
-const ofReward = (redact: Redact, reward: OfReward): OfReward => {
+const ofReward = (redact: Redact, reward: RewardDetails): RewardDetails => {
   const { feedback, transcript } = reward
   return {
     ...reward,
     ...(feedback === undefined ? {} : { feedback: redact(feedback) }),
-    ...(transcript === undefined
-      ? {}
-      : {
-          transcript:
-            typeof transcript === "string"
-              ? redact(transcript)
-              : transcript.map(({ content, role }) => ({ role, content: redact(content) }))
-        }),
+    ...(transcript === undefined ? {} : { transcript: ofTranscript(redact, transcript) }),
     ...answers(redact, reward)
   }
 }
 
-const answers = (redact: Redact, { goldenAnswers }: Pick<OfReward, "goldenAnswers">): Pick<OfReward, "goldenAnswers"> =>
+const ofTranscript = (redact: Redact, transcript: Transcript): Transcript =>
+  typeof transcript === "string"
+    ? redact(transcript)
+    : transcript.map(({ content, role }) => ({ role, content: redact(content) }))
+
+const answers = (redact: Redact, { goldenAnswers }: Answers): Answers =>
   goldenAnswers === undefined ? {} : { goldenAnswers: goldenAnswers.map(redact) }
+
+type Answers = Pick<RewardDetails, "goldenAnswers">

@@ -1,7 +1,8 @@
-/** A population as it goes over the wire. */
+/** A population as the API shows it. */
 import {
   type CandidateSnapshot,
   type CohortSnapshot,
+  type History,
   Horizon,
   Learning,
   type MemberSnapshot,
@@ -22,8 +23,8 @@ import type { CohortState } from "../wire/Reward.ts"
 import type { Degraded, Skipped } from "./EvolutionStatus.ts"
 import { onScale, seconds, toWire } from "../internal/WireSettings.ts"
 
-/** What is known of a population besides its state. `capUsd` is what its server lets it spend, whatever its own setting. */
-export interface Beside {
+/** The name and the evolution of a population. `capUsd` is what its server allows it to spend, whatever its own setting. */
+export interface Status {
   readonly name: string
   readonly spentUsd: number | null
   readonly capUsd: number | null
@@ -31,14 +32,14 @@ export interface Beside {
   readonly skipped: Skipped | null
 }
 
-/** What evolution of a population may spend, in US dollars: the lower of both bounds, null where there is none. */
+/** What evolution of a population may spend, in US dollars: the lower of both limits, null without a limit. */
 export const budgetUsd = (
   { budgetUsd }: Pick<State.State["settings"], "budgetUsd">,
   capUsd: number | null
 ): number | null => (capUsd === null || budgetUsd === null ? (capUsd ?? budgetUsd) : Math.min(capUsd, budgetUsd))
 
-/** Everything that is known of a population. */
-export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Beside, state: State.State): Population => {
+/** A population with its members, cohorts and status. */
+export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status, state: State.State): Population => {
   const strategies = Strategies.ofSettings(state.settings)
   const { branch, closed, learning, settings } = state
   const shown = snapshot(strategies, state)
@@ -190,24 +191,38 @@ const members = (
   })
 }
 
-/** A candidate that is no member, with whatever an admin decided on it. */
-export const candidate = ({ learning }: State.State, one: CandidateSnapshot): Member => ({
-  id: one.id,
-  wording: one.content,
-  origin: "proposed",
-  parent: one.parent,
-  generation:
-    (learning.population.members.find(({ instruction }) => instruction.id === one.parent)?.instruction.generation ??
-      0) + 1,
-  standing: one.stage === "approved" ? "trial" : one.stage,
+/** A candidate that is not a member, with the decision of an admin on it. */
+export const candidate = ({ learning }: State.State, { content, id, parent, stage }: CandidateSnapshot): Member => {
+  const generation = learning.population.members.find(({ instruction }) => instruction.id === parent)?.instruction
+    .generation
+  return nonMember(
+    { id, content, origin: "proposed", parent, generation: (generation ?? 0) + 1 },
+    stage === "approved" ? "trial" : stage
+  )
+}
+
+/** An instruction that is not a member yet, or not any more. */
+export const nonMember = (
+  {
+    content,
+    generation,
+    id,
+    origin,
+    parent
+  }: Pick<History.Known, "content" | "generation" | "id" | "origin" | "parent">,
+  standing: Member["standing"]
+): Member => ({
+  id,
+  wording: content,
+  origin,
+  parent,
+  generation,
+  standing,
   pinned: false,
   probability: 0,
-  estimate: unknown,
+  estimate: { mean: null, low: null, high: null, samples: 0, silent: 0 },
   strata: {}
 })
-
-/** An estimate before anything is known. */
-export const unknown: Estimate = { mean: null, low: null, high: null, samples: 0, silent: 0 }
 
 const estimate = ({ settings }: State.State, { interval, mean, reported, silent }: MemberSnapshot): Estimate => ({
   mean: mean === null ? null : onScale(settings, mean),

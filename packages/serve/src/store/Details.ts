@@ -1,4 +1,4 @@
-/** What clients tell beside leases and rewards, for reflection and for people: texts, and what the work cost. */
+/** What clients report in addition to leases and rewards, for reflection and for people: texts, and what the work cost. */
 import { Schema } from "effect"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -6,11 +6,11 @@ const text = Schema.optionalKey(Schema.String)
 const texts = Schema.optionalKey(Schema.Array(Schema.String))
 
 /** What the work of a lease is about, and the policy that does it. */
-export const OfLease = Schema.Struct({
+export const LeaseDetails = Schema.Struct({
   question: Schema.optionalKey(Schema.Struct({ text, goldenAnswers: texts })),
   policyVersion: text
 })
-export interface OfLease extends Schema.Schema.Type<typeof OfLease> {}
+export interface LeaseDetails extends Schema.Schema.Type<typeof LeaseDetails> {}
 
 /** What was said and done: a text, or turns. */
 export const Transcript = Schema.Union([
@@ -19,8 +19,8 @@ export const Transcript = Schema.Union([
 ])
 export type Transcript = typeof Transcript.Type
 
-/** What came of a sample besides its reward. `failed`: its environment failed; `abandoned`: its instruction was never used. */
-export const OfReward = Schema.Struct({
+/** The result of a sample besides its reward. `failed`: its environment failed; `abandoned`: its instruction was never used. */
+export const RewardDetails = Schema.Struct({
   feedback: text,
   transcript: Schema.optionalKey(Transcript),
   goldenAnswers: texts,
@@ -30,10 +30,10 @@ export const OfReward = Schema.Struct({
   failed: Schema.optionalKey(Schema.Literal(true)),
   abandoned: Schema.optionalKey(Schema.Literal(true))
 })
-export interface OfReward extends Schema.Schema.Type<typeof OfReward> {}
+export interface RewardDetails extends Schema.Schema.Type<typeof RewardDetails> {}
 
-/** What is told beside one command: of each request of a `Lease`, or of each item of a `Reward`, in their order. */
-export interface Told {
-  readonly leases?: ReadonlyArray<OfLease>
-  readonly rewards?: ReadonlyArray<OfReward>
+/** The details of one command: of each request of a `Lease`, or of each item of a `Reward`, in their order. */
+export interface Details {
+  readonly leases?: ReadonlyArray<LeaseDetails>
+  readonly rewards?: ReadonlyArray<RewardDetails>
 }

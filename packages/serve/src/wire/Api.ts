@@ -11,11 +11,11 @@ import {
   Incumbent,
   NewPopulation,
   Population,
-  Made,
+  Created,
   PopulationSummary,
   Rewind,
   Rewound,
-  Same,
+  Unchanged,
   SettingsChange
 } from "./Population.ts"
 import { RewardResults, Rewards } from "./Reward.ts"
@@ -83,7 +83,7 @@ const populations = HttpApiGroup.make("populations")
     HttpApiEndpoint.put("create", "/:name", {
       params,
       payload: NewPopulation,
-      success: [Made, Same],
+      success: [Created, Unchanged],
       error: Conflict
     }).annotateMerge(
       says(

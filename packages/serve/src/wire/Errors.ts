@@ -1,8 +1,8 @@
-/** What the server refuses, as RFC 9457 problems: `type` names the kind, `detail` says it in words, the fields say what to mend. */
+/** The errors of the server, as RFC 9457 problems: `type` names the kind, `detail` describes the error, the fields help to fix it. */
 import { Schema } from "effect"
 import { HttpApiError, HttpApiSchema } from "effect/http-api"
 
-/** A value that is not taken, and how to mend it. */
+/** A refused value, and how to fix it. */
 export const Refusal = Schema.Struct({
   field: Schema.String,
   value: Schema.String,
@@ -11,28 +11,28 @@ export const Refusal = Schema.Struct({
 }).annotate({ identifier: "Refusal" })
 export interface Refusal extends Schema.Schema.Type<typeof Refusal> {}
 
-/** A request that cannot be taken as it is; nothing of it was. */
+/** The request cannot be processed; nothing of it was done. */
 export class InvalidRequest extends HttpApiError.Problem<InvalidRequest>()(
   "InvalidRequest",
   { type: "urn:inspo:invalid-request", status: 400, title: "Invalid request" },
   Refusal.fields
 ) {}
 
-/** No key, or one that nobody has. */
+/** The request has no key, or an unknown one. */
 export class Unauthorized extends HttpApiError.Problem<Unauthorized>()("Unauthorized", {
   type: "urn:inspo:unauthorized",
   status: 401,
   title: "A key is required"
 }) {}
 
-/** A key that does not reach so far. */
+/** The scope of the key does not include this route. */
 export class Forbidden extends HttpApiError.Problem<Forbidden>()(
   "Forbidden",
   { type: "urn:inspo:forbidden", status: 403, title: "The key does not allow it" },
   { scope: Schema.Literals(["lease", "admin"]) }
 ) {}
 
-/** Nothing goes by this name. */
+/** Nothing has this name. */
 export class NotFound extends HttpApiError.Problem<NotFound>()(
   "NotFound",
   { type: "urn:inspo:not-found", status: 404, title: "Not found" },
@@ -43,45 +43,45 @@ export class NotFound extends HttpApiError.Problem<NotFound>()(
   }
 ) {}
 
-/** What stands differs from what is asked for: another n of a key, other settings of a name, a sealed cohort. */
+/** The request contradicts what is stored: another n of a key, other settings of a name, a sealed cohort. */
 export class Conflict extends HttpApiError.Problem<Conflict>()(
   "Conflict",
-  { type: "urn:inspo:conflict", status: 409, title: "It stands otherwise" },
+  { type: "urn:inspo:conflict", status: 409, title: "Conflict" },
   {
-    differences: Schema.Array(Schema.Struct({ field: Schema.String, stands: Schema.Json, given: Schema.Json })),
+    differences: Schema.Array(Schema.Struct({ field: Schema.String, current: Schema.Json, given: Schema.Json })),
     remedy: Schema.String
   }
 ) {}
 
-/** More than a limit allows. */
+/** The request is larger than a limit. */
 export class TooLarge extends HttpApiError.Problem<TooLarge>()(
   "TooLarge",
   { type: "urn:inspo:too-large", status: 413, title: "Too large" },
   {
     field: Schema.String,
-    size: Schema.NullOr(Schema.Int).annotate({ description: "Null where it was not told: more than the limit" }),
+    size: Schema.NullOr(Schema.Int).annotate({ description: "Null if it is unknown: more than the limit" }),
     limit: Schema.Int,
     remedy: Schema.String
   }
 ) {}
 
-const wait = { retryAfter: Schema.Int.annotate({ description: "Seconds, as the header `Retry-After` says too" }) }
+const wait = { retryAfter: Schema.Int.annotate({ description: "Seconds, as in the header `Retry-After`" }) }
 
 /** More requests, populations or open leases than the server holds. */
 export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()(
   "TooManyRequests",
   { type: "urn:inspo:too-many-requests", status: 429, title: "Too many" },
-  { ...wait, limit: Schema.String }
+  { ...wait, limit: Schema.String, remedy: Schema.String }
 ) {}
 
-/** The server could not keep what was asked for, so nothing of it was done; the same request may be sent again. */
-export class NotKept extends HttpApiError.Problem<NotKept>()(
-  "NotKept",
-  { type: "urn:inspo:not-kept", status: 500, title: "It could not be kept" },
+/** The server could not store the request, so nothing of it was done; the same request may be sent again. */
+export class StorageFailed extends HttpApiError.Problem<StorageFailed>()(
+  "StorageFailed",
+  { type: "urn:inspo:storage-failed", status: 500, title: "The request could not be stored" },
   { remedy: Schema.String }
 ) {}
 
-/** A standby that knows no active server to pass the request on to, or a server that begins or ends. */
+/** A standby that knows no active server to forward the request to, or a server that is starting or stopping. */
 export class NotActive extends HttpApiError.Problem<NotActive>()(
   "NotActive",
   { type: "urn:inspo:not-active", status: 503, title: "No active server" },
@@ -89,19 +89,18 @@ export class NotActive extends HttpApiError.Problem<NotActive>()(
 ) {}
 
 const headers = { "retry-after": Schema.Int }
+const withHeader = {
+  decode: <A>({ body }: { readonly body: A }) => body,
+  encode: <A extends { readonly retryAfter: number }>(body: A) => ({
+    body,
+    headers: { "retry-after": body.retryAfter }
+  })
+}
 
 /** {@link TooManyRequests} with the header `Retry-After`. */
 export const TooManyRequestsNow = TooManyRequests.pipe(
-  HttpApiSchema.encodeToWithHeaders(
-    { body: TooManyRequests, headers },
-    { decode: ({ body }) => body, encode: (body) => ({ body, headers: { "retry-after": body.retryAfter } }) }
-  )
+  HttpApiSchema.encodeToWithHeaders({ body: TooManyRequests, headers }, withHeader)
 )
 
 /** {@link NotActive} with the header `Retry-After`. */
-export const NotActiveNow = NotActive.pipe(
-  HttpApiSchema.encodeToWithHeaders(
-    { body: NotActive, headers },
-    { decode: ({ body }) => body, encode: (body) => ({ body, headers: { "retry-after": body.retryAfter } }) }
-  )
-)
+export const NotActiveNow = NotActive.pipe(HttpApiSchema.encodeToWithHeaders({ body: NotActive, headers }, withHeader))

@@ -187,13 +187,13 @@ export const Population = Schema.Struct({
 export interface Population extends Schema.Schema.Type<typeof Population> {}
 
 /** The population is new. */
-export const Made = Schema.Struct({ outcome: Schema.Literal("created"), population: Population })
-  .annotate({ identifier: "Made" })
+export const Created = Schema.Struct({ outcome: Schema.Literal("created"), population: Population })
+  .annotate({ identifier: "Created" })
   .pipe(HttpApiSchema.status(201))
 
 /** It was there, and is the same. */
-export const Same = Schema.Struct({ outcome: Schema.Literal("same"), population: Population }).annotate({
-  identifier: "Same"
+export const Unchanged = Schema.Struct({ outcome: Schema.Literal("same"), population: Population }).annotate({
+  identifier: "Unchanged"
 })
 
 /** The instruction to use outside learning. */

@@ -4,7 +4,7 @@ import {
   Forbidden,
   InvalidRequest,
   NotActiveNow,
-  NotKept,
+  StorageFailed,
   TooLarge,
   TooManyRequestsNow,
   Unauthorized
@@ -29,5 +29,5 @@ export class AdminScope extends HttpApiMiddleware.Service<AdminScope>()("@inspo/
 
 /** What may befall any request: it is malformed, too large or one too many, cannot be kept, or no server is active. */
 export class Admission extends HttpApiMiddleware.Service<Admission>()("@inspo/serve/Admission", {
-  error: [InvalidRequest, TooLarge, TooManyRequestsNow, NotKept, NotActiveNow]
+  error: [InvalidRequest, TooLarge, TooManyRequestsNow, StorageFailed, NotActiveNow]
 }) {}

@@ -1,4 +1,4 @@
-/** How often the key of agents may ask, and how much it may send. */
+/** The rate limit of the agents' key. */
 import { Effect } from "effect"
 import type { Headers } from "effect/http"
 import { RateLimiter } from "effect/persistence"
@@ -7,7 +7,7 @@ import * as Limits from "../../wire/Limits.ts"
 
 export type KeyRate = (headers: Headers.Headers) => Effect.Effect<void, TooManyRequests>
 
-/** Refuses a request of the key of agents beyond its rate, by requests and by the bytes of their bodies. */
+/** Refuses requests with the agents' key beyond its rate, by requests and by the bytes of their bodies. */
 export const make: Effect.Effect<KeyRate> = Effect.map(
   Effect.provide(RateLimiter.make, RateLimiter.layerStoreMemory),
   (limiter): KeyRate =>
@@ -26,5 +26,6 @@ export const make: Effect.Effect<KeyRate> = Effect.map(
 const exceeded = new TooManyRequests({
   retryAfter: 1,
   limit: `${Limits.requestsPerSecond} requests and ${Limits.bytesPerSecond} bytes per second`,
-  detail: "The key of agents has reached its rate. Ask again in a second, with more leases or rewards in a request."
+  remedy: "Wait a second, and send more leases or rewards in one request",
+  detail: "The agents' key has reached its rate limit."
 })

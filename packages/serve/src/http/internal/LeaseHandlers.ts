@@ -1,41 +1,40 @@
-/** What agents and trainers ask: leases, rewards, the incumbent, rewinding. */
+/** The routes for agents and trainers: leases, rewards, the incumbent, rewinds. */
 import { type Answer, content, History, type LeaseAnswer, Learning, type State } from "@inspo/cohorts"
 import * as Invariant from "@inspo/domain/Invariant"
 import { QuestionId } from "@inspo/domain/Question"
 import { Effect, Result, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import type { LeaseIds } from "../../live/internal/LeaseIds.ts"
+import { Populations, type Served } from "../../live/Populations.ts"
+import * as View from "../../live/View.ts"
+import type { LeaseDetails } from "../../store/Details.ts"
+import * as Loading from "../../store/Loading.ts"
 import { Api } from "../../wire/Api.ts"
 import { Conflict, InvalidRequest } from "../../wire/Errors.ts"
+import { ofFailure, ofJournal, type Problem, refusal } from "../../wire/internal/Refusals.ts"
 import type { Lease, LeaseRequest, LeaseRequests, Leases } from "../../wire/Lease.ts"
-import type { LivePopulation } from "../../live/LivePopulation.ts"
-import { Populations, type Served } from "../../live/Populations.ts"
 import type { Incumbent, Rewind, Rewound } from "../../wire/Population.ts"
 import type { Close, CohortState, Reward, RewardResult, RewardResults, Rewards } from "../../wire/Reward.ts"
-import type * as Told from "../../store/Details.ts"
-import type { LeaseIds } from "../../live/internal/LeaseIds.ts"
-import * as Loading from "../../store/Loading.ts"
-import * as Metrics from "./Metrics.ts"
-import { ofFailure, ofJournal, type Problem, refusal } from "../../wire/internal/Refusals.ts"
-import * as View from "../../live/View.ts"
+import { expected, on, submit, timed } from "./Serving.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
   "leases",
   Effect.fnUntraced(function* (handlers) {
-    const populations = yield* Populations
+    const within = on(yield* Populations)
     return handlers.handleAll({
-      lease: ({ params, payload }) => Effect.flatMap(populations.get(params.name), (served) => lease(served, payload)),
-      reward: ({ params, payload }) =>
-        Effect.flatMap(populations.get(params.name), (served) => reward(served, payload)),
-      incumbent: ({ params }) => Effect.flatMap(populations.get(params.name), incumbent),
-      rewind: ({ params, payload }) => Effect.flatMap(populations.get(params.name), (served) => rewind(served, payload))
+      lease: ({ params, payload }) => within(params.name, (served) => lease(served, payload)),
+      reward: ({ params, payload }) => within(params.name, (served) => reward(served, payload)),
+      incumbent: ({ params }) => within(params.name, incumbent),
+      rewind: ({ params, payload }) => within(params.name, (served) => rewind(served, payload))
     })
   })
 )
 
 const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests): Effect.fn.Return<Leases, Problem> {
   const { cohort = null, phase = "train", requests, whole = false } = asked
-  yield* fitting(served, cohort, whole)
+  yield* validate(served, cohort, whole)
+  yield* Effect.annotateCurrentSpan({ requests: requests.length })
   const { leases } = yield* submit(
     served.live,
     "Leases",
@@ -53,7 +52,7 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
         question: question === undefined ? null : QuestionId.make(question.id)
       }))
     }),
-    { leases: requests.map((one) => toldOfLease(asked, one)) }
+    { leases: requests.map((one) => detailsOf(asked, one)) }
   )
   yield* served.counters.leased(leases.length)
   const state = yield* served.live.state
@@ -72,17 +71,17 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
   }
 })
 
-/** What goes with a lease, for reflection. */
-const toldOfLease = (
+/** What is stored with a lease, for reflection. */
+const detailsOf = (
   { policyVersion }: Pick<LeaseRequests, "policyVersion">,
   { question }: Pick<LeaseRequest, "question">
-): Told.OfLease => ({
+): LeaseDetails => ({
   ...(question === undefined ? {} : { question: Struct.omit(question, ["id"]) }),
   ...(policyVersion === undefined ? {} : { policyVersion })
 })
 
-/** Trainers name their cohorts, `online` populations do it themselves. */
-const fitting = (
+/** Trainers name their cohorts, `online` populations open them themselves. */
+const validate = (
   { created: { settings }, name }: Served,
   cohort: string | null,
   whole: boolean
@@ -91,14 +90,19 @@ const fitting = (
     Effect.fail(new InvalidRequest({ field, value, expected, remedy }))
   if (settings.profile === "trainer")
     return cohort === null
-      ? refuse("cohort", "absent", "the name of a cohort, such as train/12", `Name one: ${name} is a trainer's`)
+      ? refuse(
+          "cohort",
+          "absent",
+          "the name of a cohort, such as train/12",
+          `Name one: ${name} has the profile trainer`
+        )
       : Effect.void
   if (cohort !== null)
     return refuse(
       "cohort",
       cohort,
       "no cohort",
-      `Leave it out: ${name} is online, and opens cohorts itself. A trainer's population has profile: trainer`
+      `Leave it out: ${name} is online, and opens cohorts itself. A population with profile: trainer takes names`
     )
   return whole ? refuse("whole", "true", "false", `Leave it out: ${name} is online`) : Effect.void
 }
@@ -106,7 +110,7 @@ const fitting = (
 /** The stratum of work that names none. */
 const unnamedStratum = "all"
 
-/** The history is asked for what an instruction said that has left, for a lease that is asked for again. */
+/** The history holds the text of a removed instruction, for a repeated request. */
 const leaseOf = (
   ids: LeaseIds,
   state: State.State,
@@ -132,27 +136,28 @@ const reward = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RewardResults, Problem> {
   if (close !== undefined && served.created.settings.profile === "online")
     return yield* new Conflict({
-      differences: [{ field: "close", stands: null, given: close.cohort }],
+      differences: [{ field: "close", current: null, given: close.cohort }],
       remedy: "Leave `close` out: the server closes the cohorts of an online population, by count and time",
-      detail: `${served.name} is online: whoever chose when a cohort ends would choose what it says.`
+      detail: `${served.name} is online: a client that chooses when a cohort ends could choose its result.`
     })
+  yield* Effect.annotateCurrentSpan({ rewards: rewards.length })
   const results = rewards.length === 0 ? [] : yield* rewarded(served, rewards)
   yield* served.counters.rewarded(results.map(({ outcome }) => outcome))
   return { results, ...(close === undefined ? {} : { cohort: yield* closed(served, close) }) }
 })
 
-/** All at once; where the population cannot take one of them, each by itself, so that the others count. */
+/** All at once; if the population refuses one of them, each by itself, so that the others count. */
 const rewarded = Effect.fnUntraced(function* (
   { ids, live }: Served,
   rewards: ReadonlyArray<Reward>
 ): Effect.fn.Return<ReadonlyArray<RewardResult>, Problem> {
-  const tell = (some: ReadonlyArray<Reward>) =>
+  const report = (some: ReadonlyArray<Reward>) =>
     live.submit(
       (now) => ({
         _tag: "Reward",
         now,
         rewards: some.map(({ abandoned, lease, sample = null, value = null }) => ({
-          // What is no lease of this population is unknown to it.
+          // No lease has an empty id, so a foreign id is `unknown`.
           lease: ids.decode(lease) ?? "",
           sample,
           value: abandoned === true ? "abandoned" : value
@@ -160,10 +165,10 @@ const rewarded = Effect.fnUntraced(function* (
       }),
       { rewards: some.map((one) => Struct.omit(one, ["lease", "sample", "value"])) }
     )
-  const told = yield* Effect.result(Metrics.timed(tell(rewards)))
-  if (Result.isSuccess(told)) return outcomes(told.success)
-  if (told.failure._tag === "JournalError") return yield* ofJournal(told.failure)
-  const each = yield* Effect.forEach(rewards, (one) => Effect.result(tell([one])), { concurrency: "unbounded" })
+  const all = yield* Effect.result(timed(report(rewards)))
+  if (Result.isSuccess(all)) return outcomes(all.success)
+  if (all.failure._tag === "JournalError") return yield* ofJournal(all.failure)
+  const each = yield* Effect.forEach(rewards, (one) => Effect.result(report([one])), { concurrency: "unbounded" })
   return yield* Effect.forEach(each, (one): Effect.Effect<RewardResult, Problem> => {
     if (Result.isSuccess(one)) return Effect.succeed(Invariant.at(outcomes(one.success), 0, "outcome"))
     return one.failure._tag === "JournalError"
@@ -201,9 +206,9 @@ const rewind = Effect.fn("Server.rewind")(function* (
 ): Effect.fn.Return<Rewound, Problem> {
   if (created.settings.profile === "online")
     return yield* new Conflict({
-      differences: [{ field: "profile", stands: "online", given: "trainer" }],
-      remedy: "Retire what should be used no more, or pin what should be",
-      detail: `${name} is online: what was learned from users is not taken back.`
+      differences: [{ field: "profile", current: "online", given: "trainer" }],
+      remedy: "Retire an instruction that should not be used any more, or pin one that should be",
+      detail: `${name} is online: what was learned from users cannot be rewound.`
     })
   return yield* Effect.gen(function* () {
     const { rewinds } = yield* live.state
@@ -211,20 +216,3 @@ const rewind = Effect.fn("Server.rewind")(function* (
     return { branch, rewound: !rewinds.some((one) => one.requestId === requestId) }
   }).pipe((effect) => changing.withPermit(effect))
 })
-
-/** Does a command, and gives its answer. */
-export const submit = <Tag extends Answer["_tag"]>(
-  live: LivePopulation,
-  tag: Tag,
-  ...command: Parameters<LivePopulation["submit"]>
-): Effect.Effect<Extract<Answer, { readonly _tag: Tag }>, Problem> =>
-  Metrics.timed(live.submit(...command)).pipe(
-    Effect.mapError(ofFailure),
-    Effect.map((answer) => expected(answer, tag))
-  )
-
-const expected = <Tag extends Answer["_tag"]>(answer: Answer, tag: Tag): Extract<Answer, { readonly _tag: Tag }> => {
-  const is = (one: Answer): one is Extract<Answer, { readonly _tag: Tag }> => one._tag === tag
-  if (!is(answer)) throw new Invariant.InvariantBroken({ missing: `an answer of ${tag}` })
-  return answer
-}

@@ -1,37 +1,35 @@
-/** What an admin does with the instructions of a population. Whatever is asked twice is done once. */
+/** Adds, pins, retires and reviews the instructions of a population. A repeated request changes nothing. */
 import { History, type State } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Effect, Equal } from "effect"
-import { Conflict, NotFound } from "../../wire/Errors.ts"
-import type { Member, MemberAction } from "../../wire/Member.ts"
 import type { Served } from "../../live/Populations.ts"
-import { submit } from "./LeaseHandlers.ts"
-import * as Loading from "../../store/Loading.ts"
-import { ofJournal, type Problem } from "../../wire/internal/Refusals.ts"
 import * as View from "../../live/View.ts"
+import * as Loading from "../../store/Loading.ts"
+import { Conflict, NotFound } from "../../wire/Errors.ts"
+import { ofJournal, type Problem } from "../../wire/internal/Refusals.ts"
+import type { Member, MemberAction } from "../../wire/Member.ts"
+import { submit } from "./Serving.ts"
 
-/** Does it, and gives the instruction as it then is. */
-export const act = (served: Served, action: MemberAction): Effect.Effect<Member, Problem> =>
-  served.changing.withPermit(acted(served, action))
+/** Performs the action, and returns the instruction as it is then. */
+export const act = Effect.fn("Server.member")(
+  function* (served: Served, action: MemberAction): Effect.fn.Return<Member, Problem> {
+    yield* Effect.annotateCurrentSpan({ action: action.action })
+    switch (action.action) {
+      case "add":
+        return yield* add(served, action)
+      case "pin":
+        return yield* pin(served, action.id === null ? null : InstructionId.make(action.id))
+      case "retire":
+        return yield* retire(served, InstructionId.make(action.id))
+      case "approve":
+      case "reject":
+        return yield* review(served, InstructionId.make(action.id), action.action === "approve")
+    }
+  },
+  (effect, { changing }) => changing.withPermit(effect)
+)
 
-const acted = Effect.fn("Server.member")(function* (
-  served: Served,
-  action: MemberAction
-): Effect.fn.Return<Member, Problem> {
-  switch (action.action) {
-    case "add":
-      return yield* add(served, action)
-    case "pin":
-      return yield* pin(served, action.id === null ? null : InstructionId.make(action.id))
-    case "retire":
-      return yield* retire(served, InstructionId.make(action.id))
-    case "approve":
-    case "reject":
-      return yield* review(served, InstructionId.make(action.id), action.action === "approve")
-  }
-})
-
-/** A text that is alive is that member. */
+/** If a member has the text already, it is returned. */
 const add = Effect.fnUntraced(function* (
   { live }: Served,
   { parent, wording }: Extract<MemberAction, { readonly action: "add" }>
@@ -72,15 +70,9 @@ const retire = Effect.fnUntraced(function* (served: Served, id: InstructionId): 
   const { live } = served
   const before = View.memberOf(yield* live.state, id)
   if (before === undefined) {
-    const known = yield* gone(served, id)
+    const known = yield* past(served, id)
     const fate = History.fate(known)
-    if (fate === "retired") return departed(known, fate)
-    return yield* new NotFound({
-      what: "instruction",
-      name: id,
-      remedy: "Look at the members",
-      detail: `${id} is ${fate}, and no member.`
-    })
+    return fate === "retired" ? View.nonMember(known, fate) : yield* notFound(id, `${id} is ${fate}, not a member.`)
   }
   yield* submit(live, "Done", (now) => ({ _tag: "Retire", now, id }))
   return { ...before, standing: "retired", pinned: false, probability: 0 }
@@ -98,55 +90,28 @@ const review = Effect.fnUntraced(function* (
   if (candidate?.stage === "waiting") {
     const { place } = candidate
     yield* submit(live, "Done", (now) => ({ _tag: "Review", now, place, isApproved }))
-    return { ...View.candidate(state, { ...candidate, stage: decided }) }
+    return View.candidate(state, { ...candidate, stage: decided })
   }
-  const known = yield* gone(served, id)
+  const known = yield* past(served, id)
   const fate = History.fate(known)
-  if (fate === decided) return departed(known, isApproved ? "trial" : "rejected")
+  if (fate === decided) return View.nonMember(known, isApproved ? "trial" : "rejected")
   return yield* new Conflict({
-    differences: [{ field: "standing", stands: fate, given: decided }],
-    remedy: "Retire a member that should go; add a text that should be tried after all",
-    detail: `${id} is ${fate}: it was decided on before.`
+    differences: [{ field: "standing", current: fate, given: decided }],
+    remedy: "Retire the member if it should be removed, or add its text again if it should be tried",
+    detail: `${id} is ${fate}: it was reviewed before.`
   })
 })
 
-const gone = Effect.fnUntraced(function* (
+const past = Effect.fnUntraced(function* (
   { journal, name }: Served,
   id: InstructionId
 ): Effect.fn.Return<History.Known, Problem> {
   const { known } = yield* Effect.mapError(Loading.history(journal), ofJournal)
-  return (
-    known.get(id) ??
-    (yield* new NotFound({
-      what: "instruction",
-      name: id,
-      remedy: "Look at the members",
-      detail: `${name} has no ${id}.`
-    }))
-  )
-})
-
-const departed = (known: History.Known, standing: Member["standing"]): Member => ({
-  id: known.id,
-  wording: known.content,
-  origin: known.origin,
-  parent: known.parent,
-  generation: known.generation,
-  standing,
-  pinned: false,
-  probability: 0,
-  estimate: View.unknown,
-  strata: {}
+  return known.get(id) ?? (yield* notFound(id, `${name} has no ${id}.`))
 })
 
 const present = (member: Member | undefined, name: string): Effect.Effect<Member, NotFound> =>
-  member === undefined
-    ? Effect.fail(
-        new NotFound({
-          what: "instruction",
-          name,
-          remedy: "Look at the members",
-          detail: `${name} left meanwhile, or is no member.`
-        })
-      )
-    : Effect.succeed(member)
+  member === undefined ? Effect.fail(notFound(name, `${name} is not a member any more.`)) : Effect.succeed(member)
+
+const notFound = (name: string, detail: string) =>
+  new NotFound({ what: "instruction", name, remedy: "Look up the members of the population", detail })

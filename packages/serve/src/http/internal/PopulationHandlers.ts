@@ -1,27 +1,26 @@
-/** What an admin asks. */
+/** The routes for admins. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { Populations, type Served } from "../../live/Populations.ts"
+import * as View from "../../live/View.ts"
+import * as Loading from "../../store/Loading.ts"
 import { Api } from "../../wire/Api.ts"
 import { Conflict, NotFound } from "../../wire/Errors.ts"
 import type { Events } from "../../wire/Event.ts"
+import { ofFault, ofJournal, type Problem, type Unavailable } from "../../wire/internal/Refusals.ts"
 import * as Limits from "../../wire/Limits.ts"
 import type { Population } from "../../wire/Population.ts"
-import { Populations, type Served } from "../../live/Populations.ts"
-import { submit } from "./LeaseHandlers.ts"
-import * as Loading from "../../store/Loading.ts"
 import * as Members from "./Members.ts"
 import * as Metrics from "./Metrics.ts"
-import { ofFault, ofJournal, type Problem, type Unavailable } from "../../wire/internal/Refusals.ts"
-import * as View from "../../live/View.ts"
+import { on, submit } from "./Serving.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
   "populations",
   Effect.fnUntraced(function* (handlers) {
     const populations = yield* Populations
-    const on = <A, E>(name: string, use: (served: Served) => Effect.Effect<A, E>) =>
-      Effect.flatMap(populations.get(name), use)
+    const within = on(populations)
     return handlers.handleAll({
       list: () =>
         Effect.flatMap(
@@ -37,31 +36,31 @@ export const layer = HttpApiBuilder.group(
         const population = yield* view(served)
         return isNew ? { outcome: "created" as const, population } : { outcome: "same" as const, population }
       }),
-      get: ({ params }) => on(params.name, view),
+      get: ({ params }) => within(params.name, view),
       change: ({ params, payload }) => Effect.flatMap(populations.change(params.name, payload), view),
       remove: ({ params }) => Effect.andThen(populations.remove(params.name), Metrics.forget(params)),
-      events: ({ params, query }) => on(params.name, (served) => events(served, query)),
-      member: ({ params, payload }) => on(params.name, (served) => Members.act(served, payload)),
-      forget: ({ params }) => on(params.name, (served) => forget(served, params.lease)),
-      evolve: ({ params }) => on(params.name, evolve),
-      freeze: ({ params }) => on(params.name, frozen(true)),
-      resume: ({ params }) => on(params.name, frozen(false))
+      events: ({ params, query }) => within(params.name, (served) => events(served, query)),
+      member: ({ params, payload }) => within(params.name, (served) => Members.act(served, payload)),
+      forget: ({ params }) => within(params.name, (served) => forget(served, params.lease)),
+      evolve: ({ params }) => within(params.name, evolve),
+      freeze: ({ params }) => within(params.name, setFrozen(true)),
+      resume: ({ params }) => within(params.name, setFrozen(false))
     })
   })
 )
 
 const view = Effect.fnUntraced(function* ({ evolving, live, name }: Served): Effect.fn.Return<Population, Unavailable> {
-  const beside = {
+  const status = {
     name,
     spentUsd: yield* Effect.mapError(evolving.spentUsd, ofJournal),
     capUsd: evolving.capUsd,
     degraded: yield* evolving.degraded,
     skipped: yield* evolving.skipped
   }
-  return View.population(beside, yield* live.state)
+  return View.population(status, yield* live.state)
 })
 
-/** What is no lease of the population has no texts. */
+/** An id of another population, or of none, has no texts. */
 const forget = Effect.fn("Server.forget")(function* (
   { ids, live, name }: Served,
   lease: string
@@ -71,8 +70,8 @@ const forget = Effect.fn("Server.forget")(function* (
     return yield* new NotFound({
       what: "lease",
       name: lease,
-      remedy: "Send the id that the lease came with",
-      detail: `${name} gave out no such lease.`
+      remedy: "Send the id of the lease as the server returned it",
+      detail: `${name} has no such lease.`
     })
   return HttpServerResponse.empty({ status: (yield* Effect.mapError(live.forget([own]), ofJournal)) ? 204 : 202 })
 })
@@ -94,23 +93,23 @@ const events = Effect.fn("Server.events")(function* (
   }
 })
 
-/** An evolution that goes on is the one that was asked for. */
+/** If an evolution is in progress, it is the requested one. */
 const evolve = Effect.fnUntraced(function* (served: Served): Effect.fn.Return<Population, Problem> {
   const { live, name } = served
   yield* Effect.gen(function* () {
     const { isFrozen, learning } = yield* live.state
     if (isFrozen)
       return yield* new Conflict({
-        differences: [{ field: "state", stands: "frozen", given: "learning" }],
-        remedy: `Ask POST /v1/populations/${name}/resume before`,
-        detail: `${name} is frozen, so nothing evolves.`
+        differences: [{ field: "state", current: "frozen", given: "learning" }],
+        remedy: `Send POST /v1/populations/${name}/resume first`,
+        detail: `${name} is frozen, so it does not evolve.`
       })
     if (learning.evolution === null) yield* submit(live, "Done", (now) => ({ _tag: "Evolve", now }))
   }).pipe((effect) => served.changing.withPermit(effect))
   return yield* view(served)
 })
 
-const frozen =
+const setFrozen =
   (isFrozen: boolean) =>
   (served: Served): Effect.Effect<Population, Unavailable> =>
     served.live

@@ -1,23 +1,51 @@
-/** What is forgotten of what was told: by lease, and by age. */
+/** Deletes stored texts: by lease, and by age. */
 import type { State } from "@inspo/cohorts"
 import type { Journal, JournalError } from "@inspo/journal"
-import { Clock, Effect, Latch, Schedule } from "effect"
+import { Clock, Effect, Latch, Schedule, type Scope } from "effect"
 import { kinds, minute } from "../../store/internal/Stored.ts"
 
-/** Deletes all texts of leases; whether nothing of them is left in the file. */
-export const forget = Effect.fn("LivePopulation.forget")(function* (
+export interface Retention {
+  /**
+   * Deletes the texts of leases. Their rewards stay, and everything learned from them. False while a reader of the journal
+   * still has the texts: they are then removed in the background as soon as it ends.
+   */
+  readonly forget: (leases: ReadonlyArray<string>) => Effect.Effect<boolean, JournalError>
+  /** Deletes what is older than the population's retention. This also happens by itself every few minutes. */
+  readonly retain: Effect.Effect<void, JournalError>
+}
+
+/** Deletes what is old every few minutes, as long as the scope lasts. */
+export const make = Effect.fnUntraced(function* (
   journal: Journal.Interface,
-  leases: ReadonlyArray<string>
-): Effect.fn.Return<boolean, JournalError> {
-  return leases.length === 0 || (yield* journal.deleteRecords(told, { prefixes: leases.map((one) => `${one}#`) }))
+  state: Effect.Effect<State.State>
+): Effect.fn.Return<Retention, never, Scope.Scope> {
+  const erased = yield* makeErasing(journal)
+  const retain = Effect.flatMap(state, (now) => erased(deleteOld(journal, now))).pipe(
+    Effect.asVoid,
+    Effect.withSpan("LivePopulation.retain")
+  )
+  yield* retain.pipe(
+    Effect.catch(({ message }) => Effect.logWarning(`old records could not be deleted: ${message}`)),
+    Effect.repeat(Schedule.spaced("10 minutes")),
+    Effect.forkScoped
+  )
+  return {
+    retain,
+    forget: Effect.fn("LivePopulation.forget")(function* (leases) {
+      yield* Effect.annotateCurrentSpan({ leases: leases.length })
+      return yield* leases.length === 0
+        ? Effect.succeed(true)
+        : erased(journal.deleteRecords(texts, { prefixes: leases.map((one) => `${one}#`) }))
+    })
+  }
 })
 
 /**
- * Forgets texts older than the retention, and leases and rewards that are as old and of no cohort that is open: the log alone
- * is enough for every later decision, and they are what repetitions are answered from. Forgets what conversations were given
- * once that is as old as a sticky key lasts.
+ * Deletes texts older than the retention, and leases and rewards that are as old and of no open cohort: the log alone is
+ * enough for every later decision, and they only serve to answer repetitions. Deletes the instructions of conversations once
+ * they are older than a sticky key lasts. Returns whether nothing of it is left in the file.
  */
-export const retain = Effect.fnUntraced(function* (
+const deleteOld = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   { cohorts, settings: { retention, sticky } }: State.State
 ): Effect.fn.Return<boolean, JournalError> {
@@ -26,16 +54,13 @@ export const retain = Effect.fnUntraced(function* (
     minute(cohorts.reduce((earliest, { openedAt }) => Math.min(earliest, openedAt), now - age))
   const isErased = sticky === null || (yield* journal.deleteRecords([kinds.sticky], { before: closedBefore(sticky) }))
   if (retention === null) return isErased
-  yield* journal.deleteRecords(told, { before: minute(now - retention) })
+  yield* journal.deleteRecords(texts, { before: minute(now - retention) })
   const before = closedBefore(retention)
   return (yield* journal.deleteRecords([kinds.lease, kinds.reward], { before })) && isErased
 })
 
-/**
- * Runs a deletion, and where a reader keeps the file from being rid of it, removes what is left in the background, as long as
- * the scope lasts.
- */
-export const makeErasing = Effect.fnUntraced(function* (journal: Journal.Interface) {
+/** Runs a deletion. If a reader of the file keeps deleted texts, removes them in the background, as long as the scope lasts. */
+const makeErasing = Effect.fnUntraced(function* (journal: Journal.Interface) {
   const left = yield* Latch.make()
   yield* left.await.pipe(
     Effect.andThen(left.close),
@@ -49,5 +74,5 @@ export const makeErasing = Effect.fnUntraced(function* (journal: Journal.Interfa
     Effect.tap(deletion, (isErased) => (isErased ? Effect.void : left.open))
 })
 
-/** The kinds of records that hold texts, or stand for them. */
-const told = [kinds.ofLease, kinds.ofReward, kinds.scored]
+/** The kinds of records that hold texts, or refer to them. */
+const texts = [kinds.leaseDetails, kinds.rewardDetails, kinds.scored]

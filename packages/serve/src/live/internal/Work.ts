@@ -8,10 +8,10 @@ import { Array as Arr, Clock, Effect, Order } from "effect"
 import {
   kinds,
   minute,
-  ofLeaseKey,
+  leaseDetailsKey,
   StoredLease,
-  StoredOfLease,
-  StoredOfReward,
+  StoredLeaseDetails,
+  StoredRewardDetails,
   StoredScore,
   unnamedOf
 } from "../../store/internal/Stored.ts"
@@ -37,14 +37,16 @@ export const of = Effect.fn("LivePopulation.work")(function* (
   const all = yield* newest(journal, state, instruction)
   const scores = chosen(all)
   const [told, asked, leases] = yield* Effect.all([
-    Records.make(journal, kinds.ofReward, StoredOfReward).get(scores.map(({ key }) => key)),
-    Records.make(journal, kinds.ofLease, StoredOfLease).get(scores.map(({ lease }) => ofLeaseKey(lease))),
+    Records.make(journal, kinds.rewardDetails, StoredRewardDetails).get(scores.map(({ key }) => key)),
+    Records.make(journal, kinds.leaseDetails, StoredLeaseDetails).get(
+      scores.map(({ lease }) => leaseDetailsKey(lease))
+    ),
     leasesOf(journal, scores)
   ])
   return {
     records: scores.flatMap(({ key, lease, value }): ReadonlyArray<WorkRecord> => {
       const texts = told.get(key)
-      const question = asked.get(ofLeaseKey(lease))?.question
+      const question = asked.get(leaseDetailsKey(lease))?.question
       return texts === undefined
         ? []
         : [
@@ -67,8 +69,8 @@ const answersOf = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   scores: ReadonlyArray<Score>
 ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<string>>, JournalError> {
-  const ofReward = Records.make(journal, kinds.ofReward, StoredOfReward)
-  const ofLease = Records.make(journal, kinds.ofLease, StoredOfLease)
+  const ofReward = Records.make(journal, kinds.rewardDetails, StoredRewardDetails)
+  const ofLease = Records.make(journal, kinds.leaseDetails, StoredLeaseDetails)
   const answers = new Map<string, ReadonlyArray<string>>()
   const latest = Arr.takeRight(
     Arr.sort(
@@ -79,9 +81,9 @@ const answersOf = Effect.fnUntraced(function* (
   )
   for (const some of Arr.chunksOf(latest, atOnce)) {
     const told = yield* ofReward.get(some.map(({ key }) => key))
-    const asked = yield* ofLease.get(some.map(({ lease }) => ofLeaseKey(lease)))
+    const asked = yield* ofLease.get(some.map(({ lease }) => leaseDetailsKey(lease)))
     for (const { key, lease } of some) {
-      const known = told.get(key)?.goldenAnswers ?? asked.get(ofLeaseKey(lease))?.question?.goldenAnswers
+      const known = told.get(key)?.goldenAnswers ?? asked.get(leaseDetailsKey(lease))?.question?.goldenAnswers
       if (known !== undefined) answers.set(lease, known)
     }
   }

@@ -1,4 +1,4 @@
-/** What commands may have to know of leases and cohorts that the state has forgotten. */
+/** Looks up the leases and cohorts of commands that are no longer in the state. */
 import { type Archive, type Command, State } from "@inspo/cohorts"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Effect } from "effect"
@@ -19,12 +19,12 @@ import {
   type Written
 } from "./Stored.ts"
 
-/** An archive of what was recalled, which learns of what is written meanwhile. */
-export interface Recalled extends Archive.Archive {
+/** An archive of what was looked up, and of what is written meanwhile. */
+export interface ArchiveLookup extends Archive.Archive {
   readonly learn: (written: Written) => void
 }
 
-/** Recalls what commands name and what stands in the journal. */
+/** Reads the records that commands name from the journal. */
 export const make = (journal: Journal.Interface) => {
   const storedLeases = Records.make(journal, kinds.lease, StoredLease)
   const storedRewards = Records.make(journal, kinds.reward, StoredReward)
@@ -33,29 +33,30 @@ export const make = (journal: Journal.Interface) => {
   return Effect.fnUntraced(function* (
     state: State.State,
     commands: ReadonlyArray<Command>
-  ): Effect.fn.Return<Recalled, JournalError> {
+  ): Effect.fn.Return<ArchiveLookup, JournalError> {
     const branches = State.ancestry(state).map(({ branch }) => branch)
-    const names = commands.map((command) => named(state, branches, command))
-    const leases = yield* storedLeases.get(unique(names.flatMap(({ leases }) => leases)))
-    const rewards = yield* storedRewards.get(unique(names.flatMap(({ rewards }) => rewards)))
-    const cohorts = yield* storedCohorts.get(unique(names.flatMap(({ cohorts }) => cohorts)))
-    const stickies = yield* storedStickies.get(unique(names.flatMap(({ stickies }) => stickies)))
+    const named = commands.flatMap((command) => namedBy(state, branches, command))
+    const of = (kind: Named[0]) => unique(named.flatMap(([own, key]) => (own === kind ? [key] : [])))
+    const leases = yield* storedLeases.get(of(kinds.lease))
+    const rewards = yield* storedRewards.get(of(kinds.reward))
+    const cohorts = yield* storedCohorts.get(of(kinds.cohort))
+    const stickies = yield* storedStickies.get(of(kinds.sticky))
     const arms = Array.from(leases.values(), ({ arms, branch, cohort }) =>
       arms.map((key) => State.leaseId(branch, cohort, key))
     )
     for (const [key, lease] of yield* storedLeases.get(unique(arms.flat()))) leases.set(key, lease)
     const indices = new Map(Array.from(cohorts, ([key, { index }]) => [key, index]))
-    return recalled(state, leases, rewards.values(), indices, stickies)
+    return lookup(state, leases, rewards.values(), indices, stickies)
   })
 }
 
-const recalled = (
+const lookup = (
   state: State.State,
   leases: Map<string, StoredLease>,
   rewards: Iterable<StoredReward>,
   cohorts: Map<string, number>,
   known: ReadonlyMap<string, StoredSticky>
-): Recalled => {
+): ArchiveLookup => {
   const held = new Map<string, ReadonlyArray<StoredSticky>>()
   const hold = (key: string, sticky: StoredSticky) => {
     const unit = key.slice(0, key.lastIndexOf("#"))
@@ -97,8 +98,8 @@ const recalled = (
 }
 
 /**
- * A lease of a cohort that takes evidence, as the state knows it with all its rewards: a reward for it needs nothing of the
- * journal, not even where a command before it closes the cohort.
+ * A lease of a cohort that accepts evidence, as the state has it with all its rewards: a reward for it needs nothing from the
+ * journal, even if a command before it closes the cohort.
  */
 const heldLease = (state: State.State, id: string): Archive.ArchivedLease | undefined => {
   const open = State.openLease(state, id)
@@ -115,56 +116,48 @@ const heldLease = (state: State.State, id: string): Archive.ArchivedLease | unde
   }
 }
 
-interface Names {
-  readonly leases: ReadonlyArray<string>
-  readonly rewards: ReadonlyArray<string>
-  readonly cohorts: ReadonlyArray<string>
-  readonly stickies: ReadonlyArray<string>
-}
-
-/** The records that a command may ask for. */
-const named = (state: State.State, branches: ReadonlyArray<number>, command: Command): Names => {
+/** The records that a command may look up, as pairs of a kind and a key. */
+const namedBy = (state: State.State, branches: ReadonlyArray<number>, command: Command): ReadonlyArray<Named> => {
+  const cohorts = (name: string) => branches.map((branch): Named => [kinds.cohort, cohortKey(branch, name)])
   switch (command._tag) {
     case "Lease": {
       const { cohort, requests } = command
-      return cohort === null
-        ? {
-            ...none,
-            leases: branches.flatMap((branch) => requests.map(({ key }) => unnamedKey(branch, key))),
-            stickies: requests.flatMap(({ sticky }) =>
-              sticky === null ? [] : stickiesOf(state, stickyKey(state.branch, State.unitOf({ key: "", sticky })))
-            )
-          }
-        : {
-            ...none,
-            leases: branches.flatMap((branch) => requests.map(({ key }) => State.leaseId(branch, cohort, key))),
-            cohorts: branches.map((branch) => cohortKey(branch, cohort))
-          }
+      const keyOf = (branch: number, key: string) =>
+        cohort === null ? unnamedKey(branch, key) : State.leaseId(branch, cohort, key)
+      return [
+        ...branches.flatMap((branch) => requests.map(({ key }): Named => [kinds.lease, keyOf(branch, key)])),
+        ...(cohort === null ? requests.flatMap((request) => stickiesOf(state, request)) : cohorts(cohort))
+      ]
     }
-    case "Reward": {
-      const rewards = command.rewards.filter(({ lease }) => heldLease(state, lease) === undefined)
-      return {
-        ...none,
-        leases: rewards.flatMap(({ lease }) => [lease, unnamedOf(lease)]),
-        rewards: rewards.map(({ lease, sample }) => rewardKey(lease, sample ?? 0))
-      }
-    }
+    case "Reward":
+      return command.rewards
+        .filter(({ lease }) => heldLease(state, lease) === undefined)
+        .flatMap(({ lease, sample }): ReadonlyArray<Named> => [
+          [kinds.lease, lease],
+          [kinds.lease, unnamedOf(lease)],
+          [kinds.reward, rewardKey(lease, sample ?? 0)]
+        ])
     case "Close":
     case "Seal":
-      return { ...none, cohorts: branches.map((branch) => cohortKey(branch, command.cohort)) }
+      return cohorts(command.cohort)
     case "Rewind":
-      return { ...none, cohorts: branches.map((branch) => cohortKey(branch, command.to)) }
+      return cohorts(command.to)
     default:
-      return none
+      return []
   }
 }
 
-const stickiesOf = ({ learning }: State.State, key: string): ReadonlyArray<string> => [
-  firstSticky(key),
-  ...learning.population.members.map(({ instruction }) => ofSticky(key, instruction.id))
-]
+type Named = readonly [kind: (typeof kinds)[keyof typeof kinds], key: string]
 
-const none: Names = { leases: [], rewards: [], cohorts: [], stickies: [] }
+const stickiesOf = (
+  { branch, learning }: State.State,
+  { sticky }: { readonly sticky: string | null }
+): ReadonlyArray<Named> => {
+  if (sticky === null) return []
+  const unit = stickyKey(branch, State.unitOf({ key: "", sticky }))
+  const members = learning.population.members.map(({ instruction }) => ofSticky(unit, instruction.id))
+  return [firstSticky(unit), ...members].map((key) => [kinds.sticky, key])
+}
 
 const unique = (keys: ReadonlyArray<string>): ReadonlyArray<string> =>
   Array.from(new Set(keys)).filter((key) => key.isWellFormed() && !key.includes("\0"))

@@ -6,7 +6,7 @@ import { Archive, type EventOf, Given, PopulationEvent, State, Value } from "@in
 import { Instruction, Invariant } from "@inspo/domain"
 import type { NewEvent, RecordGroup } from "@inspo/journal"
 import { Array as Arr, HashMap, Schema } from "effect"
-import * as Told from "../Details.ts"
+import * as Details from "../Details.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -51,12 +51,16 @@ export interface StoredEvent extends Schema.Schema.Type<typeof StoredEvent> {}
 export const StoredCohort = Schema.Struct({ index: Count })
 
 /** What was told of a lease. */
-export const StoredOfLease = Schema.Struct({ lease: Schema.String, ...Told.OfLease.fields })
-export interface StoredOfLease extends Schema.Schema.Type<typeof StoredOfLease> {}
+export const StoredLeaseDetails = Schema.Struct({ lease: Schema.String, ...Details.LeaseDetails.fields })
+export interface StoredLeaseDetails extends Schema.Schema.Type<typeof StoredLeaseDetails> {}
 
 /** What was told of a sample, under the key of its reward. */
-export const StoredOfReward = Schema.Struct({ lease: Schema.String, sample: Count, ...Told.OfReward.fields })
-export interface StoredOfReward extends Schema.Schema.Type<typeof StoredOfReward> {}
+export const StoredRewardDetails = Schema.Struct({
+  lease: Schema.String,
+  sample: Count,
+  ...Details.RewardDetails.fields
+})
+export interface StoredRewardDetails extends Schema.Schema.Type<typeof StoredRewardDetails> {}
 
 /** The reward, in [0, 1], of a sample that texts are known of, under the key of the reward. */
 export const StoredScore = Schema.Struct({ lease: Schema.String, instruction: Schema.String, value: Schema.Finite })
@@ -75,8 +79,8 @@ export const kinds = {
   reward: "reward",
   cohort: "cohort",
   sticky: "sticky",
-  ofLease: "of-lease",
-  ofReward: "of-reward",
+  leaseDetails: "of-lease",
+  rewardDetails: "of-reward",
   scored: "scored"
 } as const
 
@@ -96,7 +100,7 @@ export const unnamedOf = (lease: string): string => {
 }
 
 /** What is told of a lease lies under keys that begin with its id and `#`, which no id holds. */
-export const ofLeaseKey = (lease: string): string => `${lease}#lease`
+export const leaseDetailsKey = (lease: string): string => `${lease}#lease`
 
 export const rewardKey = (lease: string, sample: number): string => `${lease}#${sample}`
 

@@ -3,7 +3,7 @@ import { Settings } from "@inspo/cohorts"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "@inspo/serve/live/LivePopulation"
-import * as Told from "@inspo/serve/store/Details"
+import * as Details from "@inspo/serve/store/Details"
 import { Effect, Fiber, Schema, Stream } from "effect"
 
 const settings: Settings.Settings = { ...Settings.online(1), sealUnits: null, sealAfter: null, horizon: null }
@@ -36,7 +36,7 @@ const kept = Effect.fnUntraced(function* (kind: string) {
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 const Key = Schema.Literals(["k1", "k2", "k3", "unknown"])
-const Item = Schema.Struct({ key: Key, value: Schema.Literals([0, 1]), told: Told.OfReward })
+const Item = Schema.Struct({ key: Key, value: Schema.Literals([0, 1]), told: Details.RewardDetails })
 
 describe("what is told", () => {
   it.effect.prop(
