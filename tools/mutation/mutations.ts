@@ -646,7 +646,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as silent"),
   serverSecurity('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
   serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
-  serverClock("[openedAt + sealAfter]", "[]", "an open cohort waits for a request to be sealed"),
+  serverClock("? Horizon.sealsAt(state, cohort)", "? null", "an open cohort waits for a request to be sealed"),
   leaseIds("&& equal(code, codeOf(lease))", "", "the id of a lease can be computed from its key"),
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),

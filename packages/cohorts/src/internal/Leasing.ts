@@ -9,7 +9,7 @@ import { Array as Arr, HashMap, Option, Result, Struct } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, refuse, type Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
-import { horizonOf } from "../Horizon.ts"
+import { sealsAt, settlesAt } from "../Horizon.ts"
 import { incumbentOf } from "../Learning.ts"
 import { certain, shares } from "../Shares.ts"
 import {
@@ -92,35 +92,18 @@ const archivedWhole = (state: State, archive: Archive, command: LeaseCommand): R
     .map(past)
 }
 
-/** A lease of the archive, where it is not looked up by when its cohort closes, or has closed. */
-const past = ({ cohort, instruction, key, lease, n, probability, question, replaces }: ArchivedLease): LeaseAnswer => ({
-  lease,
-  cohort,
-  key,
-  n,
-  instruction,
-  probability,
-  question,
-  replaces: replaces ?? null,
-  closesAt: null
-})
+/** A lease of the archive, without a time: its cohort is closed, or is about to be. */
+const past = (one: ArchivedLease): LeaseAnswer => shown(one, one.cohort, null)
 
-const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer => {
-  const { settings } = state
-  const horizon = horizonOf(state)
-  const sealsAt = cohort.sealedAt ?? (settings.sealAfter === null ? null : cohort.openedAt + settings.sealAfter)
-  return {
-    lease: one.lease,
-    cohort: cohort.name,
-    key: one.key,
-    n: one.n,
-    instruction: one.instruction,
-    probability: one.probability,
-    question: one.question,
-    replaces: one.replaces ?? null,
-    closesAt: sealsAt === null || horizon === null ? null : sealsAt + horizon
-  }
-}
+const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer =>
+  shown(one, cohort.name, settlesAt(state, cohort.sealedAt ?? sealsAt(state, cohort)))
+
+const shown = (one: Lease | ArchivedLease, cohort: string, closesAt: number | null): LeaseAnswer => ({
+  ...Struct.pick(one, ["lease", "key", "n", "instruction", "probability", "question"]),
+  cohort,
+  replaces: one.replaces ?? null,
+  closesAt
+})
 
 /** The names that the population gives to cohorts of its own. */
 const ownPrefix = "auto/"

@@ -45,8 +45,7 @@ export const make = (journal: Journal.Interface) => {
       arms.map((key) => State.leaseId(branch, cohort, key))
     )
     for (const [key, lease] of yield* storedLeases.get(unique(arms.flat()))) leases.set(key, lease)
-    const indices = new Map(Array.from(cohorts, ([key, { index }]) => [key, index]))
-    return lookup(state, leases, rewards.values(), indices, stickies)
+    return lookup(state, leases, rewards.values(), cohorts, stickies)
   })
 }
 
@@ -54,7 +53,7 @@ const lookup = (
   state: State.State,
   leases: Map<string, StoredLease>,
   rewards: Iterable<StoredReward>,
-  cohorts: Map<string, number>,
+  cohorts: Map<string, typeof StoredCohort.Type>,
   known: ReadonlyMap<string, StoredSticky>
 ): ArchiveLookup => {
   const held = new Map<string, ReadonlyArray<StoredSticky>>()
@@ -86,13 +85,13 @@ const lookup = (
       return held === undefined ? undefined : { ...held, rewarded: rewardedOf(id) }
     },
     key: (branch, key) => archived(unnamedKey(branch, key)),
-    cohort: (branch, name) => cohorts.get(cohortKey(branch, name)),
+    cohort: (branch, name) => cohorts.get(cohortKey(branch, name))?.index,
     sticky: (branch, unit) => held.get(stickyKey(branch, unit)) ?? [],
     learn: (written) => {
-      for (const [key, , lease] of written.leases) leases.set(key, lease)
-      for (const [, , reward] of written.rewards) remember(reward)
-      for (const [key, index] of written.cohorts) cohorts.set(key, index)
-      for (const [key, , value] of stickies(written.leases)) hold(key, value)
+      for (const { key, value } of written.leases) leases.set(key, value)
+      for (const { value } of written.rewards) remember(value)
+      for (const { key, value } of written.cohorts) cohorts.set(key, value)
+      for (const { key, value } of stickies(written.leases)) hold(key, value)
     }
   }
 }

@@ -36,7 +36,7 @@ const ofLeases = (
 ): ReadonlyArray<Row> => {
   if (details.leases === undefined) return []
   const byKey = new Map(requests.map(({ key }, at) => [key, details.leases?.[at] ?? {}]))
-  return leases.flatMap(([, , { given }]): ReadonlyArray<Row> => {
+  return leases.flatMap(({ value: { given } }): ReadonlyArray<Row> => {
     const own = byKey.get(State.baseKey(given.key)) ?? {}
     const value: StoredLeaseDetails = { lease: given.lease, ...own }
     return Object.keys(own).length === 0
@@ -51,7 +51,7 @@ const ofRewards = (
 ): ReadonlyArray<Row> => {
   if (details.rewards === undefined) return []
   const step = minute(now)
-  const first = new Map(rewards.map(([key, , reward]) => [key, reward]))
+  const first = new Map(rewards.map(({ key, value }) => [key, value]))
   return items.flatMap(({ lease, sample }, at): ReadonlyArray<Row> => {
     const own = details.rewards?.[at] ?? {}
     const key = rewardKey(lease, sample ?? 0)

@@ -115,12 +115,20 @@ export const firstSticky = (key: string): string => `${key}#`
 
 export const cohortKey = (branch: number, name: string): string => `${branch}/${State.encodeName(name)}`
 
-/** What some events come to in a journal. `leases`, `rewards` and `cohorts` are what the records hold, by their keys. */
+/** A record to write. */
+export interface Row<A = unknown> {
+  readonly kind: string
+  readonly step: number
+  readonly key: string
+  readonly value: A
+}
+
+/** What a journal stores of some events. */
 export interface Written {
   readonly log: ReadonlyArray<NewEvent>
-  readonly leases: ReadonlyArray<readonly [key: string, step: number, lease: StoredLease]>
-  readonly rewards: ReadonlyArray<readonly [key: string, step: number, reward: StoredReward]>
-  readonly cohorts: ReadonlyArray<readonly [key: string, index: number]>
+  readonly leases: ReadonlyArray<Row<StoredLease>>
+  readonly rewards: ReadonlyArray<Row<StoredReward>>
+  readonly cohorts: ReadonlyArray<Row<typeof StoredCohort.Type>>
 }
 
 /** `since` is when it was opened: no record of it has an earlier step, whatever the clock does. */
@@ -140,9 +148,13 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
   let { branch } = before
   let step = before.learning.population.step
   const log: Array<NewEvent> = []
-  const leases: Array<Written["leases"][number]> = []
-  const rewards: Array<Written["rewards"][number]> = []
+  const leases: Array<Row<StoredLease>> = []
+  const rewards: Array<Row<StoredReward>> = []
   const cohorts: Array<Written["cohorts"][number]> = []
+  const reward = (at: number, value: StoredReward) =>
+    rewards.push({ kind: kinds.reward, step: minute(at), key: rewardKey(value.lease, value.sample), value })
+  const closed = (cohort: string, index: number) =>
+    cohorts.push({ kind: kinds.cohort, step: index, key: cohortKey(branch, cohort), value: { index } })
   for (const event of events) {
     switch (event._tag) {
       case "Leased": {
@@ -155,14 +167,13 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
         const { since } = openOf(event.cohort)
         for (const { key, sample, value } of event.rewards) {
           const lease = State.leaseId(branch, event.cohort, key)
-          const stored = { lease, sample, value, isLate: false, ...(event.at === undefined ? {} : { at: event.at }) }
-          rewards.push([rewardKey(lease, sample), minute(Math.max(now, since)), stored])
+          const at = event.at === undefined ? {} : { at: event.at }
+          reward(Math.max(now, since), { lease, sample, value, isLate: false, ...at })
         }
         continue
       }
       case "RewardedLate":
-        for (const { lease, sample, value } of event.rewards)
-          rewards.push([rewardKey(lease, sample), minute(now), { lease, sample, value, isLate: true }])
+        for (const { lease, sample, value } of event.rewards) reward(now, { lease, sample, value, isLate: true })
         break
       case "CohortOpened":
         open.set(event.cohort, {
@@ -175,10 +186,10 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
         break
       case "Closed":
         step = event.index
-        cohorts.push([cohortKey(branch, event.cohort), event.index])
+        closed(event.cohort, event.index)
         break
       case "ValidationClosed":
-        cohorts.push([cohortKey(branch, event.cohort), 0])
+        closed(event.cohort, 0)
         break
       case "Rewound":
         branch = event.branch
@@ -191,45 +202,31 @@ export const written = (before: State.State, events: ReadonlyArray<PopulationEve
   return { log, leases, rewards, cohorts }
 }
 
-/** A record to write. */
-export interface Row {
-  readonly kind: string
-  readonly step: number
-  readonly key: string
-  readonly value: unknown
-}
-
-/** The same as a journal takes it, with further records. */
+/** The events and records for a journal, with further records. */
 export const toJournal = (
   all: ReadonlyArray<Written>,
   others: ReadonlyArray<Row> = []
 ): { readonly events: ReadonlyArray<NewEvent>; readonly records: ReadonlyArray<RecordGroup> } => ({
   events: all.flatMap(({ log }) => log),
   records: grouped([
-    ...all.flatMap(({ cohorts, leases, rewards }): ReadonlyArray<Row> => [
-      ...leases.map(([key, step, value]) => ({ kind: kinds.lease, step, key, value })),
-      ...stickies(leases).map(([key, step, value]) => ({ kind: kinds.sticky, step, key, value })),
-      ...rewards.map(([key, step, value]) => ({ kind: kinds.reward, step, key, value })),
-      ...cohorts.map(([key, index]) => ({ kind: kinds.cohort, step: index, key, value: { index } }))
-    ]),
+    ...all.flatMap(({ cohorts, leases, rewards }) => [...leases, ...stickies(leases), ...rewards, ...cohorts]),
     ...others
   ])
 })
 
 /**
- * What conversations were given: the first instruction, and each once, since a record that is there stays as it is. What a
- * conversation carries on with was written when it was given.
+ * The instructions of conversations: the first, and each once, since a record never changes. The instruction of a conversation
+ * that continues was written when it was given.
  */
-export const stickies = (
-  leases: Written["leases"]
-): ReadonlyArray<readonly [key: string, step: number, value: StoredSticky]> => {
-  const found = new Map<string, readonly [string, number, StoredSticky]>()
-  for (const [, step, { branch, given, isNamed, isTrain }] of leases) {
+export const stickies = (leases: Written["leases"]): ReadonlyArray<Row<StoredSticky>> => {
+  const found = new Map<string, Row<StoredSticky>>()
+  for (const { step, value } of leases) {
+    const { branch, given, isNamed, isTrain } = value
     const { instruction, isCarried, isSticky, probability, unit } = given
     if (!isSticky || isCarried === true || !isTrain || isNamed) continue
     const own = stickyKey(branch, unit)
     for (const key of [firstSticky(own), ofSticky(own, instruction)])
-      if (!found.has(key)) found.set(key, [key, step, { instruction, probability }])
+      if (!found.has(key)) found.set(key, { kind: kinds.sticky, step, key, value: { instruction, probability } })
   }
   return Array.from(found.values())
 }
@@ -258,8 +255,7 @@ const leasesOf = (
   const { index, isNamed, isTrain, since } = known
   const arms = Archive.armsOf(leases)
   return leases.map((given, at) => {
-    const place = known.leases + at
-    const stored = { given, branch, cohort, index, isTrain, isNamed, place, arms: arms(given.key) }
-    return [leaseKey(stored), minute(Math.max(now, since)), stored] as const
+    const value = { given, branch, cohort, index, isTrain, isNamed, place: known.leases + at, arms: arms(given.key) }
+    return { kind: kinds.lease, step: minute(Math.max(now, since)), key: leaseKey(value), value }
   })
 }
