@@ -11,7 +11,7 @@ import type { Population } from "@inspo/population"
 import { Proposer } from "@inspo/reflection"
 import { QuestionStream } from "@inspo/sampler"
 import type { Population as Wire } from "@inspo/serve"
-import { CurrentOptimizer } from "@inspo/serve/Evolving"
+import { CurrentProposer } from "@inspo/serve/Evolving"
 import * as MemoryStore from "@inspo/serve/MemoryStore"
 import { CurrentStrategies, layer as layerPopulations } from "@inspo/serve/Populations"
 import * as Server from "@inspo/serve/Server"
@@ -57,7 +57,7 @@ const listening = Effect.fnUntraced(function* (
     Layer.provide(layerPopulations),
     Layer.provide([
       MemoryStore.layer,
-      Layer.succeed(CurrentOptimizer, { proposer, budgetUsd: null }),
+      Layer.succeed(CurrentProposer, { proposer, budgetUsd: null }),
       Layer.succeed(CurrentStrategies, decides)
     ]),
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),

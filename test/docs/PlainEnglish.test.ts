@@ -11,7 +11,7 @@ const covered = [
   "apps/*/README.md",
   "clients/*/README.md",
   "docs/{algorithm,compatibility,evidence,laws,paper,real-model}.md",
-  "docs/{connect-your-gpus,durability,optimizer,scale,security,trackers}.md",
+  "docs/{connect-your-gpus,durability,proposer,scale,security,trackers}.md",
   "docs/how-to/*.md",
   "docs/tutorial.md",
   "docs/dashboard/README.md",

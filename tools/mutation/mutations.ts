@@ -61,7 +61,7 @@ const strategies = inFile("packages/coevolution/src/Strategies.ts")
 const selection = inFile("packages/coevolution/src/Selection.ts")
 const stateHash = inFile("packages/coevolution/src/StateHash.ts")
 const trajectories = inFile("packages/coevolution/src/TrajectoryStore.ts")
-const calls = inFile("packages/ledger/src/OptimizerCalls.ts")
+const calls = inFile("packages/ledger/src/ProposerCalls.ts")
 const references = inFile("packages/coevolution/src/ReferenceStore.ts")
 const bookkeeping = inFile("packages/ledger/src/Bookkeeping.ts")
 const journalEvents = inFile("packages/journal/src/internal/events.ts")
@@ -654,7 +654,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   leaseIds("&& equal(code, codeOf(lease))", "", "the id of a lease can be computed from its key"),
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
-  evolvingOf("      yield* Effect.sleep(pause(failures))\n", "", "a dead optimizer is asked again at once"),
+  evolvingOf("      yield* Effect.sleep(pause(failures))\n", "", "a dead proposer is asked again at once"),
   evidenceOf("role: plainRole(role)", "role", "roles of strangers are shown as they are"),
   keeping(
     "const before = closedBefore(retention)",

@@ -2,7 +2,7 @@ import type { EngineProfile } from "@inspo/engine"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
 import type { Protocol } from "@inspo/reflection/FailureMode"
-import { OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
+import { ProposerModel } from "@inspo/reflection/ProposerModel"
 import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
 import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
@@ -117,7 +117,7 @@ export const BufferConfig = Schema.Struct({
 export const ProposerConfig = Schema.Struct({
   kind: Schema.Literals(["reflection", "history", "paraphrase", "random"]).annotate({
     description:
-      "What the optimizer is shown: the parent and its failures (`reflection`), the scores of earlier " +
+      "What the model that writes is shown: the parent and its failures (`reflection`), the scores of earlier " +
       "instructions (`history`), the parent alone (`paraphrase`), or nothing at all (`random`, always drawn " +
       "from the offline clause bank)"
   }),
@@ -135,7 +135,8 @@ export const ProposerConfig = Schema.Struct({
   }),
   onError: Schema.Literals(["stop", "continue"]).annotate({
     description: "When the proposer fails: stop the run, or ask twice more and then go on without candidates (row 21)"
-  })
+  }),
+  ...Struct.omit(ProposerModel.fields, ["url"])
 })
 
 export const VerificationConfig = Schema.Struct({
@@ -242,9 +243,9 @@ export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["co
 /** The language model that judges answers where `reward.kind` is `judge`. */
 export const JudgeConfig = Schema.Struct({
   provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
-    description: "Who serves the model that judges, as in `optimizer.provider`, or null where nothing is judged"
+    description: "Who serves the model that judges, as in `proposer.provider`, or null where nothing is judged"
   }),
-  ...Struct.pick(OptimizerConfig.fields, ["model"])
+  ...Struct.pick(ProposerModel.fields, ["model"])
 })
 
 /** Switches that exist for controlled comparisons and stay off in ordinary runs. */
@@ -255,7 +256,7 @@ export const ControlConfig = Schema.Struct({
       "stay true"
   }),
   clauses: Schema.NullOr(Clauses).annotate({
-    description: "What the rules of the offline optimizer write with, or null for the clauses that ship"
+    description: "What the rules of the offline proposer write with, or null for the clauses that ship"
   })
 })
 
@@ -272,9 +273,8 @@ export const Algorithm = Schema.Struct({
   halving: HalvingConfig.annotate({ description: "Which instructions are pruned" }),
   schedule: ScheduleConfig.annotate({ description: "When to prune and to evolve" }),
   buffer: BufferConfig.annotate({ description: "What a run remembers of its trajectories" }),
-  proposer: ProposerConfig.annotate({ description: "How candidates are asked for" }),
-  optimizer: Schema.Struct(Struct.omit(OptimizerConfig.fields, ["url"])).annotate({
-    description: "The language model that writes candidates, if any"
+  proposer: ProposerConfig.annotate({
+    description: "How candidates are asked for, and the language model that writes them, if any"
   }),
   verification: VerificationConfig.annotate({
     description: "How candidates are tried before they enter the population"
@@ -290,7 +290,7 @@ export const Algorithm = Schema.Struct({
   control: ControlConfig.annotate({
     description:
       "Switches for controlled comparisons, off in ordinary runs: `permuteCredit` permutes whom rewards and verification " +
-      "scores are credited to; the offline optimizer writes `clauses` in the place of those that ship"
+      "scores are credited to; the offline proposer writes `clauses` in the place of those that ship"
   })
 })
 export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
@@ -317,11 +317,11 @@ export const maximumTokens = ({ rollout }: Pick<Algorithm, "rollout">): number =
 }
 
 /** Whether a language model is to write instructions: one is named, and the settings leave any to write. */
-export const asksOptimizer = (algorithm: Algorithm): boolean => {
+export const asksModel = (algorithm: Algorithm): boolean => {
   const { evolveEvery, evolveUntil, policyFirst, steps } = algorithm.schedule
   const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil)
   return (
-    algorithm.optimizer.provider !== "offline" &&
+    algorithm.proposer.provider !== "offline" &&
     algorithm.proposer.kind !== "random" &&
     (initialSize(algorithm) > 1 + algorithm.instruction.seeds.length ||
       (evolves && algorithm.population.size > algorithm.population.parents))

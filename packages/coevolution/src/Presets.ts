@@ -1,5 +1,5 @@
 import { CandidateLint, ClauseBank } from "@inspo/reflection"
-import { defaultConfig as optimizer } from "@inspo/reflection/OptimizerConfig"
+import { defaultConfig as proposerModel } from "@inspo/reflection/ProposerModel"
 import { defaultConfig as episode } from "@inspo/rollout/RolloutConfig"
 import { Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
@@ -38,9 +38,9 @@ export const robust: Algorithm = {
     parent: "in-turn",
     lint: "strict",
     commonAnswers: CandidateLint.defaultCommonShare,
-    onError: "continue"
+    onError: "continue",
+    ...Struct.omit(proposerModel, ["url"])
   },
-  optimizer: Struct.omit(optimizer, ["url"]),
   verification: {
     samples: 200,
     rounds: 5,

@@ -399,7 +399,7 @@ describe("proposer.onError", () => {
         )
       assert.strictEqual(calls.length, 3 * new Set(calls).size)
       assert.deepInclude(state.degraded, {
-        part: "optimizer",
+        part: "proposer",
         step: proposed[0]?.step,
         count: proposed.length,
         message: "proposer broken: no answer"

@@ -1,4 +1,4 @@
-import { asksOptimizer } from "@inspo/coevolution/Algorithm"
+import { asksModel } from "@inspo/coevolution/Algorithm"
 import { ConfigError, unknownPrice } from "@inspo/coevolution/ConfigError"
 import { inconsistency as inAlgorithm } from "@inspo/coevolution/Inconsistency"
 import * as Prices from "@inspo/reflection/Prices"
@@ -87,5 +87,5 @@ const pricesAreKnown: Rule = (config) => {
   if (usd === null) return null
   const isUnknown = (model: string | null) => Prices.priceOf(model, prices) === null
   if (config.reward.kind === "judge" && isUnknown(config.judge.model)) return unknownPrice("judge", usd)
-  return asksOptimizer(config) && isUnknown(config.optimizer.model) ? unknownPrice("optimizer", usd) : null
+  return asksModel(config) && isUnknown(config.proposer.model) ? unknownPrice("proposer", usd) : null
 }

@@ -24,9 +24,8 @@ export const RunConfig = Schema.Struct({
   halving: fields.halving,
   schedule: fields.schedule,
   buffer: fields.buffer,
-  proposer: fields.proposer,
-  optimizer: both(fields.optimizer, around.optimizer).annotate({
-    description: "The language model that writes candidates, if any"
+  proposer: both(fields.proposer, around.proposer).annotate({
+    description: "How candidates are asked for, and the language model that writes them, if any"
   }),
   verification: fields.verification,
   rollout: both(fields.rollout, around.rollout).annotate({ description: "How the agent answers a question" }),
@@ -55,7 +54,7 @@ export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
 export const algorithmOf = (config: RunConfig): Algorithm => ({
   ...Struct.pick(config, Struct.keys(fields)),
   data: Struct.pick(config.data, Struct.keys(fields.data.fields)),
-  optimizer: Struct.pick(config.optimizer, Struct.keys(fields.optimizer.fields)),
+  proposer: Struct.pick(config.proposer, Struct.keys(fields.proposer.fields)),
   rollout: Struct.pick(config.rollout, Struct.keys(fields.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(fields.retrieval.fields)),
   judge: Struct.pick(config.judge, Struct.keys(fields.judge.fields)),
@@ -67,7 +66,7 @@ export const algorithmOf = (config: RunConfig): Algorithm => ({
 export const environmentOf = (config: RunConfig): Environment => ({
   ...Struct.pick(config, Struct.keys(around)),
   data: Struct.pick(config.data, Struct.keys(around.data.fields)),
-  optimizer: Struct.pick(config.optimizer, Struct.keys(around.optimizer.fields)),
+  proposer: Struct.pick(config.proposer, Struct.keys(around.proposer.fields)),
   rollout: Struct.pick(config.rollout, Struct.keys(around.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(around.retrieval.fields)),
   judge: Struct.pick(config.judge, Struct.keys(around.judge.fields)),
@@ -80,7 +79,7 @@ export const join = (algorithm: Algorithm, environment: Environment): RunConfig 
   ...algorithm,
   ...environment,
   data: { ...algorithm.data, ...environment.data },
-  optimizer: { ...algorithm.optimizer, ...environment.optimizer },
+  proposer: { ...algorithm.proposer, ...environment.proposer },
   rollout: { ...algorithm.rollout, ...environment.rollout },
   retrieval: { ...algorithm.retrieval, ...environment.retrieval },
   judge: { ...algorithm.judge, ...environment.judge },

@@ -33,7 +33,7 @@ const Elsewhere = Schema.Struct({
 
 const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Type): Environment => ({
   ...local,
-  optimizer: { url },
+  proposer: { url },
   retrieval: { url },
   judge: { url },
   requests: { timeoutSeconds: null, retries },
@@ -83,7 +83,7 @@ describe("a config", () => {
     const { quick } = Presets
     const served: RunConfig = {
       ...quick,
-      optimizer: { ...quick.optimizer, provider: "openai-compatible", model: "nobody-knows" }
+      proposer: { ...quick.proposer, provider: "openai-compatible", model: "nobody-knows" }
     }
     const mcp = [{ command: ["abacus"] }] as const
     const abacus = { ...quick.rollout, tools: ["search", "abacus"] }

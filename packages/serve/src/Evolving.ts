@@ -1,8 +1,8 @@
-/** Evolution in the background: whenever a population waits for a proposal, an optimizer is shown its work and asked for one. */
+/** Evolution in the background: whenever a population waits for a proposal, a proposer is shown its work and asked for one. */
 import type { Refused } from "@inspo/cohorts"
 import { ofContent } from "@inspo/domain/Instruction"
 import { Journal, type JournalError } from "@inspo/journal"
-import { Bookkeeping, OptimizerCalls } from "@inspo/ledger"
+import { Bookkeeping, ProposerCalls } from "@inspo/ledger"
 import {
   CandidateLint,
   type Proposal,
@@ -25,14 +25,14 @@ export type { Degraded, Skipped } from "./internal/Notes.ts"
  * `commonAnswers` is the share of the newest work from which on a golden answer is common, so that a candidate may name it;
  * 0.01 where left out.
  */
-export interface Optimizer {
+export interface ServerProposer {
   readonly proposer: Proposer["Service"]
   readonly commonAnswers?: number
   readonly budgetUsd: number | null
 }
 
-/** The optimizer of a server; null where none is configured. */
-export const CurrentOptimizer = Context.Reference<Optimizer | null>("@inspo/serve/Evolving/CurrentOptimizer", {
+/** The proposer of a server; null where none is configured. */
+export const CurrentProposer = Context.Reference<ServerProposer | null>("@inspo/serve/Evolving/CurrentProposer", {
   defaultValue: () => null
 })
 
@@ -50,14 +50,14 @@ export interface Evolving {
   readonly capUsd: number | null
 }
 
-/** The evolution of a population; without an optimizer each is skipped with the reason. */
+/** The evolution of a population; without a proposer each is skipped with the reason. */
 export const make = Effect.fnUntraced(function* (
   live: LivePopulation,
-  optimizer: Optimizer | null
+  proposer: ServerProposer | null
 ): Effect.fn.Return<Evolving, JournalError> {
   const { journal } = live
   const notes = yield* Notes.open(journal)
-  const evolve = optimizer === null ? () => skip(live, notes, noOptimizer) : evolving(live, notes, optimizer)
+  const evolve = proposer === null ? () => skip(live, notes, noProposer) : evolving(live, notes, proposer)
 
   const run = live.changes.pipe(
     // A call in flight is not given up because a population is frozen.
@@ -83,11 +83,11 @@ export const make = Effect.fnUntraced(function* (
     degraded: notes.degraded,
     skipped: notes.skipped,
     spentUsd: Notes.spentUsd(journal),
-    capUsd: optimizer?.budgetUsd ?? null
+    capUsd: proposer?.budgetUsd ?? null
   }
 })
 
-const noOptimizer = "no optimizer is configured, so there is nobody to propose: name one in the server's settings"
+const noProposer = "no proposer is configured, so there is nobody to propose: name one in the server's settings"
 
 /** From half a minute to an hour. */
 const pause = (failures: number): Duration.Duration =>
@@ -96,11 +96,11 @@ const pause = (failures: number): Duration.Duration =>
 /** So many answers that hold no usable candidate are paid for. */
 const mostAnswers = 3
 
-const evolving = (live: LivePopulation, notes: Notes.Notes, optimizer: Optimizer) => {
-  const ask = asking(live, optimizer)
+const evolving = (live: LivePopulation, notes: Notes.Notes, proposer: ServerProposer) => {
+  const ask = asking(live, proposer)
   return Effect.fn("Evolving.evolve")(function* (due: Reflecting.Due) {
     const state = yield* live.state
-    const work = yield* Work.of(live.journal, state, due.parent, optimizer.commonAnswers)
+    const work = yield* Work.of(live.journal, state, due.parent, proposer.commonAnswers)
     if (work.records.length === 0)
       return yield* skip(
         live,
@@ -126,14 +126,14 @@ const evolving = (live: LivePopulation, notes: Notes.Notes, optimizer: Optimizer
   })
 }
 
-/** Asks the optimizer; every call is booked, and its answer kept until the proposal is durable, so that it is paid once. */
-const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer) =>
+/** Asks the proposer; every call is booked, and its answer kept until the proposal is durable, so that it is paid once. */
+const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: ServerProposer) =>
   Effect.fnUntraced(
     function* (due: Reflecting.Due, task: Reflecting.Task, attempt: number) {
       const { settings } = yield* live.state
       const budget = { usd: View.budgetUsd(settings, capUsd), rollouts: null, tokens: null, minutes: null }
       const bookkeeping = yield* Bookkeeping.make(budget)
-      const makeCall = yield* OptimizerCalls.make(bookkeeping)
+      const makeCall = yield* ProposerCalls.make(bookkeeping)
       return yield* proposer.propose({
         ...task.request,
         seed: settings.seed,
@@ -148,21 +148,21 @@ const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer
 const isAnswer = (kind: ProposerErrorKind): boolean =>
   kind === "refused" || kind === "empty" || kind === "cut" || kind === "no-candidates"
 
-const told = (failure: ProposerError | OptimizerCalls.CallError): Omit<Degraded, "since"> =>
+const told = (failure: ProposerError | ProposerCalls.CallError): Omit<Degraded, "since"> =>
   failure._tag === "BudgetReached"
     ? {
         reason: `evolution has spent its budget: ${failure.spent} of ${failure.limit} US dollars`,
-        remedy: "Raise the population's budget, or that of the server's optimizer; the population goes on as it is"
+        remedy: "Raise the population's budget, or that of the server's proposer; the population goes on as it is"
       }
     : failure._tag === "UnknownPrice"
       ? {
-          reason: `evolution may spend ${failure.limit} US dollars, and the price of the optimizer's model is not known`,
+          reason: `evolution may spend ${failure.limit} US dollars, and the price of the proposer's model is not known`,
           remedy:
-            "Give its price under optimizer.prices of the server's config file, or leave out both budgets: budgetUsd of the population and of the optimizer"
+            "Give its price under proposer.prices of the server's config file, or leave out both budgets: budgetUsd of the population and of the proposer"
         }
       : {
           reason: failure.message,
-          remedy: "Fix what the reason names. The optimizer is asked again by itself, at the latest after an hour"
+          remedy: "Fix what the reason names. The proposer is asked again by itself, at the latest after an hour"
         }
 
 /** Hands in what keeps the rules. */

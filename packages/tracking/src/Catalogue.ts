@@ -223,14 +223,14 @@ export const catalogue = {
   "budget/tokens": {
     label: null,
     unit: "tokens",
-    meaning: "Tokens paid for, of the policy and of the optimizer",
+    meaning: "Tokens paid for, of the policy and of the proposer's model",
     event: null,
     verl: null
   },
   "budget/calls": {
     label: null,
     unit: "calls",
-    meaning: "Calls of the optimizer",
+    meaning: "Calls of the proposer's model",
     event: null,
     verl: null
   },

@@ -9,7 +9,7 @@ import { layer } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, ManagedRuntime, Schema } from "effect"
 import { chance, syntheticLog } from "../../../packages/coevolution/test/support/SyntheticLog.ts"
 
-/** How large a run is, and what its policy and its optimizer write. */
+/** How large a run is, and what its policy and its proposer write. */
 export interface Shape {
   readonly steps: number
   readonly questionsPerStep: number

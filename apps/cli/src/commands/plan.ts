@@ -19,7 +19,7 @@ export const plan = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Tell what a run would do and spend: schedule, rollouts, optimizer calls, resolution, warnings"
+    "Tell what a run would do and spend: schedule, rollouts, proposer calls, resolution, warnings"
   ),
   Command.withShortDescription("Tell what a run would do and spend, before it does"),
   Command.withExamples([

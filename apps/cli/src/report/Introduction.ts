@@ -43,7 +43,7 @@ export const introduction = (
       : train.demonstrations === null
         ? []
         : entry("training", "supervised, on demonstrations", columns)),
-    ...entry("optimizer", optimizer(config), columns),
+    ...entry("proposer", proposer(config), columns),
     ...entry(
       "rollouts",
       `${count(planned.train)} training, ${count(planned.verification)} verification (when every evolution takes ` +
@@ -55,7 +55,7 @@ export const introduction = (
   ]
 }
 
-const optimizer = ({ optimizer: { model, provider }, proposer: { kind } }: RunConfig): string =>
+const proposer = ({ proposer: { kind, model, provider } }: RunConfig): string =>
   provider === "offline" || kind === "random"
     ? offline[kind]
     : `${kind} by ${model ?? "a language model"} (${provider})`

@@ -275,12 +275,12 @@ const Bar = ({ label, tone, value }: { readonly label: string; readonly value: n
   </div>
 )
 
-/** What the optimizer was shown and what it made of it. */
+/** What the proposer was shown and what it made of it. */
 const Cause = ({ evolution, run }: { readonly evolution: EvolutionView; readonly run: RunView }) => (
   <Card title={`What led to it: ${plural(evolution.failures.length, "failure")} of ${evolution.parent}`}>
     {evolution.critique !== "" && (
       <blockquote dir="auto">
-        <span className="muted small">The optimizer's critique</span>
+        <span className="muted small">The proposer's critique</span>
         {evolution.critique}
       </blockquote>
     )}

@@ -351,7 +351,7 @@ const budget = ({ ledger, rollouts, tokens }: CostView, { wallSeconds }: Overvie
     ledger.length === 0
       ? null
       : table(
-          ["Ledger", "Rollouts", "Tokens", "Optimizer calls", "USD", "Time"],
+          ["Ledger", "Rollouts", "Tokens", "Proposer calls", "USD", "Time"],
           ledger.map(({ phase, total }) =>
             h(
               "tr",
@@ -417,7 +417,7 @@ const numeric: ReadonlySet<string> = new Set([
   "Tool calls",
   "Rollouts",
   "Tokens",
-  "Optimizer calls",
+  "Proposer calls",
   "USD",
   "Time",
   "Step",
