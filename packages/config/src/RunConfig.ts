@@ -1,7 +1,7 @@
-/** The settings of a run as a config file has them, and the two things they are: an algorithm and an environment. */
+/** The settings of a run as a config file has them, and the two things they are: an algorithm and a deployment. */
 import { Algorithm } from "@inspo/coevolution/Algorithm"
 import { Predicate, Schema, Struct } from "effect"
-import { Environment } from "./Environment.ts"
+import { Deployment } from "./Deployment.ts"
 
 /** A section whose settings are of both. */
 const both = <A extends Schema.Struct.Fields, B extends Schema.Struct.Fields>(
@@ -10,7 +10,7 @@ const both = <A extends Schema.Struct.Fields, B extends Schema.Struct.Fields>(
 ) => Schema.Struct({ ...first.fields, ...second.fields })
 
 const { fields } = Algorithm
-const { fields: around } = Environment
+const { fields: around } = Deployment
 
 /** Every setting, in the order in which files and documents have them. */
 export const RunConfig = Schema.Struct({
@@ -63,7 +63,7 @@ export const algorithmOf = (config: RunConfig): Algorithm => ({
 })
 
 /** Where and how it is done. */
-export const environmentOf = (config: RunConfig): Environment => ({
+export const deploymentOf = (config: RunConfig): Deployment => ({
   ...Struct.pick(config, Struct.keys(around)),
   data: Struct.pick(config.data, Struct.keys(around.data.fields)),
   proposer: Struct.pick(config.proposer, Struct.keys(around.proposer.fields)),
@@ -74,22 +74,22 @@ export const environmentOf = (config: RunConfig): Environment => ({
   engine: Struct.pick(config.engine, Struct.keys(around.engine.fields))
 })
 
-/** An algorithm in an environment. */
-export const join = (algorithm: Algorithm, environment: Environment): RunConfig => ({
+/** An algorithm in a deployment. */
+export const join = (algorithm: Algorithm, deployment: Deployment): RunConfig => ({
   ...algorithm,
-  ...environment,
-  data: { ...algorithm.data, ...environment.data },
-  proposer: { ...algorithm.proposer, ...environment.proposer },
-  rollout: { ...algorithm.rollout, ...environment.rollout },
-  retrieval: { ...algorithm.retrieval, ...environment.retrieval },
-  judge: { ...algorithm.judge, ...environment.judge },
-  evaluation: { ...algorithm.evaluation, ...environment.evaluation },
-  engine: { ...algorithm.engine, ...environment.engine }
+  ...deployment,
+  data: { ...algorithm.data, ...deployment.data },
+  proposer: { ...algorithm.proposer, ...deployment.proposer },
+  rollout: { ...algorithm.rollout, ...deployment.rollout },
+  retrieval: { ...algorithm.retrieval, ...deployment.retrieval },
+  judge: { ...algorithm.judge, ...deployment.judge },
+  evaluation: { ...algorithm.evaluation, ...deployment.evaluation },
+  engine: { ...algorithm.engine, ...deployment.engine }
 })
 
-/** The config of another algorithm in the same environment. */
+/** The config of another algorithm in the same deployment. */
 export const withAlgorithm = (config: RunConfig, algorithm: Algorithm): RunConfig =>
-  join(algorithm, environmentOf(config))
+  join(algorithm, deploymentOf(config))
 
 /** Lays `over` on `under`: mappings key by key, everything else as a whole. */
 export const merge = (under: unknown, over: unknown): unknown =>

@@ -15,7 +15,7 @@ export const init = Command.make(
       Flag.withDefault(false)
     ),
     list: Flag.Boolean("list").pipe(
-      Flag.withDescription("Write nothing, but list the presets, and the parts that --without leaves out"),
+      Flag.withDescription("Write nothing, but list the presets, and the parts that --ablate leaves out"),
       Flag.withDefault(false)
     ),
     force: Flag.Boolean("force").pipe(Flag.withDescription("Write over files that exist"), Flag.withDefault(false)),

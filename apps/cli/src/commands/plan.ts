@@ -8,7 +8,7 @@ export const plan = Command.make(
     file: Argument.String("config").pipe(Argument.withDescription("YAML file with settings"), Argument.optional),
     preset: flags.preset,
     set: flags.set,
-    without: flags.without,
+    ablate: flags.ablate,
     seed: flags.seed,
     json: flags.json
   },

@@ -16,7 +16,7 @@ export const run = Command.make(
       Flag.withDefault("inspo")
     ),
     set: flags.set,
-    without: flags.without,
+    ablate: flags.ablate,
     seed: flags.seed,
     out: flags.out,
     baseline: flags.baseline,

@@ -70,7 +70,7 @@ const listPresets = Effect.fnUntraced(function* ({ json }: Pick<InitInput, "json
       reporter.columns
     ),
     "",
-    "What a run can leave out, with --without PART, and what remains",
+    "What a run can leave out, with --ablate PART, and what remains",
     ...rows(
       parts.map(({ part, remains }) => [part, remains]),
       reporter.columns

@@ -32,7 +32,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   const name = [
     input.preset,
     ...(input.method === undefined || input.method === "inspo" ? [] : [input.method]),
-    ...(input.without ?? []).map((part) => `without-${part}`)
+    ...(input.ablate ?? []).map((part) => `without-${part}`)
   ].join("-")
   const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
   yield* reporter.lines(notes)

@@ -1,5 +1,5 @@
 /** Who writes new instructions for served populations: a language model, or a bank of sentences, that the config file names. */
-import { local } from "@inspo/config/Environment"
+import { local } from "@inspo/config/Deployment"
 import { ClauseBank, layerRandom, Proposer } from "@inspo/reflection"
 import { defaultConfig, ModelPrice, ProposerModel, ModelProvider } from "@inspo/reflection/ProposerModel"
 import type * as Evolving from "@inspo/serve/Evolving"

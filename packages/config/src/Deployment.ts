@@ -60,7 +60,7 @@ const Address = Schema.Struct(Struct.pick(ProposerModel.fields, ["url"]))
  * Where and how the work of a run is done. It decides no results: what its addresses lead to is known by fingerprints and names,
  * which the first event of a run holds. So it may change while a run goes on.
  */
-export const Environment = Schema.Struct({
+export const Deployment = Schema.Struct({
   data: Schema.Struct({
     questions: Schema.NullOr(Schema.NonEmptyString).annotate({
       description:
@@ -130,10 +130,10 @@ export const Environment = Schema.Struct({
     description: "The most a run may spend, work that was redone after a crash included; null is no limit"
   })
 })
-export interface Environment extends Schema.Schema.Type<typeof Environment> {}
+export interface Deployment extends Schema.Schema.Type<typeof Deployment> {}
 
 /** The embedded engine on this machine, the generated world, a file for the journal, and no limit. */
-export const local: Environment = {
+export const local: Deployment = {
   data: { questions: null, corpus: null },
   proposer: { url: null },
   rollout: { mcp: [] },
