@@ -163,12 +163,14 @@ type Asked = { readonly key: string; readonly n: number; readonly stratum: strin
 /** The questions of a step, in the order in which the run assigns them. */
 const askedIn = ({ algorithm, questions }: Setting, step: number): ReadonlyArray<Asked> => {
   const { batchSize } = algorithm.train
-  return QuestionStream.batch({ seed: algorithm.seed, step, batchSize, size: questions.length }).flatMap((index) => {
-    const question = questions[index]
-    return question === undefined
-      ? []
-      : [{ key: question.id, n: algorithm.rollout.groupSize, stratum: question.dataSource }]
-  })
+  return QuestionStream.batch({ seed: algorithm.randomSeed, step, batchSize, size: questions.length }).flatMap(
+    (index) => {
+      const question = questions[index]
+      return question === undefined
+        ? []
+        : [{ key: question.id, n: algorithm.rollout.groupSize, stratum: question.dataSource }]
+    }
+  )
 }
 
 /** The failures that the proposal after a step was written from. */

@@ -28,24 +28,13 @@ export const DataConfig = Schema.Struct({
     description: "Relative share of each data source among the training questions, or null to train on all of them"
   }),
   world: Schema.Struct({
-    seed: Schema.NullOr(Schema.Int).annotate({
+    randomSeed: Schema.NullOr(Schema.Int).annotate({
       description: "Seed of the generated world, or null to use the run's seed"
     }),
     questions: PositiveInt.annotate({
       description: "Questions to train on; a tenth as many are held out for validation, and half as many for the test"
     })
   }).annotate({ description: "The generated world, where `data.questions` is null" })
-})
-
-export const InstructionConfig = Schema.Struct({
-  seed: Schema.NonEmptyString.annotate({
-    description:
-      "Text of the instruction the run starts from, whose tags of actions every other must keep; `{rows: FILE}` takes it " +
-      "from the prompts of Search-R1 rows"
-  }),
-  seeds: Schema.Array(Schema.NonEmptyString).annotate({
-    description: "Further instructions of the first population; the proposer writes the rest of it (row 23)"
-  })
 })
 
 export const PopulationConfig = Schema.Struct({
@@ -99,7 +88,7 @@ export const ScheduleConfig = Schema.Struct({
   evolveUntil: NonNegativeInt.annotate({ description: "T_e: the last step that may evolve (row 10)" }),
   policyFirst: Schema.NullOr(PositiveInt).annotate({
     description:
-      "Steps in which the policy trains under `instruction.seed` alone, before instructions evolve under it as it is then; " +
+      "Steps in which the policy trains under `seedInstruction` alone, before instructions evolve under it as it is then; " +
       "null for both at once"
   })
 })
@@ -265,9 +254,16 @@ export const ControlConfig = Schema.Struct({
  * ones, on equal engines and data, are equal to the bit.
  */
 export const Algorithm = Schema.Struct({
-  seed: NonNegativeInt.annotate({ description: "Seed of every random choice" }),
+  randomSeed: NonNegativeInt.annotate({ description: "Seed of every random choice" }),
   data: DataConfig.annotate({ description: "Which questions there are, and how much each source is trained on" }),
-  instruction: InstructionConfig.annotate({ description: "The instructions a run begins with" }),
+  seedInstruction: Schema.NonEmptyString.annotate({
+    description:
+      "Text of the instruction the run starts from, whose tags of actions every other must keep; `{rows: FILE}` takes it " +
+      "from the prompts of Search-R1 rows"
+  }),
+  variants: Schema.Array(Schema.NonEmptyString).annotate({
+    description: "Further instructions of the first population; the proposer writes the rest of it"
+  }),
   population: PopulationConfig.annotate({ description: "The instructions alive, and what each is worth" }),
   sampler: SamplerConfig.annotate({ description: "Which instruction a question is asked under" }),
   halving: HalvingConfig.annotate({ description: "Which instructions are pruned" }),
@@ -323,7 +319,7 @@ export const asksModel = (algorithm: Algorithm): boolean => {
   return (
     algorithm.proposer.provider !== "offline" &&
     algorithm.proposer.kind !== "random" &&
-    (initialSize(algorithm) > 1 + algorithm.instruction.seeds.length ||
+    (initialSize(algorithm) > 1 + algorithm.variants.length ||
       (evolves && algorithm.population.size > algorithm.population.parents))
   )
 }

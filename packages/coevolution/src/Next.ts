@@ -26,7 +26,7 @@ export const next = (setting: Setting, state: RunState.Running): Command => {
     case "Initialise":
       return {
         _tag: "Initialise",
-        seeds: [algorithm.instruction.seed, ...algorithm.instruction.seeds],
+        seeds: [algorithm.seedInstruction, ...algorithm.variants],
         size: initialSize(algorithm)
       }
     case "Checkpoint":
@@ -71,7 +71,7 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
   const { algorithm, questions, strategies } = setting
   const step = state.step + 1
   const batch = QuestionStream.batch({
-    seed: algorithm.seed,
+    seed: algorithm.randomSeed,
     step,
     batchSize: algorithm.train.batchSize,
     size: questions.length
@@ -86,7 +86,7 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
     assignment: [
       ...verifying.assignment,
       ...strategies.sampler.assign({
-        seed: algorithm.seed,
+        seed: algorithm.randomSeed,
         step,
         weights,
         questions: verifying.others,
@@ -94,7 +94,7 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
       })
     ],
     weights,
-    ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.seed, step, state) } : {}),
+    ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.randomSeed, step, state) } : {}),
     probabilities: Object.fromEntries(
       Invariant.zip(weights, probabilities, "probabilities").map(([{ id }, p]) => [id, p])
     ),

@@ -6,15 +6,16 @@ import type { Algorithm } from "./Algorithm.ts"
 
 /** Our own choices, at the paper's scale (§3, column `robust`). */
 export const robust: Algorithm = {
-  seed: 1,
+  randomSeed: 1,
   data: {
     mix: null,
     world: {
-      seed: null,
+      randomSeed: null,
       questions: 1000
     }
   },
-  instruction: { seed: ClauseBank.seedInstruction, seeds: [] },
+  seedInstruction: ClauseBank.seedInstruction,
+  variants: [],
   population: {
     size: 7,
     parents: 1,

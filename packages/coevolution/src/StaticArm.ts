@@ -6,7 +6,7 @@ import type { Algorithm } from "./Algorithm.ts"
  */
 export const staticAlgorithm = (algorithm: Algorithm, rollouts: number): Algorithm => ({
   ...algorithm,
-  instruction: { ...algorithm.instruction, seeds: [] },
+  variants: [],
   population: { ...algorithm.population, size: 1, parents: 1 },
   schedule: {
     ...algorithm.schedule,

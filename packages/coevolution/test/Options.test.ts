@@ -154,11 +154,11 @@ describe("unsupported", () => {
   )
 })
 
-describe("instruction.seeds", () => {
+describe("variants", () => {
   it.effect("live from the start, beside what the proposer writes", () =>
     Effect.gen(function* () {
       const own = ["Search. <search> </search> <answer> </answer>", "Think. <search> </search> <answer> </answer>"]
-      const { events } = yield* history({ ...algorithm, instruction: { ...algorithm.instruction, seeds: own } })
+      const { events } = yield* history({ ...algorithm, variants: own })
       const [first] = of(events, "PopulationInitialised")
       assert.deepStrictEqual(
         first?.instructions.map(({ origin }) => origin),
@@ -166,7 +166,7 @@ describe("instruction.seeds", () => {
       )
       assert.deepStrictEqual(
         first?.instructions.slice(0, 3).map(({ text }) => text),
-        [algorithm.instruction.seed, ...own]
+        [algorithm.seedInstruction, ...own]
       )
     })
   )

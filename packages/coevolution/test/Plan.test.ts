@@ -94,9 +94,9 @@ describe("forecast", () => {
     ["untried candidates", { ...algorithm, verification: { ...algorithm.verification, samples: 0 } }],
     [
       "more rounds",
-      { ...algorithm, seed: 5, verification: { ...algorithm.verification, rounds: 4, baseline: "stored" } }
+      { ...algorithm, randomSeed: 5, verification: { ...algorithm.verification, rounds: 4, baseline: "stored" } }
     ],
-    ["unpruned", { ...algorithm, seed: 6, schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 3 } }]
+    ["unpruned", { ...algorithm, randomSeed: 6, schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 3 } }]
   ])("bounds what a run spends: %s", ([, settings]) =>
     Effect.gen(function* () {
       const { data } = yield* ScriptedRun.make(settings)

@@ -70,15 +70,15 @@ const toolsAreSomewhere: Rule = ({ rollout }) => {
 }
 
 /** A policy that never reads of a tool does not call it. */
-const toolsAreTold: Rule = ({ instruction, rollout }) => {
-  const untold = rollout.tools.find((name) => !builtInTools.includes(name) && !instruction.seed.includes(`<${name}>`))
+const toolsAreTold: Rule = ({ rollout, seedInstruction }) => {
+  const untold = rollout.tools.find((name) => !builtInTools.includes(name) && !seedInstruction.includes(`<${name}>`))
   return untold === undefined || rollout.texts.prompt.includes("{tools}")
     ? null
     : new ConfigError({
         field: "rollout.texts",
         value: JSON.stringify(rollout.texts.prompt),
         expected: `{tools} in its prompt, which says what the tools are, because rollout.tools has ${untold}`,
-        remedy: `Put {tools} before {question}, or say in instruction.seed what <${untold}> does.`
+        remedy: `Put {tools} before {question}, or say in seedInstruction what <${untold}> does.`
       })
 }
 

@@ -14,11 +14,12 @@ const { fields: around } = Deployment
 
 /** Every setting, in the order in which files and documents have them. */
 export const RunConfig = Schema.Struct({
-  seed: fields.seed,
+  randomSeed: fields.randomSeed,
   data: both(around.data, fields.data).annotate({
     description: "Where questions and passages come from: the generated world, or files of yours"
   }),
-  instruction: fields.instruction,
+  seedInstruction: fields.seedInstruction,
+  variants: fields.variants,
   population: fields.population,
   sampler: fields.sampler,
   halving: fields.halving,

@@ -88,12 +88,12 @@ describe("a config", () => {
     const mcp = [{ command: ["abacus"] }] as const
     const abacus = { ...quick.rollout, tools: ["search", "abacus"] }
     const told = { ...abacus.texts, prompt: "{tools} {instruction} {question}" }
-    const seed = `${quick.instruction.seed} <abacus> counts.`
+    const seed = `${quick.seedInstruction} <abacus> counts.`
     const broken: ReadonlyArray<readonly [string | null, RunConfig]> = [
       ["rollout.tools", { ...quick, rollout: abacus }],
       ["rollout.texts", { ...quick, rollout: { ...abacus, mcp } }],
       [null, { ...quick, rollout: { ...abacus, mcp, texts: told } }],
-      [null, { ...quick, rollout: { ...abacus, mcp }, instruction: { ...quick.instruction, seed } }],
+      [null, { ...quick, rollout: { ...abacus, mcp }, seedInstruction: seed }],
       [null, { ...quick, rollout: { ...quick.rollout, mcp } }],
       [null, quick],
       ["data.corpus", { ...quick, data: { ...quick.data, questions: "q.jsonl" } }],

@@ -30,7 +30,7 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
   const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
   const seed: ReadonlyArray<Override> = Option.match(input.seed, {
     onNone: () => [],
-    onSome: (value) => [{ seed: value }]
+    onSome: (value) => [{ randomSeed: value }]
   })
   const overrides = yield* Effect.forEach([...file, ...sets, ...seed, ...withBaseline(input)], withNamedFiles)
   const whole = yield* laid(base, overrides)

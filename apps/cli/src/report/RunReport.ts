@@ -62,7 +62,7 @@ export const markdown = (report: RunReport): string => {
   const { summary, config } = report
   const { seedInstruction, bestInstruction } = summary
   return [
-    `# Run of seed ${summary.seed}`,
+    `# Run of seed ${summary.randomSeed}`,
     "",
     ...MarkdownText.table([
       ["", "instruction"],
@@ -258,7 +258,7 @@ const training = ({ checkpoint, collapse, steps, validation }: Summary): Readonl
 const nextCommands = ({ program, summary, config }: RunReport): ReadonlyArray<string> => [
   `${program} show ${summary.runDir}`,
   `${program} eval ${summary.runDir} --questions 100`,
-  `${program} run --seed ${config.seed + 1}`,
+  `${program} run --seed ${config.randomSeed + 1}`,
   `${program} bench static-vs-evolved --seeds 1-3`
 ]
 

@@ -83,10 +83,10 @@ const defaultPreset = "quick"
 
 /** The settings that a first run of one's own changes: what it asks, what it spends, and what it runs on. */
 const first = [
-  "seed",
+  "randomSeed",
   "data.questions",
   "data.corpus",
-  "instruction.seed",
+  "seedInstruction",
   "population.size",
   "schedule.steps",
   "schedule.pruneEvery",

@@ -36,7 +36,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
       summary === null
         ? encodeUnfinished({
             runDir: directory,
-            seed: config.seed,
+            randomSeed: config.randomSeed,
             steps: state.step,
             rollouts: state.spent.rollouts,
             ledger,
@@ -79,7 +79,7 @@ const encodeFinished = Schema.encodeSync(
 const encodeUnfinished = Schema.encodeSync(
   Schema.fromJsonString(
     Schema.Struct({
-      ...Struct.pick(Summary.fields, ["runDir", "seed", "steps", "rollouts"]),
+      ...Struct.pick(Summary.fields, ["runDir", "randomSeed", "steps", "rollouts"]),
       ledger: Ledger.Summary,
       ...Struct.pick(Summary.fields, ["degraded", "degradations"]),
       finished: Schema.Literal(false)

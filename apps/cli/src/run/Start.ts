@@ -37,7 +37,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
   yield* reporter.lines(notes)
   const { directory, discard } = yield* Option.match(input.out, {
-    onNone: () => claimNumbered("runs", `${name}-seed${config.seed}`),
+    onNone: () => claimNumbered("runs", `${name}-seed${config.randomSeed}`),
     onSome: (out) => claim(out)
   })
   yield* Trust.remember(directory, config)

@@ -19,7 +19,7 @@ const cell = (policy: "before" | "after", which: "seed" | "best", em: number) =>
 
 const summary: Summary = {
   runDir: "runs/quick-seed1",
-  seed: 1,
+  randomSeed: 1,
   strategies: Strategies.identities(Strategies.ofAlgorithm(Presets.quick)),
   steps: 60,
   rollouts: { train: 4800, verification: 224, evaluation: 2000 },

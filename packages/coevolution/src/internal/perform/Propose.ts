@@ -43,7 +43,7 @@ const makeInitialise = (algorithm: Algorithm, proposer: Proposer["Service"], ask
       count <= 0
         ? nothingProposed
         : yield* ask("initial", 0, rules, (request) =>
-            proposer.initial({ ...request, parent: seed, count, seed: algorithm.seed, stream: ["initial"] })
+            proposer.initial({ ...request, parent: seed, count, seed: algorithm.randomSeed, stream: ["initial"] })
           )
     const variants = Arr.take(lint(algorithm, proposal.candidates, rules).accepted, count).map((candidate, index) => ({
       ...seed,
@@ -86,7 +86,7 @@ const makePropose = (
       }))
     )
     const rules = {
-      seed: algorithm.instruction.seed,
+      seed: algorithm.seedInstruction,
       actions: protocol.actions,
       known: command.known,
       parent: command.parent.text,
@@ -102,7 +102,7 @@ const makePropose = (
         protocol,
         history: command.history,
         count: command.count,
-        seed: algorithm.seed,
+        seed: algorithm.randomSeed,
         stream: ["proposal", command.step, command.round]
       })
     )
