@@ -297,10 +297,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the kinds are swapped"
   ),
 
-  learningRate("(peak * current) / warmup", "(peak * current) / (warmup + 1)", "the peak comes late"),
+  learningRate("(learningRate * current) / warmup", "(learningRate * current) / (warmup + 1)", "the peak comes late"),
   learningRate("totalSteps - warmup + 1", "totalSteps - warmup", "the last step learns nothing"),
   learningRate("(1 + Math.cos", "(1 - Math.cos", "the cosine rises"),
-  learningRate("warmupShare * totalSteps", "warmupShare", "no warm-up"),
+  learningRate("share * totalSteps", "share", "no warm-up"),
 
   batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "one group per question"),
   batch("miniBatch.length * actions", "actions", "the batch's size does not count"),

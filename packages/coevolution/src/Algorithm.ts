@@ -182,7 +182,7 @@ export const TrainConfig = Schema.Struct({
       "What the policy learns from: its own rollouts (null), or demonstrations that answer at once, or that " +
       "search for every supporting passage first"
   }),
-  ...Struct.omit(PolicyGradientConfig.fields, ["epochs", "normalization"])
+  ...PolicyGradientConfig.fields
 })
 
 export const EvaluationConfig = Schema.Struct({
@@ -355,5 +355,16 @@ export const unsupported = ({ train }: Algorithm, engine: EngineProfile): Config
       expected: `0, because the loss of the engine ${engine.name} takes no entropy term`,
       remedy: "Set train.entropyCoefficient to 0."
     })
-  return null
+  const fixed = engine.fixedOptimizer?.find((name) => train[name] !== defaultOptimizer[name])
+  return fixed === undefined
+    ? null
+    : new ConfigError({
+        field: `train.${fixed}`,
+        value: String(train[fixed]),
+        expected: `${defaultOptimizer[fixed]}, the default, because the engine ${engine.name} uses the value of its server`,
+        remedy: `Set train.${fixed} to ${defaultOptimizer[fixed]}, and the value that you want where the server is started.`
+      })
 }
+
+/** What an engine may replace with values of its own without refusal. */
+export const defaultOptimizer = { beta1: 0.9, gradientClip: 1 } as const

@@ -118,7 +118,7 @@ const learningRate = (algorithm: Algorithm, step: number): number => {
   const span = Schedule.trained(algorithm)
   if (span === null) return 0
   const [first, last] = span
-  return LearningRate.at(algorithm.train.learningRate, step - first + 1, last - first + 1)
+  return LearningRate.at(algorithm.train, step - first + 1, last - first + 1)
 }
 
 /** The cells of the final table that are still open: the trained policy first, since it is loaded already. */

@@ -2,7 +2,7 @@ import { CandidateLint, ClauseBank } from "@inspo/reflection"
 import { defaultConfig as proposerModel } from "@inspo/reflection/ProposerModel"
 import { defaultConfig as episode } from "@inspo/rollout/RolloutConfig"
 import { Struct } from "effect"
-import type { Algorithm } from "./Algorithm.ts"
+import { type Algorithm, defaultOptimizer } from "./Algorithm.ts"
 
 /** Our own choices, at the paper's scale (§3, column `robust`). */
 export const robust: Algorithm = {
@@ -73,11 +73,16 @@ export const robust: Algorithm = {
     demonstrations: null,
     miniBatchSize: 256,
     unit: "questions",
+    epochs: 1,
+    normalization: "sequence-mean",
     learningRate: 5e-7,
+    warmup: 0.1,
+    decay: "cosine",
     clipRatio: 0.2,
     klCoefficient: 0.001,
     kl: "loss",
     entropyCoefficient: 0,
+    ...defaultOptimizer,
     beta2: 0.999,
     weightDecay: 0.01,
     advantage: "standardised"

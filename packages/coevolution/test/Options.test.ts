@@ -144,6 +144,14 @@ describe("unsupported", () => {
     assert.isNull(field({}, without))
   })
 
+  it("refuses another value than the default where the server has its own", () => {
+    const own = profile({ fixedOptimizer: ["gradientClip"] })
+    assert.strictEqual(field({ gradientClip: 0.5 }, own), "train.gradientClip")
+    assert.isNull(field({ beta1: 0.8 }, own))
+    assert.isNull(field({}, own))
+    assert.isNull(field({ gradientClip: 0.5 }, profile({})))
+  })
+
   it.effect("before anything is written", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
@@ -348,9 +356,7 @@ describe("train.fromStep", () => {
       yield* runOn(settings, Layer.succeed(Journal, journal))
       const rates = of(yield* EventLog.read(journal), "StepPlanned").map(({ learningRate }) => learningRate)
       const steps = settings.schedule.steps - 3
-      const expected = Array.from({ length: steps }, (_, index) =>
-        LearningRate.at(settings.train.learningRate, index + 1, steps)
-      )
+      const expected = Array.from({ length: steps }, (_, index) => LearningRate.at(settings.train, index + 1, steps))
       assert.deepStrictEqual(rates.slice(3), expected)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
