@@ -1,5 +1,5 @@
 import { Instruction, Question } from "@inspo/domain"
-import { InstructionWeight, Population, Ranking } from "@inspo/population"
+import { InstructionValue, Population, Ranking } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Array as Arr, Effect } from "effect"
@@ -16,7 +16,7 @@ export interface Options<E> {
 /** The prompts that were left after a step, best first, each with the mean of its latest conversations. */
 export interface Ranked {
   readonly step: number
-  readonly left: ReadonlyArray<{ readonly prompt: string; readonly weight: number }>
+  readonly left: ReadonlyArray<{ readonly prompt: string; readonly value: number }>
 }
 
 /**
@@ -30,18 +30,18 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
   seed,
   steps
 }: Options<E>) {
-  const weighting = InstructionWeight.recentSteps({ window: 10 })
+  const valuation = InstructionValue.recentSteps({ window: 10 })
   const halving = SuccessiveHalving.spareUnseen({ parents: 1, minimumGroups: 10 })
   const sampler = Sampler.stratified({ temperature: 0.2 })
   let population = Population.make(prompts.map(instruction))
   const rankings: Array<Ranked> = []
 
   for (let step = 1; step <= steps; step++) {
-    // Which prompt answers which customer: softmax over the weights, and each that is not known well enough to leave.
+    // Which prompt answers which customer: softmax over the values, and each that is not known well enough to leave.
     const assignment = sampler.assign({
       seed,
       step,
-      weights: weighting.weights(population),
+      values: valuation.values(population),
       questions: Arr.makeBy(conversationsPerStep, (index) => ({
         id: Question.QuestionId.make(`customer ${step}/${index}`),
         dataSource: "shop"
@@ -55,10 +55,10 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
         rewards: Arr.of(reward)
       }))
     )
-    population = weighting.observe(population, step, groups)
+    population = valuation.observe(population, step, groups)
 
     if (step % 5 === 0) {
-      const { pruned } = halving.prune(population, weighting.weights(population))
+      const { pruned } = halving.prune(population, valuation.values(population))
       population = Population.remove(
         population,
         pruned.map(({ id }) => id)
@@ -66,9 +66,9 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
     }
     rankings.push({
       step,
-      left: Ranking.explored(population, weighting.weights(population)).map((member) => ({
+      left: Ranking.explored(population, valuation.values(population)).map((member) => ({
         prompt: member.instruction.text,
-        weight: member.weight ?? 0
+        value: member.value ?? 0
       }))
     })
   }

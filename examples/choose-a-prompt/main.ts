@@ -9,7 +9,7 @@ const program = Effect.gen(function* () {
     const [best] = left
     if (step % 5 === 0 && best !== undefined)
       yield* Console.log(
-        `step ${step}: ${left.length} left, best with ${Math.round(100 * best.weight)} % helped: ${best.prompt}`
+        `step ${step}: ${left.length} left, best with ${Math.round(100 * best.value)} % helped: ${best.prompt}`
       )
   }
 })

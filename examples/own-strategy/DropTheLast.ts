@@ -8,15 +8,15 @@ export const dropTheLast = (parents: number): SuccessiveHalving.Strategy => ({
   // Parents, and who gives way to newcomers, are chosen as ever.
   ...SuccessiveHalving.bottomHalf({ parents }),
   identity: { name: "drop-the-last", parameters: { parents } },
-  prune: (population, weights) => {
-    const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
-    const ranked = Ranking.explored(population, weights).map(({ instruction }) => instruction.id)
+  prune: (population, values) => {
+    const valueOf = new Map(values.map(({ id, value }) => [id, value]))
+    const ranked = Ranking.explored(population, values).map(({ instruction }) => instruction.id)
     const size = Math.max(parents, ranked.length - 1)
     return {
       kept: ranked.slice(0, size),
       pruned: ranked
         .slice(size)
-        .map((id) => ({ id, weight: Invariant.get(weightOf, id, "weight"), reason: "bottom-half" })),
+        .map((id) => ({ id, value: Invariant.get(valueOf, id, "value"), reason: "bottom-half" })),
       spared: []
     }
   }

@@ -25,7 +25,7 @@ const sentence = (event: RunEvent): ReadonlyArray<string> => {
     case "RolloutsCollected":
       return [`Step ${event.step}: mean reward ${mean(event.groups.map(Group.meanReward)).toFixed(2)}.`]
     case "Pruned":
-      return event.pruned.map(({ id, reason, weight }) => `${id} left with weight ${weight.toFixed(2)} (${reason}).`)
+      return event.pruned.map(({ id, reason, value }) => `${id} left with value ${value.toFixed(2)} (${reason}).`)
     case "CandidatesProposed":
       return [`The proposer looked at ${event.failures.length} failures of ${event.parent}. ${event.critique}`]
     case "PopulationRefilled":

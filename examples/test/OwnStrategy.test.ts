@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { layer } from "../own-strategy/DropTheLast.ts"
 
-const Weights = Schema.Array(Schema.Literals([0, 0.3, 0.5, 1])).check(Schema.isMaxLength(7))
+const Values = Schema.Array(Schema.Literals([0, 0.3, 0.5, 1])).check(Schema.isMaxLength(7))
 
 const instruction = (index: number): Instruction.Instruction => ({
   id: Instruction.InstructionId.make(`i${index}`),
@@ -18,15 +18,15 @@ const instruction = (index: number): Instruction.Instruction => ({
 })
 
 describe("a strategy of one's own", () => {
-  it.effect.prop("drops one that none is worse than, and leaves the parents", [Weights], ([weights]) =>
+  it.effect.prop("drops one that none is worse than, and leaves the parents", [Values], ([values]) =>
     Effect.gen(function* () {
       const { prune } = yield* SuccessiveHalving.SuccessiveHalving
-      const population = Population.make(weights.map((_, index) => instruction(index)))
-      const weighed = weights.map((weight, index) => ({ id: instruction(index).id, weight }))
-      const { kept, pruned } = prune(population, weighed)
-      assert.strictEqual(pruned.length, weights.length > 2 ? 1 : 0)
-      assert.strictEqual(kept.length + pruned.length, weights.length)
-      for (const { weight } of pruned) assert.strictEqual(weight, Math.min(...weights))
+      const population = Population.make(values.map((_, index) => instruction(index)))
+      const valued = values.map((value, index) => ({ id: instruction(index).id, value }))
+      const { kept, pruned } = prune(population, valued)
+      assert.strictEqual(pruned.length, values.length > 2 ? 1 : 0)
+      assert.strictEqual(kept.length + pruned.length, values.length)
+      for (const { value } of pruned) assert.strictEqual(value, Math.min(...values))
     }).pipe(Effect.provide(layer(2)))
   )
 

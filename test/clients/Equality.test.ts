@@ -205,7 +205,7 @@ describe("a run driven through the instruction server by its client", () => {
         const setting = makeSetting(RunStrategies.deciding(algorithm), data)
         const strategies = strategiesOf(setting)
         const best = (population: Population.Population) =>
-          Option.getOrNull(Option.map(strategies.weighting.best(population), ({ instruction }) => instruction.id))
+          Option.getOrNull(Option.map(strategies.valuation.best(population), ({ instruction }) => instruction.id))
         const { bests, events } = yield* played(algorithm, best)
         const proposals = events.filter((event) => event._tag === "CandidatesProposed")
         const trainer = new Trainer(yield* listening(() => strategies, proposals))

@@ -29,7 +29,7 @@ const decode = Schema.decodeUnknownSync(
   )
 )
 
-const weight = (label: string, value: number): Point.Sample => ({ name: "inspo/weight", label, value })
+const value = (label: string, value: number): Point.Sample => ({ name: "inspo/value", label, value })
 
 describe("TensorBoard itself", () => {
   it.live.skipIf(Foreign.problem !== null)(
@@ -41,19 +41,19 @@ describe("TensorBoard itself", () => {
         const tracker = yield* TensorBoard.make({ directory, naming: "inspo" })
         yield* tracker.begin({ name: "mine", settings: { seed: "1" } }, [])
         const points: ReadonlyArray<Point.Point> = [
-          { step: 1, samples: [weight("i0", 0.5)] },
-          { step: 1, samples: [weight("i0", 0.5), weight("i1", 0.25)] },
-          { step: 2, samples: [weight("i0", 0.5), weight("i1", 1)] }
+          { step: 1, samples: [value("i0", 0.5)] },
+          { step: 1, samples: [value("i0", 0.5), value("i1", 0.25)] },
+          { step: 2, samples: [value("i0", 0.5), value("i1", 1)] }
         ]
         yield* Effect.forEach(points, tracker.log)
         const { stdout } = yield* Effect.promise(() => promisify(execFile)(Foreign.python, ["-c", script, directory]))
         assert.deepStrictEqual(decode(stdout), {
           scalars: {
-            "inspo/weight/i0": [
+            "inspo/value/i0": [
               [1, 0.5],
               [2, 0.5]
             ],
-            "inspo/weight/i1": [
+            "inspo/value/i1": [
               [1, 0.25],
               [2, 1]
             ]

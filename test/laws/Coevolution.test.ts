@@ -56,7 +56,7 @@ const everything = [
   "Validated",
   "Evaluated",
   "RunFinished",
-  "a stale weight",
+  "a stale value",
   "a shortfall",
   "a second round",
   "a second batch",
@@ -140,15 +140,15 @@ const assertAlike = ({ history }: Model, { algorithm, environment, setting, stat
   for (const { instruction } of members)
     same(Population.lineage(state.instructions, instruction.id)[0]?.origin, "seed", `${instruction.id} has an origin`)
 
-  const weights = setting.strategies.weighting.weights(state.population)
-  const expected = History.weights(algorithm, history)
-  for (const { id, weight } of weights) near(weight, expected.get(id), `the weight of ${id}`)
-  for (const { instruction, stale, weight } of members) {
-    same(weight === null, History.weight(algorithm, history, instruction.id, history.observed) === null)
+  const values = setting.strategies.valuation.values(state.population)
+  const expected = History.values(algorithm, history)
+  for (const { id, value } of values) near(value, expected.get(id), `the value of ${id}`)
+  for (const { instruction, stale, value } of members) {
+    same(value === null, History.value(algorithm, history, instruction.id, history.observed) === null)
     same(stale, History.isStale(algorithm, history, instruction.id))
   }
   const shares = Sampler.probabilities(
-    weights.map(({ weight }) => weight),
+    values.map(({ value }) => value),
     algorithm.sampler.temperature
   )
   const expectedShares = [...History.probabilities(algorithm, history).values()]
@@ -183,7 +183,7 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
         const event = real.environment.perform(command, luck)
         commit(model, real, event, command)
         see(event._tag)
-        if (real.state.population.members.some(({ stale }) => stale)) see("a stale weight")
+        if (real.state.population.members.some(({ stale }) => stale)) see("a stale value")
         if (event._tag === "PopulationRefilled" && event.shortfall > 0) see("a shortfall")
         if (event._tag === "CandidatesProposed" && event.round > 1) see("a second round")
         if (event._tag === "StepPlanned" && real.state.evolution !== null) see("a step with candidates in it")

@@ -1,7 +1,7 @@
 /** Prunes go on at any temperature: nobody stays for good because the sampler never draws it. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Instruction, Question, RandomStream } from "@inspo/domain"
-import { InstructionWeight, Population } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Array as Arr, Schema } from "effect"
@@ -13,7 +13,7 @@ const questions = 16
 
 /** The sizes of a population before its first prune and after each, under rewards of 0 and 1 at the given rates. */
 const sizes = (rates: ReadonlyArray<number>, temperature: number, seed: number): ReadonlyArray<number> => {
-  const weighting = InstructionWeight.recentSteps({ window: 5 })
+  const valuation = InstructionValue.recentSteps({ window: 5 })
   const halving = SuccessiveHalving.spareUnseen({ parents: 1, minimumGroups })
   const sampler = Sampler.stratified({ temperature })
   let population = Population.make(instructions(rates.length))
@@ -23,16 +23,16 @@ const sizes = (rates: ReadonlyArray<number>, temperature: number, seed: number):
     const assignment = sampler.assign({
       seed,
       step,
-      weights: weighting.weights(population),
+      values: valuation.values(population),
       questions: Arr.makeBy(questions, (index) => ({
         id: Question.QuestionId.make(`q${step}/${index}`),
         dataSource: "one"
       })),
       newcomers: halving.unseen(population)
     })
-    population = weighting.observe(population, step, rewarded(assignment, rateOf, seed, step))
+    population = valuation.observe(population, step, rewarded(assignment, rateOf, seed, step))
     if (step % pruneEvery > 0) continue
-    const { pruned } = halving.prune(population, weighting.weights(population))
+    const { pruned } = halving.prune(population, valuation.values(population))
     population = Population.remove(
       population,
       pruned.map(({ id }) => id)
@@ -47,7 +47,7 @@ const rewarded = (
   rateOf: ReadonlyMap<string, number>,
   seed: number,
   step: number
-): ReadonlyArray<InstructionWeight.Observed> => {
+): ReadonlyArray<InstructionValue.Observed> => {
   const luck = RandomStream.make(seed, ["luck", step])
   return assignment.map((instructionId) => ({
     instructionId,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Presets, type Algorithm, RunState, Strategies, Weighing } from "@inspo/coevolution"
+import { Presets, type Algorithm, RunState, Strategies, ValueChoices } from "@inspo/coevolution"
 import { Advantage } from "@inspo/policy-gradient"
-import { InstructionWeight, Population } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { Schema } from "effect"
 import * as Trace from "./support/Trace.ts"
@@ -10,7 +10,7 @@ const between = (minimum: number, maximum: number) => Schema.Finite.check(Schema
 
 /** Also where doubles run out. */
 const Temperature = Schema.Union([between(1e-6, 10), Schema.Literals([1e-6, 1e-3, 0.2, 1, 1e6])])
-const Weight = Schema.Union([between(-1e6, 1e6), Schema.Literals([-1e6, -5e-324, 0, 5e-324, 1, 1e6])])
+const Value = Schema.Union([between(-1e6, 1e6), Schema.Literals([-1e6, -5e-324, 0, 5e-324, 1, 1e6])])
 const Reward = Schema.Union([between(0, 1), Schema.Literals([0, 5e-324, 1e-160, 0.1, 1 - 2 ** -53, 1])])
 
 /** Of four instructions, some drawn in some steps. */
@@ -27,10 +27,10 @@ const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => t
 
 describe("Eq. 4", () => {
   it.prop(
-    "gives shares that sum to 1 for weights up to ±1e6 and τ_s down to 1e-6",
-    [Schema.NonEmptyArray(Weight).check(Schema.isMaxLength(9)), Temperature],
-    ([weights, temperature]) => {
-      const shares = Sampler.probabilities(weights, temperature)
+    "gives shares that sum to 1 for values up to ±1e6 and τ_s down to 1e-6",
+    [Schema.NonEmptyArray(Value).check(Schema.isMaxLength(9)), Temperature],
+    ([values, temperature]) => {
+      const shares = Sampler.probabilities(values, temperature)
       for (const share of shares) assert.isTrue(share >= 0 && share <= 1)
       assert.approximately(sum(shares), 1, 1e-12)
     },
@@ -38,13 +38,13 @@ describe("Eq. 4", () => {
   )
 
   it.prop(
-    "multiplies the odds by e^(Δ/τ) for a difference of Δ, wherever the weights lie",
-    [Weight, Temperature, Schema.NonEmptyArray(between(-300, 300)).check(Schema.isMaxLength(5))],
+    "multiplies the odds by e^(Δ/τ) for a difference of Δ, wherever the values lie",
+    [Value, Temperature, Schema.NonEmptyArray(between(-300, 300)).check(Schema.isMaxLength(5))],
     ([base, temperature, differences]) => {
-      const weights = differences.map((difference) => base + difference * temperature)
-      const shares = Sampler.probabilities(weights, temperature)
-      for (const [i, own] of weights.entries())
-        for (const [j, other] of weights.entries()) {
+      const values = differences.map((difference) => base + difference * temperature)
+      const shares = Sampler.probabilities(values, temperature)
+      for (const [i, own] of values.entries())
+        for (const [j, other] of values.entries()) {
           const exponent = (own - other) / temperature
           const odds = Math.log(shares[i] ?? NaN) - Math.log(shares[j] ?? NaN)
           assert.approximately(odds, exponent, 1e-9 * Math.max(1, Math.abs(exponent)))
@@ -67,34 +67,34 @@ describe("from rewards to parents", () => {
       { history: History, temperature: Temperature, window: Schema.Literals([1, 2, 5]) },
       ({ history, temperature, window }) => {
         const algorithm = { ...preset, population: { ...preset.population, window } }
-        const { halving, weighting } = Strategies.ofAlgorithm(algorithm)
+        const { halving, valuation } = Strategies.ofAlgorithm(algorithm)
         const finite = Schema.is(Population.Population)
         let population = Population.make(Trace.instructions(4))
         for (const [index, step] of history.entries()) {
           const alive = new Set(Population.ids(population))
           const groups = step.map(toGroup).filter(({ instructionId }) => alive.has(instructionId))
-          population = InstructionWeight.observe(Weighing.choices(algorithm), population, index + 1, groups)
+          population = InstructionValue.observe(ValueChoices.choices(algorithm), population, index + 1, groups)
           assert.isTrue(finite(population))
-          const weights = weighting.weights(population)
-          for (const { weight } of weights) assert.isTrue(weight >= 0 && weight <= 1 + 1e-12)
+          const values = valuation.values(population)
+          for (const { value } of values) assert.isTrue(value >= 0 && value <= 1 + 1e-12)
           const shares = Sampler.probabilities(
-            weights.map(({ weight }) => weight),
+            values.map(({ value }) => value),
             temperature
           )
           assert.approximately(sum(shares), 1, 1e-12)
-          const { kept, pruned } = halving.prune(population, weights)
+          const { kept, pruned } = halving.prune(population, values)
           assert.strictEqual(kept.length + pruned.length, population.members.length)
-          const parents = halving.parents(population, weights)
+          const parents = halving.parents(population, values)
           assert.strictEqual(parents.length, algorithm.population.parents)
           for (const { instruction } of parents) assert.include(kept, instruction.id)
           const replaced = halving.replaced(
             population,
-            weights,
+            values,
             new Set(parents.map(({ instruction }) => instruction.id))
           )
           assert.strictEqual(replaced.length, population.members.length - parents.length)
-          for (const { certainty = 1, weight } of [...pruned, ...replaced])
-            assert.isTrue(Number.isFinite(weight) && certainty >= 0 && certainty <= 1)
+          for (const { certainty = 1, value } of [...pruned, ...replaced])
+            assert.isTrue(Number.isFinite(value) && certainty >= 0 && certainty <= 1)
           if (index % 5 === 4)
             population = Population.remove(
               population,
@@ -119,7 +119,7 @@ describe("Eq. 3", () => {
   )
 })
 
-const toGroup = ({ member, rewards }: (typeof History.Type)[number][number]): InstructionWeight.Observed => ({
+const toGroup = ({ member, rewards }: (typeof History.Type)[number][number]): InstructionValue.Observed => ({
   instructionId: RunState.instructionId(member),
   rewards
 })

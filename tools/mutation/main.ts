@@ -45,7 +45,7 @@ const testsOf = (file: string): ReadonlyArray<string> => {
 }
 
 /** Modules of pure packages whose laws are stated for a served population. */
-const throughCohorts: ReadonlySet<string> = new Set(["AnytimePruning", "Difference", "InstructionWeight"])
+const throughCohorts: ReadonlySet<string> = new Set(["AnytimePruning", "Difference", "InstructionValue"])
 
 const copyRepository = (to: string): void => {
   for (const entry of [

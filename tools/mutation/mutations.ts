@@ -22,7 +22,7 @@ const serverEvolving = inFile("packages/serve/src/Evolving.ts")
 const localWorker = inFile("packages/engine-local/src/internal/worker.ts")
 const tinkerRouting = inFile("packages/engine-tinker/src/internal/server/Routing.ts")
 const malformed = inFile("packages/http/src/server/Malformed.ts")
-const weight = inFile("packages/population/src/InstructionWeight.ts")
+const value = inFile("packages/population/src/InstructionValue.ts")
 const population = inFile("packages/population/src/Population.ts")
 const ranking = inFile("packages/population/src/Ranking.ts")
 const eventLog = inFile("packages/coevolution/src/EventLog.ts")
@@ -123,43 +123,43 @@ const wire = inFile("packages/client/src/Wire.ts")
  * core, and in what performs commands, stores paid work, keeps sessions and talks to engines.
  */
 export const mutations: ReadonlyArray<Mutation> = [
-  weight(
+  value(
     "member.window : [...member.window",
     "[...member.window] : [...member.window.slice(1)",
     "an observation is lost"
   ),
-  weight("window.slice(-n)", "window.slice(0, n)", "keeps the oldest observations"),
-  weight("entry.step > step - n", "entry.step >= step - n", "a window one step too long"),
-  weight(
+  value("window.slice(-n)", "window.slice(0, n)", "keeps the oldest observations"),
+  value("entry.step > step - n", "entry.step >= step - n", "a window one step too long"),
+  value(
     'averaging.average === "window" ? averaging.window : window.length',
     'averaging.average === "window" ? window.length : averaging.window',
     "row 4 is swapped"
   ),
-  weight("stale: !known && member.weight !== null", "stale: !known || member.weight !== null", "every weight is stale"),
-  weight(": member.weight,\n      stale", ": null,\n      stale", "an empty window forgets the weight"),
-  weight('unseen === "zero" ? () => 0', 'unseen === "zero" ? () => 1', "optimism for the unseen"),
-  weight("sumAll(known) / known.length", "sumAll(known)", "the sum of the known weights for their mean"),
-  weight('best === "weight" ||', 'best !== "weight" ||', "row 9 is swapped"),
-  weight("mean: sum / trajectories", "mean: sum / groups.length", "divides by groups"),
-  weight("squares: sumAll(means.map((mean) => mean * mean))", "squares: sumAll(means)", "squares are not squared"),
-  weight("lifetime.trajectories + trajectories", "lifetime.trajectories + groups.length", "counts groups twice"),
-  weight(
+  value("stale: !known && member.value !== null", "stale: !known || member.value !== null", "every value is stale"),
+  value(": member.value,\n      stale", ": null,\n      stale", "an empty window forgets the value"),
+  value('unseen === "zero" ? () => 0', 'unseen === "zero" ? () => 1', "optimism for the unseen"),
+  value("sumAll(known) / known.length", "sumAll(known)", "the sum of the known values for their mean"),
+  value('best === "value" ||', 'best !== "value" ||', "row 9 is swapped"),
+  value("mean: sum / trajectories", "mean: sum / groups.length", "divides by groups"),
+  value("squares: sumAll(means.map((mean) => mean * mean))", "squares: sumAll(means)", "squares are not squared"),
+  value("lifetime.trajectories + trajectories", "lifetime.trajectories + groups.length", "counts groups twice"),
+  value(
     "Superiority.extend(against.get(rival), own",
     "Superiority.extend(undefined, own",
     "remembers the last step only"
   ),
-  weight("if (step <= population.step)", "if (step < population.step)", "rewards of a step count twice"),
-  weight("    assertRewards(where, `rewards of ${instructionId}`, rewards)\n", "", "takes any number for a reward"),
+  value("if (step <= population.step)", "if (step < population.step)", "rewards of a step count twice"),
+  value("    assertRewards(where, `rewards of ${instructionId}`, rewards)\n", "", "takes any number for a reward"),
 
   population("if (present.has(id))", "if (!present.has(id) && id === '')", "a newcomer of a member's id"),
   population("!dropping.has(instruction.id)", "dropping.has(instruction.id)", "removes the others"),
-  population("window: [], weight: null, stale: false }))", "window: [], stale: false }))", "weights survive a reset"),
+  population("window: [], value: null, stale: false }))", "window: [], stale: false }))", "values survive a reset"),
   population("filter(({ rival }) => !dropping.has(rival))", "slice()", "evidence against the dead is kept"),
   population("known.delete(current.id)", "known.delete(id)", "a circular lineage never ends"),
   population("line.unshift(current)", "line.push(current)", "a lineage is upside down"),
   population("lifetime.trajectories === 0", "lifetime.groups === 1", "one group is no evidence"),
 
-  ranking("[byWeight(weights), byGroups, byAge]", "[byWeight(weights), byAge, byGroups]", "age before evidence"),
+  ranking("[byValue(values), byGroups, byAge]", "[byValue(values), byAge, byGroups]", "age before evidence"),
   ranking(
     "Order.flip(Order.mapInput(Order.Number, (member) => member.lifetime.groups))",
     "Order.mapInput(Order.Number, (member) => member.lifetime.groups)",
@@ -178,8 +178,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   randomStream("(word() >>> 0)", "word()", "draws below a half of an interval are negative at times"),
   randomStream("last >= 1", "last > 1", "a shuffle leaves the first two elements in order"),
 
-  sampler("(weight - largest) / temperature", "(weight - largest) * temperature", "multiplies by τ"),
-  sampler("Math.exp((weight - largest)", "Math.exp((weight + largest)", "overflows"),
+  sampler("(value - largest) / temperature", "(value - largest) * temperature", "multiplies by τ"),
+  sampler("Math.exp((value - largest)", "Math.exp((value + largest)", "overflows"),
   sampler("score / total)", "score / scores.length)", "probabilities do not sum to 1"),
   sampler("point < end)", "point > end)", "the lookup takes the wrong end"),
   sampler("return new Set(newcomers)", "return new Set()", "newcomers are drawn as all others are"),
@@ -224,7 +224,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   superiority("- shareY * worse.sum", "+ shareY * worse.sum", "adds what it should compare"),
   superiority(" -\n        psi(bet * shareY) * spreadY", "", "ignores the spread of the worse"),
   superiority("- 2 * centre * sum", "- centre * sum", "a wrong spread"),
-  weight(
+  value(
     "centre: bounds[name] / (1 + bounds.groups)",
     "centre: (bounds[name] + sumAll(means)) / (1 + bounds.groups + own.length)",
     "the centre peeks at the step"
@@ -338,7 +338,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   next("done.policy === policy && done.instruction", "done.instruction", "a cell of the table is left out"),
   sampler(
-    "return new Set(weights.map(({ id }) => id))",
+    "return new Set(values.map(({ id }) => id))",
     "return new Set(newcomers)",
     "everyone is guaranteed a group once"
   ),
@@ -355,11 +355,11 @@ export const mutations: ReadonlyArray<Mutation> = [
 
   kernelApply("members.length > parents", "members.length >= parents", "prunes the parents alone"),
   kernelApply("evolution === null && !isPaused && evolves", "!isPaused && evolves", "two evolutions at once"),
-  apply("previousWeights: plan.weights", "previousWeights: state.previousWeights", "W of step 0 for ever"),
+  apply("previousValues: plan.values", "previousValues: state.previousValues", "W of step 0 for ever"),
   kernelObserve("    newcomers: [],\n", "", "newcomers are guaranteed a group for ever"),
   apply("      reward\n", "      reward: rewards[0]\n", "all of a group succeed or fail"),
   kernelApply("round: evolution.round + 1", "round: evolution.round", "rounds never end"),
-  kernelApply("Population.resetWindows(remaining.population)", "remaining.population", "weights survive an evolution"),
+  kernelApply("Population.resetWindows(remaining.population)", "remaining.population", "values survive an evolution"),
   kernelApply("    ...evolution.verified,\n", "", "earlier rounds are forgotten"),
   round("(isLast || round.latest === 0)", "isLast", "a round that has no room to ask goes on"),
   round("cutShort: open }", "cutShort: [] }", "a trial that the run's end cuts short counts as whole"),
@@ -617,12 +617,8 @@ export const mutations: ReadonlyArray<Mutation> = [
     "(yield* Ref.get(loaded)) !== null",
     "one policy is evaluated for the other"
   ),
-  weight("const unknown = isWorst ? missing : 0", "const unknown = 0", "missing rewards are left out"),
-  weight(
-    "against.get(rival), own.low, high",
-    "against.get(rival), own.high, high",
-    "missing rewards speak for a claim"
-  ),
+  value("const unknown = isWorst ? missing : 0", "const unknown = 0", "missing rewards are left out"),
+  value("against.get(rival), own.low, high", "against.get(rival), own.high, high", "missing rewards speak for a claim"),
   population("present * (present - 1)", "present * (present + 1)", "too few pairs share the risk"),
   anytime("doubt <= delta && !protectedIds", "doubt < 1 && !protectedIds", "any evidence is enough"),
   anytime("Math.max(0, ranked.length - least)", "ranked.length", "nobody is left"),
@@ -784,8 +780,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   keeping("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key lasts as long as texts"),
   horizon("slack * Math.max(...waits)", "slack * Math.min(...waits)", "a horizon fits the quickest rewards alone"),
   shares(
-    "if (known.every(({ least, most }) => least === most)) return weights",
-    "if (known.length > 0) return weights",
+    "if (known.every(({ least, most }) => least === most)) return values",
+    "if (known.length > 0) return values",
     "shares follow who is silent"
   ),
   standing("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),

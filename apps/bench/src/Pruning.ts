@@ -1,5 +1,5 @@
 import { SuccessiveHalving } from "@inspo/successive-halving"
-import { type Algorithm, Presets, Strategies, Weighing } from "@inspo/coevolution"
+import { type Algorithm, Presets, Strategies, ValueChoices } from "@inspo/coevolution"
 import { Array as Arr, Effect } from "effect"
 import { median } from "simple-statistics"
 import type { Host } from "./Host.ts"
@@ -95,8 +95,8 @@ const confident = (delta: number, size: number): ReturnType<typeof loopOf> => {
 }
 
 const loopOf = (algorithm: Algorithm): Omit<Pruning.Loop, keyof typeof budget> => {
-  const { halving, sampler, weighting } = Strategies.ofAlgorithm(algorithm)
-  return { weighting, averaging: Weighing.choices(algorithm), sampler, halving, ranking: algorithm.halving.ranking }
+  const { halving, sampler, valuation } = Strategies.ofAlgorithm(algorithm)
+  return { valuation, averaging: ValueChoices.choices(algorithm), sampler, halving, ranking: algorithm.halving.ranking }
 }
 
 const simulations = (world: World.World, loop: Pruning.Loop, count: number, seed: number) =>

@@ -48,12 +48,12 @@ export const PopulationConfig = Schema.Struct({
   average: Schema.Literals(["draws", "steps"]).annotate({
     description:
       "Eq. 6 takes the instruction's own last n observations and divides their sum by n, or takes those of the last n " +
-      "steps and divides by how many they are (rows 4 and 6). A never-sampled instruction weighs 0, or the mean of the " +
-      "known weights (row 7)"
+      "steps and divides by how many they are (rows 4 and 6). A never-sampled instruction has the value 0, or the mean of the " +
+      "known values (row 7)"
   }),
   ties: Schema.Literals(["order", "evidence"]).annotate({
     description:
-      "Equal weights are ranked by order of entry, or by more groups and then age (row 19). So is I* while no weight " +
+      "Equal values are ranked by order of entry, or by more groups and then age (row 19). So is I* while no value " +
       "is known: with `evidence` by lifetime and verification score (row 9)"
   })
 })
@@ -77,7 +77,7 @@ export const HalvingConfig = Schema.Struct({
       "(row 7), `confident` what is not known to be worse: it drops the best of a population in at most one of 20 runs"
   }),
   ranking: Schema.Literals(["before", "after"]).annotate({
-    description: "Prune and choose parents by the weights before this step's rewards, or after them (rows 3 and 28)"
+    description: "Prune and choose parents by the values before this step's rewards, or after them (rows 3 and 28)"
   })
 })
 

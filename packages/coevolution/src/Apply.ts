@@ -10,7 +10,7 @@ import * as Degradation from "./Degradation.ts"
 import type { Failed, RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
-import * as Weighing from "./Weighing.ts"
+import * as ValueChoices from "./ValueChoices.ts"
 
 /** What a fold needs to know of a run: facts alone, and no strategy, so that another rule cannot rewrite what was decided. */
 export interface Folding {
@@ -208,13 +208,13 @@ const collected = (
   const observed = groups.map(groupOf)
   return {
     ...Evolution.observe(
-      Weighing.choices(algorithm),
+      ValueChoices.choices(algorithm),
       state,
       step,
       state.evolution === null ? observed : planned(plan, groups),
       credited(plan, observed)
     ),
-    previousWeights: plan.weights,
+    previousValues: plan.values,
     buffer: ReplayBuffer.add(algorithm.buffer, state.buffer, step, experiences(step, groups)),
     course: groups.length === 0 ? state.course : Collapse.observe(state.course, { step, mean: meanReward(groups) }),
     spent: spend(state.spent, "train", event),
@@ -324,14 +324,14 @@ const reflectedQuestions = (
 /** The instructions that ever left, with what was known of them by then. */
 const departed = (
   state: RunState.RunState,
-  leaving: ReadonlyArray<Population.Weight>
+  leaving: ReadonlyArray<Population.Value>
 ): RunState.RunState["departed"] => {
   const members = new Map(state.population.members.map((member) => [member.instruction.id, member]))
   return [
     ...state.departed,
-    ...leaving.map(({ id, weight }) => ({
+    ...leaving.map(({ id, value }) => ({
       id,
-      weight,
+      value,
       ...RunState.recordOf(Invariant.get(members, id, "the living instruction"))
     }))
   ]

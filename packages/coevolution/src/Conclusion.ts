@@ -49,22 +49,22 @@ export const bestInstruction = (
   state: RunState
 ): Instruction.Instruction =>
   Option.getOrThrowWith(
-    strategies.weighting.best(state.population),
+    strategies.valuation.best(state.population),
     () => new Invariant.InvariantBroken({ missing: "every instruction of the population" })
   ).instruction
 
 /**
  * I* as things stand, for those who only look at a run. None before the run begins, and none where the instructions are
- * weighed by a strategy that the algorithm does not name.
+ * valued by a strategy that the algorithm does not name.
  */
 export const leader = (
   algorithm: Algorithm,
   { population, strategies }: RunState
 ): Option.Option<Instruction.Instruction> => {
-  const isForeign = Strategies.foreign(algorithm, strategies).some(({ part }) => part === "weighting")
+  const isForeign = Strategies.foreign(algorithm, strategies).some(({ part }) => part === "valuation")
   return isForeign
     ? Option.none()
-    : Option.map(Strategies.ofAlgorithm(algorithm).weighting.best(population), ({ instruction }) => instruction)
+    : Option.map(Strategies.ofAlgorithm(algorithm).valuation.best(population), ({ instruction }) => instruction)
 }
 
 /** What shows that an instruction is better than the seed; null where nothing does. */

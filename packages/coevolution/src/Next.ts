@@ -76,8 +76,8 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
     batchSize: algorithm.train.batchSize,
     size: questions.length
   }).map((index) => Invariant.at(questions, index, "training question"))
-  const weights = strategies.weighting.weights(state.population)
-  const probabilities = strategies.sampler.probabilities(weights)
+  const values = strategies.valuation.values(state.population)
+  const probabilities = strategies.sampler.probabilities(values)
   const verifying = Verifying.share(setting, state, batch)
   return {
     _tag: "StepPlanned",
@@ -88,15 +88,15 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
       ...strategies.sampler.assign({
         seed: algorithm.randomSeed,
         step,
-        weights,
+        values,
         questions: verifying.others,
         newcomers: [...state.newcomers, ...Evolving.overdue(setting, state)]
       })
     ],
-    weights,
+    values,
     ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.randomSeed, step, state) } : {}),
     probabilities: Object.fromEntries(
-      Invariant.zip(weights, probabilities, "probabilities").map(([{ id }, p]) => [id, p])
+      Invariant.zip(values, probabilities, "probabilities").map(([{ id }, p]) => [id, p])
     ),
     learningRate: learningRate(algorithm, step)
   }

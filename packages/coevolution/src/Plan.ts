@@ -24,7 +24,7 @@ export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
  *   not the seed, else the final table takes half as many.
  * - `bounds`: no evolution finds failures to learn from (`min`); the candidates of every evolution pass (`expected`); no
  *   candidate ever passes (`max`). A proposer call is one request to the proposer, that for the first population included.
- * - `weightHalfWidth`: half the width of a 95 % interval of a weight, in units of reward, after a full window in a full
+ * - `valueHalfWidth`: half the width of a 95 % interval of a value, in units of reward, after a full window in a full
  *   population that shares the batch evenly. The unit is the group, with the largest variance a mean in [0, 1] can have,
  *   1/4. At most 0.5.
  */
@@ -34,7 +34,7 @@ export const Plan = Schema.Struct({
   evolutions: Schema.Array(Schema.Struct({ step: Count })),
   rollouts: Schema.Struct({ train: Count, verification: Count, evaluation: Count }),
   bounds: Schema.Struct({ verification: Bounds, proposerCalls: Bounds }),
-  weightHalfWidth: Schema.Finite,
+  valueHalfWidth: Schema.Finite,
   warnings: Schema.Array(Schema.String)
 })
 export interface Plan extends Schema.Schema.Type<typeof Plan> {}
@@ -111,7 +111,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
       verification: { min: least.verification, expected: expected.verification, max: most.verification },
       proposerCalls: { min: least.calls, expected: expected.calls, max: most.calls }
     },
-    weightHalfWidth: weightHalfWidth(algorithm, questions.train.length),
+    valueHalfWidth: valueHalfWidth(algorithm, questions.train.length),
     warnings: warnings(algorithm, { decisions }),
     population,
     maximumTokens: (expected.train + most.verification + expected.evaluation) * maximumTokens(algorithm)
@@ -198,7 +198,7 @@ const prunings = ({ after, before, event }: Move): Plan["prunes"] => {
   return event._tag === "Pruned" && to < from ? [{ step: event.step, from, to }] : []
 }
 
-const weightHalfWidth = ({ population, train }: Algorithm, questions: number): number => {
+const valueHalfWidth = ({ population, train }: Algorithm, questions: number): number => {
   const groups = (population.window * Math.min(train.batchSize, questions)) / population.size
   return Math.min(0.5, halfWidth(groups))
 }

@@ -10,7 +10,7 @@ export type MetricsRow = Readonly<Record<string, number>>
 
 /**
  * One row per trained step: rewards, tool calls and lengths as means over the step's trajectories, the policy update
- * as means over its optimizer steps, and weight and probability of every living instruction. A replica of a run gives
+ * as means over its optimizer steps, and value and probability of every living instruction. A replica of a run gives
  * the same rows to the bit.
  */
 export const metrics = (folding: Folding, events: ReadonlyArray<RunEvent>): ReadonlyArray<MetricsRow> => {
@@ -52,8 +52,8 @@ export const metricsRow = (
   "tokens/verification": state.spent.tokens.verification,
   "inspo/population": state.population.members.length,
   ...Object.fromEntries(
-    state.population.members.flatMap(({ instruction, weight }) =>
-      weight === null ? [] : [[`inspo/weight/${instruction.id}`, weight]]
+    state.population.members.flatMap(({ instruction, value }) =>
+      value === null ? [] : [[`inspo/value/${instruction.id}`, value]]
     )
   ),
   ...Object.fromEntries(Object.entries(plan.probabilities).map(([id, p]) => [`inspo/prob/${id}`, p]))

@@ -46,7 +46,7 @@ export const PopulationInitialised = Schema.TaggedStruct("PopulationInitialised"
 })
 
 /**
- * The intent of a step, committed before its first request. `questions` and `assignment` are parallel. `weights` are those
+ * The intent of a step, committed before its first request. `questions` and `assignment` are parallel. `values` are those
  * of the living (Eq. 6), from which `probabilities` follow (Eq. 4). Where the control permutes credit, `credit` names for
  * each of the living who is credited with its groups.
  */
@@ -54,7 +54,7 @@ export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
   step: Step,
   questions: Schema.Array(Question.QuestionId),
   assignment: Schema.Array(Instruction.InstructionId),
-  weights: Schema.Array(Population.Weight),
+  values: Schema.Array(Population.Value),
   credit: Schema.optionalKey(Schema.Record(Schema.String, Instruction.InstructionId)),
   probabilities: Schema.Record(Schema.String, Schema.Finite),
   learningRate: Schema.Finite

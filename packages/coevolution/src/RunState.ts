@@ -20,11 +20,11 @@ export interface RunState extends EvolutionState {
   /** Steps whose policy update is done. */
   readonly step: number
   /** W of the step before the current observation, for the paper's ranking (row 3). */
-  readonly previousWeights: ReadonlyArray<Population.Weight>
+  readonly previousValues: ReadonlyArray<Population.Value>
   /** Every instruction that ever lived, in order of birth. */
   readonly instructions: ReadonlyArray<Instruction.Instruction>
-  /** The weights with which instructions left the population, and what was known of them, in order of leaving. */
-  readonly departed: ReadonlyArray<Population.Weight & Record>
+  /** The values with which instructions left the population, and what was known of them, in order of leaving. */
+  readonly departed: ReadonlyArray<Population.Value & Record>
   readonly buffer: ReplayBuffer.Contents
   readonly checkpoints: ReadonlyArray<SavedCheckpoint>
   readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
@@ -112,7 +112,7 @@ export const unstarted: RunState = {
   phase: { _tag: "Unstarted" },
   strategies: null,
   step: 0,
-  previousWeights: [],
+  previousValues: [],
   instructions: [],
   departed: [],
   buffer: ReplayBuffer.empty,

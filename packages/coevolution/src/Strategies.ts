@@ -1,6 +1,6 @@
 /** Who decides in a run: one strategy for each part of the loop. */
 import { Strategy } from "@inspo/domain"
-import { InstructionWeight } from "@inspo/population"
+import { InstructionValue } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
 import { Sampler } from "@inspo/sampler"
 import { SuccessiveHalving } from "@inspo/successive-halving"
@@ -8,11 +8,11 @@ import { Verification } from "@inspo/verification"
 import { Effect, Equal, Layer, Schema, Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 import * as Schedule from "./Schedule.ts"
-import * as Weighing from "./Weighing.ts"
+import * as ValueChoices from "./ValueChoices.ts"
 
 /** The strategies in force: values of pure functions. `next` asks them, `apply` does not. */
 export interface Strategies {
-  readonly weighting: InstructionWeight.Strategy
+  readonly valuation: InstructionValue.Strategy
   readonly sampler: Sampler.Strategy
   readonly halving: SuccessiveHalving.Strategy
   readonly buffer: ReplayBuffer.Strategy
@@ -27,7 +27,7 @@ export interface Deciding {
 
 /** The services that a run takes its strategies from. */
 export type Services =
-  | InstructionWeight.InstructionWeight
+  | InstructionValue.InstructionValue
   | Sampler.Sampler
   | SuccessiveHalving.SuccessiveHalving
   | ReplayBuffer.ReplayBuffer
@@ -35,7 +35,7 @@ export type Services =
 
 /** Which strategies decide in a run. */
 export const Identities = Schema.Struct({
-  weighting: Strategy.Identity,
+  valuation: Strategy.Identity,
   sampler: Strategy.Identity,
   halving: Strategy.Identity,
   buffer: Strategy.Identity,
@@ -45,7 +45,7 @@ export interface Identities extends Schema.Schema.Type<typeof Identities> {}
 
 /** The strategies that an algorithm names. */
 export const ofAlgorithm = (algorithm: Algorithm): Strategies => ({
-  weighting: InstructionWeight.make(Weighing.choices(algorithm)),
+  valuation: InstructionValue.make(ValueChoices.choices(algorithm)),
   sampler: Sampler.make(algorithm.sampler),
   halving: halvingOf(algorithm),
   buffer: ReplayBuffer.make({ ...algorithm.buffer, questions: algorithm.verification.questions }),
@@ -70,9 +70,9 @@ export const deciding = (algorithm: Algorithm): Deciding => ({ algorithm, strate
  * ```
  */
 export const layer = (algorithm: Algorithm): Layer.Layer<Services> => {
-  const { buffer, halving, sampler, verification, weighting } = ofAlgorithm(algorithm)
+  const { buffer, halving, sampler, verification, valuation } = ofAlgorithm(algorithm)
   return Layer.mergeAll(
-    Layer.succeed(InstructionWeight.InstructionWeight, weighting),
+    Layer.succeed(InstructionValue.InstructionValue, valuation),
     Layer.succeed(Sampler.Sampler, sampler),
     Layer.succeed(SuccessiveHalving.SuccessiveHalving, halving),
     Layer.succeed(ReplayBuffer.ReplayBuffer, buffer),
@@ -82,7 +82,7 @@ export const layer = (algorithm: Algorithm): Layer.Layer<Services> => {
 
 /** The strategies of the context. */
 export const fromContext: Effect.Effect<Strategies, never, Services> = Effect.all({
-  weighting: InstructionWeight.InstructionWeight,
+  valuation: InstructionValue.InstructionValue,
   sampler: Sampler.Sampler,
   halving: SuccessiveHalving.SuccessiveHalving,
   buffer: ReplayBuffer.ReplayBuffer,
@@ -90,8 +90,8 @@ export const fromContext: Effect.Effect<Strategies, never, Services> = Effect.al
 })
 
 /** Which strategies these are. */
-export const identities = ({ buffer, halving, sampler, verification, weighting }: Strategies): Identities => ({
-  weighting: weighting.identity,
+export const identities = ({ buffer, halving, sampler, verification, valuation }: Strategies): Identities => ({
+  valuation: valuation.identity,
   sampler: sampler.identity,
   halving: halving.identity,
   buffer: buffer.identity,
@@ -123,7 +123,7 @@ export interface Foreign {
 
 /** What each strategy decides, as a noun. */
 export const nouns: Readonly<Record<keyof Identities, string>> = {
-  weighting: "the weighting of instructions",
+  valuation: "the valuation of instructions",
   sampler: "the sampler",
   halving: "the pruning rule",
   buffer: "the replay buffer",

@@ -102,9 +102,9 @@ const drawsAt = (temperature: number) => (run: Observed) => {
   run.events.forEach((event, index) => {
     const before = run.states[index - 1]
     if (event._tag !== "StepPlanned" || before === undefined) return
-    const weights = run.setting.strategies.weighting.weights(before.population).map(({ weight }) => weight)
-    assert.deepStrictEqual(Object.values(event.probabilities), Sampler.probabilities(weights, temperature))
-    spread = Math.max(spread, Math.max(...weights) - Math.min(...weights))
+    const values = run.setting.strategies.valuation.values(before.population).map(({ value }) => value)
+    assert.deepStrictEqual(Object.values(event.probabilities), Sampler.probabilities(values, temperature))
+    spread = Math.max(spread, Math.max(...values) - Math.min(...values))
   })
   assert.isAbove(spread, 0)
 }

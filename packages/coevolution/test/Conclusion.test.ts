@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Conclusion, Presets, type Algorithm, RunState, Strategies, Weighing } from "@inspo/coevolution"
+import { Conclusion, Presets, type Algorithm, RunState, Strategies, ValueChoices } from "@inspo/coevolution"
 import { Instruction } from "@inspo/domain"
-import { InstructionWeight, Population } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import { Array as Arr, Schema } from "effect"
 
 const Mean = Schema.Literals([0, 0.25, 0.5])
@@ -17,7 +17,7 @@ type Lives = typeof Lives.Type
 
 const name = (index: number) => Instruction.InstructionId.make(`i${index}`)
 
-/** The state at the end, and who I* is: the last, which has the highest weight. `names` are the ids, the seed's first. */
+/** The state at the end, and who I* is: the last, which has the highest value. `names` are the ids, the seed's first. */
 const stateOf = (lives: Lives, names: ReadonlyArray<Instruction.InstructionId>): RunState.RunState => {
   const last = lives.length - 1
   const known = lives.map(({ mean, verification, lives }, index) => {
@@ -26,7 +26,7 @@ const stateOf = (lives: Lives, names: ReadonlyArray<Instruction.InstructionId>):
       id,
       mean,
       lives: lives || index === last,
-      weight: index === last ? 1 : 0.5,
+      value: index === last ? 1 : 0.5,
       verification:
         verification === null || index === 0
           ? null
@@ -47,11 +47,11 @@ const stateOf = (lives: Lives, names: ReadonlyArray<Instruction.InstructionId>):
       step: 9,
       members: known
         .filter(({ lives }) => lives)
-        .map(({ instruction, mean, verification, weight }): Population.Member => ({
+        .map(({ instruction, mean, verification, value }): Population.Member => ({
           instruction,
           entry: 1,
           window: [],
-          weight,
+          value,
           stale: false,
           // Three rewards of a mean are not always three times the mean.
           lifetime: {
@@ -91,7 +91,7 @@ describe("the conclusion of a run", () => {
     "is the seed where all rewards are equal, whoever was seen how often and left",
     [Lives, Schema.Literals([0, 0.1, 1 / 3, 1]), Schema.Natural],
     ([lives, reward, luck]) => {
-      const { observe } = InstructionWeight.make(Weighing.choices(Presets.quick))
+      const { observe } = InstructionValue.make(ValueChoices.choices(Presets.quick))
       const { instructions } = stateOf(lives, named(lives))
       const newcomers = instructions.map((instruction, index) => ({
         instruction,
@@ -120,7 +120,7 @@ describe("the conclusion of a run", () => {
       const state = {
         ...RunState.unstarted,
         instructions,
-        departed: gone.map((member) => ({ id: member.instruction.id, weight: 0, ...RunState.recordOf(member) })),
+        departed: gone.map((member) => ({ id: member.instruction.id, value: 0, ...RunState.recordOf(member) })),
         population: Population.remove(
           seen,
           gone.map(({ instruction }) => instruction.id)

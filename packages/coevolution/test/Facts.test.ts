@@ -30,7 +30,7 @@ const asked = (): never => assert.fail("a fold of events asked a strategy")
 const identity = { name: "unasked", parameters: {} }
 
 const unasked: Strategies.Strategies = {
-  weighting: { identity, weights: asked, best: asked },
+  valuation: { identity, values: asked, best: asked },
   sampler: { identity, probabilities: asked, assign: asked },
   halving: { identity, prune: asked, unseen: asked, parents: asked, replaced: asked },
   buffer: { identity, failures: asked, verificationQuestions: asked },
@@ -52,10 +52,10 @@ const otherwise = ({ strategies, ...setting }: Setting): Setting => ({
     ...strategies,
     halving: {
       ...strategies.halving,
-      parents: (population, weights) =>
+      parents: (population, values) =>
         strategies.halving.parents(
           population,
-          weights.map(({ id, weight }) => ({ id, weight: -weight }))
+          values.map(({ id, value }) => ({ id, value: -value }))
         )
     },
     verification: { ...strategies.verification, judge: Verification.untried({ rounds: 1, fill: true }).judge }

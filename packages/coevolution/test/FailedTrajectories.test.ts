@@ -110,7 +110,7 @@ describe("A run whose retriever fails", () => {
         assert.notProperty(row, "reward/mean")
         assert.strictEqual(row["rollouts/failed"], algorithm.train.batchSize * algorithm.rollout.groupSize)
       }
-      assert.isTrue(state.population.members.every(({ weight }) => weight === null))
+      assert.isTrue(state.population.members.every(({ value }) => value === null))
       assert.isTrue(events.every((event) => event._tag !== "StepTrained" || event.metrics.length === 0))
     })
   )

@@ -96,7 +96,7 @@ describe("the engine", () => {
     })
   )
 
-  it.effect("evaluates each policy of the table with the weights it had then", () =>
+  it.effect("evaluates each policy of the table with the values it had then", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const restored: Array<string> = []

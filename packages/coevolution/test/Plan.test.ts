@@ -60,16 +60,15 @@ describe("forecast", () => {
     assert.isAtMost(proposerCalls.max, 51)
   })
 
-  it("halves the width of a weight with four times the groups", () => {
+  it("halves the width of a value with four times the groups", () => {
     const atBatch = (batchSize: number) =>
-      forecast({ ...quick, train: { ...quick.train, batchSize, miniBatchSize: 1 } }).weightHalfWidth
+      forecast({ ...quick, train: { ...quick.train, batchSize, miniBatchSize: 1 } }).valueHalfWidth
     assert.approximately(atBatch(64), 2 * atBatch(256), 1e-12)
     // 1.96 standard errors of a fair coin tossed 5 × 64 / 7 times.
     assert.approximately(atBatch(64), 0.145, 0.0005)
     const population = { ...quick.population, window: 1 }
     assert.strictEqual(
-      forecast({ ...quick, population, train: { ...quick.train, batchSize: 256, miniBatchSize: 1 } }, 2)
-        .weightHalfWidth,
+      forecast({ ...quick, population, train: { ...quick.train, batchSize: 256, miniBatchSize: 1 } }, 2).valueHalfWidth,
       0.5
     )
   })

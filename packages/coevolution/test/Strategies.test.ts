@@ -20,16 +20,16 @@ const recorded = Effect.fnUntraced(function* (strategies: Layer.Layer<Strategies
 
 describe("the strategies of an algorithm", () => {
   it("have the names of what they do, and other parameters make another identity", () => {
-    const { buffer, halving, sampler, verification, weighting } = Strategies.identities(
+    const { buffer, halving, sampler, verification, valuation } = Strategies.identities(
       Strategies.ofAlgorithm(Presets.robust)
     )
     assert.deepStrictEqual(
-      [weighting, sampler, halving, buffer, verification].map(({ name }) => name),
+      [valuation, sampler, halving, buffer, verification].map(({ name }) => name),
       ["moving-average", "stratified", "spare-unseen", "ring", "rerun-parent"]
     )
     const changed: Algorithm = { ...Presets.robust, population: { ...Presets.robust.population, window: 9 } }
     assert.deepStrictEqual(Strategies.foreign(changed, Strategies.identities(Strategies.ofAlgorithm(Presets.robust))), [
-      { part: "weighting", identity: weighting }
+      { part: "valuation", identity: valuation }
     ])
     assert.deepStrictEqual(Strategies.foreign(changed, null), [])
   })

@@ -108,7 +108,7 @@ describe("the settings of the log", () => {
 })
 
 describe("other settings", () => {
-  it("of temperature move the mean reward towards the better instructions as it falls, and no weight", () => {
+  it("of temperature move the mean reward towards the better instructions as it falls, and no value", () => {
     const [cold, logged, hot] = [0.3, 0.4, 1].map((temperature) => answer(atTemperature(temperature)))
     assert.deepStrictEqual(
       [cold, hot].map((one) => one && changed(one)),

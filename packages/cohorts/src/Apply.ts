@@ -147,7 +147,7 @@ const without = (state: State, event: { readonly _tag: string; readonly cohort: 
 }
 
 const opened = (state: State, event: EventOf<"CohortOpened">): State => {
-  const { at, cohort, index, isNamed, isWhole, phase, shares, weights } = event
+  const { at, cohort, index, isNamed, isWhole, phase, shares, values } = event
   return {
     ...state,
     opened: { ...state.opened, [phase]: index },
@@ -164,7 +164,7 @@ const opened = (state: State, event: EventOf<"CohortOpened">): State => {
         sealedAt: null,
         rewardedAt: null,
         closing: null,
-        weights,
+        values,
         shares,
         leases: HashMap.empty(),
         sticky: HashMap.empty(),

@@ -4,7 +4,7 @@ import { Instruction, InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import * as Evolution from "@inspo/evolution/Event"
 import { Group } from "@inspo/evolution/State"
-import { Weight } from "@inspo/population/Population"
+import { Value } from "@inspo/population/Population"
 import { Incumbent, Learning } from "./Learning.ts"
 import { Settings } from "./Settings.ts"
 
@@ -44,7 +44,7 @@ export const CohortOpened = Schema.TaggedStruct("CohortOpened", {
   phase: LeasePhase,
   isNamed: Schema.Boolean,
   isWhole: Schema.Boolean,
-  weights: Schema.Array(Weight),
+  values: Schema.Array(Value),
   shares: Schema.Array(Schema.Struct({ id: InstructionId, probability: Schema.Finite })),
   at: Time
 })
@@ -73,12 +73,12 @@ export interface Given extends Schema.Schema.Type<typeof Given> {}
 export const Leased = Schema.TaggedStruct("Leased", { cohort: Schema.String, leases: Schema.Array(Given) })
 
 /** A reward in [0, 1], null where there will be none, or that the instruction was never used. */
-export const Value = Schema.NullOr(Schema.Union([Schema.Finite, Schema.Literal("abandoned")]))
+export const SampleReward = Schema.NullOr(Schema.Union([Schema.Finite, Schema.Literal("abandoned")]))
 
 /** First rewards of samples in a cohort that is not settled. */
 export const Rewarded = Schema.TaggedStruct("Rewarded", {
   cohort: Schema.String,
-  rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: Value })),
+  rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: SampleReward })),
   at: Schema.optionalKey(Time)
 })
 
@@ -90,7 +90,7 @@ export const RewardedLate = Schema.TaggedStruct("RewardedLate", {
       sample: Count,
       instruction: InstructionId,
       stratum: Schema.String,
-      value: Value
+      value: SampleReward
     })
   )
 })

@@ -1,7 +1,7 @@
 /** The evidence of a cohort: folded once, by assignment, in the order of the cohorts. One size, however many cohorts there were. */
 import { observe } from "@inspo/evolution"
 import type { Group } from "@inspo/evolution/State"
-import type { Averaging } from "@inspo/population/InstructionWeight"
+import type { Averaging } from "@inspo/population/InstructionValue"
 import type { Learning, MemberStats, Tally } from "./Learning.ts"
 import type { RewardValue } from "./State.ts"
 

@@ -8,7 +8,7 @@ import {
   type InstructionOrigin
 } from "@inspo/domain/Instruction"
 import { candidateId } from "@inspo/evolution/State"
-import type { Weight } from "@inspo/population/Population"
+import type { Value } from "@inspo/population/Population"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import { proposalId } from "./Learning.ts"
 
@@ -39,12 +39,12 @@ export type Departure = { readonly after: number } & (
 /** Why a rule dropped a member: its own figures, and the best of those who stayed where one was ranked. */
 export interface Evidence {
   readonly leaving: EventOf<"Pruned">["pruned"][number]
-  readonly best: Weight | null
+  readonly best: Value | null
 }
 
 /**
  * A log as far as it was read. `known` holds the instructions of the present branch and of those it began on, `past` those of
- * each branch that was given up, by then: ids repeat. `weights` are those by which members were last ranked, best first.
+ * each branch that was given up, by then: ids repeat. `values` are those by which members were last ranked, best first.
  */
 export interface History {
   readonly branch: number
@@ -52,7 +52,7 @@ export interface History {
   readonly past: ReadonlyMap<number, ReadonlyMap<string, Known>>
   readonly folded: number
   readonly incumbent: InstructionId | null
-  readonly weights: ReadonlyArray<Weight>
+  readonly values: ReadonlyArray<Value>
   readonly proposal: Proposal | null
 }
 
@@ -65,7 +65,7 @@ export const none: History = {
   past: new Map(),
   folded: 0,
   incumbent: null,
-  weights: [],
+  values: [],
   proposal: null
 }
 
@@ -78,12 +78,12 @@ export const fate = ({ left, stage }: Known): Known["stage"] | Departure["how"] 
 
 /** With which evidence one left, where `kept` stayed; none of them where that was not said. */
 export const evidence = (
-  { weights }: History,
+  { values }: History,
   leaving: Evidence["leaving"],
   kept: ReadonlyArray<InstructionId>
 ): Evidence => ({
   leaving,
-  best: weights.find(({ id }) => id !== leaving.id && (kept.length === 0 || kept.includes(id))) ?? null
+  best: values.find(({ id }) => id !== leaving.id && (kept.length === 0 || kept.includes(id))) ?? null
 })
 
 /** The history after one more event. Pure. */
@@ -97,7 +97,7 @@ export const after = (before: History, event: PopulationEvent): History => {
       return change(before, event.id, { left: { how: "retired", after: before.folded } })
     case "CohortOpened":
       return event.phase === "train"
-        ? { ...before, weights: event.weights.toSorted((a, b) => b.weight - a.weight) }
+        ? { ...before, values: event.values.toSorted((a, b) => b.value - a.value) }
         : before
     case "Closed":
       return { ...before, folded: event.index }

@@ -17,7 +17,7 @@ const month = 30 * 86_400_000
  * - `rewardRange`: the lowest and the highest reward that a client may send; mapped to [0, 1]
  * - `delta`: the risk, over the whole life of a branch, that any instruction is pruned as worse without being so
  * - `size`, `parents`: N_P and N_parent; `temperature`: τ_s of Eq. 4; `window`: n of Eq. 6, in cohorts, read
- *   as `average` and `span` of `InstructionWeight` say
+ *   as `average` and `span` of `InstructionValue` say
  * - `seedFloor`, `newcomerCap`: the least share of the seed, and the largest of all newcomers together
  * - `sealUnits`, `sealAfter`: how many units, and how long, until an open cohort is sealed
  * - `horizon`: how long a sealed cohort waits for rewards; `observed`: by how long they took before

@@ -1,6 +1,6 @@
 /** How likely each member is leased in a cohort: softmax (Eq. 4), with a floor for the seed and a cap for newcomers. */
 import type { InstructionId } from "@inspo/domain/Instruction"
-import { unobserved, type Weight } from "@inspo/population/Population"
+import { unobserved, type Value } from "@inspo/population/Population"
 import { probabilities } from "@inspo/sampler/Sampler"
 import { isAlive } from "@inspo/evolution/State"
 import { type Learning, statsOf } from "./Learning.ts"
@@ -14,38 +14,38 @@ import type { Share } from "./State.ts"
 export const shares = (
   { newcomerCap, seedFloor, temperature }: Pick<Settings, "newcomerCap" | "seedFloor" | "temperature">,
   learning: Learning,
-  weights: ReadonlyArray<Weight>
+  values: ReadonlyArray<Value>
 ): ReadonlyArray<Share> => {
   const drawn = probabilities(
-    weights.map(({ weight }) => weight),
+    values.map(({ value }) => value),
     temperature
   )
-  const equal = weights.map(({ id }, index) => ({ id, probability: drawn[index] ?? 0 }))
-  const newcomers = new Set(weights.map(({ id }) => id).filter((id) => statsOf(learning, id).isNewcomer))
-  const capped = newcomers.size < weights.length ? atMost(equal, newcomers, newcomerCap) : equal
+  const equal = values.map(({ id }, index) => ({ id, probability: drawn[index] ?? 0 }))
+  const newcomers = new Set(values.map(({ id }) => id).filter((id) => statsOf(learning, id).isNewcomer))
+  const capped = newcomers.size < values.length ? atMost(equal, newcomers, newcomerCap) : equal
   return isAlive(learning.population, learning.seed) ? atLeast(capped, learning.seed, seedFloor) : capped
 }
 
 /**
- * Weights that shares may follow: missing rewards count as what makes members most alike, so that shares differ by no more
+ * Values that shares may follow: missing rewards count as what makes members most alike, so that shares differ by no more
  * than the reported rewards leave certain, as pruning does. Where no reward is missing they stay to the bit.
  */
-export const certain = (learning: Learning, weights: ReadonlyArray<Weight>): ReadonlyArray<Weight> => {
+export const certain = (learning: Learning, values: ReadonlyArray<Value>): ReadonlyArray<Value> => {
   const bounds = new Map(
     learning.population.members.map(({ instruction, lifetime }) => [instruction.id, lifetime.bounds])
   )
-  const ranges = weights.map(({ id, weight }) => {
+  const ranges = values.map(({ id, value }) => {
     const { groups, high, low } = bounds.get(id) ?? unobserved.bounds
     const missing = groups === 0 ? 0 : (high - low) / groups
-    const least = weight * (1 - missing)
-    return { id, groups, weight, least, most: least + missing }
+    const least = value * (1 - missing)
+    return { id, groups, value, least, most: least + missing }
   })
   const known = ranges.filter(({ groups }) => groups > 0)
-  if (known.every(({ least, most }) => least === most)) return weights
+  if (known.every(({ least, most }) => least === most)) return values
   const centre = (Math.max(...known.map(({ least }) => least)) + Math.min(...known.map(({ most }) => most))) / 2
   const nearest = ({ least, most }: (typeof ranges)[number]) => Math.min(most, Math.max(least, centre))
   const mean = known.reduce((total, one) => total + nearest(one), 0) / known.length
-  return ranges.map((one) => ({ id: one.id, weight: one.groups === 0 ? mean : nearest(one) }))
+  return ranges.map((one) => ({ id: one.id, value: one.groups === 0 ? mean : nearest(one) }))
 }
 
 const atMost = (shares: ReadonlyArray<Share>, some: ReadonlySet<InstructionId>, cap: number): ReadonlyArray<Share> => {

@@ -19,7 +19,7 @@ import type { Strategies } from "./Strategies.ts"
  */
 export interface MemberSnapshot {
   readonly id: InstructionId
-  readonly weight: number
+  readonly value: number
   readonly mean: number | null
   readonly samples: number
   readonly reported: number
@@ -83,7 +83,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   const horizon = horizonOf(state)
   const { members } = learning.population
   const seed = members.find(({ instruction }) => instruction.id === learning.seed)
-  const weights = new Map(strategies.weighting.weights(learning.population).map(({ id, weight }) => [id, weight]))
+  const values = new Map(strategies.valuation.values(learning.population).map(({ id, value }) => [id, value]))
   const reportedSoFar = openTallies(state)
   return {
     members: members.map((member): MemberSnapshot => {
@@ -94,7 +94,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       const open = reportedSoFar.get(id) ?? nothing
       return {
         id,
-        weight: weights.get(id) ?? 0,
+        value: values.get(id) ?? 0,
         mean: meanOf(settings.silence, bounds, bounds.groups === 0 ? total([closed, open]) : closed),
         samples: closed.samples,
         reported: closed.reported + open.reported,

@@ -2,7 +2,7 @@
 import { HashMap, Option } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
-import type { Weight } from "@inspo/population/Population"
+import type { Value } from "@inspo/population/Population"
 import type { Learning } from "./Learning.ts"
 import type { Settings } from "./Settings.ts"
 
@@ -58,7 +58,7 @@ export interface Cohort {
   /** When the last reward came that is evidence; null before the first. */
   readonly rewardedAt: number | null
   readonly closing: number | null
-  readonly weights: ReadonlyArray<Weight>
+  readonly values: ReadonlyArray<Value>
   readonly shares: ReadonlyArray<Share>
   readonly leases: HashMap.HashMap<string, Lease>
   readonly sticky: HashMap.HashMap<string, Sticky>

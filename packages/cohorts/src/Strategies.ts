@@ -2,7 +2,7 @@
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import type * as Evolution from "@inspo/evolution"
-import { InstructionWeight, type Population } from "@inspo/population"
+import { InstructionValue, type Population } from "@inspo/population"
 import { Marginals, Sampler } from "@inspo/sampler"
 import { AnytimePruning } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
@@ -17,7 +17,7 @@ export interface Assigned {
 
 /** The strategies in force: those that evolution decides by, and how a cohort is assigned. */
 export interface Strategies extends Evolution.Strategies {
-  readonly weighting: Pick<InstructionWeight.Strategy, "best" | "weights">
+  readonly valuation: Pick<InstructionValue.Strategy, "best" | "values">
   /** For a cohort that is assigned as a whole: each question's instruction, with the probability it was drawn with. */
   readonly assign: (whole: Sampler.Request) => ReadonlyArray<Assigned>
 }
@@ -27,24 +27,24 @@ export const ofSettings = (settings: Settings): Strategies => {
   const { delta, newcomers, parents, temperature, trial } = settings
   const sampler = Sampler.make({ assignment: "stratified", newcomers, temperature })
   return {
-    weighting: InstructionWeight.make({ ...averaging(settings), unseen: "mean", ties: "evidence", best: "evidence" }),
+    valuation: InstructionValue.make({ ...averaging(settings), unseen: "mean", ties: "evidence", best: "evidence" }),
     halving: AnytimePruning.make({ delta, parents }),
     verification: Verification.rerunParent({ rounds: trial.rounds, fill: false }),
-    assign: ({ newcomers: entered, questions, seed, step, weights }) =>
+    assign: ({ newcomers: entered, questions, seed, step, values }) =>
       withProbabilities(
         {
-          weights,
+          values,
           questions,
-          guaranteed: guaranteedOf(newcomers, weights, entered),
-          shares: sampler.probabilities(weights)
+          guaranteed: guaranteedOf(newcomers, values, entered),
+          shares: sampler.probabilities(values)
         },
-        sampler.assign({ seed, step, weights, questions, newcomers: entered })
+        sampler.assign({ seed, step, values, questions, newcomers: entered })
       )
   }
 }
 
 /** What a population's window keeps of the rewards. */
-export const averaging = ({ average, silence, span, window }: Settings): InstructionWeight.Averaging => ({
+export const averaging = ({ average, silence, span, window }: Settings): InstructionValue.Averaging => ({
   average,
   span,
   window,
@@ -53,16 +53,16 @@ export const averaging = ({ average, silence, span, window }: Settings): Instruc
 
 /** An assignment of the stratified sampler with the propensities it had. */
 export const withProbabilities = (
-  request: Pick<Sampler.Request, "questions" | "weights"> & {
+  request: Pick<Sampler.Request, "questions" | "values"> & {
     readonly shares: ReadonlyArray<number>
     readonly guaranteed: ReadonlyArray<InstructionId>
   },
   assignment: ReadonlyArray<InstructionId>
 ): ReadonlyArray<Assigned> => {
-  const { guaranteed, questions, shares, weights } = request
+  const { guaranteed, questions, shares, values } = request
   const sources = Arr.groupBy(questions, ({ dataSource }) => dataSource)
   const marginals = Marginals.stratified({
-    shares: Invariant.zip(weights, shares, "weights and shares").map(([{ id }, probability]) => ({
+    shares: Invariant.zip(values, shares, "values and shares").map(([{ id }, probability]) => ({
       id,
       probability
     })),
@@ -77,9 +77,9 @@ export const withProbabilities = (
 
 const guaranteedOf = (
   newcomers: Settings["newcomers"],
-  weights: ReadonlyArray<Population.Weight>,
+  values: ReadonlyArray<Population.Value>,
   entered: ReadonlyArray<InstructionId>
 ): ReadonlyArray<InstructionId> => {
   if (newcomers === "drawn") return []
-  return newcomers === "everyone" ? weights.map(({ id }) => id) : entered
+  return newcomers === "everyone" ? values.map(({ id }) => id) : entered
 }

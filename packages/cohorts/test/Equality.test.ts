@@ -50,7 +50,7 @@ class Follower {
 
   /** Compares I*. */
   compareBest({ population }: RunState.RunState): void {
-    const { best } = this.server.strategies.weighting
+    const { best } = this.server.strategies.valuation
     const id = ({ instruction }: Member) => instruction.id
     assert.deepEqual(Option.map(best(this.server.state.learning.population), id), Option.map(best(population), id))
     this.#count("I*")
@@ -95,7 +95,7 @@ class Follower {
       Arr.zip(plan.questions, plan.assignment)
     )
     const opened = events.find((event) => event._tag === "CohortOpened")
-    assert.deepEqual(opened?._tag === "CohortOpened" ? opened.weights : [], plan.weights)
+    assert.deepEqual(opened?._tag === "CohortOpened" ? opened.values : [], plan.values)
     this.#leases = new Map(leases.map(({ instruction, lease, question }) => [`${instruction} ${question}`, lease]))
     this.#count("assignments", leases.length)
   }

@@ -3,7 +3,7 @@ import { create, Evidence, type Learning, Settings, Strategies } from "@inspo/co
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Group } from "@inspo/evolution"
-import { Difference, InstructionWeight, type MissingRewards, Superiority } from "@inspo/population"
+import { Difference, InstructionValue, type MissingRewards, Superiority } from "@inspo/population"
 import { AnytimePruning } from "@inspo/successive-halving"
 import { Array as Arr, Schema } from "effect"
 import { Server } from "./support/Server.ts"
@@ -13,7 +13,7 @@ const settings = Settings.online(1)
 
 const learning = (): Learning.Learning => create(settings, contents).state.learning
 
-const averaging = (missingRewards: MissingRewards.MissingRewards = "worst"): InstructionWeight.Averaging => ({
+const averaging = (missingRewards: MissingRewards.MissingRewards = "worst"): InstructionValue.Averaging => ({
   ...Strategies.averaging(settings),
   missingRewards
 })
@@ -46,7 +46,7 @@ describe("evidence", () => {
         index + 1,
         groups.map(({ instruction, rewards }) => unit(instruction, rewards))
       )
-      run = InstructionWeight.observe(
+      run = InstructionValue.observe(
         averaging(),
         run,
         index + 1,
@@ -154,8 +154,8 @@ describe("the risk for life", () => {
     for (let index = 1; index <= 80; index++) {
       const units = [unit(0, [1]), unit(1, [index % 2]), unit(2, [index % 2])]
       known = Evidence.fold(averaging(), known, index, units)
-      const weights = known.population.members.map(({ instruction }) => ({ id: instruction.id, weight: 0 }))
-      const { pruned } = AnytimePruning.make({ delta: 0.3, parents: 1 }).prune(known.population, weights)
+      const values = known.population.members.map(({ instruction }) => ({ id: instruction.id, value: 0 }))
+      const { pruned } = AnytimePruning.make({ delta: 0.3, parents: 1 }).prune(known.population, values)
       for (const member of known.population.members) {
         const doubt = AnytimePruning.doubt(known.population, member)
         doubts.push(doubt)
@@ -177,17 +177,17 @@ describe("the risk for life", () => {
         ...Arr.makeBy(4, () => unit(1, [0.5])),
         ...Arr.makeBy(4, () => unit(2, [0]))
       ])
-    const weights = InstructionWeight.make({
+    const values = InstructionValue.make({
       window: 5,
       average: "observed",
       span: "steps",
       unseen: "mean",
       ties: "evidence",
       best: "evidence"
-    }).weights(known.population)
+    }).values(known.population)
     const prune = (parents: number, ...protectedIds: ReadonlyArray<number>) =>
       AnytimePruning.make({ delta: 0.05, parents })
-        .prune(known.population, weights, new Set(protectedIds.map(id)))
+        .prune(known.population, values, new Set(protectedIds.map(id)))
         .pruned.map((one) => one.id)
     assert.deepEqual(prune(1), [id(2), id(1)])
     assert.deepEqual(prune(2), [id(2)])

@@ -372,20 +372,20 @@ describe("cohorts", () => {
 })
 
 describe("shares", () => {
-  const Weights = Schema.NonEmptyArray(Schema.Literals([0, 0.2, 0.5, 0.9, 1])).check(Schema.isMaxLength(5))
+  const Values = Schema.NonEmptyArray(Schema.Literals([0, 0.2, 0.5, 0.9, 1])).check(Schema.isMaxLength(5))
 
   it.prop(
     "sum to 1, with a floor for the seed and a cap for all newcomers together",
-    [Weights, Schema.Literals([0, 0.05, 0.3]), Schema.Literals([0, 0.1, 1]), Schema.Literals([0.001, 0.2])],
+    [Values, Schema.Literals([0, 0.05, 0.3]), Schema.Literals([0, 0.1, 1]), Schema.Literals([0.001, 0.2])],
     ([worth, seedFloor, newcomerCap, temperature]) => {
       const server = new Server(named, contents)
       for (const [at] of worth.entries()) server.do({ _tag: "Add", now: 0, content: `by hand ${at}`, parent: null })
       const { learning } = server.state
-      const weights = learning.population.members.map(({ instruction }, place) => ({
+      const values = learning.population.members.map(({ instruction }, place) => ({
         id: instruction.id,
-        weight: worth[place % worth.length] ?? 0
+        value: worth[place % worth.length] ?? 0
       }))
-      const shares = Shares.shares({ seedFloor, newcomerCap, temperature }, learning, weights)
+      const shares = Shares.shares({ seedFloor, newcomerCap, temperature }, learning, values)
       const sum = (some: typeof shares) => some.reduce((total, { probability }) => total + probability, 0)
       assert.approximately(sum(shares), 1, 1e-9)
       assert.isAtLeast(sum(shares.filter(({ id }) => id === learning.seed)), seedFloor - 1e-9)
@@ -678,7 +678,7 @@ describe("shares", () => {
   const Unit = fc.array(fc.constantFrom(0, 0.5, 1, null), { minLength: 1, maxLength: 3 })
   const Step = fc.array(Unit, { minLength: 3, maxLength: 12 })
 
-  it("follow no difference that missing rewards could explain, and weights where none is missing", () => {
+  it("follow no difference that missing rewards could explain, and values where none is missing", () => {
     fc.assert(
       fc.property(fc.array(Step, { minLength: 1, maxLength: 4 }), (steps) => {
         const server = new Server({ ...named, pruneEvery: 0, seedFloor: 0 }, contents)
@@ -695,27 +695,27 @@ describe("shares", () => {
           server.do(close(cohort))
         }
         const { learning } = server.state
-        const weights = server.strategies.weighting.weights(learning.population)
-        const certain = Shares.certain(learning, weights)
+        const values = server.strategies.valuation.values(learning.population)
+        const certain = Shares.certain(learning, values)
         const isMissing = steps.flat(2).includes(null)
-        if (!isMissing) assert.strictEqual(certain, weights)
-        const known = weights.flatMap(({ id, weight }, at) => {
+        if (!isMissing) assert.strictEqual(certain, values)
+        const known = values.flatMap(({ id, value }, at) => {
           const { groups, high, low } =
             learning.population.members.find(({ instruction }) => instruction.id === id)?.lifetime.bounds ??
             assert.fail("a member")
           const missing = groups === 0 ? 0 : (high - low) / groups
-          const least = weight * (1 - missing)
-          return groups === 0 ? [] : [{ least, most: least + missing, weight: certain[at]?.weight ?? Number.NaN }]
+          const least = value * (1 - missing)
+          return groups === 0 ? [] : [{ least, most: least + missing, value: certain[at]?.value ?? Number.NaN }]
         })
         for (const one of known) {
-          assert.isTrue(one.least <= one.weight && one.weight <= one.most)
-          for (const other of known) if (one.least > other.most) assert.isAbove(one.weight, other.weight)
+          assert.isTrue(one.least <= one.value && one.value <= one.most)
+          for (const other of known) if (one.least > other.most) assert.isAbove(one.value, other.value)
         }
         const [highest, lowest] = [
           Math.max(...known.map(({ least }) => least)),
           Math.min(...known.map(({ most }) => most))
         ]
-        if (isMissing && highest <= lowest) assert.strictEqual(new Set(known.map(({ weight }) => weight)).size, 1)
+        if (isMissing && highest <= lowest) assert.strictEqual(new Set(known.map(({ value }) => value)).size, 1)
       }),
       { numRuns: 200 }
     )

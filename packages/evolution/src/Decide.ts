@@ -1,7 +1,7 @@
 /** What is decided between two units of time: who is pruned, who descends, how candidates did, and who enters. */
 import { type Candidate, contentOf, type Instruction, type InstructionId, ofContent } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
-import type { Weight } from "@inspo/population/Population"
+import type { Value } from "@inspo/population/Population"
 import * as Round from "@inspo/verification/Round"
 import type { Evidence, Verdict } from "@inspo/verification/Verification"
 import { Array as Arr } from "effect"
@@ -21,8 +21,8 @@ import type { Strategies } from "./Strategies.ts"
 /** What evolution needs to know to decide. */
 export interface DecisionContext {
   readonly strategies: Strategies
-  /** The weights that members are ranked by. */
-  readonly weights: ReadonlyArray<Weight>
+  /** The values that members are ranked by. */
+  readonly values: ReadonlyArray<Value>
   /** N_P: the places of the population. */
   readonly size: number
   /** Members that no rule may drop, besides the parents of an evolution. */
@@ -74,7 +74,7 @@ export const decide = (context: DecisionContext, state: EvolutionState): Decisio
 export const prune = (context: DecisionContext, { evolution, population }: EvolutionState): EventOf<"Pruned"> => {
   const { kept, pruned } = context.strategies.halving.prune(
     population,
-    context.weights,
+    context.values,
     new Set([...context.protectedIds, ...(evolution?.parents ?? [])])
   )
   return { _tag: "Pruned", step: population.step, pruned, kept }
@@ -82,10 +82,10 @@ export const prune = (context: DecisionContext, { evolution, population }: Evolu
 
 /** The beginning of an evolution: its parents, best first. */
 export const chooseParents = (
-  { strategies, weights }: DecisionContext,
+  { strategies, values }: DecisionContext,
   { population }: EvolutionState
 ): EventOf<"ParentsChosen"> => {
-  const parents = strategies.halving.parents(population, weights).map(({ instruction }) => instruction.id)
+  const parents = strategies.halving.parents(population, values).map(({ instruction }) => instruction.id)
   if (!Arr.isReadonlyArrayNonEmpty(parents)) throw new Invariant.InvariantBroken({ missing: "every parent" })
   return { _tag: "ParentsChosen", step: population.step, parents }
 }
@@ -113,7 +113,7 @@ export const refill = (context: DecisionContext, state: EvolutionState): EventOf
     _tag: "PopulationRefilled",
     step: population.step,
     parents: evolution.parents,
-    replaced: halving.replaced(population, context.weights, living(state, [...staying, ...spared])),
+    replaced: halving.replaced(population, context.values, living(state, [...staying, ...spared])),
     accepted,
     shortfall
   }
@@ -277,14 +277,14 @@ const presentOf = (
 
 /** Who may stay beside newcomers that shared the traffic: the best of the others, as long as there is room. */
 const sparedOf = (
-  { size, strategies, weights }: DecisionContext,
+  { size, strategies, values }: DecisionContext,
   state: EvolutionState,
   { stage }: EvolutionIn<"TrafficSplit">,
   staying: ReadonlySet<InstructionId>
 ): ReadonlyArray<InstructionId> => {
   const tried = new Set(stage.ids)
   const others = strategies.halving
-    .replaced(state.population, weights, living(state, [...staying]))
+    .replaced(state.population, values, living(state, [...staying]))
     .filter(({ id }) => !tried.has(id))
     .toReversed()
     .map(({ id }) => id)

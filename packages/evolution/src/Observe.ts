@@ -1,5 +1,5 @@
 /** The evidence of a unit of time. */
-import { type Averaging, observe as observeRewards } from "@inspo/population/InstructionWeight"
+import { type Averaging, observe as observeRewards } from "@inspo/population/InstructionValue"
 import { isReadonlyArrayNonEmpty } from "effect/Array"
 import { candidateId, type EvolutionIn, type EvolutionState, type Group, isAlive, isIn } from "./State.ts"
 

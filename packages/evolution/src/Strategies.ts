@@ -1,11 +1,11 @@
 /** The rules that evolution decides by. */
-import type { InstructionWeight } from "@inspo/population"
+import type { InstructionValue } from "@inspo/population"
 import type { SuccessiveHalving } from "@inspo/successive-halving"
 import type { Verification } from "@inspo/verification"
 
 /** Pure functions behind the services of the same names. `decide` asks them, `apply` does not. */
 export interface Strategies {
-  readonly weighting: Pick<InstructionWeight.Strategy, "weights">
+  readonly valuation: Pick<InstructionValue.Strategy, "values">
   readonly halving: Pick<SuccessiveHalving.Strategy, "prune" | "parents" | "replaced">
   readonly verification: Pick<Verification.Strategy, "judge" | "remaining" | "needsRound" | "refill">
 }

@@ -19,13 +19,13 @@ import {
   type Schedule,
   UnexpectedEvent
 } from "@inspo/evolution"
-import { InstructionWeight, Population } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import { AnytimePruning, SuccessiveHalving } from "@inspo/successive-halving"
 import { Round, Verification } from "@inspo/verification"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 
-const averaging: InstructionWeight.Averaging = { window: 3, average: "observed", span: "steps" }
+const averaging: InstructionValue.Averaging = { window: 3, average: "observed", span: "steps" }
 
 /** How a population is led, for as long as it lives. */
 interface Led {
@@ -83,16 +83,16 @@ const schedule = ({ parents }: Led, isPaused: boolean): Schedule.Schedule => ({
 })
 
 const context = (one: Led, state: EvolutionState): DecisionContext => {
-  const weighting = InstructionWeight.recentSteps(averaging)
+  const valuation = InstructionValue.recentSteps(averaging)
   const { parents, rule } = one
   return {
     strategies: {
-      weighting,
+      valuation,
       halving:
         rule === "anytime" ? AnytimePruning.make({ delta: 0.4, parents }) : SuccessiveHalving.bottomHalf({ parents }),
       verification: Verification.rerunParent({ rounds: one.rounds, fill: false })
     },
-    weights: weighting.weights(state.population),
+    values: valuation.values(state.population),
     size: one.size,
     protectedIds: new Set(one.protectsSeed ? [seed] : []),
     generationOf: () => 0,

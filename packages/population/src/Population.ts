@@ -53,15 +53,15 @@ export interface Verification extends Schema.Schema.Type<typeof Verification> {}
 /**
  * An instruction of the population with the evidence for it.
  *
- * `window` holds the steps that `weight` averages, oldest first. `weight` is null until the instruction is sampled, and
- * again after a reset. `stale` says that the weight outlived its window. `verification` is null for an instruction that
+ * `window` holds the steps that `value` averages, oldest first. `value` is null until the instruction is sampled, and
+ * again after a reset. `stale` says that the value outlived its window. `verification` is null for an instruction that
  * entered unverified. `entry` counts the entries into the population up to the member's own, from 1.
  */
 export const Member = Schema.Struct({
   instruction: Instruction,
   entry: Schema.Int.check(Schema.isGreaterThan(0)),
   window: Schema.Array(WindowEntry),
-  weight: Schema.NullOr(Schema.Finite),
+  value: Schema.NullOr(Schema.Finite),
   stale: Schema.Boolean,
   lifetime: Lifetime,
   verification: Schema.NullOr(Verification)
@@ -81,9 +81,9 @@ export const Population = Schema.Struct({
 })
 export interface Population extends Schema.Schema.Type<typeof Population> {}
 
-/** The weight w_j of an instruction (Eq. 6), in [0, 1]. */
-export const Weight = Schema.Struct({ id: InstructionId, weight: Schema.Finite })
-export interface Weight extends Schema.Schema.Type<typeof Weight> {}
+/** The value w_j of an instruction (Eq. 6), in [0, 1]. */
+export const Value = Schema.Struct({ id: InstructionId, value: Schema.Finite })
+export interface Value extends Schema.Schema.Type<typeof Value> {}
 
 /** The lifetime of an instruction that was never sampled. */
 export const unobserved: Lifetime = {
@@ -120,7 +120,7 @@ export const add = (population: Population, newcomers: ReadonlyArray<Newcomer>):
     if (present.has(id))
       refuse({ where: "Population.add", field: "newcomer", value: id, expected: "the id of an instruction not alive" })
     present.add(id)
-    return { instruction, entry, window: [], weight: null, stale: false, lifetime: unobserved, verification }
+    return { instruction, entry, window: [], value: null, stale: false, lifetime: unobserved, verification }
   })
   return {
     ...population,
@@ -154,10 +154,10 @@ export const remove = (population: Population, dropped: Iterable<InstructionId>)
   }
 }
 
-/** Forgets the windows and weights of all members, parents included, as every evolution does; lifetime records stay. */
+/** Forgets the windows and values of all members, parents included, as every evolution does; lifetime records stay. */
 export const resetWindows = (population: Population): Population => ({
   ...population,
-  members: population.members.map((member) => ({ ...member, window: [], weight: null, stale: false }))
+  members: population.members.map((member) => ({ ...member, window: [], value: null, stale: false }))
 })
 
 /** The instructions alive, in order of entry. */

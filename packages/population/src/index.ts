@@ -1,5 +1,5 @@
 export * as Difference from "./Difference.ts"
-export * as InstructionWeight from "./InstructionWeight.ts"
+export * as InstructionValue from "./InstructionValue.ts"
 export * as MeanInterval from "./MeanInterval.ts"
 export * as MissingRewards from "./MissingRewards.ts"
 export * as Population from "./Population.ts"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
 import * as fc from "fast-check"
 import type { Instruction } from "@inspo/domain/Instruction"
-import { InstructionWeight, Population } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import { instruction, mean, type Step, stepMeans, toGroups } from "./Histories.ts"
 
 /** For each instruction, whether it has a parent and how many places before it that parent stands. */
@@ -41,16 +41,16 @@ describe("Population", () => {
   })
 
   for (const [name, make] of [
-    ["lastDraws", InstructionWeight.lastDraws],
-    ["recentSteps", InstructionWeight.recentSteps]
+    ["lastDraws", InstructionValue.lastDraws],
+    ["recentSteps", InstructionValue.recentSteps]
   ] as const)
     it(`behaves as a list of raw observations would, under any sequence of calls (${name})`, () => {
       fc.assert(
         fc.property(fc.constantFrom(1, 2, 4), fc.commands(commands, { maxCommands: 40 }), (window, program) => {
           fc.modelRun(
             () => ({
-              model: { weighting: name, window, step: 0, steps: [], reset: 0, members: new Map() },
-              real: { weighting: make({ window }), population: Population.make([]) }
+              model: { valuation: name, window, step: 0, steps: [], reset: 0, members: new Map() },
+              real: { valuation: make({ window }), population: Population.make([]) }
             }),
             program
           )
@@ -62,7 +62,7 @@ describe("Population", () => {
 
 /** The naive twin: it remembers every raw observation and recomputes whatever is asked. */
 interface Model {
-  readonly weighting: "lastDraws" | "recentSteps"
+  readonly valuation: "lastDraws" | "recentSteps"
   readonly window: number
   step: number
   /** All steps so far, with their raw groups. */
@@ -74,15 +74,15 @@ interface Model {
 }
 
 interface Real {
-  readonly weighting: InstructionWeight.Weighting
+  readonly valuation: InstructionValue.Valuation
   population: Population.Population
 }
 
-const expectedWeight = (model: Model, index: number, entered: number): number | null => {
+const expectedValue = (model: Model, index: number, entered: number): number | null => {
   const since = model.steps.filter(({ step }) => step > Math.max(entered, model.reset))
   const seen = stepMeans(since, index)
   if (seen.length === 0) return null
-  if (model.weighting === "lastDraws")
+  if (model.valuation === "lastDraws")
     return seen.slice(-model.window).reduce((sum, entry) => sum + entry.mean, 0) / model.window
   for (const now of since.map(({ step }) => step).toReversed()) {
     const within = seen.filter(({ step }) => step <= now && step > now - model.window)
@@ -101,7 +101,7 @@ const check = (model: Model, real: Real): void => {
     const groups = model.steps
       .filter(({ step }) => step > entered)
       .flatMap((step) => step.groups.filter((group) => group.member === index))
-    assert.strictEqual(member.weight, expectedWeight(model, index, entered))
+    assert.strictEqual(member.value, expectedValue(model, index, entered))
     assert.strictEqual(member.lifetime.groups, groups.length)
     assert.strictEqual(member.lifetime.trajectories, groups.flatMap(({ rewards }) => rewards).length)
     assert.strictEqual(member.verification?.mean ?? null, score)
@@ -137,7 +137,7 @@ const commands = [
     model.step += later
     const known = groups.filter(({ member }) => model.members.has(member))
     model.steps = [...model.steps, { step: model.step, groups: known }]
-    real.population = real.weighting.observe(real.population, model.step, toGroups(known))
+    real.population = real.valuation.observe(real.population, model.step, toGroups(known))
   }),
   command("add", fc.tuple(anyMember, fc.constantFrom(null, 0, 0.5, 1)), ([index, score], model, real) => {
     const verification = score === null ? null : { mean: score, groups: 4, rival: null }

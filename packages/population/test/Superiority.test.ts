@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
-import { InstructionWeight, Population, Superiority } from "@inspo/population"
+import { InstructionValue, Population, Superiority } from "@inspo/population"
 import { instruction } from "./Histories.ts"
 
 const Mean = Schema.Literals([0, 0.2, 0.5, 0.8, 1])
@@ -16,7 +16,7 @@ const [first, second] = [instruction(0), instruction(1)]
 
 /** The steps one after the other, as they are observed. */
 const eValue = (better: Steps, worse: Steps) => {
-  const { observe } = InstructionWeight.recentSteps({ window: 5 })
+  const { observe } = InstructionValue.recentSteps({ window: 5 })
   const groups = (id: InstructionId, means: ReadonlyArray<number> = []) =>
     means.map((mean) => ({ instructionId: id, rewards: [mean] as const }))
   let population = Population.make([first, second])

@@ -5,15 +5,15 @@ import { refuse } from "@inspo/domain/InvalidInput"
 import type { Question } from "@inspo/domain/Question"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Identity } from "@inspo/domain/Strategy"
-import type { Weight } from "@inspo/population/Population"
+import type { Value } from "@inspo/population/Population"
 
 /** How instructions are drawn. Pure: the same request gives the same assignment. */
 export interface Strategy {
   readonly identity: Identity
-  /** How likely a question gets each instruction while none is guaranteed a group, in the order of `weights`. */
-  readonly probabilities: (weights: ReadonlyArray<Weight>) => ReadonlyArray<number>
+  /** How likely a question gets each instruction while none is guaranteed a group, in the order of `values`. */
+  readonly probabilities: (values: ReadonlyArray<Value>) => ReadonlyArray<number>
   /**
-   * One instruction per question, in the order of the questions; empty when there are no weights. Throws `InvalidInput` on
+   * One instruction per question, in the order of the questions; empty when there are no values. Throws `InvalidInput` on
    * what a request must not hold.
    */
   readonly assign: (request: Request) => ReadonlyArray<InstructionId>
@@ -23,20 +23,20 @@ export interface Strategy {
 export class Sampler extends Context.Service<Sampler, Strategy>()("@inspo/sampler/Sampler") {}
 
 /**
- * `weights` are finite, one for each instruction; their order does not matter. `newcomers` are those of them that just
+ * `values` are finite, one for each instruction; their order does not matter. `newcomers` are those of them that just
  * entered, which a strategy may guarantee a group in this step.
  */
 export interface Request {
   readonly seed: number
   readonly step: number
-  readonly weights: ReadonlyArray<Weight>
+  readonly values: ReadonlyArray<Value>
   readonly questions: ReadonlyArray<Pick<Question, "id" | "dataSource">>
   readonly newcomers: ReadonlyArray<InstructionId>
 }
 
 /**
- * softmax(w / τ) (Eq. 4), in the order of `weights`. Shifted by the largest weight, so that no weight and no temperature
- * above 0 overflows. Throws `InvalidInput` on any other, and on a weight that is not finite.
+ * softmax(w / τ) (Eq. 4), in the order of `values`. Shifted by the largest value, so that no value and no temperature
+ * above 0 overflows. Throws `InvalidInput` on any other, and on a value that is not finite.
  *
  * @example
  * ```ts
@@ -45,14 +45,14 @@ export interface Request {
  * Sampler.probabilities([0, 0.4], 0.2) // [0.119…, 0.880…]
  * ```
  */
-export const probabilities = (weights: ReadonlyArray<number>, temperature: number): ReadonlyArray<number> => {
+export const probabilities = (values: ReadonlyArray<number>, temperature: number): ReadonlyArray<number> => {
   if (!(temperature > 0 && temperature < Infinity))
     refuse({ where: "Sampler", field: "temperature", value: temperature, expected: "a finite number above 0" })
-  for (const [index, value] of weights.entries())
+  for (const [index, value] of values.entries())
     if (!Number.isFinite(value))
-      refuse({ where: "Sampler", field: `weights[${index}]`, value, expected: "a finite number" })
-  const largest = weights.reduce((a, b) => Math.max(a, b), -Infinity)
-  const scores = weights.map((weight) => Math.exp((weight - largest) / temperature))
+      refuse({ where: "Sampler", field: `values[${index}]`, value, expected: "a finite number" })
+  const largest = values.reduce((a, b) => Math.max(a, b), -Infinity)
+  const scores = values.map((value) => Math.exp((value - largest) / temperature))
   const total = scores.reduce((a, b) => a + b, 0)
   return scores.map((score) => score / total)
 }
@@ -83,10 +83,10 @@ export interface Choices extends Options {
  */
 export const make = ({ assignment, newcomers, temperature }: Choices): Strategy => ({
   identity: { name: assignment, parameters: { temperature, newcomers } },
-  probabilities: (weights) => softmax(weights, temperature),
+  probabilities: (values) => softmax(values, temperature),
   assign: (request) => {
     assertKnown(request)
-    const pick = quantile(request.weights, temperature)
+    const pick = quantile(request.values, temperature)
     const stream = RandomStream.make(request.seed, ["assignment", request.step])
     const draw = assignment === "independent" ? drawEach : drawBySource
     return serve(stream, draw(stream, request.questions, pick), guaranteed(newcomers, request))
@@ -104,50 +104,50 @@ export const independent = (options: Options): Strategy =>
 export const stratified = (options: Options): Strategy =>
   make({ ...options, assignment: "stratified", newcomers: "guaranteed" })
 
-const guaranteed = (served: Choices["newcomers"], { newcomers, weights }: Request): ReadonlySet<InstructionId> => {
+const guaranteed = (served: Choices["newcomers"], { newcomers, values }: Request): ReadonlySet<InstructionId> => {
   switch (served) {
     case "drawn":
       return new Set()
     case "guaranteed":
       return new Set(newcomers)
     case "everyone":
-      return new Set(weights.map(({ id }) => id))
+      return new Set(values.map(({ id }) => id))
   }
 }
 
-const assertKnown = ({ newcomers, weights }: Request): void => {
-  const known = new Set(weights.map(({ id }) => id))
-  if (known.size < weights.length)
-    refuse({ where: "Sampler", field: "weights", value: weights, expected: "one for each instruction" })
+const assertKnown = ({ newcomers, values }: Request): void => {
+  const known = new Set(values.map(({ id }) => id))
+  if (known.size < values.length)
+    refuse({ where: "Sampler", field: "values", value: values, expected: "one for each instruction" })
   for (const id of newcomers)
-    if (!known.has(id)) refuse({ where: "Sampler", field: "newcomers", value: id, expected: "the id of a weight" })
+    if (!known.has(id)) refuse({ where: "Sampler", field: "newcomers", value: id, expected: "the id of a value" })
 }
 
-const softmax = (weights: ReadonlyArray<Weight>, temperature: number): ReadonlyArray<number> =>
+const softmax = (values: ReadonlyArray<Value>, temperature: number): ReadonlyArray<number> =>
   probabilities(
-    weights.map(({ weight }) => weight),
+    values.map(({ value }) => value),
     temperature
   )
 
 /** Maps a point of [0, 1) to the instruction whose share of the interval holds it; to none where there is none. */
 type Quantile = (point: number) => ReadonlyArray<InstructionId>
 
-const quantile = (inAnyOrder: ReadonlyArray<Weight>, temperature: number): Quantile => {
-  const weights = inAnyOrder.toSorted(byId)
-  const shares = softmax(weights, temperature)
+const quantile = (inAnyOrder: ReadonlyArray<Value>, temperature: number): Quantile => {
+  const values = inAnyOrder.toSorted(byId)
+  const shares = softmax(values, temperature)
   const ends = Arr.scan(shares, 0, (end, share) => end + share).slice(1)
   // Rounding may leave the last end a little below 1: the last instruction that has a share takes the rest.
   const last = shares.findLastIndex((share) => share > 0)
   return (point) => {
     const index = ends.findIndex((end) => point < end)
-    return weights
+    return values
       .slice(index === -1 ? last : index)
       .slice(0, 1)
       .map(({ id }) => id)
   }
 }
 
-const byId: Order.Order<Weight> = Order.mapInput(Order.String, ({ id }) => id)
+const byId: Order.Order<Value> = Order.mapInput(Order.String, ({ id }) => id)
 
 type Draw = (
   stream: RandomStream.RandomStream,

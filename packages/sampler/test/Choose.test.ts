@@ -3,20 +3,20 @@ import { Array as Arr, Schema } from "effect"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Choose } from "@inspo/sampler"
 
-const Weights = Schema.NonEmptyArray(Schema.Literals([0, 1, 2, 5])).check(Schema.isMaxLength(5))
+const Values = Schema.NonEmptyArray(Schema.Literals([0, 1, 2, 5])).check(Schema.isMaxLength(5))
 
-const sharesOf = (weights: ReadonlyArray<number>): ReadonlyArray<Choose.Share> => {
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  return weights.map((weight, index) => ({ id: InstructionId.make(`i${index}`), probability: weight / total }))
+const sharesOf = (values: ReadonlyArray<number>): ReadonlyArray<Choose.Share> => {
+  const total = values.reduce((sum, value) => sum + value, 0)
+  return values.map((value, index) => ({ id: InstructionId.make(`i${index}`), probability: value / total }))
 }
 
 describe("choose", () => {
   it.prop(
     "draws one that can be drawn, the same whatever the order of the shares",
-    [Weights, Schema.Int, Schema.String],
-    ([weights, seed, key]) => {
-      if (weights.every((weight) => weight === 0)) return
-      const shares = sharesOf(weights)
+    [Values, Schema.Int, Schema.String],
+    ([values, seed, key]) => {
+      if (values.every((value) => value === 0)) return
+      const shares = sharesOf(values)
       const one = Choose.choose({ seed, path: ["lease", key], shares })
       assert.isAbove(one.probability, 0)
       assert.deepEqual(Choose.choose({ seed, path: ["lease", key], shares: shares.toReversed() }), one)

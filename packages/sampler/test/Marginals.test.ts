@@ -8,7 +8,7 @@ const id = (index: number) => InstructionId.make(`i${index}`)
 
 /** How often each instruction is assigned to a question of each source, over many steps. */
 const frequencies = (
-  weights: ReadonlyArray<number>,
+  values: ReadonlyArray<number>,
   strata: Readonly<Record<string, number>>,
   guaranteed: ReadonlyArray<InstructionId>,
   steps: number
@@ -21,7 +21,7 @@ const frequencies = (
     const assignment = Sampler.stratified({ temperature: 0.2 }).assign({
       seed: 5,
       step,
-      weights: weights.map((weight, index) => ({ id: id(index), weight })),
+      values: values.map((value, index) => ({ id: id(index), value })),
       questions,
       newcomers: guaranteed
     })
@@ -34,19 +34,19 @@ const frequencies = (
 }
 
 describe("Marginals", () => {
-  for (const { guaranteed, strata, title, weights } of [
-    { title: "nobody owed", weights: [0, 0.3, 0.1], strata: { a: 3, b: 4 }, guaranteed: [] },
-    { title: "one owed, one source", weights: [0.6, 0.5, 0], strata: { a: 4 }, guaranteed: [2] },
-    { title: "two owed, two sources", weights: [0.5, 0.4, 0, 0.1], strata: { a: 3, b: 2 }, guaranteed: [2, 3] },
-    { title: "more owed than questions", weights: [0.5, 0.1, 0], strata: { a: 2 }, guaranteed: [0, 1, 2] }
+  for (const { guaranteed, strata, title, values } of [
+    { title: "nobody owed", values: [0, 0.3, 0.1], strata: { a: 3, b: 4 }, guaranteed: [] },
+    { title: "one owed, one source", values: [0.6, 0.5, 0], strata: { a: 4 }, guaranteed: [2] },
+    { title: "two owed, two sources", values: [0.5, 0.4, 0, 0.1], strata: { a: 3, b: 2 }, guaranteed: [2, 3] },
+    { title: "more owed than questions", values: [0.5, 0.1, 0], strata: { a: 2 }, guaranteed: [0, 1, 2] }
   ])
     it(`are what the stratified sampler does: ${title}`, () => {
-      const probabilities = Sampler.probabilities(weights, 0.2)
+      const probabilities = Sampler.probabilities(values, 0.2)
       const shares = probabilities.map((probability, index) => ({ id: id(index), probability }))
       const owed = guaranteed.map(id)
       const marginals = Marginals.stratified({ shares, strata, guaranteed: owed })
       assert.isNotNull(marginals)
-      const seen = frequencies(weights, strata, owed, 2500)
+      const seen = frequencies(values, strata, owed, 2500)
       for (const [source, some] of Object.entries(marginals ?? {})) {
         assert.approximately(
           some.reduce((sum, { probability }) => sum + probability, 0),

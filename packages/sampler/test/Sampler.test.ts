@@ -4,8 +4,8 @@ import { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
 import { Sampler } from "@inspo/sampler"
 
-const Weights = Schema.NonEmptyArray(Schema.Literals([0, 0.1, 0.3, 0.5, 0.8, 1])).check(Schema.isMaxLength(7))
-const AnyWeights = Schema.NonEmptyArray(Schema.Finite).check(Schema.isMaxLength(7))
+const Values = Schema.NonEmptyArray(Schema.Literals([0, 0.1, 0.3, 0.5, 0.8, 1])).check(Schema.isMaxLength(7))
+const AnyValues = Schema.NonEmptyArray(Schema.Finite).check(Schema.isMaxLength(7))
 const Temperature = Schema.Literals([0.05, 0.2, 0.4, 1])
 const Sources = Schema.Array(Schema.Literals(["nq", "hotpotqa", "musique"])).check(Schema.isMaxLength(30))
 
@@ -13,7 +13,7 @@ const Sources = Schema.Array(Schema.Literals(["nq", "hotpotqa", "musique"])).che
 const Input = Schema.Struct({
   seed: Schema.Int,
   step: Schema.Int,
-  weights: Weights,
+  values: Values,
   temperature: Temperature,
   sources: Sources,
   newcomers: Schema.Array(Schema.Literals([0, 1, 2, 3, 4, 5, 6])).check(Schema.isMaxLength(8))
@@ -31,9 +31,9 @@ const id = (index: number) => InstructionId.make(`i${index}`)
 const toRequest = (input: typeof Input.Type): Sampler.Request => ({
   seed: input.seed,
   step: input.step,
-  weights: input.weights.map((weight, index) => ({ id: id(index), weight })),
+  values: input.values.map((value, index) => ({ id: id(index), value })),
   questions: input.sources.map((dataSource, index) => ({ id: QuestionId.make(`q${index}`), dataSource })),
-  newcomers: input.newcomers.filter((index) => index < input.weights.length).map(id)
+  newcomers: input.newcomers.filter((index) => index < input.values.length).map(id)
 })
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0)
@@ -42,76 +42,72 @@ const count = (assignment: ReadonlyArray<InstructionId>, wanted: InstructionId) 
   assignment.filter((held) => held === wanted).length
 
 describe("probabilities", () => {
-  it.prop("lie in [0, 1] and sum to 1, for any finite weights", [AnyWeights, Temperature], ([weights, temperature]) => {
-    const shares = Sampler.probabilities(weights, temperature)
+  it.prop("lie in [0, 1] and sum to 1, for any finite values", [AnyValues, Temperature], ([values, temperature]) => {
+    const shares = Sampler.probabilities(values, temperature)
     for (const share of shares) assert.isTrue(share >= 0 && share <= 1)
     assert.approximately(sum(shares), 1, 1e-12)
   })
 
-  it.prop("are e^((w_i - w_j) / τ) apart", [Weights, Temperature], ([weights, temperature]) => {
-    const [first = 0, ...others] = Sampler.probabilities(weights, temperature)
+  it.prop("are e^((w_i - w_j) / τ) apart", [Values, Temperature], ([values, temperature]) => {
+    const [first = 0, ...others] = Sampler.probabilities(values, temperature)
     for (const [index, other] of others.entries())
-      assert.approximately(Math.log(other / first), ((weights[index + 1] ?? 0) - weights[0]) / temperature, 1e-9)
+      assert.approximately(Math.log(other / first), ((values[index + 1] ?? 0) - values[0]) / temperature, 1e-9)
   })
 
-  it.prop("grow with the weight", [AnyWeights, Temperature], ([weights, temperature]) => {
-    const shares = Sampler.probabilities(weights, temperature)
-    const ascending = Arr.zip(weights, shares).toSorted(([a], [b]) => a - b)
+  it.prop("grow with the value", [AnyValues, Temperature], ([values, temperature]) => {
+    const shares = Sampler.probabilities(values, temperature)
+    const ascending = Arr.zip(values, shares).toSorted(([a], [b]) => a - b)
     for (const [index, [, share]] of ascending.slice(1).entries()) assert.isAtLeast(share, ascending[index]?.[1] ?? 0)
   })
 
   it.prop(
-    "do not change when all weights shift",
-    [Weights, Temperature, Schema.Literals([-3, 0.5, 900])],
-    ([weights, temperature, shift]) => {
+    "do not change when all values shift",
+    [Values, Temperature, Schema.Literals([-3, 0.5, 900])],
+    ([values, temperature, shift]) => {
       const shifted = Sampler.probabilities(
-        weights.map((weight) => weight + shift),
+        values.map((value) => value + shift),
         temperature
       )
-      for (const [index, share] of Sampler.probabilities(weights, temperature).entries())
+      for (const [index, share] of Sampler.probabilities(values, temperature).entries())
         assert.approximately(shifted[index] ?? NaN, share, 1e-9)
     }
   )
 
-  it.prop("follow their weights through a permutation", [Weights, Temperature], ([weights, temperature]) => {
-    const reversed = Sampler.probabilities(weights.toReversed(), temperature).toReversed()
-    for (const [index, share] of Sampler.probabilities(weights, temperature).entries())
+  it.prop("follow their values through a permutation", [Values, Temperature], ([values, temperature]) => {
+    const reversed = Sampler.probabilities(values.toReversed(), temperature).toReversed()
+    for (const [index, share] of Sampler.probabilities(values, temperature).entries())
       assert.approximately(reversed[index] ?? NaN, share, 1e-12)
   })
 
-  it.prop(
-    "become uniform as τ grows, and concentrate on the largest weights as it vanishes",
-    [Weights],
-    ([weights]) => {
-      const largest = Math.max(...weights)
-      const winners = weights.filter((weight) => weight === largest).length
-      const [hot, cold] = [Sampler.probabilities(weights, 1e9), Sampler.probabilities(weights, 1e-3)]
-      for (const [index, weight] of weights.entries()) {
-        assert.approximately(hot[index] ?? NaN, 1 / weights.length, 1e-8)
-        assert.approximately(cold[index] ?? NaN, weight === largest ? 1 / winners : 0, 1e-8)
-      }
+  it.prop("become uniform as τ grows, and concentrate on the largest values as it vanishes", [Values], ([values]) => {
+    const largest = Math.max(...values)
+    const winners = values.filter((value) => value === largest).length
+    const [hot, cold] = [Sampler.probabilities(values, 1e9), Sampler.probabilities(values, 1e-3)]
+    for (const [index, value] of values.entries()) {
+      assert.approximately(hot[index] ?? NaN, 1 / values.length, 1e-8)
+      assert.approximately(cold[index] ?? NaN, value === largest ? 1 / winners : 0, 1e-8)
     }
-  )
+  })
 })
 
 describe("what makes no probability", () => {
   const refused = /Sampler: .*; expected/u
 
   it.prop(
-    "is refused: a temperature that is not finite and above 0, and a weight that is not finite",
-    [Weights],
-    ([weights]) => {
-      for (const none of [0, -1, NaN, Infinity]) assert.throws(() => Sampler.probabilities(weights, none), refused)
+    "is refused: a temperature that is not finite and above 0, and a value that is not finite",
+    [Values],
+    ([values]) => {
+      for (const none of [0, -1, NaN, Infinity]) assert.throws(() => Sampler.probabilities(values, none), refused)
       for (const none of [NaN, Infinity, -Infinity])
-        assert.throws(() => Sampler.probabilities([...weights, none], 0.2), refused)
+        assert.throws(() => Sampler.probabilities([...values, none], 0.2), refused)
     }
   )
 
-  it.prop("is refused: an id that no weight has, and one that two have", [Input], ([input]) => {
+  it.prop("is refused: an id that no value has, and one that two have", [Input], ([input]) => {
     const request = toRequest(input)
     for (const sampler of [Sampler.independent(input), Sampler.stratified(input)]) {
       assert.throws(() => sampler.assign({ ...request, newcomers: [...request.newcomers, id(99)] }), refused)
-      assert.throws(() => sampler.assign({ ...request, weights: [...request.weights, ...request.weights] }), refused)
+      assert.throws(() => sampler.assign({ ...request, values: [...request.values, ...request.values] }), refused)
     }
   })
 })
@@ -126,16 +122,16 @@ for (const [name, make] of [
       const request = toRequest(input)
       const assignment = sampler.assign(request)
       assert.strictEqual(assignment.length, request.questions.length)
-      const members = request.weights.map((weight) => weight.id)
+      const members = request.values.map((value) => value.id)
       for (const held of assignment) assert.include(members, held)
     })
 
-    it.prop("equal requests give equal assignments, and so do reordered weights", [Input], ([input]) => {
+    it.prop("equal requests give equal assignments, and so do reordered values", [Input], ([input]) => {
       const sampler = make(input)
       const request = toRequest(input)
       const assignment = sampler.assign(request)
       assert.deepStrictEqual(sampler.assign(request), assignment)
-      assert.deepStrictEqual(sampler.assign({ ...request, weights: request.weights.toReversed() }), assignment)
+      assert.deepStrictEqual(sampler.assign({ ...request, values: request.values.toReversed() }), assignment)
     })
 
     it.prop("steps and seeds have streams of their own", [Schema.Int, Schema.Int], ([seed, step]) => {
@@ -143,7 +139,7 @@ for (const [name, make] of [
       const request = toRequest({
         seed,
         step,
-        weights: [0, 0, 0, 0],
+        values: [0, 0, 0, 0],
         temperature: 1,
         sources: Arr.replicate("nq", 60),
         newcomers: []
@@ -153,10 +149,10 @@ for (const [name, make] of [
       assert.notDeepEqual(sampler.assign({ ...request, seed: seed + 1 }), assignment)
     })
 
-    it("without weights nothing is assigned", () => {
+    it("without values nothing is assigned", () => {
       const sampler = make({ temperature: 1 })
-      const request = toRequest({ seed: 1, step: 1, weights: [0], temperature: 1, sources: ["nq"], newcomers: [0] })
-      assert.deepStrictEqual(sampler.assign({ ...request, weights: [], newcomers: [] }), [])
+      const request = toRequest({ seed: 1, step: 1, values: [0], temperature: 1, sources: ["nq"], newcomers: [0] })
+      assert.deepStrictEqual(sampler.assign({ ...request, values: [], newcomers: [] }), [])
     })
 
     it("each question gets each instruction with the probability of Eq. 4", () => {
@@ -164,14 +160,14 @@ for (const [name, make] of [
       const request = toRequest({
         seed: 3,
         step: 0,
-        weights: [0.5, 0.1, 0.3, 0.8],
+        values: [0.5, 0.1, 0.3, 0.8],
         temperature: 0.4,
         sources: ["nq", "musique", "nq", "nq", "hotpotqa", "musique", "nq"],
         newcomers: []
       })
       const steps = 2000
       const assignments = Arr.makeBy(steps, (step) => sampler.assign({ ...request, step }))
-      const shares = sampler.probabilities(request.weights)
+      const shares = sampler.probabilities(request.values)
       assert.deepStrictEqual(shares, Sampler.probabilities([0.5, 0.1, 0.3, 0.8], 0.4))
       for (const index of request.questions.keys()) {
         const held = assignments.flatMap((assignment) => assignment[index] ?? [])
@@ -187,7 +183,7 @@ describe("independent", () => {
     const request = toRequest({
       seed: 5,
       step: 0,
-      weights: [0, 0],
+      values: [0, 0],
       temperature: 1,
       sources: Arr.replicate("nq", 20),
       newcomers: []
@@ -207,7 +203,7 @@ describe("stratified", () => {
     ([input]) => {
       const request = { ...toRequest(input), newcomers: [] }
       const assignment = Sampler.stratified(input).assign(request)
-      const shares = Sampler.probabilities(input.weights, input.temperature)
+      const shares = Sampler.probabilities(input.values, input.temperature)
       for (const source of new Set(input.sources)) {
         const held = assignment.filter((_, index) => input.sources[index] === source)
         for (const [member, share] of shares.entries())
@@ -220,7 +216,7 @@ describe("stratified", () => {
     const request = toRequest(input)
     const served = new Set(Sampler.stratified(input).assign(request))
     const guaranteed = new Set(
-      request.newcomers.filter((wanted) => request.weights.some((weight) => weight.id === wanted))
+      request.newcomers.filter((wanted) => request.values.some((value) => value.id === wanted))
     )
     const expected = Math.min(guaranteed.size, request.questions.length)
     assert.strictEqual([...guaranteed].filter((wanted) => served.has(wanted)).length, expected)
@@ -247,7 +243,7 @@ describe("everyone", () => {
   it.prop("serves every instruction, or one per question when there are too few", [Scarce], ([input]) => {
     const sampler = Sampler.make({ temperature: input.temperature, assignment: "stratified", newcomers: "everyone" })
     const request = toRequest(input)
-    const all = request.weights.map((weight) => weight.id)
+    const all = request.values.map((value) => value.id)
     assert.strictEqual(new Set(sampler.assign(request)).size, Math.min(all.length, request.questions.length))
     assert.deepStrictEqual(sampler.assign(request), sampler.assign({ ...request, newcomers: all }))
   })
@@ -262,7 +258,7 @@ describe("layer", () => {
       const request = toRequest({
         seed: 1,
         step: 1,
-        weights: [1, 0],
+        values: [1, 0],
         temperature: 0.05,
         sources: ["nq", "nq"],
         newcomers: [1]

@@ -43,7 +43,7 @@ const events: ReadonlyArray<readonly [level: "Info" | "Debug", event: Population
   ],
   [
     "Info",
-    { _tag: "Pruned", step: 1, pruned: [{ id: i1, weight: 0, reason: "worse" }], kept: [i0] },
+    { _tag: "Pruned", step: 1, pruned: [{ id: i1, value: 0, reason: "worse" }], kept: [i0] },
     '"pruned":"i1: worse","kept":"i0"'
   ],
   [

@@ -10,7 +10,7 @@
  */
 import { assertCount, refuse } from "@inspo/domain/InvalidInput"
 import * as Invariant from "@inspo/domain/Invariant"
-import type { Member, Population, Weight } from "@inspo/population/Population"
+import type { Member, Population, Value } from "@inspo/population/Population"
 import * as Ranking from "@inspo/population/Ranking"
 import { eValue } from "@inspo/population/Superiority"
 import { recordWith, type Strategy } from "./SuccessiveHalving.ts"
@@ -37,9 +37,9 @@ export const make = ({ delta, parents: least }: Options): Strategy => {
   if (!(delta > 0 && delta < 1)) refuse({ where, field: "delta", value: delta, expected: "a risk above 0 and below 1" })
   return {
     identity: { name: "anytime", parameters: { parents: least, delta } },
-    prune: (population, weights, protectedIds = none) => {
-      const ranked = rank(population, weights)
-      const record = recordWith(weights)
+    prune: (population, values, protectedIds = none) => {
+      const ranked = rank(population, values)
+      const record = recordWith(values)
       const worse = ranked
         .toReversed()
         .map((member) => ({ id: member.instruction.id, doubt: doubt(population, member) }))
@@ -52,10 +52,10 @@ export const make = ({ delta, parents: least }: Options): Strategy => {
       return { pruned, kept: ranked.map(({ instruction }) => instruction.id).filter((id) => !leaving.has(id)), spared }
     },
     unseen: () => [],
-    parents: (population, weights) => rank(population, weights).slice(0, least),
-    replaced: (population, weights, staying) => {
-      const record = recordWith(weights)
-      return rank(population, weights)
+    parents: (population, values) => rank(population, values).slice(0, least),
+    replaced: (population, values, staying) => {
+      const record = recordWith(values)
+      return rank(population, values)
         .filter(({ instruction }) => !staying.has(instruction.id))
         .toReversed()
         .map((member) => {
@@ -90,4 +90,4 @@ const rank = Ranking.byTies.evidence
 
 const where = "AnytimePruning"
 
-const none: ReadonlySet<Weight["id"]> = new Set()
+const none: ReadonlySet<Value["id"]> = new Set()

@@ -4,7 +4,7 @@ import { assertCount, refuse } from "@inspo/domain/InvalidInput"
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import type { Identity } from "@inspo/domain/Strategy"
-import { ids, type Member, type Population, type Weight } from "@inspo/population/Population"
+import { ids, type Member, type Population, type Value } from "@inspo/population/Population"
 import * as Ranking from "@inspo/population/Ranking"
 import { eValue } from "@inspo/population/Superiority"
 
@@ -19,12 +19,12 @@ export const PruneReason = Schema.Literals(["bottom-half", "worse", "forced"])
 export type PruneReason = typeof PruneReason.Type
 
 /**
- * An instruction that left, with the weight it was ranked by. `certainty`, in [0, 1], is one minus
+ * An instruction that left, with the value it was ranked by. `certainty`, in [0, 1], is one minus
  * the p-value of "it is the best of the population", or of "it is as good as each rival"; rules that compute none leave it out.
  */
 export const Pruned = Schema.Struct({
   id: InstructionId,
-  weight: Schema.Finite,
+  value: Schema.Finite,
   reason: PruneReason,
   certainty: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 })
@@ -42,27 +42,27 @@ export const Pruning = Schema.Struct({
 export interface Pruning extends Schema.Schema.Type<typeof Pruning> {}
 
 /**
- * A pruning rule. Pure; `weights` is the ranking to use, with one for every member: W_{t-1} as the paper has it, W_t
+ * A pruning rule. Pure; `values` is the ranking to use, with one for every member: W_{t-1} as the paper has it, W_t
  * otherwise. A protected member is never pruned. Making a rule of options out of range throws `InvalidInput`.
  */
 export interface Strategy {
   readonly identity: Identity
   readonly prune: (
     population: Population,
-    weights: ReadonlyArray<Weight>,
+    values: ReadonlyArray<Value>,
     protectedIds?: ReadonlySet<InstructionId>
   ) => Pruning
   /**
-   * Members that the rule spares until they are seen in more groups. A sampler that prefers high weights may never draw them
+   * Members that the rule spares until they are seen in more groups. A sampler that prefers high values may never draw them
    * again, so that no prune could remove them: hand them to it as newcomers, which it serves.
    */
   readonly unseen: (population: Population) => ReadonlyArray<InstructionId>
   /** The top N_parent, best first: those that the next generation descends from. */
-  readonly parents: (population: Population, weights: ReadonlyArray<Weight>) => ReadonlyArray<Member>
+  readonly parents: (population: Population, values: ReadonlyArray<Value>) => ReadonlyArray<Member>
   /** Who gives way to newcomers when only the members of `staying` stay, worst first: every other member. */
   readonly replaced: (
     population: Population,
-    weights: ReadonlyArray<Weight>,
+    values: ReadonlyArray<Value>,
     staying: ReadonlySet<InstructionId>
   ) => ReadonlyArray<Pruned>
 }
@@ -179,12 +179,12 @@ export const confident = (options: ConfidentOptions): Strategy => {
   })
 }
 
-/** Records members that leave, each with the weight it was ranked by, and its certainty where a rule computes one. */
-export const recordWith = (weights: ReadonlyArray<Weight>) => {
-  const weightOf = new Map(weights.map(({ id, weight }) => [id, weight]))
+/** Records members that leave, each with the value it was ranked by, and its certainty where a rule computes one. */
+export const recordWith = (values: ReadonlyArray<Value>) => {
+  const valueOf = new Map(values.map(({ id, value }) => [id, value]))
   return (id: InstructionId, reason: PruneReason, certainty?: number): Pruned => ({
     id,
-    weight: Invariant.get(weightOf, id, "weight"),
+    value: Invariant.get(valueOf, id, "value"),
     reason,
     ...(certainty === undefined ? {} : { certainty })
   })
@@ -214,8 +214,8 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
   const rank = Ranking.byTies[ties]
   return {
     identity: { name: rule.name, parameters: { parents: least, floor, ties, ...rule.parameters } },
-    prune: (population, weights, protectedIds = none) => {
-      const ranked = rank(population, weights)
+    prune: (population, values, protectedIds = none) => {
+      const ranked = rank(population, values)
       const size = ranked.length
       const quota = Math.max(0, Math.min(rule.quota ?? Math.floor(size / 2), size - Math.max(least, floor)))
       const bottom = ranked.slice(size - quota).map((member) => ({ member, verdict: rule.judge(member, population) }))
@@ -223,7 +223,7 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
         verdict.leaves && !protectedIds.has(member.instruction.id)
       const spared = bottom.filter((one) => !leaves(one)).map(({ member }) => member.instruction.id)
       const dropped = bottom.filter(leaves).toReversed()
-      const record = recordWith(weights)
+      const record = recordWith(values)
       return {
         kept: [...ranked.slice(0, size - quota).map((member) => member.instruction.id), ...spared],
         pruned: dropped.map(({ member, verdict }) => record(member.instruction.id, rule.reason, verdict.certainty)),
@@ -234,13 +234,13 @@ const halving = ({ floor = 0, parents: least, ...options }: BottomHalfOptions, r
       members.flatMap(({ instruction, lifetime }) =>
         lifetime.groups < (rule.minimumGroups ?? 0) ? [instruction.id] : []
       ),
-    parents: (population, weights) => rank(population, weights).slice(0, least),
-    replaced: (population, weights, staying) => {
+    parents: (population, values) => rank(population, values).slice(0, least),
+    replaced: (population, values, staying) => {
       const present = new Set(ids(population))
       for (const id of staying)
         if (!present.has(id)) refuse({ where, field: "staying", value: id, expected: "the id of a member" })
-      const record = recordWith(weights)
-      return rank(population, weights)
+      const record = recordWith(values)
+      return rank(population, values)
         .filter((member) => !staying.has(member.instruction.id))
         .toReversed()
         .map((member) => {

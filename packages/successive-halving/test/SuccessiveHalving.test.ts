@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
 import { type Instruction, InstructionId } from "@inspo/domain/Instruction"
-import { InstructionWeight, Population, Ranking, Superiority } from "@inspo/population"
+import { InstructionValue, Population, Ranking, Superiority } from "@inspo/population"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 
 /** Few distinct values, so that ties are common. */
 const Entry = Schema.Struct({
-  weight: Schema.Literals([0, 0.2, 0.4, 0.6, 0.8, 1]),
+  value: Schema.Literals([0, 0.2, 0.4, 0.6, 0.8, 1]),
   groups: Schema.Literals([0, 2, 4, 9]),
   /** Mean reward of each of its groups; no two differ by little. */
   worth: Schema.Literals([0, 0.5, 1]),
@@ -36,9 +36,9 @@ const instruction = (index: number, bornAt: number): Instruction => ({
   bornAt
 })
 
-/** Two groups of everyone's worth in each of so many steps, under the ages, groups and weights that the entries tell. */
+/** Two groups of everyone's worth in each of so many steps, under the ages, groups and values that the entries tell. */
 const setUp = (entries: Entries, steps = 0) => {
-  const { observe } = InstructionWeight.recentSteps({ window: 5 })
+  const { observe } = InstructionValue.recentSteps({ window: 5 })
   const newcomers = entries.map(({ bornAt }, index) => instruction(index, bornAt))
   const groups = entries.flatMap(({ worth }, index) =>
     Arr.replicate({ instructionId: id(index), rewards: [worth] as const }, 2)
@@ -52,18 +52,18 @@ const setUp = (entries: Entries, steps = 0) => {
       ...known,
       members: Arr.zipWith(members, entries, (member, entry): Population.Member => ({
         ...member,
-        // Not what `weights` says: only the argument may count.
-        weight: 1 - entry.weight,
+        // Not what `values` says: only the argument may count.
+        value: 1 - entry.value,
         lifetime: { ...member.lifetime, groups: entry.groups, trajectories: entry.groups }
       }))
     },
-    weights: entries.map(({ weight }, index) => ({ id: id(index), weight }))
+    values: entries.map(({ value }, index) => ({ id: id(index), value }))
   }
 }
 
 const prune = (rule: SuccessiveHalving.Strategy, entries: Entries, steps = 0) => {
-  const { population, weights } = setUp(entries, steps)
-  return rule.prune(population, weights)
+  const { population, values } = setUp(entries, steps)
+  return rule.prune(population, values)
 }
 
 const find = (entries: Entries, wanted: InstructionId) => entries.find((_, index) => id(index) === wanted)
@@ -96,7 +96,7 @@ describe("prune", () => {
     "repeated, it takes 7 to 4, 2, 1, or by half of the size it began with to 4, 1, and stays there",
     [Schema.Tuple([Entry, Entry, Entry, Entry, Entry, Entry, Entry])],
     ([entries]) => {
-      const { population, weights } = setUp(entries)
+      const { population, values } = setUp(entries)
       for (const [rule, expected] of [
         [SuccessiveHalving.bottomHalf({ parents: 1 }), [4, 2, 1, 1]],
         [SuccessiveHalving.fixedHalf({ parents: 1, size: 7 }), [4, 1, 1, 1]]
@@ -105,7 +105,7 @@ describe("prune", () => {
         const sizes = expected.map(() => {
           current = Population.remove(
             current,
-            rule.prune(current, weights).pruned.map((one) => one.id)
+            rule.prune(current, values).pruned.map((one) => one.id)
           )
           return current.members.length
         })
@@ -147,8 +147,8 @@ describe("prune", () => {
   it.prop("never drops a better member than one it keeps on its merit", [Entries, Options], ([entries, options]) => {
     for (const rule of rules(options)) {
       const { kept, pruned, spared } = prune(rule, entries, options.steps)
-      const merit = kept.filter((one) => !spared.includes(one)).map((one) => find(entries, one)?.weight ?? NaN)
-      for (const one of pruned) for (const weight of merit) assert.isAtMost(one.weight, weight)
+      const merit = kept.filter((one) => !spared.includes(one)).map((one) => find(entries, one)?.value ?? NaN)
+      for (const one of pruned) for (const value of merit) assert.isAtMost(one.value, value)
     }
   })
 
@@ -163,19 +163,19 @@ describe("prune", () => {
         )
       for (const rule of rules(options)) {
         const { kept, pruned, spared } = prune(rule, entries, options.steps)
-        const weights = (ids: ReadonlyArray<InstructionId>) => ids.map((one) => find(entries, one)?.weight ?? NaN)
-        ascending(pruned.map(({ weight }) => weight))
-        ascending(weights(kept.slice(0, kept.length - spared.length)).toReversed())
-        ascending(weights(spared).toReversed())
+        const values = (ids: ReadonlyArray<InstructionId>) => ids.map((one) => find(entries, one)?.value ?? NaN)
+        ascending(pruned.map(({ value }) => value))
+        ascending(values(kept.slice(0, kept.length - spared.length)).toReversed())
+        ascending(values(spared).toReversed())
         assert.deepStrictEqual(kept.slice(kept.length - spared.length), spared)
       }
     }
   )
 
-  it.prop("ranks by the weights it is given, and reports them", [Entries, Options], ([entries, options]) => {
+  it.prop("ranks by the values it is given, and reports them", [Entries, Options], ([entries, options]) => {
     for (const rule of rules(options))
       for (const one of prune(rule, entries, options.steps).pruned)
-        assert.strictEqual(one.weight, find(entries, one.id)?.weight)
+        assert.strictEqual(one.value, find(entries, one.id)?.value)
   })
 
   it.prop(
@@ -183,14 +183,14 @@ describe("prune", () => {
     [Entries, Options],
     ([entries, options]) => {
       const rule = SuccessiveHalving.spareUnseen(options)
-      const { population, weights } = setUp(entries)
+      const { population, values } = setUp(entries)
       const reversed = { ...population, members: population.members.toReversed() }
-      assert.deepStrictEqual(rule.prune(reversed, weights.toReversed()), rule.prune(population, weights))
+      assert.deepStrictEqual(rule.prune(reversed, values.toReversed()), rule.prune(population, values))
     }
   )
 
   it.prop(
-    "spareUnseen: among equal weights the better observed stay, then the older",
+    "spareUnseen: among equal values the better observed stay, then the older",
     [Entries, Options],
     ([entries, options]) => {
       const { kept, pruned, spared } = prune(SuccessiveHalving.spareUnseen({ ...options, minimumGroups: 0 }), entries)
@@ -198,7 +198,7 @@ describe("prune", () => {
       for (const out of pruned)
         for (const stays of kept) {
           const [a, b] = [find(entries, stays), find(entries, out.id)]
-          if (a === undefined || b === undefined || a.weight !== b.weight) continue
+          if (a === undefined || b === undefined || a.value !== b.value) continue
           assert.isAtLeast(a.groups, b.groups)
           if (a.groups === b.groups) assert.isAtMost(a.bornAt, b.bornAt)
         }
@@ -206,14 +206,14 @@ describe("prune", () => {
   )
 
   it.prop(
-    "bottomHalf: among equal weights the earlier in the population stays",
+    "bottomHalf: among equal values the earlier in the population stays",
     [Entries, Options],
     ([entries, options]) => {
       const { kept, pruned } = prune(SuccessiveHalving.bottomHalf(options), entries)
       const place = (wanted: InstructionId) => entries.findIndex((_, index) => id(index) === wanted)
       for (const out of pruned)
         for (const stays of kept)
-          if (find(entries, stays)?.weight === out.weight) assert.isBelow(place(stays), place(out.id))
+          if (find(entries, stays)?.value === out.value) assert.isBelow(place(stays), place(out.id))
     }
   )
 
@@ -221,10 +221,10 @@ describe("prune", () => {
     for (const make of [SuccessiveHalving.bottomHalf, SuccessiveHalving.spareUnseen, SuccessiveHalving.confident])
       for (const ties of ["order", "evidence"] as const) {
         const rule = make({ ...options, ties })
-        const { population, weights } = setUp(entries, options.steps)
-        const ranked = Ranking.byTies[ties](population, weights)
-        assert.deepStrictEqual(rule.parents(population, weights), ranked.slice(0, options.parents))
-        const { kept, spared } = rule.prune(population, weights)
+        const { population, values } = setUp(entries, options.steps)
+        const ranked = Ranking.byTies[ties](population, values)
+        assert.deepStrictEqual(rule.parents(population, values), ranked.slice(0, options.parents))
+        const { kept, spared } = rule.prune(population, values)
         const merit = kept.slice(0, kept.length - spared.length)
         assert.deepStrictEqual(merit, ranked.map(({ instruction }) => instruction.id).slice(0, merit.length))
       }
@@ -234,8 +234,8 @@ describe("prune", () => {
     for (const rule of rules(options))
       for (const [index, entry] of entries.entries()) {
         if (!prune(rule, entries, options.steps).kept.includes(id(index))) continue
-        const better = entries.with(index, { ...entry, weight: 1 })
-        if (entry.weight < 1) assert.include(prune(rule, better, options.steps).kept, id(index))
+        const better = entries.with(index, { ...entry, value: 1 })
+        if (entry.value < 1) assert.include(prune(rule, better, options.steps).kept, id(index))
       }
   })
 
@@ -250,50 +250,50 @@ describe("prune", () => {
 
 describe("parents", () => {
   it.prop(
-    "are the N_parent members that no other outweighs, best first, and are never pruned",
+    "are the N_parent members than which no other has a larger value, best first, and are never pruned",
     [Entries, Options],
     ([entries, options]) => {
       for (const rule of rules(options)) {
-        const { population, weights } = setUp(entries, options.steps)
-        const parents = rule.parents(population, weights).map((parent) => parent.instruction.id)
+        const { population, values } = setUp(entries, options.steps)
+        const parents = rule.parents(population, values).map((parent) => parent.instruction.id)
         assert.deepStrictEqual(
-          parents.map((parent): number => find(entries, parent)?.weight ?? NaN),
+          parents.map((parent): number => find(entries, parent)?.value ?? NaN),
           entries
-            .map(({ weight }): number => weight)
+            .map(({ value }): number => value)
             .toSorted((a, b) => b - a)
             .slice(0, options.parents)
         )
-        assert.includeMembers([...rule.prune(population, weights).kept], parents)
+        assert.includeMembers([...rule.prune(population, values).kept], parents)
       }
     }
   )
 })
 
 describe("replaced", () => {
-  it.prop("is everyone but the parents, worst first, with their weights", [Entries, Options], ([entries, options]) => {
+  it.prop("is everyone but the parents, worst first, with their values", [Entries, Options], ([entries, options]) => {
     for (const rule of rules(options)) {
-      const { population, weights } = setUp(entries, options.steps)
-      const parents = rule.parents(population, weights).map((parent) => parent.instruction.id)
-      const replaced = rule.replaced(population, weights, new Set(parents))
+      const { population, values } = setUp(entries, options.steps)
+      const parents = rule.parents(population, values).map((parent) => parent.instruction.id)
+      const replaced = rule.replaced(population, values, new Set(parents))
       assert.sameMembers(
         [...parents, ...replaced.map((one) => one.id)],
         entries.map((_, index) => id(index))
       )
-      const left = replaced.map((one) => one.weight)
+      const left = replaced.map((one) => one.value)
       assert.deepStrictEqual(
         left,
         left.toSorted((a, b) => a - b)
       )
-      for (const one of replaced) assert.strictEqual(one.weight, find(entries, one.id)?.weight)
+      for (const one of replaced) assert.strictEqual(one.value, find(entries, one.id)?.value)
     }
   })
 
   it.prop("is forced, unless a rule is certain that they are worse", [Entries, Options], ([entries, options]) => {
-    const { population, weights } = setUp(entries, options.steps)
+    const { population, values } = setUp(entries, options.steps)
     for (const rule of [SuccessiveHalving.bottomHalf(options), SuccessiveHalving.spareUnseen(options)])
-      for (const one of rule.replaced(population, weights, new Set()))
+      for (const one of rule.replaced(population, values, new Set()))
         assert.deepStrictEqual([one.reason, one.certainty], ["forced", undefined])
-    for (const one of SuccessiveHalving.confident(options).replaced(population, weights, new Set()))
+    for (const one of SuccessiveHalving.confident(options).replaced(population, values, new Set()))
       assert.strictEqual(one.reason, (one.certainty ?? NaN) >= 1 - options.delta ? "worse" : "forced")
   })
 })
@@ -302,17 +302,17 @@ describe("confident", () => {
   /** Everyone's certainty, in the order of the entries. */
   const certainties = (
     population: Population.Population,
-    weights: ReadonlyArray<Population.Weight>,
+    values: ReadonlyArray<Population.Value>,
     options: typeof Options.Type
   ) => {
-    const found = SuccessiveHalving.confident(options).replaced(population, weights, new Set())
-    return weights.map(({ id }) => found.find((one) => one.id === id)?.certainty ?? NaN)
+    const found = SuccessiveHalving.confident(options).replaced(population, values, new Set())
+    return values.map(({ id }) => found.find((one) => one.id === id)?.certainty ?? NaN)
   }
 
   it.prop("prunes with certainty 1 - δ, and spares with less", [Entries, Options], ([entries, options]) => {
-    const { population, weights } = setUp(entries, options.steps)
-    const { pruned, spared } = SuccessiveHalving.confident(options).prune(population, weights)
-    const certainty = certainties(population, weights, options)
+    const { population, values } = setUp(entries, options.steps)
+    const { pruned, spared } = SuccessiveHalving.confident(options).prune(population, values)
+    const certainty = certainties(population, values, options)
     for (const one of pruned) {
       assert.strictEqual(one.reason, "worse")
       assert.isAtLeast(one.certainty ?? NaN, 1 - options.delta)
@@ -325,8 +325,8 @@ describe("confident", () => {
     "is as certain as the e-values of the rivals, over all comparisons, allow",
     [Entries, Options],
     ([entries, options]) => {
-      const { population, weights } = setUp(entries, options.steps)
-      for (const [index, certainty] of certainties(population, weights, options).entries()) {
+      const { population, values } = setUp(entries, options.steps)
+      for (const [index, certainty] of certainties(population, values, options).entries()) {
         const evidence = population.members.map((rival, other) => {
           const own = population.members[index]
           return own === undefined || other === index ? 0 : Superiority.eValue(rival, own)
@@ -341,10 +341,10 @@ describe("confident", () => {
     "is as certain of an instruction wherever it stands and whatever its id",
     [Entries, Options],
     ([entries, options]) => {
-      const { population, weights } = setUp(entries, options.steps)
+      const { population, values } = setUp(entries, options.steps)
       const relabelled = setUp(entries.toReversed(), options.steps)
-      const expected = certainties(population, weights, options).toReversed()
-      for (const [index, certainty] of certainties(relabelled.population, relabelled.weights, options).entries())
+      const expected = certainties(population, values, options).toReversed()
+      for (const [index, certainty] of certainties(relabelled.population, relabelled.values, options).entries())
         assert.approximately(certainty, expected[index] ?? NaN, 1e-12)
     }
   )
@@ -354,7 +354,7 @@ describe("confident", () => {
     assert.deepStrictEqual(prune(SuccessiveHalving.confident(options), equal, options.steps).pruned, [])
   })
 
-  it.prop("never prunes one that no rival outdid, whatever its weight", [Entries, Options], ([entries, options]) => {
+  it.prop("never prunes one that no rival outdid, whatever its value", [Entries, Options], ([entries, options]) => {
     const largest = Math.max(...entries.map(({ worth }) => worth))
     for (const { id } of prune(SuccessiveHalving.confident(options), entries, options.steps).pruned)
       assert.isBelow(find(entries, id)?.worth ?? NaN, largest)
@@ -388,8 +388,8 @@ describe("confident", () => {
 
   it("prunes the worse of two after enough steps, and not before", () => {
     const entries: Entries = [
-      { weight: 0.8, groups: 0, worth: 1, bornAt: 0 },
-      { weight: 0.2, groups: 0, worth: 0, bornAt: 0 }
+      { value: 0.8, groups: 0, worth: 1, bornAt: 0 },
+      { value: 0.2, groups: 0, worth: 0, bornAt: 0 }
     ]
     const left = (steps: number) =>
       prune(SuccessiveHalving.confident({ parents: 1, delta: 0.05, comparisons: 1 }), entries, steps).kept.length

@@ -14,7 +14,7 @@ export interface Definition {
   readonly verl: string | null
 }
 
-/** The metrics by name. A labelled one is told as `name/label`, such as `inspo/weight/i3`. */
+/** The metrics by name. A labelled one is told as `name/label`, such as `inspo/value/i3`. */
 export const catalogue = {
   "reward/mean": {
     label: null,
@@ -150,10 +150,10 @@ export const catalogue = {
     event: "StepTrained",
     verl: null
   },
-  "inspo/weight": {
+  "inspo/value": {
     label: "instruction",
     unit: "reward",
-    meaning: "Weight of a living instruction (Eq. 6)",
+    meaning: "Value of a living instruction (Eq. 6)",
     event: "StepTrained",
     verl: null
   },

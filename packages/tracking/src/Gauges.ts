@@ -5,7 +5,7 @@ import { type Interface, Tracker } from "./Tracker.ts"
 
 /**
  * Keeps the latest value of each metric as a gauge of Effect's metric registry, where the Prometheus endpoint and the OTLP
- * exporter read it. `reward/mean` is the gauge `inspo.reward.mean`, and `inspo/weight/i3` is `inspo.weight` with the
+ * exporter read it. `reward/mean` is the gauge `inspo.reward.mean`, and `inspo/value/i3` is `inspo.value` with the
  * attribute `instruction="i3"`. The gauge of an instruction that left the population goes with it.
  */
 export const make: Effect.Effect<Interface> = Effect.gen(function* () {

@@ -176,9 +176,9 @@ const ofState = (state: RunState): ReadonlyArray<Sample> => [
   one("tokens/verification", state.spent.tokens.verification),
   one("inspo/population", state.population.members.length),
   ...each(
-    "inspo/weight",
-    state.population.members.flatMap(({ instruction, weight }) =>
-      weight === null ? [] : [[instruction.id, weight] as const]
+    "inspo/value",
+    state.population.members.flatMap(({ instruction, value }) =>
+      value === null ? [] : [[instruction.id, value] as const]
     )
   )
 ]

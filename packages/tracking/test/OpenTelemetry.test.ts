@@ -109,7 +109,7 @@ describe("OpenTelemetry", () => {
         { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_RESOURCE_ATTRIBUTES: "team=search" },
         Effect.gen(function* () {
           const tracker = yield* Gauges.make
-          yield* tracker.log({ step: 3, samples: [{ name: "inspo/weight", label: "i3", value: 0.5 }] })
+          yield* tracker.log({ step: 3, samples: [{ name: "inspo/value", label: "i3", value: 0.5 }] })
           yield* Effect.logInfo("hello")
           yield* HttpClient.execute(request)
         }).pipe(Effect.withSpan("Run.run"))
@@ -127,9 +127,9 @@ describe("OpenTelemetry", () => {
       const metrics = document(Metrics, received.get("/v1/metrics")).flatMap(({ resourceMetrics }) =>
         resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
       )
-      const weight = metrics.find(({ name }) => name === "inspo.weight")?.gauge?.dataPoints[0]
-      assert.strictEqual(weight?.asDouble, 0.5)
-      assert.deepInclude(weight?.attributes ?? [], { key: "instruction", value: { stringValue: "i3" } })
+      const value = metrics.find(({ name }) => name === "inspo.value")?.gauge?.dataPoints[0]
+      assert.strictEqual(value?.asDouble, 0.5)
+      assert.deepInclude(value?.attributes ?? [], { key: "instruction", value: { stringValue: "i3" } })
 
       const logs = document(Logs, received.get("/v1/logs")).flatMap(({ resourceLogs }) =>
         resourceLogs.flatMap(({ scopeLogs }) =>

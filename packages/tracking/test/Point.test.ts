@@ -65,7 +65,7 @@ describe("ofEvent", () => {
         step: 1,
         questions: [],
         assignment: [],
-        weights: [],
+        values: [],
         probabilities: { i0: 0.25, i1: 0.75 },
         learningRate: 0.1
       }),
@@ -91,7 +91,7 @@ describe("ofEvent", () => {
     })
     assert.notProperty(told({ _tag: "StepTrained", step: 1, metrics: [] }), "loss")
     assert.deepStrictEqual(
-      told({ _tag: "Pruned", step: 5, pruned: [{ id: id("i1"), weight: 0, reason: "bottom-half" }], kept: [id("i0")] }),
+      told({ _tag: "Pruned", step: 5, pruned: [{ id: id("i1"), value: 0, reason: "bottom-half" }], kept: [id("i0")] }),
       { "inspo/pruned": 1 }
     )
     assert.deepStrictEqual(
@@ -126,7 +126,7 @@ describe("news", () => {
       .toSorted(([a], [b]) => a - b)
       .map(([step, samples]) => ({
         step,
-        samples: [...new Map(samples)].map(([label, value]) => ({ name: "inspo/weight" as const, label, value }))
+        samples: [...new Map(samples)].map(([label, value]) => ({ name: "inspo/value" as const, label, value }))
       }))
     const latest = (told: ReadonlyArray<Point.Point>) =>
       new Map(
@@ -185,7 +185,7 @@ describe("nameOf", () => {
     assert.strictEqual(told(trained, RunState.unstarted, "verl")["actor/kl_loss"], 0.2)
     assert.strictEqual(told(collected, RunState.unstarted, "verl")["critic/score/mean"], 0.75)
     assert.strictEqual(Point.nameOf({ name: "val/reward", label: "nq" }, "verl"), "val-core/nq/reward/mean@1")
-    assert.strictEqual(Point.nameOf({ name: "inspo/weight", label: "i3" }, "verl"), "inspo/weight/i3")
+    assert.strictEqual(Point.nameOf({ name: "inspo/value", label: "i3" }, "verl"), "inspo/value/i3")
     for (const naming of ["inspo", "verl"] as const) {
       const names = Point.names.map((name) =>
         Point.nameOf({ name, label: catalogue[name].label === null ? null : "x" }, naming)

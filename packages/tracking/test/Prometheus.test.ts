@@ -40,18 +40,18 @@ describe("Prometheus", () => {
   it.effect("serves the latest values, and none of instructions that left", () =>
     Effect.gen(function* () {
       const tracker = yield* Gauges.make
-      const weights = (step: number, ...ids: ReadonlyArray<string>): Point.Point => ({
+      const values = (step: number, ...ids: ReadonlyArray<string>): Point.Point => ({
         step,
         samples: [
           { name: "loss", label: null, value: step / 8 },
-          ...ids.map((label, index) => ({ name: "inspo/weight" as const, label, value: index / 4 }))
+          ...ids.map((label, index) => ({ name: "inspo/value" as const, label, value: index / 4 }))
         ]
       })
-      yield* tracker.begin({ name: "mine", settings: {} }, [weights(1, "i0", "i1", "i2")])
+      yield* tracker.begin({ name: "mine", settings: {} }, [values(1, "i0", "i1", "i2")])
       const before = yield* scrape
-      assert.strictEqual(before.get('inspo_weight{instruction="i1"}'), 0.25)
+      assert.strictEqual(before.get('inspo_value{instruction="i1"}'), 0.25)
       assert.strictEqual(before.get("inspo_step"), 1)
-      yield* tracker.log(weights(2, "i0", "i2"))
+      yield* tracker.log(values(2, "i0", "i2"))
       yield* tracker.log({ step: 2, samples: [{ name: "val/reward", label: 'a"b\\c', value: 1 }] })
       assert.deepStrictEqual(
         [...(yield* scrape)].toSorted(([a], [b]) => (a < b ? -1 : 1)),
@@ -59,8 +59,8 @@ describe("Prometheus", () => {
           ["inspo_loss", 0.25],
           ["inspo_step", 2],
           ['inspo_val_reward{source="a\\"b\\\\c"}', 1],
-          ['inspo_weight{instruction="i0"}', 0],
-          ['inspo_weight{instruction="i2"}', 0.25]
+          ['inspo_value{instruction="i0"}', 0],
+          ['inspo_value{instruction="i2"}', 0.25]
         ]
       )
     }).pipe(Effect.provide(server), Effect.provideService(Metric.MetricRegistry, new Map()))

@@ -10,7 +10,7 @@ describe("assignment", () => {
     it(`row 7: a newcomer gets a group by chance, or for sure (${reading})`, () => {
       // Its probability is e^-20 a question.
       const assignment = assign(preset, {
-        weights: [1, 0],
+        values: [1, 0],
         temperature: 0.05,
         sources: ["nq", "nq", "nq"],
         newcomers: [1]
@@ -22,7 +22,7 @@ describe("assignment", () => {
     it(`row 18: sources get their instructions by chance, or in equal shares (${reading})`, () => {
       const sources = ["nq", "nq", "nq", "nq", "musique", "musique", "musique", "musique"]
       const shares = Array.from({ length: 50 }, (_, step) => {
-        const assignment = assign(preset, { weights: [0, 0], temperature: 0.2, sources, step })
+        const assignment = assign(preset, { values: [0, 0], temperature: 0.2, sources, step })
         return [count(assignment.slice(0, 4)).i0 ?? 0, count(assignment.slice(4)).i0 ?? 0]
       })
       // Half of 4 each.
@@ -32,7 +32,7 @@ describe("assignment", () => {
       )
     })
 
-  it("row 20: p is softmax(w / τ_s), however large the weights (paper, robust)", () => {
+  it("row 20: p is softmax(w / τ_s), however large the values (paper, robust)", () => {
     // 1 : e^(0.4 / 0.2).
     const [low, high] = Sampler.probabilities([0, 0.4], 0.2)
     assert.approximately(low ?? NaN, 1 / (1 + Math.E ** 2), 1e-12)
@@ -49,7 +49,7 @@ describe("assignment", () => {
 const assign = (
   preset: Algorithm,
   request: {
-    readonly weights: ReadonlyArray<number>
+    readonly values: ReadonlyArray<number>
     readonly temperature: number
     readonly sources: ReadonlyArray<string>
     readonly newcomers?: ReadonlyArray<number>
@@ -59,7 +59,7 @@ const assign = (
   Sampler.make({ ...preset.sampler, temperature: request.temperature }).assign({
     seed: 1,
     step: request.step ?? 1,
-    weights: request.weights.map((weight, index) => ({ id: RunState.instructionId(index), weight })),
+    values: request.values.map((value, index) => ({ id: RunState.instructionId(index), value })),
     questions: request.sources.map((dataSource, index) => ({ id: Question.QuestionId.make(`q${index}`), dataSource })),
     newcomers: (request.newcomers ?? []).map(RunState.instructionId)
   })

@@ -15,7 +15,7 @@ import {
   ranking,
   type Remembered,
   returned,
-  weighed,
+  valued,
   total
 } from "./History.ts"
 
@@ -47,10 +47,10 @@ export function* run(
     const t = history.step
 
     // By the letter parents come from the population as it was before pruning.
-    const before = ranking(algorithm, history, weighed(algorithm, history))
+    const before = ranking(algorithm, history, valued(algorithm, history))
     if (schedule.pruneEvery > 0 && t % schedule.pruneEvery === 0 && history.alive.length > population.parents)
       yield* prune(algorithm, history)
-    const after = ranking(algorithm, history, weighed(algorithm, history))
+    const after = ranking(algorithm, history, valued(algorithm, history))
     if (evolvesAt(algorithm, t))
       yield* evolve(
         algorithm,
@@ -276,7 +276,7 @@ const assertPlan = (
  */
 function* prune(algorithm: Algorithm, history: History): Following {
   const { rule } = algorithm.halving
-  const by = weighed(algorithm, history)
+  const by = valued(algorithm, history)
   const order = ranking(algorithm, history, by)
   const { event } = yield* receive("Pruned")
   const sure = new Set<string>(event.pruned.filter(({ certainty = 0 }) => certainty >= 0.95).map(({ id }) => id))
@@ -295,7 +295,7 @@ function* prune(algorithm: Algorithm, history: History): Following {
     leaving
   )
   same(event.kept.toSorted(), order.filter((id) => !leaving.includes(id)).toSorted())
-  for (const { id, weight } of event.pruned) near(weight, by.get(id))
+  for (const { id, value } of event.pruned) near(value, by.get(id))
   history.left = [...history.left, ...event.pruned]
   history.alive = history.alive.filter((id) => !leaving.includes(id))
 }
@@ -381,7 +381,7 @@ function* evolve(
   same(event.shortfall, places - entitled.length)
   same(
     event.replaced.map(({ id }) => id),
-    ranking(algorithm, history, weighed(algorithm, history))
+    ranking(algorithm, history, valued(algorithm, history))
       .filter((id) => !parents.includes(id))
       .toReversed()
   )

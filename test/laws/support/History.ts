@@ -38,8 +38,8 @@ export interface History {
   newcomers: ReadonlyArray<string>
   /** The step after which an instruction entered, of those that did not begin the run. */
   readonly entered: Map<string, number>
-  /** Who left, with which weight, in order of leaving. */
-  left: ReadonlyArray<{ readonly id: string; readonly weight: number }>
+  /** Who left, with which value, in order of leaving. */
+  left: ReadonlyArray<{ readonly id: string; readonly value: number }>
   /** Who was alive when the latest step was rolled out. */
   present: ReadonlyArray<string>
   remembered: ReadonlyArray<Remembered>
@@ -65,18 +65,18 @@ export const nothing = (): History => ({
 })
 
 /** Eq. 6 for one instruction with what was observed until `step`; null when it was never sampled since the reset. */
-export const weight = (algorithm: Algorithm, history: History, id: string, step: number): number | null => {
+export const value = (algorithm: Algorithm, history: History, id: string, step: number): number | null => {
   const { average, window } = algorithm.population
   const own = since(history, id, step)
   if (own.length === 0) return null
   const counted = average === "draws" ? own.slice(-window) : own.filter((one) => one.step > step - window)
   // The window ran empty: what it held a step ago still counts.
-  if (counted.length === 0) return weight(algorithm, history, id, step - 1)
+  if (counted.length === 0) return value(algorithm, history, id, step - 1)
   const divisor = average === "draws" ? window : counted.length
   return total(counted.map(({ rewards }) => mean(rewards))) / divisor
 }
 
-/** Whether the weight outlived its window. */
+/** Whether the value outlived its window. */
 export const isStale = (algorithm: Algorithm, history: History, id: string): boolean => {
   const own = since(history, id, history.observed)
   return (
@@ -87,22 +87,22 @@ export const isStale = (algorithm: Algorithm, history: History, id: string): boo
 }
 
 /** W_t. */
-export const weights = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
-  weightsOf(algorithm, history, history.alive, history.observed)
+export const values = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
+  valuesOf(algorithm, history, history.alive, history.observed)
 
 /** W_{t-1} or W_t, by which the present step prunes and chooses parents (rows 3 and 28). */
-export const weighed = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
+export const valued = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> =>
   algorithm.halving.ranking === "before"
-    ? weightsOf(algorithm, history, history.present, history.step - 1)
-    : weights(algorithm, history)
+    ? valuesOf(algorithm, history, history.present, history.step - 1)
+    : values(algorithm, history)
 
-const weightsOf = (
+const valuesOf = (
   algorithm: Algorithm,
   history: History,
   ids: ReadonlyArray<string>,
   step: number
 ): ReadonlyMap<string, number> => {
-  const known = ids.map((id) => weight(algorithm, history, id, step))
+  const known = ids.map((id) => value(algorithm, history, id, step))
   const others = known.filter((own) => own !== null)
   const unseen = algorithm.population.average === "draws" || others.length === 0 ? 0 : mean(others)
   return new Map(ids.map((id, index) => [id, known[index] ?? unseen]))
@@ -110,7 +110,7 @@ const weightsOf = (
 
 /** Eq. 4 as 1 / Σ_k exp((w_k - w_j) / τ). */
 export const probabilities = (algorithm: Algorithm, history: History): ReadonlyMap<string, number> => {
-  const all = weights(algorithm, history)
+  const all = values(algorithm, history)
   return new Map(
     [...all].map(([id, own]) => [
       id,
@@ -131,9 +131,9 @@ export const buffer = ({ buffer }: Algorithm, history: History): ReadonlyArray<R
 
 /** I*. */
 export const bestOf = (algorithm: Algorithm, history: History): string => {
-  const blind = history.alive.every((id) => weight(algorithm, history, id, history.observed) === null)
+  const blind = history.alive.every((id) => value(algorithm, history, id, history.observed) === null)
   if (algorithm.population.ties === "order" || !blind)
-    return ranking(algorithm, history, weights(algorithm, history))[0] ?? ""
+    return ranking(algorithm, history, values(algorithm, history))[0] ?? ""
   const known = new Map(
     history.alive.map((id) => {
       const rewards = history.observations.filter((one) => one.id === id).flatMap(({ rewards }) => rewards)

@@ -31,7 +31,7 @@ export interface Script {
 export interface Step {
   /** Probabilities (Eq. 4) that the step was planned with. */
   readonly p: Readonly<Record<string, number>>
-  /** Weights (Eq. 6) after its rewards. */
+  /** Values (Eq. 6) after its rewards. */
   readonly w: Readonly<Record<string, number>>
   /**
    * What was decided after them: `prune i2 i1` (worst first), `propose for i0`, `verify 2 on 4` (candidates, questions),
@@ -94,7 +94,7 @@ export const play = (algorithm: Algorithm, script: Script): Trace => {
       w:
         event._tag === "RolloutsCollected"
           ? Object.fromEntries(
-              setting.strategies.weighting.weights(state.population).map(({ id, weight }) => [id, weight])
+              setting.strategies.valuation.values(state.population).map(({ id, value }) => [id, value])
             )
           : step.w,
       did: [...step.did, ...decisions(event)],

@@ -8,10 +8,10 @@ import {
   RunState,
   type Setting,
   Strategies,
-  Weighing
+  ValueChoices
 } from "@inspo/coevolution"
 import { Question } from "@inspo/domain"
-import { InstructionWeight } from "@inspo/population"
+import { InstructionValue } from "@inspo/population"
 import { Array as Arr } from "effect"
 import * as Environment from "../../../test/laws/support/Environment.ts"
 
@@ -68,16 +68,16 @@ export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number)
     train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
   }
   const setting = settingOf(algorithm)
-  const { halving, weighting } = setting.strategies
+  const { halving, valuation } = setting.strategies
   const planning = play(setting, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
   const { events, state } = play(setting, ({ phase }) => phase._tag === "Evaluate")
   const groups = events.flatMap((event) =>
     event._tag === "RolloutsCollected" && event.step === 15 ? event.groups : []
   )
-  const weights = weighting.weights(state.population)
+  const values = valuation.values(state.population)
   return {
     selection: () => (RunState.isRunning(planning) ? next(setting, planning) : null),
-    attribution: () => InstructionWeight.observe(Weighing.choices(algorithm), planning.population, 15, groups),
-    pruning: () => halving.prune(state.population, weights)
+    attribution: () => InstructionValue.observe(ValueChoices.choices(algorithm), planning.population, 15, groups),
+    pruning: () => halving.prune(state.population, values)
   }
 }

@@ -4,19 +4,19 @@
  */
 import { Array as Arr, Option } from "effect"
 import { QuestionId } from "@inspo/domain/Question"
-import { InstructionWeight, Population } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import type { Sampler } from "@inspo/sampler"
 import type { SuccessiveHalving } from "@inspo/successive-halving"
 import * as World from "./World.ts"
 
 /** How the loop treats its population, and for how long. */
 export interface Loop {
-  readonly weighting: InstructionWeight.Strategy
-  /** What the weights rest on. */
-  readonly averaging: InstructionWeight.Averaging
+  readonly valuation: InstructionValue.Strategy
+  /** What the values rest on. */
+  readonly averaging: InstructionValue.Averaging
   readonly sampler: Sampler.Strategy
   readonly halving: SuccessiveHalving.Strategy
-  /** Prune by the weights before the step's rewards, or after them. */
+  /** Prune by the values before the step's rewards, or after them. */
   readonly ranking: "before" | "after"
   /** Questions per step, each rolled out under one instruction. */
   readonly batchSize: number
@@ -46,23 +46,23 @@ export const simulate = (world: World.World, loop: Loop, seed: number): Outcome 
   let lostAt: number | null = null
   let decidedAt: number | null = null
   for (let step = 1; step <= loop.steps && decidedAt === null; step++) {
-    const before = loop.weighting.weights(population)
+    const before = loop.valuation.values(population)
     const assignment = loop.sampler.assign({
       seed,
       step,
-      weights: before,
+      values: before,
       questions,
       newcomers: step === 1 ? Population.ids(population) : []
     })
-    population = InstructionWeight.observe(
+    population = InstructionValue.observe(
       loop.averaging,
       population,
       step,
       World.rollOut(world, assignment, { seed, step })
     )
     if (step % loop.pruneEvery !== 0) continue
-    const weights = loop.ranking === "before" ? before : loop.weighting.weights(population)
-    const pruned = loop.halving.prune(population, weights).pruned.map(({ id }) => id)
+    const values = loop.ranking === "before" ? before : loop.valuation.values(population)
+    const pruned = loop.halving.prune(population, values).pruned.map(({ id }) => id)
     population = Population.remove(population, pruned)
     if (pruned.includes(best)) lostAt = step
     if (population.members.length === 1) decidedAt = step
@@ -71,6 +71,6 @@ export const simulate = (world: World.World, loop: Loop, seed: number): Outcome 
     lostAt,
     decidedAt,
     left: population.members.length,
-    found: Option.exists(loop.weighting.best(population), ({ instruction }) => instruction.id === best)
+    found: Option.exists(loop.valuation.best(population), ({ instruction }) => instruction.id === best)
   }
 }

@@ -4,7 +4,7 @@ import type { Instruction } from "@inspo/domain/Instruction"
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import * as RandomStream from "@inspo/domain/RandomStream"
-import type { Observed } from "@inspo/population/InstructionWeight"
+import type { Observed } from "@inspo/population/InstructionValue"
 
 /** What the instructions are worth, and how much of it a group shows. */
 export interface World {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
-import { InstructionWeight } from "@inspo/population"
+import { InstructionValue } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import * as Pruning from "../../src/simulation/Pruning.ts"
@@ -10,7 +10,7 @@ const common = { batchSize: 16, pruneEvery: 2, steps: 8 }
 
 const paper: Pruning.Loop = {
   ...common,
-  weighting: InstructionWeight.lastDraws({ window: 5 }),
+  valuation: InstructionValue.lastDraws({ window: 5 }),
   averaging: { window: 5, average: "window", span: "draws" },
   sampler: Sampler.independent({ temperature: 0.2 }),
   halving: SuccessiveHalving.bottomHalf({ parents: 1 }),
@@ -19,7 +19,7 @@ const paper: Pruning.Loop = {
 
 const confident = (delta: number, comparisons: number): Pruning.Loop => ({
   ...common,
-  weighting: InstructionWeight.recentSteps({ window: 5 }),
+  valuation: InstructionValue.recentSteps({ window: 5 }),
   averaging: { window: 5, average: "observed", span: "steps" },
   sampler: Sampler.make({ temperature: 0.2, assignment: "stratified", newcomers: "everyone" }),
   halving: SuccessiveHalving.confident({ parents: 1, delta, comparisons }),

@@ -117,12 +117,12 @@ const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy
     phase._tag === "Finished"
       ? Arr.findFirst(state.instructions, ({ id }) => id === phase.best)
       : Conclusion.leader(stored.config, state)
-  const weighting = Strategies.foreign(stored.config, state.strategies).find(({ part }) => part === "weighting")
-  if (Option.isNone(best) && Option.isNone(instruction) && weighting !== undefined)
+  const valuation = Strategies.foreign(stored.config, state.strategies).find(({ part }) => part === "valuation")
+  if (Option.isNone(best) && Option.isNone(instruction) && valuation !== undefined)
     return yield* new CommandFailure({
       problem:
-        `The run in ${runDir} is not finished, and no setting names ${Strategy.describe(weighting.identity)}, by which it ` +
-        "weighs its instructions. Give an instruction with --instruction."
+        `The run in ${runDir} is not finished, and no setting names ${Strategy.describe(valuation.identity)}, by which it ` +
+        "ranks its instructions. Give an instruction with --instruction."
     })
   const sets = yield* orUsage(Result.all(set.map(parseSet)))
   const config = yield* orUsage(resolve(stored.config, sets))

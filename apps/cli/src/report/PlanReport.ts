@@ -49,7 +49,7 @@ export const planLines = (
     ),
     "",
     ...paragraph(
-      `Weights are known to ± ${forecast.weightHalfWidth.toFixed(3)} (95 %) after ${config.population.window} steps of ` +
+      `Values are known to ± ${forecast.valueHalfWidth.toFixed(3)} (95 %) after ${config.population.window} steps of ` +
         `${config.population.size} instructions that share the batch, if a group's mean varies as much as it can (1/4).`,
       "",
       columns

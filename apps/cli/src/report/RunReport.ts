@@ -137,7 +137,7 @@ export const files: ReadonlyArray<readonly [name: string, content: string]> = [
   ["report.md", "this report with all settings"],
   ["best_instruction.txt", "the instruction to use from now on"],
   ["candidates.json", "every instruction that was proposed, and its fate"],
-  ["metrics.jsonl", "rewards, weights and losses by step"],
+  ["metrics.jsonl", "rewards, values and losses by step"],
   ["traces.jsonl", "what the policy wrote, by trajectory"],
   ["checkpoints/", "the policy before and after training"],
   ["journal.sqlite", "every event; the other files are drawn from it"]
@@ -159,13 +159,13 @@ const changes = (report: RunReport, shown: (text: string) => string): ReadonlyAr
 const nothingLearned = ({ unproven }: Pick<Summary, "unproven">): string =>
   unproven === null
     ? "Nothing was learned: the seed instruction stayed the best one."
-    : `Nothing was learned: ${unproven} ended with the highest weight, but it has no verification or lifetime mean above ` +
+    : `Nothing was learned: ${unproven} ended with the highest value, but it has no verification or lifetime mean above ` +
       "the seed's. The seed instruction stays the one to use."
 
 const evidence = ({ evidence, unproven }: Pick<Summary, "evidence" | "unproven">): ReadonlyArray<string> => {
   if (unproven !== null)
     return [
-      `Warning: nothing was learned that could be shown. ${unproven} has the highest weight, but no verification or ` +
+      `Warning: nothing was learned that could be shown. ${unproven} has the highest value, but no verification or ` +
         "lifetime mean above the seed's; evaluation.instruction: proven keeps the seed in such a case."
     ]
   if (evidence === null) return []

@@ -56,7 +56,7 @@ export const Summary = Schema.Struct({
   learned: Schema.Boolean,
   /** What shows that the best instruction is better than the seed; null where nothing does. */
   evidence: Schema.NullOr(Conclusion.Evidence),
-  /** The instruction of highest weight, where nothing shows that it is better than the seed; else null. */
+  /** The instruction of highest value, where nothing shows that it is better than the seed; else null. */
   unproven: Schema.NullOr(Instruction.InstructionId),
   /** The reward that `em` is the mean of: exact match (`em`) unless `reward.kind` names another. */
   measure: Schema.String,

@@ -19,7 +19,7 @@ export const watch = Effect.fnUntraced(function* (
   past: ReadonlyArray<RunEvent>
 ): Effect.fn.Return<OnEvent, never, Scope.Scope | Strategies.Services> {
   const { columns } = reporter
-  const { weighting } = yield* Strategies.fromContext
+  const { valuation } = yield* Strategies.fromContext
   const progress = yield* Ref.make(Progress.start(config, rolloutsIn(past), yield* Clock.currentTimeMillis))
   const parts = yield* Ref.make<ReadonlySet<string>>(new Set())
   const candidates = yield* Ref.make(past.reduce(Projection.tried, 0))
@@ -32,7 +32,7 @@ export const watch = Effect.fnUntraced(function* (
   }
 
   return Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
-    const leader = leaderOf(weighting, state)
+    const leader = leaderOf(valuation, state)
     const before = yield* Ref.getAndSet(parts, new Set(state.degraded.map(({ part }) => part)))
     const tried = yield* Ref.getAndUpdate(candidates, (before) => Projection.tried(before, event))
     const { evaluation, train, verification } = state.spent.rollouts
@@ -58,17 +58,17 @@ export const watch = Effect.fnUntraced(function* (
   })
 })
 
-const leaderOf = (weighting: Strategies.Strategies["weighting"], { population }: RunState): Progress.Leader | null =>
-  Option.match(weighting.best(population), {
+const leaderOf = (valuation: Strategies.Strategies["valuation"], { population }: RunState): Progress.Leader | null =>
+  Option.match(valuation.best(population), {
     onNone: () => null,
     onSome: ({ instruction, window }) => ({
       population: population.members.length,
       best: instruction,
-      // Without a reward the weight says how often it is drawn, not how good it is.
-      weight:
+      // Without a reward the value says how often it is drawn, not how good it is.
+      value:
         window.length === 0
           ? null
-          : (weighting.weights(population).find(({ id }) => id === instruction.id)?.weight ?? null)
+          : (valuation.values(population).find(({ id }) => id === instruction.id)?.value ?? null)
     })
   })
 

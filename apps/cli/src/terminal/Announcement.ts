@@ -28,7 +28,7 @@ export const announce = (
         ? []
         : [
             ...paragraph(
-              `step ${event.step}: pruned ${event.pruned.map(({ id, weight }) => `${id} (${share(weight)})`).join(", ")}; ` +
+              `step ${event.step}: pruned ${event.pruned.map(({ id, value }) => `${id} (${share(value)})`).join(", ")}; ` +
                 `${event.kept.length} left`,
               "",
               columns
@@ -37,7 +37,7 @@ export const announce = (
               ? []
               : textOf(
                   leader.best,
-                  leader.weight === null ? "leads, not drawn lately" : `leads with weight ${share(leader.weight)}`,
+                  leader.value === null ? "leads, not drawn lately" : `leads with value ${share(leader.value)}`,
                   columns
                 ))
           ]

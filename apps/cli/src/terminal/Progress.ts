@@ -5,7 +5,7 @@ import type { RunConfig } from "@inspo/config"
 import type { Instruction } from "@inspo/domain"
 import { measure } from "@inspo/reward/RewardConfig"
 
-/** What a person follows while a run goes on. Rewards, weights and shares are in [0, 1]; times are in milliseconds. */
+/** What a person follows while a run goes on. Rewards, values and shares are in [0, 1]; times are in milliseconds. */
 export interface Progress {
   readonly step: number
   readonly steps: number
@@ -31,7 +31,7 @@ export interface Progress {
 export interface Leader {
   readonly population: number
   readonly best: Instruction.Instruction
-  readonly weight: number | null
+  readonly value: number | null
 }
 
 /** A run at rest; `done` rollouts were made by earlier sessions. */

@@ -15,7 +15,7 @@ export const view = (progress: Progress, columns: number): ReadonlyArray<string>
     ...(leader === null
       ? []
       : [
-          `best ${leader.best.id}, ${weight(leader)}, generation ${leader.best.generation}`,
+          `best ${leader.best.id}, ${value(leader)}, generation ${leader.best.generation}`,
           ...paragraph(leader.best.text, "  ", columns).slice(0, 4)
         ]),
     ...(progress.degraded.length === 0 ? [] : [degraded(progress)]),
@@ -30,14 +30,14 @@ export const plain = (progress: Progress): string => {
   return [
     `step ${progress.step}/${progress.steps}`,
     training(progress),
-    ...(leader === null ? [] : [`best ${leader.best.id} ${share(leader.weight)}`, `population ${leader.population}`]),
+    ...(leader === null ? [] : [`best ${leader.best.id} ${share(leader.value)}`, `population ${leader.population}`]),
     `tool calls ${decimal(progress.toolCalls)}`,
     ...(progress.degraded.length === 0 ? [] : [degraded(progress)]),
     ...(left === null ? [] : [`left ${duration(left / 1000)}`])
   ].join("  ")
 }
 
-const weight = ({ weight }: Leader): string => (weight === null ? "not drawn lately" : `weight ${share(weight)}`)
+const value = ({ value }: Leader): string => (value === null ? "not drawn lately" : `value ${share(value)}`)
 
 const degraded = (progress: Progress): string =>
   `degraded: ${progress.degraded.map(({ count, part }) => `${part} ${count}`).join(", ")}`

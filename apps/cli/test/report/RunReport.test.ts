@@ -85,7 +85,7 @@ describe("text", () => {
     assert.include(told({ ...none, bestInstruction: seed }), `${nothing}the seed instruction stayed the best one.`)
     assert.include(
       told({ ...none, bestInstruction: seed, unproven: instruction(7).id }),
-      `${nothing}i7 ended with the highest weight, but it has no verification or lifetime mean above the seed's.`
+      `${nothing}i7 ended with the highest value, but it has no verification or lifetime mean above the seed's.`
     )
     assert.include(told({ ...none, unproven: instruction(7).id }), "Warning: nothing was learned that could be shown.")
     assert.notInclude(told({}), nothing)

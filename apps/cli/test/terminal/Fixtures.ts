@@ -29,7 +29,7 @@ export const group = (reward: number, toolCalls: number, index = 0) => ({
 export const pruned: RunEvent = {
   _tag: "Pruned",
   step: 15,
-  pruned: [2, 3, 4].map((index) => ({ id: instruction(index).id, weight: index / 10, reason: "bottom-half" })),
+  pruned: [2, 3, 4].map((index) => ({ id: instruction(index).id, value: index / 10, reason: "bottom-half" })),
   kept: [instruction(0).id, instruction(1).id]
 }
 

@@ -7,7 +7,7 @@ import * as Progress from "../../src/terminal/Progress.ts"
 import { plain, view } from "../../src/terminal/View.ts"
 import { group, instruction, pruned, refilled, skipped } from "./Fixtures.ts"
 
-const leader = { population: 4, best: instruction(1), weight: 0.456 }
+const leader = { population: 4, best: instruction(1), value: 0.456 }
 
 const after = (event: RunEvent, rollouts: number, now: number): Progress.Progress =>
   Progress.observe(Progress.start(Presets.quick, 0, 0), event, { leader, degraded: [], rollouts, now })
@@ -31,8 +31,8 @@ describe("view", () => {
       assert.include(screen, part)
   })
 
-  it("shows no weight of an instruction that was not drawn lately", () => {
-    const unseen = { ...after(collected, 200, 10_000), leader: { ...leader, weight: null } }
+  it("shows no value of an instruction that was not drawn lately", () => {
+    const unseen = { ...after(collected, 200, 10_000), leader: { ...leader, value: null } }
     assert.include(view(unseen, 80).join("\n"), "best i1, not drawn lately")
     assert.include(plain(unseen), "best i1 -")
   })

@@ -221,7 +221,7 @@ const Facts = ({
           {percent(node.mean)} <span className="muted">over {node.groups} groups</span>
         </Fact>
       )}
-      {node.weight !== null && <Fact name="Last weight">{percent(node.weight)}</Fact>}
+      {node.value !== null && <Fact name="Last value">{percent(node.value)}</Fact>}
       {node.leftAt !== null && <Fact name="Left">after step {node.leftAt}</Fact>}
       {node.reason !== null && <Fact name="Why">{node.reason}</Fact>}
     </dl>

@@ -395,9 +395,7 @@ const BestInstruction = ({ overview, run }: { readonly overview: OverviewView; r
     >
       <p className="muted small">
         generation {best.generation}
-        {best.weight === null
-          ? " · no reward in recent steps"
-          : ` · mean reward in recent steps ${percent(best.weight)}`}
+        {best.value === null ? " · no reward in recent steps" : ` · mean reward in recent steps ${percent(best.value)}`}
         {best.id === seed.id ? " · the seed itself" : " · marked where it differs from the seed"}
       </p>
       <Diff from={seed.text} to={best.text} />

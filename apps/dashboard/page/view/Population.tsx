@@ -2,7 +2,7 @@ import { useState } from "react"
 import type { LifeView, PopulationView } from "../../src/view/PopulationView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { Ribbons } from "../chart/Ribbons.tsx"
-import { WeightLines } from "../chart/WeightLines.tsx"
+import { ValueLines } from "../chart/ValueLines.tsx"
 import { instructionStyle } from "../Colour.ts"
 import { count, percent } from "../../src/Format.ts"
 import { versionOf } from "../Live.ts"
@@ -23,7 +23,7 @@ export const Population = ({ run }: { readonly run: RunView; readonly route: Rou
     <>
       <h1 className="hidden">Population of {run.name}</h1>
       {data.steps.length === 0 ? (
-        <Empty title="No step yet">Probabilities and weights appear with the first policy update.</Empty>
+        <Empty title="No step yet">Probabilities and values appear with the first policy update.</Empty>
       ) : (
         <div className="columns wide-left">
           <Card>
@@ -38,7 +38,7 @@ export const Population = ({ run }: { readonly run: RunView; readonly route: Rou
             </p>
           </Card>
           <Card>
-            <WeightLines population={data} picked={picked} onPick={setPicked} />
+            <ValueLines population={data} picked={picked} onPick={setPicked} />
           </Card>
         </div>
       )}
@@ -61,7 +61,7 @@ export const Population = ({ run }: { readonly run: RunView; readonly route: Rou
                   Mean reward
                 </th>
                 <th scope="col" className="num wide-only">
-                  Last weight
+                  Last value
                 </th>
                 <th scope="col">Fate</th>
               </tr>
@@ -100,7 +100,7 @@ const Life = ({
 }) => {
   const end = Math.max(1, run.steps ?? run.step)
   const until = life.leftAt ?? run.step
-  const weight = life.weights.findLast((value) => value !== null) ?? null
+  const value = life.values.findLast((one) => one !== null) ?? null
   return (
     <tr className={picked ? "picked" : ""} onPointerEnter={() => onPick(life.id)} onPointerLeave={() => onPick(null)}>
       <th scope="row">
@@ -129,7 +129,7 @@ const Life = ({
       </td>
       <td className="num wide-only">{count(life.groups)}</td>
       <td className="num">{percent(life.mean)}</td>
-      <td className="num wide-only">{percent(weight)}</td>
+      <td className="num wide-only">{percent(value)}</td>
       <td>
         <FateBadge fate={life.fate} />
         {life.reason !== null && life.fate !== "alive" && <span className="muted small wide-only"> {life.reason}</span>}

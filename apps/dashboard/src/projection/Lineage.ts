@@ -52,10 +52,10 @@ export const lineage = (record: RunRecord): LineageView => {
         rationale: shown(rationales.get(`${step} ${text}`)),
         verification,
         trial: round === undefined || verification === null ? null : RunState.candidateId(round, place),
-        weight:
+        value:
           id === null
             ? null
-            : (rows.findLast((row) => row[`inspo/weight/${id}`] !== undefined)?.[`inspo/weight/${id}`] ?? null),
+            : (rows.findLast((row) => row[`inspo/value/${id}`] !== undefined)?.[`inspo/value/${id}`] ?? null),
         groups: seen?.groups ?? 0,
         mean: seen?.mean ?? null,
         evolution: evolution < 0 ? null : evolution

@@ -55,7 +55,7 @@ export const series = (rows: ReadonlyArray<MetricsRow>): OverviewView["series"] 
   names.delete("step")
   return Object.fromEntries(
     [...names]
-      .filter((name) => !/^inspo\/(?:weight|prob)\//u.test(name))
+      .filter((name) => !/^inspo\/(?:value|prob)\//u.test(name))
       .map((name) => [name, rows.map((row) => row[name] ?? null)])
   )
 }
@@ -93,7 +93,7 @@ const instructionView = (
   if (instruction === undefined) return null
   const { generation, id } = instruction
   const member = state.population.members.find((one) => one.instruction.id === id)
-  // Without a reward the weight says how often it is drawn, not how good it is.
-  const weight = member === undefined || member.window.length === 0 ? null : member.weight
-  return { id, text: PlainText.escape(instruction.text), generation, weight }
+  // Without a reward the value says how often it is drawn, not how good it is.
+  const value = member === undefined || member.window.length === 0 ? null : member.value
+  return { id, text: PlainText.escape(instruction.text), generation, value }
 }

@@ -32,7 +32,7 @@ export const population = (record: RunRecord): PopulationView => {
         fate: candidate?.fate ?? "alive",
         reason: candidate === undefined || candidate.reason === null ? null : inWords(candidate.reason),
         from: Math.max(0, from),
-        weights: own.map((row) => row[`inspo/weight/${id}`] ?? null),
+        values: own.map((row) => row[`inspo/value/${id}`] ?? null),
         probabilities: own.map((row) => row[`inspo/prob/${id}`] ?? null),
         groups,
         mean

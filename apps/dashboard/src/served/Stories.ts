@@ -60,12 +60,12 @@ const whyOf = (left: History.Departure): string => {
  * Why one left, with the figures that were there: how certain it was, no more than it was, and its value beside that of the
  * best who stayed.
  */
-const inFigures = ({ best, leaving: { certainty, reason, weight } }: History.Evidence): string =>
+const inFigures = ({ best, leaving: { certainty, reason, value } }: History.Evidence): string =>
   [
     certainty === undefined
       ? inWords(reason)
       : `${inWords(reason)}, with certainty ${percent(Math.floor(1000 * certainty) / 1000)}`,
-    `value ${quantity(weight)}${best === null ? "" : `, against ${quantity(best.weight)} of ${best.id}`}`
+    `value ${quantity(value)}${best === null ? "" : `, against ${quantity(best.value)} of ${best.id}`}`
   ].join("; ")
 
 const toneOf = ({ _tag }: PopulationEvent): Line["tone"] =>

@@ -27,7 +27,7 @@ export const NodeView = Schema.Struct({
   rationale: Schema.NullOr(Schema.String),
   verification: Schema.NullOr(VerificationView),
   trial: Schema.NullOr(Instruction.InstructionId),
-  weight: Schema.NullOr(Schema.Finite),
+  value: Schema.NullOr(Schema.Finite),
   groups: Schema.Int,
   mean: Schema.NullOr(Schema.Finite),
   evolution: Schema.NullOr(Schema.Int)

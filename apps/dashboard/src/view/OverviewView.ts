@@ -44,7 +44,7 @@ export const InstructionView = Schema.Struct({
   id: Instruction.InstructionId,
   text: Schema.String,
   generation: Schema.Int,
-  weight: Schema.NullOr(Schema.Finite)
+  value: Schema.NullOr(Schema.Finite)
 })
 export interface InstructionView extends Schema.Schema.Type<typeof InstructionView> {}
 

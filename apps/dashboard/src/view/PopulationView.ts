@@ -1,4 +1,4 @@
-/** Who lived when, with which weight and which probability of being drawn. */
+/** Who lived when, with which value and which probability of being drawn. */
 import { Instruction } from "@inspo/domain"
 import { Schema } from "effect"
 import { Mark } from "./OverviewView.ts"
@@ -6,7 +6,7 @@ import { Mark } from "./OverviewView.ts"
 export const Fate = Schema.Literals(["alive", "pruned", "replaced", "rejected", "malformed"])
 export type Fate = typeof Fate.Type
 
-/** `weights[k]` and `probabilities[k]` belong to the step at position `from + k`. */
+/** `values[k]` and `probabilities[k]` belong to the step at position `from + k`. */
 export const LifeView = Schema.Struct({
   id: Instruction.InstructionId,
   text: Schema.String,
@@ -16,7 +16,7 @@ export const LifeView = Schema.Struct({
   fate: Fate,
   reason: Schema.NullOr(Schema.String),
   from: Schema.Int,
-  weights: Schema.Array(Schema.NullOr(Schema.Finite)),
+  values: Schema.Array(Schema.NullOr(Schema.Finite)),
   probabilities: Schema.Array(Schema.NullOr(Schema.Finite)),
   /** Groups it was seen in, over its whole life. */
   groups: Schema.Int,

@@ -20,7 +20,7 @@ export const kish = (weights: ReadonlyArray<Weighted>): number => {
 }
 
 /**
- * The effective number of groups behind the weight of an instruction, when it is drawn with `ratio(step)` times the
+ * The effective number of groups behind the value of an instruction, when it is drawn with `ratio(step)` times the
  * probability it had where the groups were collected.
  *
  * All groups of an instruction in a step share that ratio, so it cancels from the step's mean. It counts where fewer

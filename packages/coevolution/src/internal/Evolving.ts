@@ -20,7 +20,7 @@ export const next = (setting: Setting, state: RunState.RunState): Command => {
 /** What evolution needs to know of a run to decide. */
 const context = (setting: Setting, state: RunState.RunState): Evolution.DecisionContext => ({
   strategies: setting.strategies,
-  weights: rankingWeights(setting, state),
+  values: rankingValues(setting, state),
   size: setting.algorithm.population.size,
   protectedIds: new Set(),
   generationOf: (id) => RunState.instruction(state, id).generation,
@@ -63,9 +63,9 @@ const propose = (setting: Setting, state: RunState.RunState, evolution: Evolutio
       event: evolution.round === 1 ? skipped(setting, evolution) : Evolution.refill(context(setting, state), state)
     }
   const parent = RunState.instruction(state, reflection.parent)
-  const history = [...state.departed, ...strategies.weighting.weights(state.population)].map(({ id, weight }) => ({
+  const history = [...state.departed, ...strategies.valuation.values(state.population)].map(({ id, value }) => ({
     instruction: RunState.instruction(state, id),
-    score: weight
+    score: value
   }))
   return {
     _tag: "Propose",
@@ -106,9 +106,6 @@ const failuresShown = 4
 /** A trajectory below half of the full reward is a failure. */
 const failureThreshold = 0.5
 
-/** Row 3: the paper ranks by the weights before this step's rewards, we by the present ones. */
-const rankingWeights = (
-  { algorithm, strategies }: Setting,
-  state: RunState.RunState
-): ReadonlyArray<Population.Weight> =>
-  algorithm.halving.ranking === "before" ? state.previousWeights : strategies.weighting.weights(state.population)
+/** Row 3: the paper ranks by the values before this step's rewards, we by the present ones. */
+const rankingValues = ({ algorithm, strategies }: Setting, state: RunState.RunState): ReadonlyArray<Population.Value> =>
+  algorithm.halving.ranking === "before" ? state.previousValues : strategies.valuation.values(state.population)

@@ -192,7 +192,7 @@ const decided = (
 }
 
 /**
- * The observations behind a weight. Those of an instruction that the log no longer draws grow old without being replaced
+ * The observations behind a value. Those of an instruction that the log no longer draws grow old without being replaced
  * and count for as long as a window lasts.
  */
 const observed = (

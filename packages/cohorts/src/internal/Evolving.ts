@@ -24,7 +24,7 @@ export const context = (strategies: Strategies, state: State): Evolution.Decisio
   const { learning, settings } = state
   return {
     strategies,
-    weights: strategies.weighting.weights(learning.population),
+    values: strategies.valuation.values(learning.population),
     size: settings.size,
     protectedIds: protectedIds(state),
     generationOf: (id) => instructionOf(learning, id).generation,
@@ -101,7 +101,7 @@ const incumbentOf = (strategies: Strategies, { learning, settings }: State): Inc
     why
   })
   const best = (some: typeof population.members): InstructionId | undefined =>
-    Option.getOrUndefined(strategies.weighting.best({ ...population, members: some }))?.instruction.id
+    Option.getOrUndefined(strategies.valuation.best({ ...population, members: some }))?.instruction.id
   const seed = population.members.find(({ instruction }) => instruction.id === learning.seed)
   if (seed !== undefined) {
     const proven = population.members.filter(

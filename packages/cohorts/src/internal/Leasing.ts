@@ -292,7 +292,7 @@ const open = (
   name: string
 ): EventOf<"CohortOpened"> => {
   const { learning, settings } = state
-  const weights = certain(learning, strategies.weighting.weights(learning.population))
+  const values = certain(learning, strategies.valuation.values(learning.population))
   return {
     _tag: "CohortOpened",
     cohort: name,
@@ -300,9 +300,8 @@ const open = (
     phase,
     isNamed: named !== null,
     isWhole,
-    weights: phase === "train" ? weights : [],
-    shares:
-      phase === "train" ? shares(settings, learning, weights) : [{ id: incumbentOf(learning).id, probability: 1 }],
+    values: phase === "train" ? values : [],
+    shares: phase === "train" ? shares(settings, learning, values) : [{ id: incumbentOf(learning).id, probability: 1 }],
     at: now
   }
 }
@@ -384,7 +383,7 @@ const assignWhole = (
   strategies: Strategies,
   state: State,
   cohort: string,
-  { index, phase, shares, weights }: Pick<Cohort, "index" | "phase" | "shares" | "weights">,
+  { index, phase, shares, values }: Pick<Cohort, "index" | "phase" | "shares" | "values">,
   requests: ReadonlyArray<LeaseRequest>
 ): ReadonlyArray<Given> => {
   if (phase === "validation") return drawOne(state, cohort, shares, requests)
@@ -403,7 +402,7 @@ const assignWhole = (
   const assigned = strategies.assign({
     seed: settings.seed,
     step: index,
-    weights,
+    values,
     questions: others,
     newcomers: learning.newcomers
   })

@@ -2,7 +2,7 @@
 import { Settings, Strategies } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as RandomStream from "@inspo/domain/RandomStream"
-import { InstructionWeight, type MissingRewards, Population } from "@inspo/population"
+import { InstructionValue, type MissingRewards, Population } from "@inspo/population"
 import { Sampler } from "@inspo/sampler"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import * as Pruning from "../../../../apps/bench/src/simulation/Pruning.ts"
@@ -126,13 +126,13 @@ export const naive = ({
   weather
 }: Omit<LifeOptions, "evolutions"> & { readonly steps: number }): boolean => {
   const ids = ["i0", "i1"].map((id) => InstructionId.make(id))
-  const weighting = InstructionWeight.make(choices)
+  const valuation = InstructionValue.make(choices)
   const halving = SuccessiveHalving.confident({ parents: 1, delta: 0.05, comparisons: 1 })
   let population = Population.make(
     ids.map((id) => ({ id, text: id, generation: 0, parent: null, origin: "variant", bornAt: 0 }))
   )
   const draw = stream(seed)
-  const due = new Map<number, Array<InstructionWeight.Observed>>()
+  const due = new Map<number, Array<InstructionValue.Observed>>()
   for (let step = 1; step <= steps; step++) {
     for (let unit = 0; unit < batch; unit++)
       for (const id of ids.slice(unit % 2, (unit % 2) + 1)) {
@@ -140,8 +140,8 @@ export const naive = ({
         const { after, isFailed } = weather(draw, isOdd(id), isGood)
         if (after !== null && !isFailed) post(due, step + after, { instructionId: id, rewards: [isGood ? 1 : 0] })
       }
-    population = weighting.observe(population, step, due.get(step) ?? [])
-    if (halving.prune(population, weighting.weights(population)).pruned.length > 0) return true
+    population = valuation.observe(population, step, due.get(step) ?? [])
+    if (halving.prune(population, valuation.values(population)).pruned.length > 0) return true
   }
   return false
 }
@@ -237,7 +237,7 @@ export const power = ({
     Pruning.simulate(
       world,
       {
-        weighting: InstructionWeight.make(choices),
+        valuation: InstructionValue.make(choices),
         averaging: choices,
         sampler: Sampler.make({ assignment: "stratified", newcomers: "everyone", temperature: settings.temperature }),
         halving: halving(bests),
@@ -285,7 +285,7 @@ export const power = ({
   }
 }
 
-const choices: InstructionWeight.Choices = {
+const choices: InstructionValue.Choices = {
   window: 5,
   average: "observed",
   span: "steps",

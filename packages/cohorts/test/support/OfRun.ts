@@ -27,15 +27,15 @@ export const settingsOf = (algorithm: Algorithm): Settings.Settings => ({
 
 /** The strategies of the run, in its place. */
 export const strategiesOf = ({ algorithm, strategies }: Setting): Strategies.Strategies => ({
-  weighting: strategies.weighting,
+  valuation: strategies.valuation,
   halving: strategies.halving,
   verification: strategies.verification,
-  assign: ({ newcomers, questions, seed, step, weights }) => {
-    const guaranteed = algorithm.sampler.newcomers === "everyone" ? weights.map(({ id }) => id) : newcomers
-    const request = { weights, questions, guaranteed, shares: strategies.sampler.probabilities(weights) }
+  assign: ({ newcomers, questions, seed, step, values }) => {
+    const guaranteed = algorithm.sampler.newcomers === "everyone" ? values.map(({ id }) => id) : newcomers
+    const request = { values, questions, guaranteed, shares: strategies.sampler.probabilities(values) }
     return Strategies.withProbabilities(
       request,
-      strategies.sampler.assign({ seed, step, weights, questions, newcomers })
+      strategies.sampler.assign({ seed, step, values, questions, newcomers })
     )
   }
 })

@@ -2,7 +2,7 @@
  * How a population lies in its journal. Leases and rewards are records, which may be dropped once their cohort is closed and
  * old; everything else that happened is the log, and the log alone is enough for every later decision.
  */
-import { Archive, type EventOf, Given, PopulationEvent, State, Value } from "@inspo/cohorts"
+import { Archive, type EventOf, Given, PopulationEvent, State, SampleReward } from "@inspo/cohorts"
 import { Instruction, Invariant } from "@inspo/domain"
 import type { NewEvent, RecordGroup } from "@inspo/journal"
 import { Array as Arr, HashMap, Schema } from "effect"
@@ -30,7 +30,7 @@ export interface StoredLease extends Schema.Schema.Type<typeof StoredLease> {}
 export const StoredReward = Schema.Struct({
   lease: Schema.String,
   sample: Count,
-  value: Value,
+  value: SampleReward,
   isLate: Schema.Boolean,
   at: Schema.optionalKey(Schema.Finite)
 })

@@ -157,7 +157,7 @@ const members = (
   const newest = state.cohorts.findLast(({ phase }) => phase === "train")
   const shares =
     newest?.shares ??
-    Shares.shares(settings, learning, Shares.certain(learning, strategies.weighting.weights(learning.population)))
+    Shares.shares(settings, learning, Shares.certain(learning, strategies.valuation.values(learning.population)))
   const shareOf = new Map(shares.map(({ id, probability }) => [id, probability]))
   const tried = new Set(isIn(learning.evolution, "TrafficSplit") ? learning.evolution.stage.ids : [])
   const known = new Map(learning.population.members.map(({ instruction }) => [instruction.id, instruction]))

@@ -6,8 +6,8 @@ import { instructionStyle } from "../Colour.ts"
 import { ticks } from "./Ticks.ts"
 import { useWidth } from "./useWidth.ts"
 
-/** The weight of every instruction while it lived. */
-export const WeightLines = ({
+/** The value of every instruction while it lived. */
+export const ValueLines = ({
   onPick,
   picked,
   population
@@ -21,17 +21,16 @@ export const WeightLines = ({
   const frame = { left: 46 * scale, right: 8, top: 14 * scale, bottom: 24 * scale, height: 320 * scale }
   const inner = Math.max(1, width - frame.left - frame.right)
   const highest = useMemo(
-    () =>
-      Math.max(0.1, ...lives.flatMap(({ weights }) => weights.flatMap((weight) => (weight === null ? [] : [weight])))),
+    () => Math.max(0.1, ...lives.flatMap(({ values }) => values.flatMap((value) => (value === null ? [] : [value])))),
     [lives]
   )
   const top = Math.min(1, Math.ceil(highest * 10) / 10)
   const x = (index: number) => frame.left + (inner * (index + 0.5)) / Math.max(1, steps.length)
-  const y = (weight: number) => frame.top + (frame.height - frame.top - frame.bottom) * (1 - weight / top)
+  const y = (value: number) => frame.top + (frame.height - frame.top - frame.bottom) * (1 - value / top)
   return (
     <figure className="chart">
       <figcaption>
-        <span className="chart-title">Weight: mean reward over the window</span>
+        <span className="chart-title">Value: mean reward over the window</span>
       </figcaption>
       <div ref={host}>
         {width > 0 && (
@@ -39,25 +38,25 @@ export const WeightLines = ({
             width={width}
             height={frame.height}
             role="img"
-            aria-label={`Weights of ${lives.length} instructions over ${steps.length} steps; the table below holds the last of each`}
+            aria-label={`Values of ${lives.length} instructions over ${steps.length} steps; the table below holds the last of each`}
           >
-            {axisTicks(0, top).map((weight) => (
-              <g key={weight}>
-                <line className="grid" x1={frame.left} x2={width - frame.right} y1={y(weight)} y2={y(weight)} />
-                <text className="tick" x={frame.left - 8} y={y(weight) + 4} textAnchor="end">
-                  {percent(weight, 0)}
+            {axisTicks(0, top).map((value) => (
+              <g key={value}>
+                <line className="grid" x1={frame.left} x2={width - frame.right} y1={y(value)} y2={y(value)} />
+                <text className="tick" x={frame.left - 8} y={y(value) + 4} textAnchor="end">
+                  {percent(value, 0)}
                 </text>
               </g>
             ))}
-            {lives.map(({ from, id, weights }) => {
-              const points = weights.flatMap((weight, offset) =>
-                weight === null ? [] : [{ x: x(from + offset), y: y(weight) }]
+            {lives.map(({ from, id, values }) => {
+              const points = values.flatMap((value, offset) =>
+                value === null ? [] : [{ x: x(from + offset), y: y(value) }]
               )
               const [only] = points
               return (
                 <g
                   key={id}
-                  className={`weight ink ${picked === null ? "" : picked === id ? "picked" : "dimmed"}`}
+                  className={`value-line ink ${picked === null ? "" : picked === id ? "picked" : "dimmed"}`}
                   style={instructionStyle(id)}
                   onPointerEnter={() => onPick(id)}
                   onPointerLeave={() => onPick(null)}

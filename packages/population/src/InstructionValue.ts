@@ -1,5 +1,5 @@
 /**
- * The weight of an instruction: the moving average of its mean reward per step (Eq. 6), with a choice for each point that the
+ * The value of an instruction: the moving average of its mean reward per step (Eq. 6), with a choice for each point that the
  * paper leaves open.
  */
 import { Array as Arr, Context, Layer, Option } from "effect"
@@ -16,13 +16,13 @@ import {
   lifetimeMean,
   type Member,
   type Population,
-  type Weight,
+  type Value,
   type WindowEntry
 } from "./Population.ts"
 import * as Ranking from "./Ranking.ts"
 import * as Superiority from "./Superiority.ts"
 
-/** The part of a group that weights rest on. `missing` counts the samples whose rewards never came, 0 unless given. */
+/** The part of a group that values rest on. `missing` counts the samples whose rewards never came, 0 unless given. */
 export interface Observed extends Pick<Group, "instructionId"> {
   readonly rewards: ReadonlyArray<number>
   readonly missing?: number
@@ -32,18 +32,18 @@ export interface Observed extends Pick<Group, "instructionId"> {
 export interface Strategy {
   readonly identity: Identity
   /** w_j of every member, in the order of the population, also of those that were never sampled. */
-  readonly weights: (population: Population) => ReadonlyArray<Weight>
+  readonly values: (population: Population) => ReadonlyArray<Value>
   /** I*: the instruction to return and to use at inference; none only when the population is empty. */
   readonly best: (population: Population) => Option.Option<Member>
 }
 
-/** The strategy by which a run weighs its instructions. */
-export class InstructionWeight extends Context.Service<InstructionWeight, Strategy>()(
-  "@inspo/population/InstructionWeight"
+/** The strategy that computes the values of instructions. */
+export class InstructionValue extends Context.Service<InstructionValue, Strategy>()(
+  "@inspo/population/InstructionValue"
 ) {}
 
 /** A strategy with the statistics it rests on. A run keeps these itself, by the window of its config. */
-export interface Weighting extends Strategy {
+export interface Valuation extends Strategy {
   /**
    * Credits the groups of step `step` to the instructions they were rolled out under. Throws `InvalidInput` on a step that
    * does not come after the last one, a group of an instruction that is no member, a group without samples, and a reward
@@ -63,56 +63,56 @@ export interface Choices extends Options {
   readonly average: "window" | "observed"
   /** What the window holds: the instruction's own last n observations, or those of the last n steps of the run. */
   readonly span: "draws" | "steps"
-  /** The weight of an instruction that was never sampled: 0, or the mean of the known weights. */
+  /** The value of an instruction that was never sampled: 0, or the mean of the known values. */
   readonly unseen: "zero" | "mean"
   readonly ties: Ranking.Ties
   /**
-   * I* while no weight is known, as right after a reset: by weight all the same, or by lifetime mean and, for an
+   * I* while no value is known, as right after a reset: by value all the same, or by lifetime mean and, for an
    * instruction that has none, by its verification score.
    */
-  readonly best: "weight" | "evidence"
+  readonly best: "value" | "evidence"
   /** What a missing reward says; `worst` unless given. */
   readonly missingRewards?: MissingRewards
 }
 
 /**
  * As the paper has it: the sum over the instruction's own last n observations is divided by n even when there are fewer, an
- * instruction that was never sampled weighs 0, I* is argmax w, and ties keep the order of the population.
+ * instruction that was never sampled has the value 0, I* is argmax w, and ties keep the order of the population.
  *
  * @example
  * ```ts
  * import type { Instruction } from "@inspo/domain"
- * import { InstructionWeight, Population } from "@inspo/population"
+ * import { InstructionValue, Population } from "@inspo/population"
  *
  * declare const seed: Instruction.Instruction
  * declare const variant: Instruction.Instruction
  *
- * const weighting = InstructionWeight.lastDraws({ window: 5 })
+ * const valuation = InstructionValue.lastDraws({ window: 5 })
  * const before = Population.make([seed, variant])
- * const after = weighting.observe(before, 1, [{ instructionId: seed.id, rewards: [1, 1, 1] }])
- * weighting.weights(after) // weight 0.2 for the seed, 0 for the variant
+ * const after = valuation.observe(before, 1, [{ instructionId: seed.id, rewards: [1, 1, 1] }])
+ * valuation.values(after) // value 0.2 for the seed, 0 for the variant
  * ```
  */
-export const lastDraws = (options: Options): Weighting =>
-  make({ ...options, average: "window", span: "draws", unseen: "zero", ties: "order", best: "weight" })
+export const lastDraws = (options: Options): Valuation =>
+  make({ ...options, average: "window", span: "draws", unseen: "zero", ties: "order", best: "value" })
 
 /**
  * The mean over the steps observed within the last n steps of the run. An instruction that was not
- * drawn for n steps keeps its last weight, marked stale. One that was never sampled weighs the mean of the known weights,
+ * drawn for n steps keeps its last value, marked stale. One that was never sampled has the mean of the known values,
  * so that it is neither punished nor favoured. Ties: more groups first, then the older.
  *
- * While no weight is known, as right after a reset, I* is the best by lifetime mean or, for an instruction that has none,
+ * While no value is known, as right after a reset, I* is the best by lifetime mean or, for an instruction that has none,
  * by its verification score; ties go to the parent, which has been observed longer.
  */
-export const recentSteps = (options: Options): Weighting =>
+export const recentSteps = (options: Options): Valuation =>
   make({ ...options, average: "observed", span: "steps", unseen: "mean", ties: "evidence", best: "evidence" })
 
-/** Any combination of choices. A window that runs empty keeps the last weight, marked stale. */
-export const make = (choices: Choices): Weighting => {
+/** Any combination of choices. A window that runs empty keeps the last value, marked stale. */
+export const make = (choices: Choices): Valuation => {
   const { average, best, missingRewards = "worst", span, ties, unseen, window } = choices
-  assertCount("InstructionWeight.make", "window", window, 1)
+  assertCount("InstructionValue.make", "window", window, 1)
   const ranking = Ranking.byTies[ties]
-  const weights = fill(unseen === "zero" ? () => 0 : meanOfKnown)
+  const values = fill(unseen === "zero" ? () => 0 : meanOfKnown)
   return {
     identity: {
       name: "moving-average",
@@ -127,13 +127,13 @@ export const make = (choices: Choices): Weighting => {
       }
     },
     observe: (population, step, groups) => observe(choices, population, step, groups),
-    weights,
+    values,
     best: (population) =>
       Arr.head(
         ranking(
           population,
-          best === "weight" || population.members.some((member) => member.weight !== null)
-            ? weights(population)
+          best === "value" || population.members.some((member) => member.value !== null)
+            ? values(population)
             : population.members.map(score)
         )
       )
@@ -141,13 +141,12 @@ export const make = (choices: Choices): Weighting => {
 }
 
 /** Provides {@link make}. */
-export const layer = (choices: Choices): Layer.Layer<InstructionWeight> =>
-  Layer.succeed(InstructionWeight, make(choices))
+export const layer = (choices: Choices): Layer.Layer<InstructionValue> => Layer.succeed(InstructionValue, make(choices))
 
 /** What the window keeps of the rewards, and how it is averaged. */
 export type Averaging = Pick<Choices, "average" | "missingRewards" | "span" | "window">
 
-/** The running statistics after the groups of step `step`, as {@link Weighting.observe} has them: a fold that chooses nothing. */
+/** The running statistics after the groups of step `step`, as {@link Valuation.observe} has them: a fold that chooses nothing. */
 export const observe = (
   averaging: Averaging,
   population: Population,
@@ -175,8 +174,8 @@ export const observe = (
     return {
       ...member,
       window,
-      weight: known ? sumAll(window.map((entry) => entry.mean)) / divisor : member.weight,
-      stale: !known && member.weight !== null,
+      value: known ? sumAll(window.map((entry) => entry.mean)) / divisor : member.value,
+      stale: !known && member.value !== null,
       lifetime: extend(member, own, sides)
     }
   })
@@ -230,20 +229,20 @@ const inSpan = (
 
 const fill =
   (unknown: (population: Population) => number) =>
-  (population: Population): ReadonlyArray<Weight> => {
+  (population: Population): ReadonlyArray<Value> => {
     const otherwise = unknown(population)
-    return population.members.map((member) => ({ id: member.instruction.id, weight: member.weight ?? otherwise }))
+    return population.members.map((member) => ({ id: member.instruction.id, value: member.value ?? otherwise }))
   }
 
 const meanOfKnown = (population: Population): number => {
-  const known = population.members.flatMap((member) => (member.weight === null ? [] : [member.weight]))
+  const known = population.members.flatMap((member) => (member.value === null ? [] : [member.value]))
   return known.length === 0 ? 0 : sumAll(known) / known.length
 }
 
-/** What is known of a member apart from its weight; 0 when nothing is. */
-const score = (member: Member): Weight => ({
+/** What is known of a member apart from its value; 0 when nothing is. */
+const score = (member: Member): Value => ({
   id: member.instruction.id,
-  weight: Option.getOrElse(lifetimeMean(member), () => (member.verification === null ? 0 : member.verification.mean))
+  value: Option.getOrElse(lifetimeMean(member), () => (member.verification === null ? 0 : member.verification.mean))
 })
 
 const windowEntry = (step: number, groups: ReadonlyArray<Observed>): WindowEntry => {
@@ -318,4 +317,4 @@ const assertObservable = (population: Population, step: number, groups: Readonly
   }
 }
 
-const where = "InstructionWeight.observe"
+const where = "InstructionValue.observe"

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Effect, Option, Schema } from "effect"
-import { InstructionWeight, Population } from "@inspo/population"
+import { InstructionValue, Population } from "@inspo/population"
 import { History, instruction, instructions, mean, stepMeans, toGroups, Window } from "./Histories.ts"
 
-const observeAll = (weighting: InstructionWeight.Weighting, history: History, from = 1): Population.Population =>
+const observeAll = (valuation: InstructionValue.Valuation, history: History, from = 1): Population.Population =>
   history.reduce(
-    (population, step, index) => weighting.observe(population, from + index, toGroups(step)),
+    (population, step, index) => valuation.observe(population, from + index, toGroups(step)),
     Population.make(instructions)
   )
 
@@ -22,40 +22,44 @@ describe("lastDraws", () => {
     "Eq. 6: the instruction's own last n step means, summed and divided by n",
     { history: History, window: Window },
     ({ history, window }) => {
-      const population = observeAll(InstructionWeight.lastDraws({ window }), history)
+      const population = observeAll(InstructionValue.lastDraws({ window }), history)
       for (const index of instructions.keys()) {
         const means = stepMeans(numbered(history), index).map((entry) => entry.mean)
         const expected = means.length === 0 ? null : means.slice(-window).reduce((a, b) => a + b, 0) / window
-        assert.strictEqual(member(population, index).weight, expected)
+        assert.strictEqual(member(population, index).value, expected)
       }
     }
   )
 
-  it.prop("a never-sampled instruction weighs 0", { history: History, window: Window }, ({ history, window }) => {
-    const weighting = InstructionWeight.lastDraws({ window })
-    const population = observeAll(weighting, history)
-    for (const [index, { weight }] of weighting.weights(population).entries())
-      if (stepMeans(numbered(history), index).length === 0) assert.strictEqual(weight, 0)
-  })
+  it.prop(
+    "a never-sampled instruction has the value 0",
+    { history: History, window: Window },
+    ({ history, window }) => {
+      const valuation = InstructionValue.lastDraws({ window })
+      const population = observeAll(valuation, history)
+      for (const [index, { value }] of valuation.values(population).entries())
+        if (stepMeans(numbered(history), index).length === 0) assert.strictEqual(value, 0)
+    }
+  )
 })
 
 describe("recentSteps", () => {
   it.prop(
-    "Eq. 6: the mean of the step means observed within the last n steps; an empty window keeps the last weight, stale",
+    "Eq. 6: the mean of the step means observed within the last n steps; an empty window keeps the last value, stale",
     { history: History, window: Window },
     ({ history, window }) => {
-      const weighting = InstructionWeight.recentSteps({ window })
+      const valuation = InstructionValue.recentSteps({ window })
       for (const index of instructions.keys()) {
         let expected: number | null = null
         let stale = false
         let population = Population.make(instructions)
         for (const [at, step] of history.entries()) {
           const now = at + 1
-          population = weighting.observe(population, now, toGroups(step))
+          population = valuation.observe(population, now, toGroups(step))
           const seen = stepMeans(numbered(history.slice(0, now)), index).filter((entry) => entry.step > now - window)
           if (seen.length > 0) expected = mean(seen.map((entry) => entry.mean))
           stale = seen.length === 0 && expected !== null
-          assert.strictEqual(member(population, index).weight, expected)
+          assert.strictEqual(member(population, index).value, expected)
           assert.strictEqual(member(population, index).stale, stale)
         }
       }
@@ -63,15 +67,15 @@ describe("recentSteps", () => {
   )
 
   it.prop(
-    "a never-sampled instruction weighs the mean of the known weights",
+    "a never-sampled instruction has the mean of the known values",
     { history: History, window: Window },
     ({ history, window }) => {
-      const weighting = InstructionWeight.recentSteps({ window })
-      const population = observeAll(weighting, history)
-      const known = population.members.flatMap(({ weight }) => (weight === null ? [] : [weight]))
-      for (const [index, { weight }] of weighting.weights(population).entries())
+      const valuation = InstructionValue.recentSteps({ window })
+      const population = observeAll(valuation, history)
+      const known = population.members.flatMap(({ value }) => (value === null ? [] : [value]))
+      for (const [index, { value }] of valuation.values(population).entries())
         if (stepMeans(numbered(history), index).length === 0)
-          assert.approximately(weight, known.length === 0 ? 0 : mean(known), 1e-12)
+          assert.approximately(value, known.length === 0 ? 0 : mean(known), 1e-12)
     }
   )
 
@@ -82,12 +86,12 @@ describe("recentSteps", () => {
       verified: Schema.Array(Schema.Literals([0, 0.25, 0.5, 1])).check(Schema.isMaxLength(3))
     },
     ({ history, verified }) => {
-      const weighting = InstructionWeight.recentSteps({ window: 3 })
+      const valuation = InstructionValue.recentSteps({ window: 3 })
       const newcomers = verified.map((score, index) => ({
         instruction: instruction(index + 10, { bornAt: history.length }),
         verification: { mean: score, groups: 4, rival: null }
       }))
-      const population = Population.add(Population.resetWindows(observeAll(weighting, history)), newcomers)
+      const population = Population.add(Population.resetWindows(observeAll(valuation, history)), newcomers)
       const rewards = instructions.map((_, index) =>
         history
           .flat()
@@ -95,7 +99,7 @@ describe("recentSteps", () => {
           .flatMap((group) => group.rewards)
       )
       const scores = [...rewards.map((own) => (own.length === 0 ? 0 : mean(own))), ...verified]
-      const best = Option.getOrThrow(weighting.best(population))
+      const best = Option.getOrThrow(valuation.best(population))
       assert.strictEqual(scores[population.members.indexOf(best)], Math.max(...scores))
     }
   )
@@ -104,10 +108,10 @@ describe("recentSteps", () => {
     "right after a reset the parent wins every tie with its offspring",
     { history: History.check(Schema.isMinLength(1)), score: Schema.Literals([0, 1]) },
     ({ history, score }) => {
-      const weighting = InstructionWeight.recentSteps({ window: 5 })
+      const valuation = InstructionValue.recentSteps({ window: 5 })
       const rolledOut = history.map(() => [{ member: 0, rewards: [score] as const } as const])
       const parent = Population.resetWindows(
-        Population.remove(observeAll(weighting, rolledOut), ["i1", "i2", "i3"].map(id))
+        Population.remove(observeAll(valuation, rolledOut), ["i1", "i2", "i3"].map(id))
       )
       const offspring = [0, 1].map((index) => ({
         // Neither an earlier place nor a smaller id helps against the parent's record.
@@ -116,30 +120,30 @@ describe("recentSteps", () => {
       }))
       const family = Population.add(parent, offspring)
       const population = { ...family, members: family.members.toReversed() }
-      assert.strictEqual(Option.getOrThrow(weighting.best(population)).instruction.id, id("i0"))
+      assert.strictEqual(Option.getOrThrow(valuation.best(population)).instruction.id, id("i0"))
     }
   )
 })
 
 for (const [name, make] of [
-  ["lastDraws", InstructionWeight.lastDraws],
-  ["recentSteps", InstructionWeight.recentSteps]
+  ["lastDraws", InstructionValue.lastDraws],
+  ["recentSteps", InstructionValue.recentSteps]
 ] as const)
   describe(`${name} and the other alike`, () => {
-    it.prop("weights lie in [0, 1]", { history: History, window: Window }, ({ history, window }) => {
-      const weighting = make({ window })
-      for (const { weight } of weighting.weights(observeAll(weighting, history))) {
-        assert.isAtLeast(weight, 0)
-        assert.isAtMost(weight, 1)
+    it.prop("values lie in [0, 1]", { history: History, window: Window }, ({ history, window }) => {
+      const valuation = make({ window })
+      for (const { value } of valuation.values(observeAll(valuation, history))) {
+        assert.isAtLeast(value, 0)
+        assert.isAtMost(value, 1)
       }
     })
 
     it.prop("the order of a step's groups does not matter", { history: History, window: Window }, (input) => {
-      const weighting = make({ window: input.window })
+      const valuation = make({ window: input.window })
       const reversed = input.history.map((step) => step.toReversed())
       assert.deepStrictEqual(
-        weighting.weights(observeAll(weighting, reversed)),
-        weighting.weights(observeAll(weighting, input.history))
+        valuation.values(observeAll(valuation, reversed)),
+        valuation.values(observeAll(valuation, input.history))
       )
     })
 
@@ -147,9 +151,9 @@ for (const [name, make] of [
       "lifetime records add up the whole history, resets or not, and name every rival met",
       { history: History },
       ({ history }) => {
-        const weighting = make({ window: 2 })
+        const valuation = make({ window: 2 })
         const population = history.reduce(
-          (state, step, index) => Population.resetWindows(weighting.observe(state, index + 1, toGroups(step))),
+          (state, step, index) => Population.resetWindows(valuation.observe(state, index + 1, toGroups(step))),
           Population.make(instructions)
         )
         for (const index of instructions.keys()) {
@@ -175,18 +179,18 @@ for (const [name, make] of [
       }
     )
 
-    it.prop("I* has the largest weight", { history: History }, ({ history }) => {
-      const weighting = make({ window: 5 })
-      const population = observeAll(weighting, [...history, [{ member: 2, rewards: [1] }]])
-      const best = Option.getOrThrow(weighting.best(population))
-      const weights = weighting.weights(population)
-      const largest = Math.max(...weights.map(({ weight }) => weight))
-      assert.strictEqual(weights.find(({ id }) => id === best.instruction.id)?.weight, largest)
+    it.prop("I* has the largest value", { history: History }, ({ history }) => {
+      const valuation = make({ window: 5 })
+      const population = observeAll(valuation, [...history, [{ member: 2, rewards: [1] }]])
+      const best = Option.getOrThrow(valuation.best(population))
+      const values = valuation.values(population)
+      const largest = Math.max(...values.map(({ value }) => value))
+      assert.strictEqual(values.find(({ id }) => id === best.instruction.id)?.value, largest)
     })
 
     it.prop("an instruction that left leaves nothing behind", { history: History }, ({ history }) => {
-      const weighting = make({ window: 5 })
-      const population = Population.remove(observeAll(weighting, history), [instruction(3).id])
+      const valuation = make({ window: 5 })
+      const population = Population.remove(observeAll(valuation, history), [instruction(3).id])
       assert.notInclude(JSON.stringify(population), `"${instruction(3).id}"`)
     })
 
@@ -194,31 +198,31 @@ for (const [name, make] of [
       "an observation is refused, and says why, when its step was known, its instruction left, or a reward is none",
       { history: History },
       ({ history }) => {
-        const weighting = make({ window: 5 })
-        const population = Population.remove(observeAll(weighting, history), [instruction(3).id])
+        const valuation = make({ window: 5 })
+        const population = Population.remove(observeAll(valuation, history), [instruction(3).id])
         const later = history.length + 1
         const group = (index: number, rewards: readonly [number, ...ReadonlyArray<number>]) => [
           { instructionId: instruction(index).id, rewards }
         ]
         for (const known of [...history.keys(), history.length, -1, later - 0.5, NaN, Infinity])
-          assert.throws(() => weighting.observe(population, known, group(0, [1])), /: step is .*; expected/u)
-        assert.throws(() => weighting.observe(population, later, group(3, [1])), /i3; expected the id of a member/u)
+          assert.throws(() => valuation.observe(population, known, group(0, [1])), /: step is .*; expected/u)
+        assert.throws(() => valuation.observe(population, later, group(3, [1])), /i3; expected the id of a member/u)
         for (const none of noRewards)
           assert.throws(
-            () => weighting.observe(population, later, group(0, [1, none])),
+            () => valuation.observe(population, later, group(0, [1, none])),
             /rewards of i0\[1\].*\[0, 1\]/u
           )
-        assert.strictEqual(weighting.observe(population, later, group(0, [1])).step, later)
+        assert.strictEqual(valuation.observe(population, later, group(0, [1])).step, later)
       }
     )
 
     it("10,000 steps of eight instructions are kept in the room of a few", () => {
-      const weighting = make({ window: 5 })
+      const valuation = make({ window: 5 })
       const eight = Array.from({ length: 8 }, (_, index) => instruction(index))
       const size = (steps: number) => {
         let population = Population.make(eight)
         for (let step = 1; step <= steps; step++)
-          population = weighting.observe(
+          population = valuation.observe(
             population,
             step,
             eight.map(({ id }, index) => ({ instructionId: id, rewards: [(step * (index + 3)) % 5 === 0 ? 1 : 0] }))
@@ -240,16 +244,16 @@ for (const [name, make] of [
 describe("layer", () => {
   it.effect("provides what the choices make", () =>
     Effect.gen(function* () {
-      const { best, identity, weights } = yield* InstructionWeight.InstructionWeight
-      const made = InstructionWeight.make(choices)
+      const { best, identity, values } = yield* InstructionValue.InstructionValue
+      const made = InstructionValue.make(choices)
       const population = observeAll(made, [[{ member: 0, rewards: [1] }]])
-      assert.deepStrictEqual(weights(population), made.weights(population))
+      assert.deepStrictEqual(values(population), made.values(population))
       assert.deepStrictEqual(best(population), made.best(population))
       assert.deepStrictEqual(identity, { name: "moving-average", parameters: choices })
-    }).pipe(Effect.provide(InstructionWeight.layer(choices)))
+    }).pipe(Effect.provide(InstructionValue.layer(choices)))
   )
 })
 
-const choices = { window: 4, average: "window", span: "draws", unseen: "mean", ties: "order", best: "weight" } as const
+const choices = { window: 4, average: "window", span: "draws", unseen: "mean", ties: "order", best: "value" } as const
 
 const id = (text: string) => InstructionId.make(text)

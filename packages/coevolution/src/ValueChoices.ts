@@ -1,9 +1,9 @@
-/** How a run weighs its instructions. */
-import type { InstructionWeight } from "@inspo/population"
+/** How a run computes the values of its instructions. */
+import type { InstructionValue } from "@inspo/population"
 import type { Algorithm } from "./Algorithm.ts"
 
 /** What the settings say of the points that Eq. 6 leaves open. */
-export const choices = ({ population }: Pick<Algorithm, "population">): InstructionWeight.Choices => {
+export const choices = ({ population }: Pick<Algorithm, "population">): InstructionValue.Choices => {
   const { average, ties, window } = population
   return {
     window,
@@ -11,6 +11,6 @@ export const choices = ({ population }: Pick<Algorithm, "population">): Instruct
     average: average === "draws" ? "window" : "observed",
     unseen: average === "draws" ? "zero" : "mean",
     ties,
-    best: ties === "evidence" ? "evidence" : "weight"
+    best: ties === "evidence" ? "evidence" : "value"
   }
 }

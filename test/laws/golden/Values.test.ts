@@ -4,7 +4,7 @@ import { Population } from "@inspo/population"
 import { both, every, golden, small } from "../support/Golden.ts"
 import { play } from "../support/Trace.ts"
 
-describe("weights and probabilities", () => {
+describe("values and probabilities", () => {
   golden(
     4,
     "before n steps were seen, divide by n, or by the steps seen",
@@ -73,7 +73,7 @@ describe("weights and probabilities", () => {
   )
 
   for (const [reading, preset] of both)
-    it(`row 6: a weight that outlived its window is marked stale, where windows count steps (${reading})`, () => {
+    it(`row 6: a value that outlived its window is marked stale, where windows count steps (${reading})`, () => {
       const script = { rewards: [{ i0: [[1]] }, { i1: [[0]] }, { i1: [[0]] }] } as const
       const { state } = play(small(preset, { population: { window: 2 } }), script)
       assert.deepStrictEqual(
@@ -84,7 +84,7 @@ describe("weights and probabilities", () => {
 
   golden(
     7,
-    "a never-sampled instruction weighs 0, or the mean of the known weights",
+    "a never-sampled instruction has the value 0, or the mean of the known values",
     {
       change: { population: { size: 3, window: 1 } },
       rewards: [{ i0: [[0.8]], i1: [[0.4]] }, { i0: [[0.8]] }]
@@ -173,7 +173,7 @@ describe("weights and probabilities", () => {
             scores: { A: score, B: 0.25, parent: 0 }
           }
         )
-        // By the letter all weigh 0, and the first is the parent.
+        // By the letter all have the value 0, and the first is the parent.
         assert.strictEqual(trace.best, reading === "paper" ? "i0" : best)
       })
 
@@ -181,7 +181,7 @@ describe("weights and probabilities", () => {
     it.each([
       // i0 has .5 over its lifetime and 0 in the last step, i1 .125 and .25.
       [
-        "of highest weight, where its lifetime is worse",
+        "of highest value, where its lifetime is worse",
         [
           { i0: [[1]], i1: [[0]] },
           { i0: [[0]], i1: [[0.25]] }
@@ -190,7 +190,7 @@ describe("weights and probabilities", () => {
         "i0"
       ],
       [
-        "of highest weight, where its lifetime is as good",
+        "of highest value, where its lifetime is as good",
         [
           { i0: [[1]], i1: [[0]] },
           { i0: [[0]], i1: [[1]] }
