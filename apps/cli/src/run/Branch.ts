@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { paragraph } from "../terminal/Text.ts"
+import { wrap } from "../terminal/Text.ts"
 import { fork } from "./Fork.ts"
 import { resume, type ResumeInput } from "./Resume.ts"
 
@@ -27,15 +27,14 @@ export const continueRun = Effect.fn("Branch.continueRun")(function* ({ at, out,
     set: input.set,
     out: out.value
   })
-  const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  const reporter = yield* Reporter.make(input)
   yield* reporter.lines(
-    paragraph(
+    wrap(
       `${runDir} shares ${events} events and ${records} records of ${input.directory}, up to step ${at.value}.` +
         (trainedFrom === at.value
           ? ""
           : ` The last checkpoint that is kept is of step ${trainedFrom}; steps ${trainedFrom + 1} to ${at.value} are trained again ` +
             "on their recorded batches."),
-      "",
       reporter.columns
     )
   )

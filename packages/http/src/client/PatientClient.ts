@@ -9,8 +9,8 @@ export interface Options {
   /** How long one answer may take, to the end of its body. */
   readonly answerWithin: Duration.Input
   /** How long a request is repeated; a server that asks for a longer pause than is left is not asked again. */
-  readonly patience: Duration.Input
-  /** The most repetitions of a request; as many as patience allows by default. */
+  readonly retryBudget: Duration.Input
+  /** The most repetitions of a request; as many as retryBudget allows by default. */
   readonly retries?: number
   /** Whether asking again is of no use, though the status (408, 429, 5xx) alone would say otherwise. */
   readonly isFinal?: (status: number, body: string) => boolean
@@ -42,7 +42,7 @@ export class Unanswered extends Data.TaggedError("Unanswered")<{
  */
 export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
   const { isFinal = () => false, onFailure = () => Effect.void, retries = Infinity } = options
-  const patience = Duration.toMillis(options.patience)
+  const retryBudget = Duration.toMillis(options.retryBudget)
   const waiting = Waiting.make(options.server)
 
   const attempt = Effect.fnUntraced(
@@ -75,7 +75,7 @@ export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
       ),
       Schedule.while(
         ({ attempt, duration, input: { mayPass }, now }) =>
-          mayPass && attempt <= retries && now - began + Duration.toMillis(duration) <= patience
+          mayPass && attempt <= retries && now - began + Duration.toMillis(duration) <= retryBudget
       ),
       Schedule.tap(({ duration, input: { failure }, now }) => {
         const wait = Duration.toMillis(duration)

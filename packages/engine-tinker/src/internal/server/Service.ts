@@ -35,7 +35,7 @@ export interface ServiceOptions {
   /** Settled futures kept for clients that ask again. */
   readonly retained: number
   /** How long a session lives that nothing is heard of, and a request without one that nobody asks for. */
-  readonly sessionPatience: Duration.Input
+  readonly sessionTimeout: Duration.Input
 }
 
 /** What the endpoints do, without HTTP. */
@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     gapPatience: options.gapPatience
   })
   const submissions = Submissions.make(futures, models, yield* Effect.scope)
-  const { sessionPatience: patience } = options
+  const { sessionTimeout } = options
   const parts: Parts = {
     checkpoints,
     engine,
@@ -75,10 +75,10 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     loaded,
     model,
     models,
-    patience,
     sampleOne,
     samplers,
     sessions,
+    sessionTimeout,
     submissions,
     tokenizer
   }

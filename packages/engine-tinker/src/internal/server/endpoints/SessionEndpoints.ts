@@ -16,7 +16,7 @@ export const make = Effect.fnUntraced(function* (options: Parts) {
 
   yield* Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const since = now - Duration.toMillis(options.patience)
+    const since = now - Duration.toMillis(options.sessionTimeout)
     for (const [id, last] of sessions.lastHeard) if (last <= since) yield* end(id)
     yield* futures.abandon(since)
     yield* options.checkpoints.expire(now)
