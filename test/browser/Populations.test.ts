@@ -201,7 +201,7 @@ describe.skipIf(unavailable !== null)(
         assert.match(text, /127\.0\.0\.1.* key.* asked again by itself/su, text)
         assert.include(await page.locator("main").textContent(), "of $3.00")
         await page.goto(`${shared.url}/#/support/history`)
-        await page.getByText("An evolution begins, from i0").waitFor()
+        await page.getByText("Evolution started from i0").waitFor()
         assert.deepStrictEqual(await axe(page), [])
         assertClean(watched)
         await page.close()
