@@ -13,7 +13,7 @@ export interface ContinueInput extends ResumeInput {
 }
 
 /** Continues a run; or, from a step on, a branch of it in a directory of its own, under any other settings. */
-export const goOn = Effect.fn("Branch.goOn")(function* ({ at, out, ...input }: ContinueInput) {
+export const continueRun = Effect.fn("Branch.continueRun")(function* ({ at, out, ...input }: ContinueInput) {
   if (Option.isNone(at) && Option.isNone(out)) return yield* resume(input)
   if (Option.isNone(at) || Option.isNone(out))
     return yield* new UsageError({
