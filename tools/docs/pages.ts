@@ -1,4 +1,4 @@
-/** The pages of docs/reference, made from the code. */
+/** The pages of docs/reference, generated from the code. */
 import { readFile } from "node:fs/promises"
 import { RunEvents } from "@inspo/coevolution"
 import { local, Presets } from "@inspo/config"
@@ -98,7 +98,7 @@ const cliPage = (docs: Effect.Success<typeof helpDocs>): string => {
   )
 }
 
-/** A description as it stands: lines that are indented stay a block. */
+/** A description; indented lines stay a block. */
 const paragraphs = (text: string): string =>
   text.includes("\n  ") ? ["```text", text, "```"].join("\n") : `${text.replace(/\.$/u, "")}.`
 
@@ -125,7 +125,7 @@ const flagTable = (all: ReadonlyArray<HelpDoc.FlagDoc>): string =>
     ])
   )
 
-/** A flag that may be given any number of times counts as required, too. */
+/** The help marks repeatable flags as required, too. */
 const isRepeated = (description: HelpDoc.FlagDoc["description"]): boolean =>
   Option.exists(description, (text) => /may be repeated|more than once/u.test(text))
 

@@ -121,7 +121,7 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
   return {
     code,
     program: yield* programName,
-    tell: reporter.lines,
+    print: reporter.lines,
     config: (preset: string, set: ReadonlyArray<string>) =>
       fromInput({ preset, file: Option.none(), set, seed: Option.none() }),
     run: Effect.fnUntraced(function* (directory: string, config: RunConfig) {
