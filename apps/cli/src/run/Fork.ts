@@ -48,12 +48,13 @@ export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
     })
   yield* Trust.ensureChanged(directory, { before: parent, after: config, use: "run" })
   const loaded = yield* loadData(config)
-  const branch = yield* Effect.flatMap(Journal, (journal) => history(journal, input, { parent, config, loaded })).pipe(
+  const forking = { ...input, parent, config, loaded }
+  const branch = yield* Effect.flatMap(Journal, (journal) => history(journal, forking)).pipe(
     Effect.provide(layerReading(directory, parent), { local: true })
   )
   const { directory: target, discard } = yield* claim(out)
   yield* Trust.remember(target, config)
-  yield* write(branch, { input, parent, config, target }).pipe(Effect.onError(() => discard))
+  yield* write(branch, forking, target).pipe(Effect.onError(() => discard))
 
   return {
     runDir: target,
@@ -70,22 +71,24 @@ const withWorld = ({ data, seed, ...config }: RunConfig): RunConfig => ({
   data: { ...data, world: { ...data.world, seed: data.world.seed ?? seed } }
 })
 
+/** The branch that is asked for, and the configs of both. */
+interface Forking extends ForkInput {
+  readonly parent: RunConfig
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+}
+
 interface Branch {
   readonly events: Arr.NonEmptyReadonlyArray<RunEvent>
   readonly records: ReadonlyArray<{ readonly kind: string; readonly key: string; readonly step: number }>
   readonly checkpoints: ReadonlyArray<string>
-  readonly loaded: LoadedData
   /** The step of the last checkpoint that is there: what follows is trained again. */
   readonly trainedFrom: number
 }
 
 /** What a branch takes over. */
-const history = Effect.fnUntraced(function* (
-  journal: Journal["Service"],
-  input: ForkInput,
-  { config, loaded, parent }: { readonly parent: RunConfig; readonly config: RunConfig; readonly loaded: LoadedData }
-) {
-  const { at, directory } = input
+const history = Effect.fnUntraced(function* (journal: Journal["Service"], forking: Forking) {
+  const { at, config, directory, loaded, parent } = forking
   const { damage, entries } = yield* EventLog.readIntact(journal)
   const events = entries.map(({ event }) => event)
   const [started] = events
@@ -144,12 +147,11 @@ const history = Effect.fnUntraced(function* (
     },
     ...shared
   ]
-  yield* assertFits(taken, input, { parent, config })
+  yield* assertFits(taken, forking)
   return {
     events: taken,
     records: yield* recordsUpTo(journal, at),
     checkpoints: saved.map(({ checkpoint }) => checkpoint.uri),
-    loaded,
     trainedFrom: saved.reduce((latest, { step }) => Math.max(latest, step), 0)
   } satisfies Branch
 })
@@ -169,11 +171,7 @@ const recordsUpTo = Effect.fnUntraced(function* (journal: Journal["Service"], at
 })
 
 /** Refuses settings under which the shared steps would have gone another way, such as another schedule. */
-const assertFits = Effect.fnUntraced(function* (
-  events: Branch["events"],
-  { at }: ForkInput,
-  { config, parent }: { readonly parent: RunConfig; readonly config: RunConfig }
-) {
+const assertFits = Effect.fnUntraced(function* (events: Branch["events"], { at, config, parent }: Forking) {
   yield* foldStored({ algorithm: config }, events).pipe(
     Effect.mapError((cause) => {
       const changed = AlgorithmDiff.of(algorithmOf(parent), algorithmOf(config))
@@ -243,33 +241,19 @@ export const historyHash = Effect.fnUntraced(function* (events: ReadonlyArray<Ru
 const recordsAtOnce = 500
 
 /** The config comes last: a directory without one is no run. */
-const write = Effect.fnUntraced(function* (
-  branch: Branch,
-  {
-    config,
-    input,
-    parent,
-    target
-  }: {
-    readonly input: ForkInput
-    readonly parent: RunConfig
-    readonly config: RunConfig
-    readonly target: string
-  }
-) {
+const write = Effect.fnUntraced(function* (branch: Branch, { config, directory, parent }: Forking, target: string) {
   const fs = yield* FileSystem.FileSystem
   const files = filesOf(target)
   if (config.engine.url === null) {
     yield* fs.makeDirectory(files.checkpoints, { recursive: true })
     yield* Effect.forEach(branch.checkpoints, (uri) =>
-      fs.copyFile(`${filesOf(input.directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)
+      fs.copyFile(`${filesOf(directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)
     )
   }
-  const source = layerReading(input.directory, parent)
   yield* Effect.gen(function* () {
     const journal = yield* Journal
     yield* Effect.flatMap(Journal, (from) => copyRecords(from, journal, branch.records)).pipe(
-      Effect.provide(source, { local: true })
+      Effect.provide(layerReading(directory, parent), { local: true })
     )
     let state = RunState.unstarted
     const events = yield* Effect.forEach(branch.events, (event) => {

@@ -1,6 +1,6 @@
 import { AlgorithmDiff } from "@inspo/coevolution"
 import { type RunConfig, algorithmOf, environmentOf } from "@inspo/config/RunConfig"
-import { Clock, Effect, FileSystem, type Option, Result } from "effect"
+import { Clock, Effect, FileSystem, Option, Result } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
 import { laid, orUsage, withBaseline } from "../config/Input.ts"
@@ -14,9 +14,11 @@ import { readOutcome } from "../runDirectory/Outcome.ts"
 import { readEvents, readLedger } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import * as Reporter from "../terminal/Reporter.ts"
+import { wrap } from "../terminal/Text.ts"
 import * as Trackers from "../tracking/Trackers.ts"
 import { isCompared } from "./Baseline.ts"
 import { executeAndReport } from "./ExecuteAndReport.ts"
+import { fork } from "./Fork.ts"
 import { show } from "./Show.ts"
 
 export interface ResumeInput extends Trackers.TrackingInput {
@@ -28,6 +30,42 @@ export interface ResumeInput extends Trackers.TrackingInput {
   readonly json: boolean
   readonly quiet: boolean
 }
+
+export interface ContinueInput extends ResumeInput {
+  /** The last step that a branch shares with the run. */
+  readonly at: Option.Option<number>
+  /** The directory of the branch. */
+  readonly out: Option.Option<string>
+}
+
+/** Continues a run; or, from a step on, a branch of it in a directory of its own, under any other settings. */
+export const goOn = Effect.fn("Resume.goOn")(function* ({ at, out, ...input }: ContinueInput) {
+  if (Option.isNone(at) && Option.isNone(out)) return yield* resume(input)
+  if (Option.isNone(at) || Option.isNone(out))
+    return yield* new UsageError({
+      problem:
+        "--at STEP and --out DIR go together: a branch leaves a run after a step and has a directory of its own. " +
+        `Give ${Option.isNone(at) ? "--at, or leave --out away" : "--out, or leave --at away"} to continue ${input.directory}.`
+    })
+  const { events, records, runDir, trainedFrom } = yield* fork({
+    directory: input.directory,
+    at: at.value,
+    set: input.set,
+    out: out.value
+  })
+  const reporter = yield* Reporter.make(input)
+  yield* reporter.lines(
+    wrap(
+      `${runDir} shares ${events} events and ${records} records of ${input.directory}, up to step ${at.value}.` +
+        (trainedFrom === at.value
+          ? ""
+          : ` The last checkpoint that is kept is of step ${trainedFrom}; steps ${trainedFrom + 1} to ${at.value} are trained again ` +
+            "on their recorded batches."),
+      reporter.columns
+    )
+  )
+  return yield* resume({ ...input, directory: runDir, set: [] })
+})
 
 /** Continues a run from its last committed event. One that is finished only tells its result again. */
 export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) {

@@ -1,5 +1,6 @@
 import { foldStored } from "@inspo/coevolution"
 import { Degradation } from "@inspo/coevolution/Degradation"
+import type { RunNotes } from "@inspo/dashboard/RunCatalog"
 import { Effect, FileSystem, Schema } from "effect"
 import { CommandFailure, fileFailure, oneLine } from "../Failure.ts"
 import { Baseline, summarize } from "../report/Summary.ts"
@@ -52,4 +53,17 @@ export const readOutcome = Effect.fnUntraced(function* (directory: string) {
         cause
       })
   )
+})
+
+/** What is known of a run beyond its journal; what cannot be read is left out. */
+export const runNotes = Effect.fnUntraced(function* (
+  directory: string
+): Effect.fn.Return<RunNotes, never, FileSystem.FileSystem> {
+  const { baseline, degraded } = yield* Effect.orElseSucceed(readOutcome(directory), () => nothing)
+  const seconds = yield* Effect.orElseSucceed(wallSeconds(directory), () => 0)
+  return {
+    baseline: baseline === null ? null : { em: baseline.em, ci95: baseline.ci95, rollouts: baseline.rollouts },
+    wallSeconds: seconds === 0 ? null : seconds,
+    degraded
+  }
 })
