@@ -18,14 +18,14 @@ export interface Options {
   readonly prompt: string
   readonly rows: ReadonlyArray<Row>
   /** How long new prompts are waited for, in seconds. */
-  readonly patience: number
+  readonly seconds: number
 }
 
 /**
  * Tells a server how a prompt did on rows that were scored elsewhere, has it evolve, and gives the new prompts. None of them is
  * used before somebody approves it on the server's page.
  */
-export const improve = async ({ key, name, patience, prompt, rows, url }: Options): Promise<ReadonlyArray<string>> => {
+export const improve = async ({ key, name, seconds, prompt, rows, url }: Options): Promise<ReadonlyArray<string>> => {
   const settings = { approval: "by-hand" }
   await makePopulation(url, name, { seed: prompt, profile: "trainer", settings }, key)
   const inspo = new Inspo({ urls: [url], timeout: 10_000, ...(key === undefined ? {} : { apiKey: key }) })
@@ -54,14 +54,14 @@ export const improve = async ({ key, name, patience, prompt, rows, url }: Option
     return JSON.parse(await response.text())
   }
   await ask("/evolve", "POST")
-  for (let second = 0; second < patience; second++) {
+  for (let second = 0; second < seconds; second++) {
     const { degraded, members } = await ask("", "GET")
     const waiting = members.filter(({ standing }) => standing === "waiting")
     if (waiting.length > 0) return waiting.map(({ wording }) => wording)
     if (degraded[0] !== undefined) throw new Error(`${degraded[0].reason} ${degraded[0].remedy}`)
     await new Promise((resolve) => setTimeout(resolve, 1000))
   }
-  throw new Error(`no new prompt within ${patience} seconds`)
+  throw new Error(`no new prompt within ${seconds} seconds`)
 }
 
 interface Answer {

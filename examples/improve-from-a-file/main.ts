@@ -21,7 +21,7 @@ const prompts = await improve({
   name: "from-a-file",
   prompt: (await readFile(promptFile, "utf8")).trim(),
   rows,
-  patience: 300,
+  seconds: 300,
   ...(INSPO_KEY === undefined ? {} : { key: INSPO_KEY })
 })
 for (const prompt of prompts) process.stdout.write(`${prompt}\n\n`)

@@ -55,17 +55,17 @@ const headers = { "content-type": "application/json", "inspo-key": "admin-key", 
 
 /** A request of this machine under one of its addresses; 0 where the connection broke. */
 const ask = (path: string, body: string, options: { readonly from?: string; readonly key?: string } = {}) =>
-  new Promise<{ readonly status: number; readonly text: string; readonly isWhole: boolean }>((resolve) => {
+  new Promise<{ readonly status: number; readonly text: string; readonly isFullBatch: boolean }>((resolve) => {
     const { from = "127.0.0.1", key } = options
     const own = key === undefined ? headers : { ...headers, "inspo-key": key, "transfer-encoding": "chunked" }
     const asked = rawRequest(`${url}${path}`, { method: "POST", headers: own, localAddress: from }, (answer) => {
       let text = ""
-      const done = () => resolve({ status: answer.statusCode ?? 0, text, isWhole: answer.complete })
+      const done = () => resolve({ status: answer.statusCode ?? 0, text, isFullBatch: answer.complete })
       answer.on("data", (part: Buffer) => (text += part.toString()))
       answer.on("close", done)
       answer.on("error", () => {})
     })
-    asked.on("error", () => resolve({ status: 0, text: "", isWhole: false }))
+    asked.on("error", () => resolve({ status: 0, text: "", isFullBatch: false }))
     asked.on("socket", (socket) => sockets.push(socket))
     asked.end(body)
   })
@@ -81,7 +81,7 @@ describe("a proxy under load", { timeout: 60_000 }, () => {
     const [none, half] = await Promise.all([ask(chat, silent), ask(chat, '{"messages":"stop within"}')])
     assert.strictEqual(none.status, 504)
     assert.include(none.text, `says nothing for ${patienceSeconds}s`)
-    assert.deepStrictEqual([half.status, half.text, half.isWhole], [200, '{"said":', false])
+    assert.deepStrictEqual([half.status, half.text, half.isFullBatch], [200, '{"said":', false])
     assert.isAtLeast(performance.now() - began, 1000 * patienceSeconds - 100)
   })
 

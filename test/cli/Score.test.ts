@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, patience } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout } from "./Inspo.ts"
 
 let cwd = ""
 
@@ -27,7 +27,7 @@ const rows = [
 ]
 const write = (name: string, lines: ReadonlyArray<string>) => writeFile(join(cwd, name), lines.join("\n"))
 
-describe("inspo score", { timeout: patience }, () => {
+describe("inspo score", { timeout: testTimeout }, () => {
   it("writes one line {id, score, extracted} per row, whatever the scope", async () => {
     await write(
       "rows.jsonl",
@@ -80,7 +80,7 @@ const decodeCase = Schema.decodeUnknownSync(Schema.fromJsonString(Case))
 
 describe.skipIf(!existsSync(golden))(
   `inspo score ${golden} (skipped where the file is absent)`,
-  { timeout: patience },
+  { timeout: testTimeout },
   () => {
     it.each(["em", "subem"])("gives what the reference gives for every case: %s", async (reward) => {
       const cases = (await readFile(golden, "utf8"))

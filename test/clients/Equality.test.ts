@@ -2,8 +2,8 @@ import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Inspo, type Lease } from "@inspo/client"
-import { makeSetting, Strategies as RunStrategies, type Algorithm, type RunEvent } from "@inspo/coevolution"
-import type { Setting } from "@inspo/coevolution/Next"
+import { makeDecisionContext, Strategies as RunStrategies, type Algorithm, type RunEvent } from "@inspo/coevolution"
+import type { DecisionContext } from "@inspo/coevolution/Next"
 import { Spent } from "@inspo/domain"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -114,7 +114,7 @@ class Trainer {
   }
 
   async plan({ assignment, questions, step }: Planned, asked: ReadonlyArray<Asked>): Promise<number> {
-    const leases = await this.#inspo.leases("policy", asked, { cohort: `train/${step}`, whole: true })
+    const leases = await this.#inspo.leases("policy", asked, { cohort: `train/${step}`, fullBatch: true })
     assert.isEmpty(this.problems)
     const given = leases.map((lease) => [`${lease.instruction} ${lease.key.split("#")[0]}`, lease] as const)
     assert.deepEqual(
@@ -161,7 +161,7 @@ class Trainer {
 type Asked = { readonly key: string; readonly n: number; readonly stratum: string }
 
 /** The questions of a step, in the order in which the run assigns them. */
-const askedIn = ({ algorithm, questions }: Setting, step: number): ReadonlyArray<Asked> => {
+const askedIn = ({ algorithm, questions }: DecisionContext, step: number): ReadonlyArray<Asked> => {
   const { batchSize } = algorithm.train
   return QuestionStream.batch({ seed: algorithm.seed, step, batchSize, size: questions.length }).flatMap((index) => {
     const question = questions[index]
@@ -200,8 +200,8 @@ describe("a run driven through the instruction server by its client", () => {
     it.live(`takes the same decisions: ${name}`, () =>
       Effect.gen(function* () {
         const { data } = yield* make(algorithm)
-        const setting = makeSetting(RunStrategies.deciding(algorithm), data)
-        const strategies = strategiesOf(setting)
+        const context = makeDecisionContext(RunStrategies.deciding(algorithm), data)
+        const strategies = strategiesOf(context)
         const best = (population: Population.Population) =>
           Option.getOrNull(Option.map(strategies.valuation.best(population), ({ instruction }) => instruction.id))
         const { bests, events } = yield* played(algorithm, best)
@@ -214,7 +214,7 @@ describe("a run driven through the instruction server by its client", () => {
             const texts = event.instructions.map(({ text }) => text)
             yield* Effect.promise(() => trainer.make(texts, settingsOnTheWire(algorithm)))
           } else if (event._tag === "StepPlanned") {
-            leases += yield* Effect.promise(() => trainer.plan(event, askedIn(setting, event.step)))
+            leases += yield* Effect.promise(() => trainer.plan(event, askedIn(context, event.step)))
           } else if (event._tag === "RolloutsCollected")
             yield* Effect.promise(() => trainer.report(event, reflectedAfter(events, index)))
           else if (event._tag === "CandidatesProposed" || event._tag === "EvolutionSkipped")

@@ -18,7 +18,7 @@ const trainer = (url: string, population: string): string => `
 from inspo_client import LeaseRequest
 from inspo_client.integrations import Stopped, TrainingRun
 try:
-    TrainingRun(["${url}"], "${population}", patience=3600).leases(0, [LeaseRequest("k")])
+    TrainingRun(["${url}"], "${population}", retry_budget=3600).leases(0, [LeaseRequest("k")])
 except Stopped as stopped:
     print(str(stopped).removeprefix("${population}: "))
 `

@@ -37,7 +37,7 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
     world = await World.start(cwd)
     const args = ["engine", "serve", "--port", "0", "--name", ModelFolder.shipped, "--json"]
     engine = decodeEngine((await inspoServer(args, { cwd })).ready).url
-  }, Programs.patience)
+  }, Programs.testTimeout)
 
   afterAll(async () => {
     Programs.endAll()
@@ -48,7 +48,7 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
 
   it(
     "trains with each group under one instruction, in two processes and in one, resumed after kill -9",
-    { timeout: Programs.patience },
+    { timeout: Programs.testTimeout },
     async () => {
       const [log, folder] = [join(cwd, "log.jsonl"), join(cwd, "training")]
       const train = (attempt: string, workers: number) =>
@@ -91,7 +91,7 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
   it(
     "rewards a group that was tried again, fails one that broke, and refuses a batch that comes twice",
     {
-      timeout: Programs.patience
+      timeout: Programs.testTimeout
     },
     async () => {
       await World.make(world.url, "broken")
@@ -104,7 +104,7 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
     }
   )
 
-  it("is as the documentation prints it", { timeout: Programs.patience }, async () => {
+  it("is as the documentation prints it", { timeout: Programs.testTimeout }, async () => {
     const made = await fetch(`${world.url}/v1/populations/printed`, {
       method: "PUT",
       headers: { "content-type": "application/json" },

@@ -12,7 +12,7 @@ const steps = 7
 
 describe.skipIf(Foreign.problem !== null)(
   `the trained study ${Foreign.problem ?? ""}`,
-  { timeout: Programs.patience },
+  { timeout: Programs.testTimeout },
   () => {
     let cwd = ""
     beforeAll(async () => {

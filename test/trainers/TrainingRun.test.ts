@@ -4,20 +4,20 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { endAll, patience } from "../cli/Inspo.ts"
+import { endAll, testTimeout } from "../cli/Inspo.ts"
 import { noPython } from "../clients/Subject.ts"
 import { codeBlocks } from "../packages/support/Example.ts"
 import * as Laws from "./support/Laws.ts"
 import * as World from "./support/World.ts"
 
-describe.skipIf(noPython !== null)(`a training loop of two ranks ${noPython ?? ""}`, { timeout: patience }, () => {
+describe.skipIf(noPython !== null)(`a training loop of two ranks ${noPython ?? ""}`, { timeout: testTimeout }, () => {
   let cwd = ""
   let world: World.World
 
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), "inspo-training-run-"))
     world = await World.start(cwd)
-  }, patience)
+  }, testTimeout)
 
   afterAll(async () => {
     await world.stop()

@@ -14,7 +14,7 @@ const cohorts = 24
 
 describe.skipIf(Foreign.problem !== null)(
   `TRL's GRPOTrainer ${Foreign.problem ?? ""}`,
-  { timeout: Programs.patience },
+  { timeout: Programs.testTimeout },
   () => {
     let cwd = ""
     let world: World.World
@@ -23,7 +23,7 @@ describe.skipIf(Foreign.problem !== null)(
       cwd = await mkdtemp(join(tmpdir(), "inspo-trl-"))
       await mkdir(join(cwd, "out"))
       world = await World.start(cwd)
-    }, Programs.patience)
+    }, Programs.testTimeout)
 
     afterAll(async () => {
       Programs.endAll()

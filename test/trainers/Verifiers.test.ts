@@ -49,7 +49,7 @@ describe.skipIf(Foreign.problem !== null)(`verifiers (${Foreign.problem ?? "its 
     cwd = await mkdtemp(join(tmpdir(), "inspo-verifiers-"))
     world = await World.start(cwd)
     policy = await startPolicy()
-  }, Programs.patience)
+  }, Programs.testTimeout)
 
   afterAll(async () => {
     Programs.endAll()
@@ -61,7 +61,7 @@ describe.skipIf(Foreign.problem !== null)(`verifiers (${Foreign.problem ?? "its 
 
   it(
     "has each group under one instruction, rewards it once, goes back with its checkpoint, and finds the best",
-    { timeout: Programs.patience },
+    { timeout: Programs.testTimeout },
     async () => {
       const [log, checkpoint] = [join(cwd, "log.jsonl"), join(cwd, "checkpoint.json")]
       const train = (attempt: string) =>
@@ -85,13 +85,17 @@ describe.skipIf(Foreign.problem !== null)(`verifiers (${Foreign.problem ?? "its 
     }
   )
 
-  it("gives up what never comes back, and takes failures for no evidence", { timeout: Programs.patience }, async () => {
-    await World.make(world.url, "cancelled")
-    const told = await Programs.start(World.script("cancelled.py"), [world.url, "cancelled"], cwd).ended()
-    assert.deepStrictEqual(told.trim().split("\n"), ["[-1, -1, 1, 1]", "[true, 0, 0]"])
-  })
+  it(
+    "gives up what never comes back, and takes failures for no evidence",
+    { timeout: Programs.testTimeout },
+    async () => {
+      await World.make(world.url, "cancelled")
+      const told = await Programs.start(World.script("cancelled.py"), [world.url, "cancelled"], cwd).ended()
+      assert.deepStrictEqual(told.trim().split("\n"), ["[-1, -1, 1, 1]", "[true, 0, 0]"])
+    }
+  )
 
-  it("is as the documentation prints it", { timeout: Programs.patience }, async () => {
+  it("is as the documentation prints it", { timeout: Programs.testTimeout }, async () => {
     await World.make(world.url, "printed")
     const replaced = {
       "http://127.0.0.1:8700": world.url,

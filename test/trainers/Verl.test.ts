@@ -12,7 +12,7 @@ const cohorts = 32
 
 describe.skipIf(Foreign.problem !== null)(
   `verl's trainer ${Foreign.problem ?? ""}`,
-  { timeout: Programs.patience },
+  { timeout: Programs.testTimeout },
   () => {
     let cwd = ""
     let world: World.World
@@ -20,7 +20,7 @@ describe.skipIf(Foreign.problem !== null)(
     beforeAll(async () => {
       cwd = await mkdtemp(join(tmpdir(), "inspo-verl-trainer-"))
       world = await World.start(cwd)
-    }, Programs.patience)
+    }, Programs.testTimeout)
 
     afterAll(async () => {
       Programs.endAll()

@@ -386,7 +386,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "questions.slice(0, interim)",
     "every batch asks the same questions"
   ),
-  round("inSteps ? round.questions.length : round.asked", "round.asked", "a question that failed is not replaced"),
+  round(
+    "inlineVerification ? round.questions.length : round.asked",
+    "round.asked",
+    "a question that failed is not replaced"
+  ),
   apply(
     "if (credit === undefined) return groups",
     "if (groups.length > 0) return groups",
@@ -404,7 +408,7 @@ export const mutations: ReadonlyArray<Mutation> = [
 
   conclusion("a - b > 1e-9", "a > b", "rounding is evidence"),
   conclusion('ofRival !== "unknown" && isAbove(mean', "isAbove(mean", "better than one worse than the seed"),
-  conclusion("...departed.map(", "...[].map(", "those who left are forgotten"),
+  conclusion("...removed.map(", "...[].map(", "those who left are forgotten"),
   conclusion(
     'evidence === null && deciding.algorithm.evaluation.instruction === "proven"',
     "evidence === null",
@@ -467,7 +471,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   stateHash(
     "  ...state,\n  checkpoints",
-    "  ...state,\n  inSteps: null,\n  checkpoints",
+    "  ...state,\n  inlineVerification: null,\n  checkpoints",
     "a round in steps is not hashed"
   ),
   stateHash("({ step, hash: checkpoint.hash })", "({ step })", "another checkpoint hashes alike"),
@@ -585,7 +589,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "updates run in another order"
   ),
   requestQueue("next.sequence > expected", "next.sequence < expected", "a missing update is not waited for"),
-  patientClient(" || wait > left", "", "a server may ask for a pause beyond all patience"),
+  patientClient(" || wait > left", "", "a server may ask for a pause beyond the retry budget"),
   patientClient("Math.max(pause, ", "Math.max(0, ", "Retry-After is not heard"),
   guard('name === "localhost" ||', 'name.startsWith("localhost") ||', "a name that begins like ours is ours"),
   bookkeeping(
@@ -638,12 +642,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a repeated reward replaces the first"
   ),
   rewarding(
-    'cohort.status === "settled" && archive',
+    'cohort.status === "complete" && archive',
     'cohort.status === "open" && archive',
     "a late reward is shown twice"
   ),
   leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
-  ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as silent"),
+  ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as missing"),
   serverKeys('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
   serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
   serverClock("[openedAt + sealAfter]", "[]", "an open cohort waits for a request to be sealed"),
@@ -667,7 +671,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),
   outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are on their way"),
   outbox("/^4(?!01|03|29)/u : /^4(?!08|25|29)/u", "/^4/u : /^4/u", "gives up rewards that a busy server puts off"),
-  outbox("if (asked > 0) return", "if (asked < 0) return", "asks a server that asked for patience"),
+  outbox("if (asked > 0) return", "if (asked < 0) return", "asks a server that asked to wait"),
   outbox(
     'queue[count]?.kind === "close" && count < size',
     'queue[count]?.kind === "close"',
@@ -753,7 +757,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   standing(
     "more.interval.lower > less.interval.upper",
     "more.share > less.share",
-    "chance is shown as a difference of silence"
+    "chance is shown as a difference of missing rewards"
   ),
   ending("isCarried !== true", "isCarried !== undefined || true", "later turns of a conversation are evidence again"),
   leasing(
@@ -782,7 +786,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   shares(
     "if (known.every(({ least, most }) => least === most)) return values",
     "if (known.length > 0) return values",
-    "shares follow who is silent"
+    "shares follow whose rewards are missing"
   ),
   standing("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),
   upstreamPath(

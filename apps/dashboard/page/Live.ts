@@ -39,7 +39,7 @@ const refresh = () =>
   )
 
 /** Milliseconds of silence after which the connection counts as lost; the server beats every 15 seconds. */
-const patience = 40_000
+const quietAfter = 40_000
 
 const connect = () => {
   const source = new EventSource("/api/changes")
@@ -52,7 +52,7 @@ const connect = () => {
   }
   const heard = () => {
     window.clearTimeout(watchdog)
-    watchdog = window.setTimeout(reconnect, patience)
+    watchdog = window.setTimeout(reconnect, quietAfter)
   }
   source.addEventListener("open", () => {
     heard()

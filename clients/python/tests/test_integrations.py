@@ -18,7 +18,7 @@ from test_client import Server
 class Training(unittest.TestCase):
     def test_answer_lost(self) -> None:
         """A reward that is told again, since the answer to it was lost, is no second one."""
-        run = TrainingRun([Server(lose=1).url], "policy", patience=20)
+        run = TrainingRun([Server(lose=1).url], "policy", retry_budget=20)
         [lease] = run.leases(0, [LeaseRequest("k")])
         lease.reward(1)
         run.close(0, groups=1)
@@ -28,7 +28,7 @@ class Training(unittest.TestCase):
 
     def test_nobody_answers(self) -> None:
         """Without a server training stops, and is told why."""
-        run = TrainingRun(["http://127.0.0.1:1"], "policy", patience=0.2)
+        run = TrainingRun(["http://127.0.0.1:1"], "policy", retry_budget=0.2)
         with self.assertRaisesRegex(Stopped, "got no leases of train/0 within 0.2 s: .+"):
             run.leases(0, [LeaseRequest("k")])
 
@@ -39,7 +39,7 @@ class Training(unittest.TestCase):
             "a cohort": (400, {"type": "urn:inspo:invalid-request", "expected": "a cohort", "remedy": "Name one"}),
         }
         for said, (status, problem) in refusals.items():
-            run = TrainingRun([Server(refuse=(status, problem)).url], "policy", patience=20)
+            run = TrainingRun([Server(refuse=(status, problem)).url], "policy", retry_budget=20)
             began = time.monotonic()
             with self.assertRaisesRegex(Stopped, f"got no leases of train/0: status {status}, .*{said}.*{problem['remedy']}"):
                 run.leases(0, [LeaseRequest("k")])
@@ -48,7 +48,7 @@ class Training(unittest.TestCase):
     def test_busy(self) -> None:
         """Where the server is busy, or something before it refuses, training waits."""
         for status, problem in ((429, {"type": "urn:inspo:too-many-requests"}), (404, {"detail": "a gateway"})):
-            run = TrainingRun([Server(refuse=(status, problem), refusals=2).url], "policy", patience=20)
+            run = TrainingRun([Server(refuse=(status, problem), refusals=2).url], "policy", retry_budget=20)
             [lease] = run.leases(0, [LeaseRequest("k")])
             self.assertTrue(lease.leased)
 

@@ -156,7 +156,7 @@ const failuresOf = (inspo: Inspo) => {
       report()
     }
     const end = inspo.onFlush(settle)
-    const timer = setTimeout(settle, patience)
+    const timer = setTimeout(settle, answerTimeout)
     // Waiting keeps no program from ending. Timers are numbers outside of Node.
     if (typeof timer === "object") timer.unref()
     waiting.set(id, () => {
@@ -175,7 +175,7 @@ const mayGoOn = (error: unknown): boolean => {
 }
 
 /** Milliseconds for which the AI SDK may wait before it makes a call again, and more. */
-const patience = 90_000
+const answerTimeout = 90_000
 
 /** A stream whose last part is changed by `finish`; `failed` is called where it fails or is cancelled. */
 const watched = <P extends Part>(

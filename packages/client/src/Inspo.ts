@@ -79,7 +79,7 @@ export interface LeaseOptions extends CallOptions {
    * questions. The leases of trials come after the others, each with the key of its question before `#`; they take the places of
    * some requests, which get none.
    */
-  readonly whole?: boolean
+  readonly fullBatch?: boolean
 }
 
 /** An instruction to use outside learning; `id` is null where it is the fallback, `fresh` false where no server told it just now. */
@@ -143,13 +143,13 @@ export class Inspo {
   }
 
   /**
-   * Leases for up to 1,024 units of work in one request, in their order: all of them, or none is leased. What a `whole` cohort
+   * Leases for up to 1,024 units of work in one request, in their order: all of them, or none is leased. What a `fullBatch` cohort
    * gets may be others, while candidates are tried: go by the keys of the leases.
    */
   async leases(
     population: string,
     requests: ReadonlyArray<LeaseRequest>,
-    { cohort, fallback, phase, policyVersion, timeout = this.#options.timeout, whole }: LeaseOptions = {}
+    { cohort, fallback, phase, policyVersion, timeout = this.#options.timeout, fullBatch }: LeaseOptions = {}
   ): Promise<ReadonlyArray<Lease>> {
     const own = this.#of(population)
     check(requests.length > 0 && requests.length <= 1024, "requests", requests.length, "1 to 1,024")
@@ -175,9 +175,9 @@ export class Inspo {
     const asking = this.#call(
       own,
       "leases",
-      JSON.stringify({ cohort, phase, policyVersion, whole, requests: keyed }),
+      JSON.stringify({ cohort, phase, policyVersion, fullBatch, requests: keyed }),
       // Trials take the places of some.
-      Wire.leases(keyed, whole),
+      Wire.leases(keyed, fullBatch),
       timeout,
       // Where another server answered the same request, its leases are these.
       async (answer) => isUsable(await asking) || giveBack(answer),
@@ -267,7 +267,7 @@ export class Inspo {
   }
 
   /** Waits until everything queued is told, or the time is over (30 s by default); resolves to how much is not told yet. */
-  async flush({ timeout = patience }: { readonly timeout?: number } = {}): Promise<number> {
+  async flush({ timeout = defaultTimeout }: { readonly timeout?: number } = {}): Promise<number> {
     for (const queue of this.#flushing) queue()
     const all = [...this.#populations.values()].map(async ({ fetching, outbox }) => {
       outbox.wake()
@@ -355,7 +355,7 @@ export class Inspo {
 
   async #control<A>(
     population: string,
-    timeout: number = patience,
+    timeout: number = defaultTimeout,
     kind: "close" | "rewind",
     body: object,
     is: (answer: unknown) => answer is A
@@ -412,7 +412,7 @@ interface Instead {
 }
 
 /** How long closing, rewinding and flushing wait, in milliseconds. */
-const patience = 30_000
+const defaultTimeout = 30_000
 
 const zeros = { accepted: 0, duplicate: 0, late: 0, superseded: 0, unknown: 0, refused: 0, dropped: 0 }
 

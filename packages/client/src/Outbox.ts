@@ -39,7 +39,7 @@ const manyCharacters = 2 ** 20
 /** How long rewards are gathered that come faster than they are answered, in milliseconds. */
 const gathering = 10
 /** How long one request may take, in milliseconds. */
-const patience = 10_000
+const defaultTimeout = 10_000
 /** After so many refusals by something before the server a reward is dropped, so that it keeps up no others. */
 const mostRefusals = 8
 
@@ -167,7 +167,7 @@ const bounded = ({ maxQueued, maxQueuedCharacters }: Options) => {
 const send = (ask: Ask, path: string, sent: ReadonlyArray<Item>): Promise<Result<ReadonlyArray<() => void>>> => {
   const [first] = sent
   const read = (answers: ReadonlyArray<unknown>) => Wire.all(sent, (item, index) => item.read(answers[index]))
-  if (first?.kind === "rewind") return ask(`${path}/rewind`, first.json, (answer) => read([answer]), patience)
+  if (first?.kind === "rewind") return ask(`${path}/rewind`, first.json, (answer) => read([answer]), defaultTimeout)
   const rewards = sent.filter((item) => item.kind === "reward")
   const close = sent[rewards.length]
   const body = `{"rewards":[${rewards.map(({ json }) => json).join()}]${close === undefined ? "" : `,"close":${close.json}`}}`
@@ -175,7 +175,7 @@ const send = (ask: Ask, path: string, sent: ReadonlyArray<Item>): Promise<Result
     const { cohort, results } = Wire.fields(answer)
     return Array.isArray(results) && results.length === rewards.length ? read([...results, cohort]) : undefined
   }
-  return ask(`${path}/rewards`, body, readAll, patience)
+  return ask(`${path}/rewards`, body, readAll, defaultTimeout)
 }
 
 /** Whether the same request would be refused again, by its content. */

@@ -46,9 +46,9 @@ export interface Asked {
   readonly n: number
 }
 
-/** Leases of what was asked, in its order unless they are of a `whole` cohort; after them come those of candidates that are tried. */
+/** Leases of what was asked, in its order unless they are of a `fullBatch` cohort; after them come those of candidates that are tried. */
 export const leases =
-  (asked: ReadonlyArray<Asked>, whole: boolean | undefined) =>
+  (asked: ReadonlyArray<Asked>, fullBatch: boolean | undefined) =>
   (body: unknown): LeasesAnswer | undefined => {
     const { cohort, incumbent, leases, trials } = fields(body)
     if (!isText(cohort) || !Array.isArray(leases)) return undefined
@@ -75,7 +75,7 @@ export const leases =
           }
         : undefined
     })
-    return given !== undefined && (whole || asked.every(({ key }, index) => key === given[index]?.key))
+    return given !== undefined && (fullBatch || asked.every(({ key }, index) => key === given[index]?.key))
       ? { cohort, incumbent: isText(incumbent) ? incumbent : null, leases: given }
       : undefined
   }

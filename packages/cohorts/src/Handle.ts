@@ -175,7 +175,7 @@ const end = (
   const groups = command.groups ?? 0
   if (!Number.isSafeInteger(groups) || groups < 0)
     return refuse("invalid", "groups", groups, "a whole number of at least 0, or none to close at once")
-  return found.status === "settled" || found.closing === groups
+  return found.status === "complete" || found.closing === groups
     ? did()
     : did({ _tag: "CloseRequested", cohort: name, groups })
 }
@@ -202,7 +202,7 @@ const rewind = (
 }
 
 /** Settings that a guarantee rests on, or that clients rely on, stay as they were. */
-const fixed = ["seed", "profile", "delta", "rewardRange", "silence"] as const
+const fixed = ["seed", "profile", "delta", "rewardRange", "missingRewards"] as const
 
 const configure = (state: State, settings: Settings): Result.Result<Decided, Refused> => {
   const differing = fixed.find((name) => JSON.stringify(settings[name]) !== JSON.stringify(state.settings[name]))

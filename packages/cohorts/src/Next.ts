@@ -17,10 +17,10 @@ export const next = (strategies: Strategies, state: State, now: number): Populat
  * instruction was never used are left out, and so are units of such samples alone. A conversation is evidence in the cohort it
  * began in: its later turns would count it twice, and who comes back may depend on the instruction.
  */
-export const units = ({ isWhole, leases }: Cohort): ReadonlyArray<Group> => {
+export const units = ({ isFullBatch, leases }: Cohort): ReadonlyArray<Group> => {
   const all = HashMap.toValues(leases)
     .filter(({ isCarried }) => isCarried !== true)
-    .sort(isWhole ? byPlace : byKey)
+    .sort(isFullBatch ? byPlace : byKey)
   return Object.values(Arr.groupBy(all, ({ unit }) => unit)).flatMap((own): ReadonlyArray<Group> => {
     const [{ instruction, question, stratum }] = own
     const samples = own.flatMap((lease) => lease.samples)
@@ -48,7 +48,7 @@ const ending = (state: State, now: number): PopulationEvent | null => {
 const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | null => {
   const { learning, settings } = state
   const { name, status } = cohort
-  if (status === "settled") {
+  if (status === "complete") {
     if (cohort.phase === "validation") return validated(cohort)
     return cohort.index === learning.population.step + 1
       ? { _tag: "Closed", cohort: name, index: cohort.index, units: units(cohort) }
@@ -73,10 +73,10 @@ const waitOf = ({ phase, rewardedAt, sealedAt }: Cohort): { readonly waited?: nu
 
 const sealing = (
   { sealAfter, sealUnits }: Settings,
-  { isWhole, leases, openedAt, units }: Cohort,
+  { isFullBatch, leases, openedAt, units }: Cohort,
   now: number
-): "whole" | "units" | "time" | null => {
-  if (isWhole && !HashMap.isEmpty(leases)) return "whole"
+): "fullBatch" | "units" | "time" | null => {
+  if (isFullBatch && !HashMap.isEmpty(leases)) return "fullBatch"
   if (sealUnits !== null && units >= sealUnits) return "units"
   return sealAfter !== null && now >= openedAt + sealAfter ? "time" : null
 }

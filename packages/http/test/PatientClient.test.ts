@@ -5,7 +5,7 @@ import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } fr
 import { TestClock } from "effect/testing"
 
 const key = "sk-0123456789"
-const patience = 60_000
+const retryBudget = 60_000
 const answerWithin = 5_000
 
 /** What a server does with one try. `after` is its `Retry-After`, in seconds. */
@@ -50,7 +50,7 @@ const asked = Effect.fnUntraced(function* (script: readonly [Try, ...Array<Try>]
   )
   const ask = PatientClient.make(client, {
     server: "http://server",
-    patience,
+    retryBudget,
     answerWithin,
     ...(retries === undefined ? {} : { retries })
   })
@@ -67,7 +67,7 @@ const passes = (does: Try): boolean =>
 
 describe("PatientClient", () => {
   it.effect.prop(
-    "answers with the first answer of use, and stops at what stands, at the last retry, or where patience ends",
+    "answers with the first answer of use, and stops at what stands, at the last retry, or where retryBudget ends",
     { script: Schema.NonEmptyArray(Try), retries: Schema.Literals([0, 1, 3, 100]) },
     Effect.fnUntraced(function* ({ retries, script }) {
       const { result, tries } = yield* asked(script, retries)
@@ -76,7 +76,7 @@ describe("PatientClient", () => {
       const [first = 0] = tries
       const span = (tries.at(-1) ?? 0) - first
       assert.isAtMost(tries.length, retries + 1)
-      assert.isAtMost(span, patience, "a try after patience had ended")
+      assert.isAtMost(span, retryBudget, "a try after retryBudget had ended")
       for (const does of seen.slice(0, -1)) assert.isTrue(passes(does), `asked again after ${JSON.stringify(does)}`)
       for (const [n, at] of tries.slice(1).entries()) {
         const does = seen[n]
@@ -96,7 +96,7 @@ describe("PatientClient", () => {
       const asks = typeof last === "object" ? last.after * 1000 : 0
       const next = Math.max(asks, Math.min(500 * 2 ** failure.repeated, 30_000))
       const took = last === "hangs" ? answerWithin : 0
-      assert.isTrue(!passes(last) || tries.length === retries + 1 || span + took + next > patience)
+      assert.isTrue(!passes(last) || tries.length === retries + 1 || span + took + next > retryBudget)
     })
   )
 
@@ -111,7 +111,7 @@ describe("PatientClient", () => {
       )
       const ask = PatientClient.make(client, {
         server: "http://server",
-        patience,
+        retryBudget,
         answerWithin,
         isFinal: (_, body) => body.includes("quota")
       })

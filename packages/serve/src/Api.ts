@@ -23,7 +23,7 @@ import { AdminScope, Admission, LeaseScope } from "./Security.ts"
 
 const params = { name: PopulationName }
 const text = Schema.String.pipe(HttpApiSchema.asText())
-/** A field that nobody knows is refused: it would be ignored in silence. Answers hold those of their schemas. */
+/** A field that nobody knows is refused: otherwise it would be ignored. Answers hold those of their schemas. */
 const strict = { onExcessProperty: "error", reportInput: true } as const
 const says = (summary: string, description?: string) =>
   OpenApi.annotations({ summary, ...(description === undefined ? {} : { description }) })

@@ -43,7 +43,7 @@ export const LeaseRequests = Schema.Struct({
         "`train` by default. Validation gets the incumbent, and its rewards decide nothing but the choice of a checkpoint"
     })
   ),
-  whole: Schema.optionalKey(
+  fullBatch: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:
         "These are all requests of a trainer's cohort: they are assigned together, stratified and with newcomers served, and candidates are tried on their questions. False by default"
@@ -72,7 +72,7 @@ export const Lease = Schema.Struct({
   ),
   probability: Schema.NullOr(Schema.Finite).annotate({
     description:
-      "With which the instruction was drawn, in (0, 1]: its propensity; null in a `whole` cohort for which it is too large to compute"
+      "With which the instruction was drawn, in (0, 1]: its propensity; null in a `fullBatch` cohort for which it is too large to compute"
   }),
   closesAt: Schema.NullOr(Schema.String).annotate({
     description:
@@ -89,12 +89,12 @@ export const Leases = Schema.Struct({
   }),
   leases: Schema.Array(Lease).annotate({
     description:
-      "One for each request, in their order. Of a `whole` cohort, while candidates are tried: not of the questions whose places the trials take; these are not to be asked"
+      "One for each request, in their order. Of a `fullBatch` cohort, while candidates are tried: not of the questions whose places the trials take; these are not to be asked"
   }),
   trials: Schema.optionalKey(
     Schema.Array(Lease).annotate({
       description:
-        "Of a `whole` cohort, while candidates are tried: further leases on questions that were asked for, to be answered and rewarded as the others. The key of the question comes before `#`"
+        "Of a `fullBatch` cohort, while candidates are tried: further leases on questions that were asked for, to be answered and rewarded as the others. The key of the question comes before `#`"
     })
   )
 }).annotate({ identifier: "Leases" })

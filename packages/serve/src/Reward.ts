@@ -44,7 +44,7 @@ export const Reward = Schema.Struct({
   abandoned: Schema.optionalKey(
     Schema.Literal(true).annotate({
       description:
-        "The instruction was never used: the work was given up, or done without it. It is neither evidence nor silence"
+        "The instruction was never used: the work was given up, or done without it. It is neither evidence nor a missing reward"
     })
   ),
   feedback: Schema.optionalKey(Line.annotate({ description: "What was good or bad, in words, for reflection" })),

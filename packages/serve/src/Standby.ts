@@ -29,7 +29,7 @@ export interface Options<E> {
   /** How often a standby looks whether the active one is gone; half a second by default. */
   readonly lookEvery?: Duration.Input
   /** How long a request that is passed on waits for its answer; ten seconds by default. */
-  readonly patience?: Duration.Input
+  readonly timeout?: Duration.Input
   /**
    * Begins to be active. What it makes answers until the scope ends, which it does when `own.lost` is told by a journal.
    * Where it fails, waiting mends what is another server's or a fault of the database, and the server ends for all else.
@@ -69,8 +69,8 @@ export const isActive = Metric.gauge("inspo_server_active", {
 export const make = Effect.fn("Standby.make")(function* <E>(
   options: Options<E>
 ): Effect.fn.Return<Standby<E>, JournalError | E, HttpClient.HttpClient | Scope.Scope> {
-  const { activate, address, journals, lookEvery = "500 millis", patience = "10 seconds" } = options
-  const pass = passing(yield* HttpClient.HttpClient, patience)
+  const { activate, address, journals, lookEvery = "500 millis", timeout = "10 seconds" } = options
+  const pass = passing(yield* HttpClient.HttpClient, timeout)
   const known = yield* Deferred.make<void, JournalError | E>()
   let now: Now = standingBy(null, pass)
   const become = (next: Now) => {
@@ -189,7 +189,7 @@ const ownHeaders = new Set([
 ])
 
 const passing =
-  (client: HttpClient.HttpClient, patience: Duration.Input) =>
+  (client: HttpClient.HttpClient, timeout: Duration.Input) =>
   (to: string): App =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -204,7 +204,7 @@ const passing =
           : HttpClientRequest.bodyUint8Array(body, request.headers["content-type"] ?? "application/json")
       )
       return yield* client.execute(asked).pipe(
-        Effect.timeout(patience),
+        Effect.timeout(timeout),
         Effect.map(HttpServerResponse.fromClientResponse),
         // The active one is gone, and nobody took over yet.
         Effect.catch(() => notActive)

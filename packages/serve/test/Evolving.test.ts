@@ -65,7 +65,7 @@ const worked = Effect.fnUntraced(function* (
     now,
     cohort: "work",
     phase: "train",
-    isWhole: false,
+    isFullBatch: false,
     requests: told.map((_, at) => ({ key: `k${at}`, n: 1, stratum: "all", sticky: null, question: null }))
   }))
   const leases = answer._tag === "Leases" ? answer.leases : []

@@ -62,7 +62,7 @@ async def outcome(builder):
         return str(error)
 
 
-dataset = LeasedDataset(Groups(), Population((url,), name, patience=30))
+dataset = LeasedDataset(Groups(), Population((url,), name, retry_budget=30))
 
 
 async def main():

@@ -116,7 +116,7 @@ class Builder(RLDatasetBuilder):
 
     async def __call__(self):
         renderer = renderers.get_renderer("role_colon", tokenizer=get_tokenizer(self.model))
-        population = Population((self.url,), "policy", patience=30)
+        population = Population((self.url,), "policy", retry_budget=30)
         training = LeasedDataset(Questions(renderer, self.steps), population)
         held_out = LeasedDataset(Questions(renderer, 1), population, validation=True)
         return (

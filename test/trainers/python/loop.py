@@ -14,7 +14,7 @@ url, log, *numbers, attempt = sys.argv[1:]
 rank, ranks, first, last = map(int, numbers)
 groups, n = 16, 2
 
-run = TrainingRun([url], "policy", patience=120)
+run = TrainingRun([url], "policy", retry_budget=120)
 rewards = RewardLog(log, rank, attempt)
 if first > 0:
     run.resume(first, attempt)

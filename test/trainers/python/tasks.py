@@ -41,7 +41,7 @@ async def main():
         runs = (client.run(endpoint, "m", vf.SamplingConfig(), data) for _ in range(SAMPLES))
         return await asyncio.gather(*runs)
 
-    run = TrainingRun([url], "policy", patience=30)
+    run = TrainingRun([url], "policy", retry_budget=30)
     sampler = LeasedTasks(itertools.cycle(taskset), run, samples=SAMPLES, groups=GROUPS)
 
     async def work(step, tasks, rewards):

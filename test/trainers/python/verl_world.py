@@ -32,7 +32,7 @@ class Noted(TrainingRun):
 class Manager(InstructedManager):
     @staticmethod
     def training_run():
-        return Noted([os.environ["VERL_URL"]], os.environ["VERL_POPULATION"], patience=120)
+        return Noted([os.environ["VERL_URL"]], os.environ["VERL_POPULATION"], retry_budget=120)
 
 
 class Flawed(SingleTurnAgentLoop):

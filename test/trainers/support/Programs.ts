@@ -12,7 +12,7 @@ import { python } from "./Foreign.ts"
 import * as World from "./World.ts"
 
 /** Milliseconds for a training run, most of which Python spends on its imports. */
-export const patience = 900_000
+export const testTimeout = 900_000
 
 export interface Program {
   /** Until it ended as it should; what it printed. */

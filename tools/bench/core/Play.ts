@@ -6,7 +6,7 @@ import {
   type Algorithm,
   type RunEvent,
   RunState,
-  type Setting,
+  type DecisionContext,
   Strategies,
   ValueChoices
 } from "@inspo/coevolution"
@@ -32,30 +32,30 @@ const questions = Arr.makeBy(20_000, (index) => ({
   dataSource: `source ${index % 3}`
 }))
 
-export const settingOf = (algorithm: Algorithm): Setting => ({ ...Strategies.deciding(algorithm), questions })
+export const settingOf = (algorithm: Algorithm): DecisionContext => ({ ...Strategies.deciding(algorithm), questions })
 
 /** Rewards in which no instruction stands out; nothing fails and nothing is missing. */
 const luck: Environment.Luck = { rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1], missing: [0], failing: [false] }
 
 /** A run until it ends or `over` says so: its events and its last state. */
-export const play = (setting: Setting, over: (state: RunState.RunState) => boolean = () => false) => {
+export const play = (context: DecisionContext, over: (state: RunState.RunState) => boolean = () => false) => {
   const started: RunEvent = {
     _tag: "RunStarted",
-    algorithm: setting.algorithm,
-    strategies: Strategies.identities(setting.strategies),
+    algorithm: context.algorithm,
+    strategies: Strategies.identities(context.strategies),
     engine: "",
     tokenizer: "",
     data: "",
     search: "passages",
     code: ""
   }
-  const environment = Environment.make(setting.algorithm, questions)
+  const environment = Environment.make(context.algorithm, questions)
   const events: Array<RunEvent> = [started]
-  let state = apply(setting, RunState.unstarted, started)
+  let state = apply(context, RunState.unstarted, started)
   while (RunState.isRunning(state) && !over(state)) {
-    const event = environment.perform(next(setting, state), luck)
+    const event = environment.perform(next(context, state), luck)
     events.push(event)
-    state = apply(setting, state, event)
+    state = apply(context, state, event)
   }
   return { events, state }
 }
@@ -67,16 +67,16 @@ export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number)
     schedule: { ...base[rule].schedule, steps: 15, pruneEvery: 0, evolveEvery: 0 },
     train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
   }
-  const setting = settingOf(algorithm)
-  const { halving, valuation } = setting.strategies
-  const planning = play(setting, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
-  const { events, state } = play(setting, ({ phase }) => phase._tag === "Evaluate")
+  const context = settingOf(algorithm)
+  const { halving, valuation } = context.strategies
+  const planning = play(context, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
+  const { events, state } = play(context, ({ phase }) => phase._tag === "Evaluate")
   const groups = events.flatMap((event) =>
     event._tag === "RolloutsCollected" && event.step === 15 ? event.groups : []
   )
   const values = valuation.values(state.population)
   return {
-    selection: () => (RunState.isRunning(planning) ? next(setting, planning) : null),
+    selection: () => (RunState.isRunning(planning) ? next(context, planning) : null),
     attribution: () => InstructionValue.observe(ValueChoices.choices(algorithm), planning.population, 15, groups),
     pruning: () => halving.prune(state.population, values)
   }

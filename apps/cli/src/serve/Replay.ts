@@ -79,24 +79,24 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
       if (number !== null && Number.isInteger(number) && number > 0)
         return { name, text, change: (settings) => ({ ...settings, [name]: number }) }
       return yield* refused(given, `${name}=3, a whole number of at least 1`)
-    case "silence":
-      if (text === "worst") return { name, text, change: (settings) => ({ ...settings, silence: "worst" }) }
-      if (number !== null) return { name, text, change: silent(number) }
-      return yield* refused(given, "silence=worst, or silence=0.5, a reward")
+    case "missingRewards":
+      if (text === "worst") return { name, text, change: (settings) => ({ ...settings, missingRewards: "worst" }) }
+      if (number !== null) return { name, text, change: missing(number) }
+      return yield* refused(given, "missingRewards=worst, or missingRewards=0.5, a reward")
     default:
       return yield* refused(
         given,
-        "one of risk, silence, window, parents, which a log can answer for. Make another population to learn what other settings bring"
+        "one of risk, missingRewards, window, parents, which a log can answer for. Make another population to learn what other settings bring"
       )
   }
 })
 
 /** No reward is this one, on the scale of the population's rewards. */
-const silent =
+const missing =
   (reward: number) =>
   (settings: Settings.Settings): Settings.Settings => {
     const [low, high] = settings.rewardRange
-    return { ...settings, silence: { value: Math.min(1, Math.max(0, (reward - low) / (high - low))) } }
+    return { ...settings, missingRewards: { value: Math.min(1, Math.max(0, (reward - low) / (high - low))) } }
   }
 
 const decodeNumber = (text: string): number | null => {

@@ -45,7 +45,7 @@ const standing = (
   ...paragraph(`Next: ${next}.`, "", columns),
   "",
   ...table([
-    ["instruction", "standing", "share", "mean", "low", "high", "rewards", "silent"],
+    ["instruction", "standing", "share", "mean", "low", "high", "rewards", "missing"],
     ...members.map(({ estimate, id, probability, standing }) => [
       id,
       standing,
@@ -54,7 +54,7 @@ const standing = (
       figure(estimate.low),
       figure(estimate.high),
       count(estimate.samples),
-      estimate.silent.toFixed(3)
+      estimate.missing.toFixed(3)
     ])
   ])
 ]

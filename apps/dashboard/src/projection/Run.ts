@@ -5,7 +5,7 @@ import type { RunStatus, RunView } from "../view/RunView.ts"
 import { share } from "./Scores.ts"
 
 /** A run is `running` while it gave a sign of life within this time, in milliseconds. */
-export const patience = 180_000
+export const quietAfter = 180_000
 
 /** Points of the small curve. */
 const coursePoints = 60
@@ -52,7 +52,7 @@ export const run = ({ id, name }: Named, record: RunRecord, written: Written, no
     alive: state.population.members.length,
     born: state.instructions.length,
     degraded: state.degraded.length > 0,
-    reward: state.course.latest.at(-1)?.mean ?? null,
+    reward: state.rewardTrend.latest.at(-1)?.mean ?? null,
     course: thinned(record.rows.flatMap((row) => row["reward/mean"] ?? [])),
     measure: measure(config.reward),
     tested: result(record),
@@ -65,7 +65,7 @@ export const run = ({ id, name }: Named, record: RunRecord, written: Written, no
 
 const status = ({ rows, state }: RunRecord, { alive }: Written, now: number): RunStatus => {
   if (state.phase._tag === "Finished") return "finished"
-  if (alive === null || now - alive > patience) return "quiet"
+  if (alive === null || now - alive > quietAfter) return "quiet"
   return rows.length === 0 ? "waiting" : "running"
 }
 

@@ -121,7 +121,7 @@ class AsyncInspo:
         cohort: str | None = None,
         phase: str | None = None,
         policy_version: str | None = None,
-        whole: bool | None = None,
+        full_batch: bool | None = None,
         fallback: Wording | None = None,
         timeout: float | None = None,
     ) -> list[AsyncLease]:
@@ -133,7 +133,7 @@ class AsyncInspo:
                 cohort=cohort,
                 phase=phase,
                 policy_version=policy_version,
-                whole=whole,
+                full_batch=full_batch,
                 fallback=fallback,
                 timeout=timeout,
             ),

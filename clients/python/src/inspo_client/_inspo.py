@@ -205,12 +205,12 @@ class Inspo:
         cohort: str | None = None,
         phase: str | None = None,
         policy_version: str | None = None,
-        whole: bool | None = None,
+        full_batch: bool | None = None,
         fallback: Wording | None = None,
         timeout: float | None = None,
     ) -> list[Lease]:
         """
-        Leases for up to 1,024 units of work in one request, in their order: all of them, or none is leased. `whole`: these are
+        Leases for up to 1,024 units of work in one request, in their order: all of them, or none is leased. `full_batch`: these are
         all requests of the cohort; they are assigned together, as a run assigns a step, and candidates are tried on their
         questions. The leases of trials come after the others, each with the key of its question before `#`; they take the
         places of some requests, which get none.
@@ -222,7 +222,7 @@ class Inspo:
             if request.n < 1:
                 raise ValueError(f"n is {request.n}; expected at least 1")
         keyed = [(request.key or str(uuid.uuid4()), request) for request in requests]
-        body = given(cohort=cohort, phase=phase, policyVersion=policy_version, whole=whole)
+        body = given(cohort=cohort, phase=phase, policyVersion=policy_version, fullBatch=full_batch)
         body["requests"] = [
             given(
                 n=request.n,
@@ -256,7 +256,7 @@ class Inspo:
             population,
             Request("POST", f"{path}/leases", json.dumps(body), len(keyed)),
             # Trials take the places of some.
-            lambda answer: _wire.leases([(key, one.n) for key, one in keyed], bool(whole), answer),
+            lambda answer: _wire.leases([(key, one.n) for key, one in keyed], bool(full_batch), answer),
             timeout,
             late,
         )

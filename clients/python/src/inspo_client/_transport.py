@@ -112,9 +112,9 @@ class Transport:
                 return last
         return last
 
-    def _attempt(self, url: SplitResult, request: Request, read: Read[A], patience: float) -> Result[A]:
+    def _attempt(self, url: SplitResult, request: Request, read: Read[A], timeout: float) -> Result[A]:
         try:
-            status, retry_after, body = self._exchange(url, request, patience)
+            status, retry_after, body = self._exchange(url, request, timeout)
             answer = _parse(body)
             value = read(answer) if 200 <= status < 300 else None
             if value is not None:
@@ -131,23 +131,23 @@ class Transport:
         finally:
             self._unanswered.release()
 
-    def _exchange(self, url: SplitResult, request: Request, patience: float) -> tuple[int, str, bytes]:
+    def _exchange(self, url: SplitResult, request: Request, timeout: float) -> tuple[int, str, bytes]:
         try:
-            return self._send(self._connection(url, patience), url, request, patience)
+            return self._send(self._connection(url, timeout), url, request, timeout)
         except ConnectionRefusedError:
             raise
         except (ConnectionError, http.client.HTTPException):
             # A connection that the server had closed meanwhile breaks when it is used again.
             self.repeated += 1
-            return self._send(self._connect(url, patience), url, request, patience)
+            return self._send(self._connect(url, timeout), url, request, timeout)
 
     def _send(
-        self, connection: http.client.HTTPConnection, url: SplitResult, request: Request, patience: float
+        self, connection: http.client.HTTPConnection, url: SplitResult, request: Request, timeout: float
     ) -> tuple[int, str, bytes]:
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         try:
             if connection.sock is not None:
-                connection.sock.settimeout(patience)
+                connection.sock.settimeout(timeout)
             connection.response_class = partial(_Response, end=end)  # type: ignore[assignment]
             body = None if request.body is None else request.body.encode()
             connection.request(request.method, url.path + request.path, body, self._headers)
@@ -172,16 +172,16 @@ class Transport:
                 connection.close()
         return response.status, response.headers.get("retry-after", ""), b"".join(parts)
 
-    def _connection(self, url: SplitResult, patience: float) -> http.client.HTTPConnection:
+    def _connection(self, url: SplitResult, timeout: float) -> http.client.HTTPConnection:
         with self._lock:
             kept = self._idle[url].pop() if self._idle[url] else None
-        return kept or self._connect(url, patience)
+        return kept or self._connect(url, timeout)
 
-    def _connect(self, url: SplitResult, patience: float) -> http.client.HTTPConnection:
+    def _connect(self, url: SplitResult, timeout: float) -> http.client.HTTPConnection:
         if url.scheme == "https":
             tls = self._tls or ssl.create_default_context()
-            return http.client.HTTPSConnection(url.hostname or "", url.port, timeout=patience, context=tls)
-        return http.client.HTTPConnection(url.hostname or "", url.port, timeout=patience)
+            return http.client.HTTPSConnection(url.hostname or "", url.port, timeout=timeout, context=tls)
+        return http.client.HTTPConnection(url.hostname or "", url.port, timeout=timeout)
 
 
 class _Response(http.client.HTTPResponse):

@@ -70,7 +70,7 @@ class RewardsAnswer:
     cohort: CohortState | None
 
 
-def leases(asked: Sequence[tuple[str, int]], whole: bool, body: object) -> LeasesAnswer | None:
+def leases(asked: Sequence[tuple[str, int]], full_batch: bool, body: object) -> LeasesAnswer | None:
     """
     Leases of what was asked, keys with their numbers of samples, in its order unless they are of a whole cohort; after them come those of
     candidates that are tried.
@@ -87,7 +87,7 @@ def leases(asked: Sequence[tuple[str, int]], whole: bool, body: object) -> Lease
         if lease is None:
             return None
         read.append(lease)
-    if not whole and [one.key for one in read[: len(asked)]] != [key for key, _ in asked]:
+    if not full_batch and [one.key for one in read[: len(asked)]] != [key for key, _ in asked]:
         return None
     incumbent = body.get("incumbent")
     return LeasesAnswer(str(cohort), str(incumbent) if _is_text(incumbent) else None, read)

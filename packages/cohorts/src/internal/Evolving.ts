@@ -63,7 +63,7 @@ const protectedIds = ({ learning, settings }: State): ReadonlySet<InstructionId>
 export const design = ({ trial }: Settings): Round.Design => ({
   questions: trial.samples,
   interim: trial.lookEvery,
-  inSteps: true
+  inlineVerification: true
 })
 
 /** What a candidate says that is tried in questions of its own; null for any other instruction. */

@@ -9,8 +9,8 @@ export interface Options {
   /** How long one answer may take, to the end of its body. */
   readonly answerWithin: Duration.Input
   /** How long a request is repeated; a server that asks for a longer pause than is left is not asked again. */
-  readonly patience: Duration.Input
-  /** The most repetitions of a request; as many as patience allows by default. */
+  readonly retryBudget: Duration.Input
+  /** The most repetitions of a request; as many as retryBudget allows by default. */
   readonly retries?: number
   /** Whether asking again is of no use, though the status (408, 429, 5xx) alone would say otherwise. */
   readonly isFinal?: (status: number, body: string) => boolean
@@ -41,7 +41,7 @@ export class Unanswered extends Data.TaggedError("Unanswered")<{
  */
 export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
   const { isFinal = () => false, onFailure = () => Effect.void, retries = Infinity } = options
-  const patience = Duration.toMillis(options.patience)
+  const retryBudget = Duration.toMillis(options.retryBudget)
   const waiting = Waiting.make(options.server)
 
   const attempt = (request: HttpClientRequest.HttpClientRequest): Effect.Effect<string, Failed> =>
@@ -66,10 +66,10 @@ export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
       const { pause, mayPass, ...seen } = answer.failure
       const failure = new Unanswered({ ...seen, repeated })
       yield* onFailure(failure)
-      const left = patience - ((yield* Clock.currentTimeMillis) - began)
+      const left = retryBudget - ((yield* Clock.currentTimeMillis) - began)
       const wait = Math.max(pause, Waiting.backoff(repeated))
       if (!mayPass || repeated >= retries || wait > left) return yield* failure
-      if (patience - left + wait > quiet)
+      if (retryBudget - left + wait > quiet)
         yield* waiting("no answer", `${failure.reason}; asking again in ${Waiting.span(wait)}`)
       yield* Effect.sleep(wait)
     }

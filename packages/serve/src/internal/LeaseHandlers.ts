@@ -34,8 +34,8 @@ export const layer = HttpApiBuilder.group(
 )
 
 const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests): Effect.fn.Return<Leases, Problem> {
-  const { cohort = null, phase = "train", requests, whole = false } = asked
-  yield* fitting(served, cohort, whole)
+  const { cohort = null, phase = "train", requests, fullBatch = false } = asked
+  yield* fitting(served, cohort, fullBatch)
   const { leases } = yield* submit(
     served.live,
     "Leases",
@@ -44,7 +44,7 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
       now,
       cohort,
       phase,
-      isWhole: whole,
+      isFullBatch: fullBatch,
       requests: requests.map(({ key, n = 1, question, sticky = null, stratum = unnamedStratum }) => ({
         key,
         n,
@@ -85,7 +85,7 @@ const toldOfLease = (
 const fitting = (
   { created: { settings }, name }: Served,
   cohort: string | null,
-  whole: boolean
+  fullBatch: boolean
 ): Effect.Effect<void, InvalidRequest> => {
   const refuse = (field: string, value: string, expected: string, remedy: string) =>
     Effect.fail(new InvalidRequest({ field, value, expected, remedy }))
@@ -100,7 +100,7 @@ const fitting = (
       "no cohort",
       `Leave it out: ${name} is online, and opens cohorts itself. A trainer's population has profile: trainer`
     )
-  return whole ? refuse("whole", "true", "false", `Leave it out: ${name} is online`) : Effect.void
+  return fullBatch ? refuse("fullBatch", "true", "false", `Leave it out: ${name} is online`) : Effect.void
 }
 
 /** The stratum of work that names none. */

@@ -74,7 +74,7 @@ const retire = Effect.fnUntraced(function* (served: Served, id: InstructionId): 
   if (before === undefined) {
     const known = yield* gone(served, id)
     const fate = History.fate(known)
-    if (fate === "retired") return departed(known, fate)
+    if (fate === "retired") return removed(known, fate)
     return yield* new NotFound({
       what: "instruction",
       name: id,
@@ -102,7 +102,7 @@ const review = Effect.fnUntraced(function* (
   }
   const known = yield* gone(served, id)
   const fate = History.fate(known)
-  if (fate === decided) return departed(known, isApproved ? "trial" : "rejected")
+  if (fate === decided) return removed(known, isApproved ? "trial" : "rejected")
   return yield* new Conflict({
     differences: [{ field: "standing", stands: fate, given: decided }],
     remedy: "Retire a member that should go; add a text that should be tried after all",
@@ -126,7 +126,7 @@ const gone = Effect.fnUntraced(function* (
   )
 })
 
-const departed = (known: History.Known, standing: Member["standing"]): Member => ({
+const removed = (known: History.Known, standing: Member["standing"]): Member => ({
   id: known.id,
   wording: known.content,
   origin: known.origin,

@@ -58,7 +58,7 @@ export const format = Effect.fnUntraced(function* (populations: ReadonlyArray<Me
     const reported = members.reduce((sum, one) => sum + one.reported, 0)
     yield* set(open, cohorts.length)
     yield* set(alive, members.length)
-    yield* set(silent, samples === 0 ? 0 : 1 - reported / samples)
+    yield* set(missing, samples === 0 ? 0 : 1 - reported / samples)
     yield* set(frozen, state.isFrozen ? 1 : 0)
     yield* set(degraded, (yield* evolving.degraded).length === 0 ? 0 : 1)
   }
@@ -88,7 +88,7 @@ const commits = Metric.histogram("inspo_commit_seconds", {
 })
 const open = Metric.gauge("inspo_open_cohorts", { description: "Cohorts that are not closed" })
 const alive = Metric.gauge("inspo_members", { description: "Instructions that are alive" })
-const silent = Metric.gauge("inspo_silent_share", {
+const missing = Metric.gauge("inspo_missing_rewards_share", {
   description: "Share of the samples of closed cohorts that nobody rewarded"
 })
 const frozen = Metric.gauge("inspo_frozen", { description: "1 while nothing is decided" })

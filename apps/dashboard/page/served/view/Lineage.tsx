@@ -124,7 +124,7 @@ const Facts = ({
           <span className="muted">{interval(member.estimate)}</span>
         </Fact>
         <Fact name="Rewards">
-          {count(member.estimate.samples)}, {percent(member.estimate.silent)} silent
+          {count(member.estimate.samples)}, {percent(member.estimate.missing)} missing
         </Fact>
         <Fact name="Share">{percent(member.probability)}</Fact>
         {Object.entries(member.strata).length > 1 &&

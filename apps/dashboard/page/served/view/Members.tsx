@@ -81,11 +81,11 @@ const MemberRow = ({ member, population }: { readonly population: Population; re
       <td>
         <Value estimate={estimate} range={population.settings.rewardRange} tone={isIncumbent ? "accent" : "plain"} />
         <div className="narrow-only muted small">
-          {count(estimate.samples)} rewards, {percent(estimate.silent)} silent
+          {count(estimate.samples)} rewards, {percent(estimate.missing)} missing
         </div>
       </td>
       <td className="num wide-only">{count(estimate.samples)}</td>
-      <td className="num wide-only">{percent(estimate.silent)}</td>
+      <td className="num wide-only">{percent(estimate.missing)}</td>
     </tr>
   )
 }

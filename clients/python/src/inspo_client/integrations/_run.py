@@ -24,7 +24,7 @@ class TrainingRun:
     """
     The cohorts of one training run in a population of the profile `trainer`: `train/0`, `train/1`, …, one for each batch of
     prompts that is sampled at once. Unlike an agent, a trainer does not go on without the server: samples of one group would have
-    different instructions, or rewards would be lost. So every method waits up to `patience` seconds and raises Stopped then, or at once
+    different instructions, or rewards would be lost. So every method waits up to `retry_budget` seconds and raises Stopped then, or at once
     where the server refuses what it would refuse again; the trainer is resumed from its checkpoint. For any number of threads and of ranks, which all have one of their own.
     """
 
@@ -35,7 +35,7 @@ class TrainingRun:
         *,
         run: str = "train",
         api_key: str | None = None,
-        patience: float = 60.0,
+        retry_budget: float = 60.0,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """
@@ -46,7 +46,7 @@ class TrainingRun:
             raise ValueError(f"run is {run!r}; expected letters, digits, `.`, `_` and `-`, and not `auto`")
         self.population = population
         self.run = run
-        self._patience = patience
+        self._retry_budget = retry_budget
         self._problem = ""
         #: by thread, of its last call that got no leases: whether the next one would get none; plain, since datasets pickle it
         self._final: dict[int, bool] = {}
@@ -69,7 +69,7 @@ class TrainingRun:
         attempt has a name of its own.
         """
         to = self.cohort(number - 1)
-        rewound = self._train.rewind(self.population, to=to, request_id=attempt, timeout=self._patience)
+        rewound = self._train.rewind(self.population, to=to, request_id=attempt, timeout=self._retry_budget)
         if rewound is None:
             raise self._stopped(f"could not go back to {to}")
 
@@ -120,7 +120,7 @@ class TrainingRun:
         whichever rank. Raises Stopped where a reward was not accepted, such as one that was told before.
         """
         cohort = self.cohort(number)
-        if self._train.close(self.population, cohort, groups=groups, timeout=self._patience) is None:
+        if self._train.close(self.population, cohort, groups=groups, timeout=self._retry_budget) is None:
             raise self._stopped(f"could not tell the rewards of {cohort}")
         before, counts, repeated = self._counted, self._train.counts, self._train._transport.repeated
         # A reward whose answer was lost is told again, and then is a duplicate of itself.
@@ -142,7 +142,7 @@ class TrainingRun:
         reported, by whichever rank.
         """
         cohort = f"{self.run}/validation/{name}"
-        if self._validate.close(self.population, cohort, groups=groups, timeout=self._patience) is None:
+        if self._validate.close(self.population, cohort, groups=groups, timeout=self._retry_budget) is None:
             raise self._stopped(f"could not tell the rewards of {cohort}")
         self._validations += 1
 
@@ -163,11 +163,11 @@ class TrainingRun:
         if any(request.key is None for request in requests):
             raise ValueError("key is None; expected one for each request, the same in every rank")
         leases: list[Lease] = []
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + self._retry_budget
         while len(leases) < len(requests):
             left = end - time.monotonic()
             if left <= 0:
-                raise self._stopped(f"got no leases of {cohort} within {self._patience:g} s")
+                raise self._stopped(f"got no leases of {cohort} within {self._retry_budget:g} s")
             some = requests[len(leases) : len(leases) + _MOST_LEASES]
             try:
                 # All the time that is left: an answer that comes too late is given back, though other ranks may use it.

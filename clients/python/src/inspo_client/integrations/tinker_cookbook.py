@@ -26,7 +26,7 @@ class Population:
     name: str
     run: str = "train"
     api_key: str | None = None
-    patience: float = 60.0
+    retry_budget: float = 60.0
 
 
 class LeasedDataset(RLDataset):
@@ -150,7 +150,7 @@ def _run(population: Population) -> TrainingRun:
         population.name,
         run=population.run,
         api_key=population.api_key,
-        patience=population.patience,
+        retry_budget=population.retry_budget,
     )
 
 

@@ -28,7 +28,7 @@ export interface Models {
 
 export interface ModelsOptions {
   readonly connection: Connection
-  /** With less patience, for what must not keep a client from ending. */
+  /** With less retryBudget, for what must not keep a client from ending. */
   readonly hasty: Connection
   readonly server: Server.Server
   readonly url: string

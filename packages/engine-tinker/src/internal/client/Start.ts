@@ -22,7 +22,7 @@ export interface StartOptions {
   /** Sequences in flight at once; as the server says, or 512, when absent. */
   readonly concurrency?: number | null | undefined
   /** How long the server may be out of reach, or ask to be left alone; 5 minutes when absent. */
-  readonly patience?: Duration.Input | undefined
+  readonly retryBudget?: Duration.Input | undefined
   /**
    * How long one answer may take; 60 seconds when absent. Null leaves that to the HTTP client, which saves a fiber per
    * request where the client has a limit of its own.
@@ -35,7 +35,7 @@ export interface StartOptions {
 /** What is known of a server before anything is held on it. */
 export interface Start {
   readonly connection: Connection.Connection
-  /** With less patience. */
+  /** With less retryBudget. */
   readonly hasty: Connection.Connection
   readonly server: Server.Server
   readonly protobuf: boolean
@@ -56,16 +56,16 @@ export const make = Effect.fnUntraced(function* (
   const client = yield* HttpClient.HttpClient
   const { url } = options
   const names = { ...ownNames, ...options.names }
-  const connect = (protobuf: boolean, patience: Duration.Input) =>
+  const connect = (protobuf: boolean, retryBudget: Duration.Input) =>
     Connection.make(client, {
       url,
       apiKey: options.apiKey ?? null,
-      patience,
+      retryBudget,
       protobuf,
       answerWithin: options.answerWithin === undefined ? "60 seconds" : options.answerWithin
     })
-  const patience = Duration.fromInputUnsafe(options.patience ?? "5 minutes")
-  const hasty = connect(false, Duration.min(patience, Duration.seconds(5)))
+  const retryBudget = Duration.fromInputUnsafe(options.retryBudget ?? "5 minutes")
+  const hasty = connect(false, Duration.min(retryBudget, Duration.seconds(5)))
   const server = yield* Server.probe(
     hasty,
     { url, profile: options.profile ?? "auto", model: options.model ?? null },
@@ -81,7 +81,7 @@ export const make = Effect.fnUntraced(function* (
       reason: `${url} does not tell the context length of ${server.model}; set ${names.contextLength}`
     })
   return {
-    connection: connect(protobuf, patience),
+    connection: connect(protobuf, retryBudget),
     hasty,
     server,
     protobuf,

@@ -31,7 +31,7 @@ export interface ServiceOptions {
   /** Settled futures kept for clients that ask again. */
   readonly retained: number
   /** How long a session lives that nothing is heard of, and a request without one that nobody asks for. */
-  readonly sessionPatience: Duration.Input
+  readonly sessionTimeout: Duration.Input
 }
 
 /** What the endpoints do, without HTTP. */
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     retrieve: futures.retrieve,
     skip: models.skip,
     cancelFuture: ({ request_id }: typeof Wire.CancelFutureRequest.Type) => futures.cancel(request_id),
-    ...(yield* SessionEndpoints.make({ ...parts, patience: options.sessionPatience })),
+    ...(yield* SessionEndpoints.make({ ...parts, sessionTimeout: options.sessionTimeout })),
     ...ModelEndpoints.make({ ...parts, model, tokenizer }),
     ...TrainingEndpoints.make(parts),
     ...WeightEndpoints.make({ ...parts, model }),

@@ -13,7 +13,7 @@ export interface SessionOptions {
   readonly samplers: Samplers
   readonly sessions: Sessions
   /** How long a session lives that nothing is heard of, and a request without one that nobody asks for. */
-  readonly patience: Duration.Input
+  readonly sessionTimeout: Duration.Input
 }
 
 /** How sessions begin and end. Those that are silent, and checkpoints whose time is over, end by themselves. */
@@ -30,7 +30,7 @@ export const make = Effect.fnUntraced(function* (options: SessionOptions) {
 
   yield* Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const since = now - Duration.toMillis(options.patience)
+    const since = now - Duration.toMillis(options.sessionTimeout)
     for (const [id, last] of sessions.lastHeard) if (last <= since) yield* end(id)
     yield* futures.abandon(since)
     yield* options.checkpoints.expire(now)

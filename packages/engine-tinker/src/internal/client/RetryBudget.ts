@@ -3,8 +3,8 @@ import { Clock, Duration, Effect, Option } from "effect"
 import { type Again, pause } from "./Verdict.ts"
 
 /** How long a server is waited for, never without a word. */
-export interface Patience {
-  /** Waits before a request is sent again, within the patience that runs from `since`; false when that is at its end. */
+export interface RetryBudget {
+  /** Waits before a request is sent again, within the retryBudget that runs from `since`; false when that is at its end. */
   readonly wait: (path: string, verdict: Again, attempt: number, since: number) => Effect.Effect<boolean>
   /** Says what a request waits for. */
   readonly tell: Waiting.Waiting
@@ -12,9 +12,9 @@ export interface Patience {
   readonly limit: number
 }
 
-export const make = (url: string, patience: Duration.Input): Patience => {
+export const make = (url: string, retryBudget: Duration.Input): RetryBudget => {
   const tell = Waiting.make(url)
-  const limit = Duration.toMillis(patience)
+  const limit = Duration.toMillis(retryBudget)
   return {
     tell,
     limit,

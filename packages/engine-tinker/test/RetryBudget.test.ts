@@ -61,7 +61,7 @@ const failing = Effect.fnUntraced(function* <A>(effect: Effect.Effect<A, EngineE
 
 const Wait = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 }))
 
-describe("patience with a server", () => {
+describe("retryBudget with a server", () => {
   it.effect.prop(
     "is never stretched by what the server asks for, and is not silent",
     [Wait],
@@ -126,7 +126,7 @@ describe("patience with a server", () => {
     Effect.gen(function* () {
       const port = yield* Effect.promise(closedPort)
       const error = yield* Effect.flip(
-        connect({ url: `http://127.0.0.1:${port}`, patience: "100 millis", names: { url: "engine.url" } })
+        connect({ url: `http://127.0.0.1:${port}`, retryBudget: "100 millis", names: { url: "engine.url" } })
       )
       assert.match(error.message, /engine\.url is http:.*, which is no server of the Tinker protocol: .*ECONNREFUSED/u)
       let cause: unknown = error
