@@ -61,7 +61,7 @@ export const apiPage = (): string => {
   return page(
     "Instruction server",
     `${info.description} The same as [OpenAPI 3.1](openapi.json). A key is sent as \`authorization: Bearer KEY\`; on loopback none ` +
-      "is needed. What is refused is answered with an RFC 9457 problem (`application/problem+json`), with the status that stands with its name below.",
+      "is needed. A refused request is answered with an RFC 9457 problem (`application/problem+json`) and the status listed with its name below.",
     ...operations.flatMap(({ operation, title }) => [
       `## ${title}`,
       [operation.summary, operation.description]

@@ -43,7 +43,7 @@ export interface BenchInput {
   readonly quiet: boolean
 }
 
-/** Makes a study with the runs of this program; without a name, tells which there are. */
+/** Runs a study with the runs of this program; without a name, lists the studies. */
 export const bench = Effect.fn("Bench.bench")(function* (input: BenchInput) {
   const study = catalogue.find(({ name }) => Option.contains(input.study, name))
   if (study === undefined) return yield* list(input.json)
@@ -65,7 +65,7 @@ const takes: Readonly<Record<Entry["by"], { readonly what: string; readonly flag
     flags: ["seeds", "further-seeds", "arms", "preset", "scale", "set", "test-questions"]
   },
   simulation: { what: "is a simulation", flags: ["simulations", "seed"] },
-  answers: { what: "asks a policy as it is", flags: ["arms", "preset", "set", "seed"] }
+  answers: { what: "evaluates a policy without training", flags: ["arms", "preset", "set", "seed"] }
 }
 
 type Entry = (typeof catalogue)[number]
@@ -113,7 +113,7 @@ const simulate = Effect.fnUntraced(function* <E, R>(
   return name === "pruning" ? yield* PruningBench.bench(host, input) : yield* VerificationBench.bench(host, input)
 })
 
-/** How studies make their runs here. */
+/** How studies make their runs in this program. */
 const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -148,14 +148,14 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
   }
 })
 
-/** Which studies there are, and what each asks. */
+/** Lists the studies and what each asks. */
 const list = (json: boolean) =>
   Reporter.print(json, { studies: catalogue }, () => {
     const width = Math.max(...catalogue.map(({ name }) => name.length)) + 2
     return catalogue.map(({ asks, name }) => name.padEnd(width) + asks)
   })
 
-/** Lets the policy of a config, as it is, answer questions under an instruction; see `Host.answer` of `@inspo/bench`. */
+/** Collects answers of the policy of a config, untrained, under an instruction; see `Host.answer` of `@inspo/bench`. */
 const answer = Effect.fn("Bench.answer")(function* (config: RunConfig, asked: Asked, kept: Kept) {
   const fs = yield* FileSystem.FileSystem
   const checkpoints = yield* fs.makeTempDirectoryScoped()

@@ -19,7 +19,7 @@ export interface Check {
   readonly detail: string
 }
 
-/** Checks what a run needs, one line each, and which optimizers it could use; fails when something needed is missing. */
+/** Checks what a run needs, and which optimizers it could use; fails when something required is missing. */
 export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonly json: boolean }) {
   const needed = yield* Effect.all([node, cores, memory, onnxruntime, engine, fullTextSearch, writable])
   const checks = [...needed, ...(yield* optimizers)]
@@ -121,14 +121,14 @@ const probeHosted = Effect.fnUntraced(function* (provider: Provider.Provider) {
   const variable = provider.apiKeyEnv ?? ""
   const key = yield* secret(variable)
   return Option.isNone(key)
-    ? optional(provider, false, `not set up: the environment holds no ${variable}`)
-    : yield* probe(provider, null, key, `takes the key in ${variable}`)
+    ? optional(provider, false, `not set up: ${variable} is not set`)
+    : yield* probe(provider, null, key, `accepts the key in ${variable}`)
 })
 
 const probeOwn = Effect.fnUntraced(function* (provider: Provider.Provider) {
   const url = yield* Effect.option(Config.String("OPENAI_BASE_URL"))
   return Option.isNone(url)
-    ? optional(provider, false, "not set up: name a server in OPENAI_BASE_URL to look for it here")
+    ? optional(provider, false, "not set up: OPENAI_BASE_URL is not set")
     : yield* probe(provider, url.value, yield* secret("OPENAI_API_KEY"), "answers at OPENAI_BASE_URL")
 })
 

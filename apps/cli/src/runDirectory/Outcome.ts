@@ -10,7 +10,7 @@ import { readRun } from "./Read.ts"
 import { wallSeconds } from "./Timings.ts"
 import { replaceFile } from "./Write.ts"
 
-/** What the final report tells beyond the journal. */
+/** What the final report holds beyond the journal. */
 export const Outcome = Schema.Struct({
   baseline: Schema.NullOr(Baseline),
   unknownWords: Schema.NullOr(UnknownWords),
@@ -48,8 +48,8 @@ export const readOutcome = Effect.fnUntraced(function* (directory: string) {
     (cause) =>
       new CommandFailure({
         problem:
-          `${file} is not what a run wrote (${oneLine(cause.message)}). Restore it from a copy, or remove it: ` +
-          "`inspo resume` then makes the comparison again.",
+          `${file} is not a valid outcome (${oneLine(cause.message)}). Restore it from a copy, or remove it: ` +
+          "`inspo resume` then repeats the comparison.",
         cause
       })
   )
