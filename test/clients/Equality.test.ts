@@ -92,12 +92,12 @@ const decodeEvents = Schema.decodeUnknownSync(
 )
 const decodeEvent = Schema.decodeUnknownSync(PopulationEvent)
 
-/** A trainer that asks a run's questions and tells its rewards; what a proposal was written from, and nothing else, has a text. */
+/** A trainer that asks a run's questions and reports its rewards; only rewards that a proposal is written from have texts. */
 class Trainer {
   readonly #inspo: Inspo
   readonly #url: string
   #leases = new Map<string, Lease>()
-  #told: ReadonlyArray<string> = []
+  #withText: ReadonlyArray<string> = []
   readonly problems: Array<string> = []
 
   constructor(url: string) {
@@ -126,17 +126,17 @@ class Trainer {
   }
 
   async report({ groups }: Collected, reflected: ReadonlySet<string>): Promise<void> {
-    const told = new Set<string>()
+    const withText = new Set<string>()
     for (const { instructionId, questionId, rewards, trajectories } of groups) {
       const lease = this.#leases.get(`${instructionId} ${questionId}`)
       for (const [sample, value] of rewards.entries()) {
         const isReflected = reflected.has(trajectories[sample] ?? "")
-        if (isReflected) told.add(lease?.id ?? "")
+        if (isReflected) withText.add(lease?.id ?? "")
         await lease?.reward(value, { sample, ...(isReflected ? { feedback: "It failed." } : {}) })
       }
     }
     assert.strictEqual(await this.#inspo.flush(), 0)
-    this.#told = [...told]
+    this.#withText = [...withText]
   }
 
   async log(): Promise<ReadonlyArray<PopulationEvent>> {
@@ -149,11 +149,11 @@ class Trainer {
     }
   }
 
-  /** Waits until so many proposals were handed in, and has what was told of their work forgotten. */
+  /** Waits until so many proposals were handed in, and deletes the texts of their work. */
   async proposed(count: number): Promise<void> {
     const isAnswer = ({ _tag }: PopulationEvent) => _tag === "CandidatesProposed" || _tag === "EvolutionSkipped"
     while ((await this.log()).filter(isAnswer).length < count) await new Promise((done) => setTimeout(done, 5))
-    for (const lease of this.#told)
+    for (const lease of this.#withText)
       await fetch(`${this.#url}/transcripts/${encodeURIComponent(lease)}`, { method: "DELETE" })
   }
 }
@@ -195,7 +195,7 @@ const bestsOf = (
 
 describe("a run driven through the instruction server by its client", () => {
   for (const [name, given] of Object.entries(configs).slice(0, 2)) {
-    // What a proposal is written from is of the latest step, so that its text can be told with its reward.
+    // What a proposal is written from is of the latest step, so that its text can be reported with its reward.
     const algorithm: Algorithm = { ...given, buffer: { ...given.buffer, capacitySteps: 1 } }
     it.live(`takes the same decisions: ${name}`, () =>
       Effect.gen(function* () {

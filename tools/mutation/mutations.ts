@@ -589,8 +589,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     "updates run in another order"
   ),
   requestQueue("next.sequence > expected", "next.sequence < expected", "a missing update is not waited for"),
-  patientClient(" || wait > left", "", "a server may ask for a pause beyond the retry budget"),
-  patientClient("Math.max(pause, ", "Math.max(0, ", "Retry-After is not heard"),
+  patientClient(
+    "now - began + Duration.toMillis(duration) <= retryBudget",
+    "now - began <= retryBudget",
+    "a server may ask for a pause beyond the retry budget"
+  ),
+  patientClient("Duration.max(pause, ", "Duration.max(Duration.zero, ", "Retry-After is ignored"),
   guard('name === "localhost" ||', 'name.startsWith("localhost") ||', "a name that begins like ours is ours"),
   bookkeeping(
     "Ledger.summarize(yield* journal.ledger).total",
@@ -772,7 +776,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverKeys("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
   serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
   clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
-  upload("now - before < leastRate * patienceSeconds", "now < before", "uploads that stall are never ended"),
+  upload("now - before < leastRate * stallSeconds", "now < before", "uploads that stall are never ended"),
   journalSqlite("busy === 0", "busy >= 0", "texts that a reader keeps count as gone"),
   journalSqlite('"wx", 0o600', '"wx", 0o644', "everybody on the machine reads a journal"),
   wire("n === (samples", "n >= (samples", "the number of samples of an answer is believed"),

@@ -95,7 +95,7 @@ function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure {
       : error instanceof Error
         ? error.message
         : String(error)
-  const problem = `${sentence(oneLine(message))}${remedy(message)}`
+  const problem = `${sentence(oneLine(message))}${remedy(error)}`
   // Named by its tag, so that a start does not load what defines it.
   return ["ConfigError", "DatasetError", "InvalidStudy"].some((tag) => Predicate.isTagged(error, tag))
     ? new UsageError({ problem, cause: error })

@@ -188,7 +188,7 @@ interface Answered {
 
 const inWords = (timeout: Duration.Input) => Duration.format(Duration.fromInputUnsafe(timeout))
 
-/** Whether a request brings the key of agents; refused where it brings no key of this server. */
+/** Whether a request has the lease key; refused if it has no key of this server. */
 const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): Effect.Effect<boolean, Refused> => {
   const { admin, lease } = keys
   if (admin === undefined) return Effect.succeed(false)

@@ -129,7 +129,7 @@ export const resume = Command.make(
     json: flags.json,
     quiet: flags.quiet
   },
-  trusting(handler(async () => (await import("../run/Resume.ts")).goOn))
+  trusting(handler(async () => (await import("../run/Resume.ts")).continueRun))
 ).pipe(
   flags.help({
     short: "Continue a run that was stopped, or a branch of one",

@@ -39,7 +39,7 @@ export interface ContinueInput extends ResumeInput {
 }
 
 /** Continues a run, or a branch of it after a step, in its own directory and under any other settings. */
-export const goOn = Effect.fn("Resume.goOn")(function* ({ at, out, ...input }: ContinueInput) {
+export const continueRun = Effect.fn("Resume.continueRun")(function* ({ at, out, ...input }: ContinueInput) {
   if (Option.isNone(at) && Option.isNone(out)) return yield* resume(input)
   if (Option.isNone(at) || Option.isNone(out))
     return yield* new UsageError({

@@ -70,7 +70,7 @@ export const noted = Effect.fnUntraced(function* (
     Effect.flatMap(Ref.get(spent), (now) => replacement(file, `${JSON.stringify(now)}\n`)).pipe(
       Effect.provideService(FileSystem.FileSystem, fs),
       Effect.mapError(
-        (cause) => new JournalError({ reason: "storage", file, sequence: null, detail: systemWords(cause) })
+        (cause) => new JournalError({ reason: "storage", file, sequence: null, detail: systemWords(cause), cause })
       )
     )
   )

@@ -1,7 +1,7 @@
 /** What stands of served populations, told in a terminal. */
 import { count, duration, plural } from "@inspo/dashboard/Format"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
-import { none, storiesOf, type Story, tell } from "@inspo/dashboard/served/Stories"
+import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import type { Population } from "@inspo/serve"
 import * as Reading from "@inspo/serve/Reading"
 import { Effect } from "effect"
@@ -64,8 +64,8 @@ const figure = (value: number | null): string => (value === null ? "-" : value.t
 /** Tells which instruction came from which, what differs between them, and why each left that did. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
-  const told = log.reduce((stories, { at, event }) => tell(stories, event, Reading.isoTime(at)), none)
-  const stories = storiesOf(told)
+  const told = log.reduce((before, { at, event }) => append(before, event, Reading.isoTime(at)), empty)
+  const stories = membersOf(told)
   const { directory, name } = place
   yield* Reporter.printStyled(json, { directory, name, instructions: [...stories.values()] }, (style) =>
     lineageLines(stories, told.history.incumbent, style)
@@ -73,7 +73,7 @@ export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json
 })
 
 const lineageLines = (
-  stories: ReadonlyMap<string, Story>,
+  stories: ReadonlyMap<string, MemberHistory>,
   incumbent: string | null,
   style: Reporter.Style
 ): ReadonlyArray<string> =>
@@ -88,14 +88,14 @@ const lineageLines = (
     ]
   })
 
-const fate = ({ bornAfter, entered, left, parent, trial }: Story): string =>
+const fate = ({ bornAfter, entered, left, parent, trial }: MemberHistory): string =>
   [
     `${entered}${parent === null ? "" : ` from ${parent}`}${bornAfter === 0 ? "" : ` after ${bornAfter} cohorts`}`,
     ...(trial === null ? [] : [`trial: ${trial}`]),
     ...(left === null ? [] : [`left after ${left.after} cohorts: ${left.why}`])
   ].join("; ")
 
-const said = ({ content }: Story): string =>
+const said = ({ content }: MemberHistory): string =>
   typeof content === "string"
     ? content
     : Object.entries(content)

@@ -1,4 +1,4 @@
-/** How often the key of agents may ask, and how much it may send. */
+/** Limits the requests with the lease key, and the bytes of their bodies. */
 import { Effect } from "effect"
 import type { Headers } from "effect/http"
 import { RateLimiter } from "effect/persistence"
@@ -7,7 +7,7 @@ import * as Limits from "../Limits.ts"
 
 export type KeyRate = (headers: Headers.Headers) => Effect.Effect<void, TooManyRequests>
 
-/** Refuses a request of the key of agents beyond its rate, by requests and by the bytes of their bodies. */
+/** Refuses a request with the lease key beyond its rate, by requests and by the bytes of their bodies. */
 export const make: Effect.Effect<KeyRate> = Effect.map(
   Effect.provide(RateLimiter.make, RateLimiter.layerStoreMemory),
   (limiter): KeyRate =>
@@ -26,5 +26,5 @@ export const make: Effect.Effect<KeyRate> = Effect.map(
 const exceeded = new TooManyRequests({
   retryAfter: 1,
   limit: `${Limits.requestsPerSecond} requests and ${Limits.bytesPerSecond} bytes per second`,
-  detail: "The key of agents has reached its rate. Ask again in a second, with more leases or rewards in a request."
+  detail: "The lease key has reached its rate limit. Retry in a second, with more leases or rewards per request."
 })

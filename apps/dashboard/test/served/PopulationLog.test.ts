@@ -2,20 +2,20 @@ import { assert, describe, it } from "@effect/vitest"
 import type { PopulationEvent } from "@inspo/cohorts"
 import * as fc from "fast-check"
 import { eventful, Life, step } from "../../../../packages/cohorts/test/support/Life.ts"
-import { none, type Stories, storiesOf, tell } from "../../src/served/Stories.ts"
+import { append, empty, membersOf, type PopulationLog } from "../../src/served/PopulationLog.ts"
 
-const told = (log: ReadonlyArray<PopulationEvent>): Stories =>
-  log.reduce((stories, event) => tell(stories, event, "2026-01-01T00:00:00.000Z"), none)
+const logOf = (events: ReadonlyArray<PopulationEvent>): PopulationLog =>
+  events.reduce((log, event) => append(log, event, "2026-01-01T00:00:00.000Z"), empty)
 
-/** So long that it prunes. */
+/** Long enough to prune. */
 const longLife = (): Life => {
   const life = new Life(eventful("trainer"))
   for (let round = 1; round <= 40; round++) life.train(30, 1, round)
   return life
 }
 
-describe("stories", () => {
-  it("give a reason for each member that left, and tell nothing of candidates that never entered", () => {
+describe("PopulationLog", () => {
+  it("has a reason for each removed member, and no candidates that never entered", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("online", "trainer"),
@@ -23,22 +23,22 @@ describe("stories", () => {
         (profile, steps) => {
           const life = new Life(eventful(profile))
           for (const [index, one] of steps.entries()) life.take(one, index + 1)
-          const stories = [...storiesOf(told(life.log)).values()]
-          for (const { id } of stories) assert.match(id, /^i\d+$/u)
+          const members = [...membersOf(logOf(life.log)).values()]
+          for (const { id } of members) assert.match(id, /^i\d+$/u)
           assert.deepStrictEqual(
-            stories.flatMap(({ id, left }) => (left === null ? [id] : [])).toSorted(),
+            members.flatMap(({ id, left }) => (left === null ? [id] : [])).toSorted(),
             life.state.learning.population.members.map(({ instruction }) => instruction.id).toSorted()
           )
-          for (const { left } of stories) if (left !== null) assert.notStrictEqual(left.why, "")
+          for (const { left } of members) if (left !== null) assert.notStrictEqual(left.why, "")
         }
       ),
       { numRuns: 60 }
     )
   })
 
-  it("say with which figures one was pruned", () => {
+  it("states the figures of each pruning", () => {
     const life = longLife()
-    const pruned = [...storiesOf(told(life.log)).values()].filter(({ left }) => left?.how === "pruned")
+    const pruned = [...membersOf(logOf(life.log)).values()].filter(({ left }) => left?.how === "pruned")
     assert.isNotEmpty(pruned)
     for (const { left } of pruned) {
       assert.match(
@@ -48,18 +48,18 @@ describe("stories", () => {
     }
   })
 
-  it("never say more certainty than there was", () => {
+  it("never states more certainty than there was", () => {
     const life = longLife()
     fc.assert(
       fc.property(fc.double({ min: 0.9, max: 1 - 2 ** -53, noNaN: true }), (certainty) => {
         const log = life.log.map((event) =>
           event._tag === "Pruned" ? { ...event, pruned: event.pruned.map((one) => ({ ...one, certainty })) } : event
         )
-        const said = [...storiesOf(told(log)).values()].flatMap(({ left }) =>
+        const stated = [...membersOf(logOf(log)).values()].flatMap(({ left }) =>
           left?.how === "pruned" ? [Number(/certainty (\d+\.\d) %/u.exec(left.why)?.[1])] : []
         )
-        assert.isNotEmpty(said)
-        for (const percent of said) assert.isAtMost(percent / 100, certainty)
+        assert.isNotEmpty(stated)
+        for (const percent of stated) assert.isAtMost(percent / 100, certainty)
       })
     )
   })

@@ -1,12 +1,13 @@
 import { useMemo } from "react"
 import type { LineageView, NodeView } from "../../src/view/LineageView.ts"
 import { instructionStyle } from "../Colour.ts"
-import { percent } from "../../src/Format.ts"
+import { percent, plural } from "../../src/Format.ts"
+import { ancestors, inTreeOrder } from "../../src/Tree.ts"
 import { ticks } from "./Ticks.ts"
 import { useWidth } from "./useWidth.ts"
 
-/** Every instruction as a line from its birth to its end, branching off its parent; small rings are rejected candidates. */
-export const Descent = ({
+/** Every instruction as a line from its first to its last step, branching off its parent; small rings are rejected candidates. */
+export const LineageChart = ({
   lineage,
   onSelect,
   selected,
@@ -18,9 +19,12 @@ export const Descent = ({
   readonly onSelect: (key: string) => void
 }) => {
   const [host, width, scale] = useWidth()
-  const rows = useMemo(() => placed(lineage.nodes), [lineage.nodes])
-  const rowOf = useMemo(() => new Map(rows.map(({ node, row }) => [node.id, row])), [rows])
-  const line = useMemo(() => ancestors(lineage.nodes, selected), [lineage.nodes, selected])
+  const rows = useMemo(() => inTreeOrder(lineage.nodes.filter(({ id }) => id !== null)), [lineage.nodes])
+  const rowOf = useMemo(() => new Map(rows.map(({ id }, row) => [id, row])), [rows])
+  const line = useMemo(
+    () => new Set(ancestors(lineage.nodes, selected).map(({ key }) => key)),
+    [lineage.nodes, selected]
+  )
   const frame = {
     left: 14,
     right: 54 * scale,
@@ -37,7 +41,7 @@ export const Descent = ({
   return (
     <div ref={host} className="descent">
       {width > 0 && (
-        <svg width={width} height={height} role="group" aria-label="Descent of the instructions over steps">
+        <svg width={width} height={height} role="group" aria-label="Lineage of the instructions over steps">
           {ticks(all, Math.floor(inner / (60 * scale))).map((step) => (
             <g key={step}>
               <line className="grid" x1={x(step)} x2={x(step)} y1={frame.top} y2={height - frame.bottom} />
@@ -46,7 +50,7 @@ export const Descent = ({
               </text>
             </g>
           ))}
-          {rows.map(({ node, row }) => (
+          {rows.map((node, row) => (
             <Life
               key={node.key}
               node={node}
@@ -62,7 +66,7 @@ export const Descent = ({
             const row = rowOf.get(parent)
             return row === undefined ? null : (
               <g key={`${parent} ${step}`} className="rejected">
-                <title>{`${count} candidates of ${parent} rejected after step ${step}`}</title>
+                <title>{`${plural(count, "candidate")} of ${parent} rejected after step ${step}`}</title>
                 <circle cx={x(step)} cy={y(row)} r={5} />
               </g>
             )
@@ -127,34 +131,6 @@ const Life = ({
     </text>
   </g>
 )
-
-/** Instructions one below the other: every child below its parent, before the parent's next child. */
-const placed = (nodes: ReadonlyArray<NodeView>): ReadonlyArray<{ readonly node: NodeView; readonly row: number }> => {
-  const living = nodes.filter(({ id }) => id !== null)
-  const known = new Set<string | null>(living.flatMap(({ id }) => (id === null ? [] : [id])))
-  const children = Map.groupBy<string | null, NodeView>(living, ({ parent }) => (known.has(parent) ? parent : null))
-  const list: Array<{ node: NodeView; row: number }> = []
-  const visit = (parent: string | null) => {
-    for (const node of children.get(parent) ?? []) {
-      if (list.length >= living.length) return
-      list.push({ node, row: list.length })
-      visit(node.id)
-    }
-  }
-  visit(null)
-  return list
-}
-
-const ancestors = (nodes: ReadonlyArray<NodeView>, key: string): ReadonlySet<string> => {
-  const line = new Set<string>()
-  let node = nodes.find((one) => one.key === key)
-  while (node !== undefined && !line.has(node.key)) {
-    line.add(node.key)
-    const { parent } = node
-    node = parent === null ? undefined : nodes.find(({ id }) => id === parent)
-  }
-  return line
-}
 
 const rejectedByParent = (nodes: ReadonlyArray<NodeView>) =>
   [

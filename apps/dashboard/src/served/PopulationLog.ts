@@ -1,33 +1,33 @@
-/** What a population's log tells of each instruction: where it came from, how it was tried, and why it left. */
+/** The log of a population in words, and the history of each member: its origin, its trial, and why it was removed. */
 import type { EventOf, PopulationEvent } from "@inspo/cohorts"
 import * as History from "@inspo/cohorts/History"
 import { percent, plural, quantity } from "../Format.ts"
 import { inWords } from "../Reason.ts"
 
-/** An instruction that is or was a member, with its trial and its end in words. */
-export interface Story extends Pick<History.Known, "id" | "content" | "parent" | "rationale" | "bornAfter"> {
+/** A present or former member, with its trial and its removal in words. */
+export interface MemberHistory extends Pick<History.Known, "id" | "content" | "parent" | "rationale" | "bornAfter"> {
   readonly entered: History.Known["origin"]
   readonly trial: string | null
   readonly left: (Pick<History.Departure, "after" | "how"> & { readonly why: string }) | null
 }
 
-/** A thing that happened, in words. */
+/** An event in words. */
 export interface Line {
   readonly at: string
   readonly tone: "plain" | "prune" | "evolve"
   readonly text: string
 }
 
-/** A log as far as it was told. */
-export interface Stories {
+/** The log up to some event. */
+export interface PopulationLog {
   readonly history: History.History
   readonly lines: ReadonlyArray<Line>
 }
 
-export const none: Stories = { history: History.none, lines: [] }
+export const empty: PopulationLog = { history: History.none, lines: [] }
 
-/** The stories after one more event, which happened `at` a time, as ISO 8601. Pure. */
-export const tell = ({ history, lines }: Stories, event: PopulationEvent, at: string): Stories => {
+/** The log after one more event, which happened `at` a time, as ISO 8601. */
+export const append = ({ history, lines }: PopulationLog, event: PopulationEvent, at: string): PopulationLog => {
   const text = lineOf(history, event)
   return {
     history: History.after(history, event),
@@ -35,17 +35,13 @@ export const tell = ({ history, lines }: Stories, event: PopulationEvent, at: st
   }
 }
 
-/** Those of all that were members, by id. */
-export const storiesOf = ({ history }: Stories): ReadonlyMap<string, Story> =>
-  new Map([...history.known].flatMap(([id, known]) => (known.stage === "alive" ? [[id, storyOf(known)]] : [])))
+/** The present and former members, by id. */
+export const membersOf = ({ history }: PopulationLog): ReadonlyMap<string, MemberHistory> =>
+  new Map([...history.known].flatMap(([id, known]) => (known.stage === "alive" ? [[id, memberOf(known)]] : [])))
 
-const storyOf = ({ bornAfter, content, id, left, origin, parent, rationale, trial }: History.Known): Story => ({
-  id,
-  content,
+const memberOf = ({ left, origin, trial, ...known }: History.Known): MemberHistory => ({
+  ...known,
   entered: origin,
-  parent,
-  rationale,
-  bornAfter,
   trial:
     trial === null ? null : `${inWords(trial.verdict)}: ${percent(trial.mean)} over ${plural(trial.questions, "unit")}`,
   left: left === null ? null : { after: left.after, how: left.how, why: whyOf(left) }

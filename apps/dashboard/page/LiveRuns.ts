@@ -1,34 +1,25 @@
-/** What the server tells as it happens: the runs as they stand, and whether it can be heard at all. */
+/** The runs as the server reports them, and whether the connection to it works. */
 import { Schema } from "effect"
-import { useSyncExternalStore } from "react"
 import { Change } from "../src/Api.ts"
 import type { RunView } from "../src/view/RunView.ts"
 import { ask } from "./Client.ts"
+import { makeStore } from "./Store.ts"
 
-export interface Live {
+export interface LiveRuns {
   readonly connected: boolean
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly runs: ReadonlyArray<RunView> | null
 }
 
-export const useLive = (): Live => useSyncExternalStore(subscribe, () => live)
+const store = makeStore<LiveRuns>({ connected: true, runs: null })
 
-/** Changes when a run has news. */
+export const useLiveRuns = store.use
+
+/** Changes with each new event of a run. */
 export const versionOf = ({ sequence, status, version }: RunView): string =>
   `${sequence} ${status} ${status === "finished" ? version : ""}`
 
-let live: Live = { connected: true, runs: null }
-const listeners = new Set<() => void>()
-
-const publish = (changes: Partial<Live>) => {
-  live = { ...live, ...changes }
-  for (const listener of listeners) listener()
-}
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
+const publish = (changes: Partial<LiveRuns>) => store.set({ ...store.get(), ...changes })
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
 
@@ -38,8 +29,8 @@ const refresh = () =>
     () => publish({ connected: false })
   )
 
-/** Milliseconds of silence after which the connection counts as lost; the server beats every 15 seconds. */
-const quietAfter = 40_000
+/** Milliseconds without a message after which the connection counts as lost; the server sends one at least every 15 seconds. */
+const connectionTimeout = 40_000
 
 const connect = () => {
   const source = new EventSource("/api/changes")
@@ -50,22 +41,22 @@ const connect = () => {
     publish({ connected: false })
     window.setTimeout(connect, 1500)
   }
-  const heard = () => {
+  const restartWatchdog = () => {
     window.clearTimeout(watchdog)
-    watchdog = window.setTimeout(reconnect, quietAfter)
+    watchdog = window.setTimeout(reconnect, connectionTimeout)
   }
   source.addEventListener("open", () => {
-    heard()
+    restartWatchdog()
     void refresh()
   })
   source.addEventListener("error", reconnect)
   source.addEventListener("message", ({ data }) => {
-    heard()
+    restartWatchdog()
     const change = decode(data)
     if (change._tag === "Runs") void refresh()
     if (change._tag === "Run") {
       const { run } = change
-      publish({ runs: (live.runs ?? []).map((known) => (known.id === run.id ? run : known)) })
+      publish({ runs: (store.get().runs ?? []).map((known) => (known.id === run.id ? run : known)) })
     }
   })
 }
