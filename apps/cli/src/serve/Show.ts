@@ -3,7 +3,7 @@ import { count, duration, plural } from "@inspo/dashboard/Format"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
 import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import type { Population } from "@inspo/serve"
-import * as Reading from "@inspo/serve/Reading"
+import * as View from "@inspo/serve/live/View"
 import { Effect } from "effect"
 import { changeLines } from "../report/DiffReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -15,8 +15,8 @@ export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Pl
   const populations = yield* Effect.forEach(places, (place) =>
     Effect.map(read(place), ({ degraded, skipped, spentUsd, state }) => ({
       directory: place.directory,
-      incumbent: Reading.incumbent(state),
-      population: Reading.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
+      incumbent: View.incumbent(state),
+      population: View.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
     }))
   )
   yield* Reporter.print(json, { populations }, (columns) =>
@@ -64,7 +64,7 @@ const figure = (value: number | null): string => (value === null ? "-" : value.t
 /** Tells which instruction came from which, what differs between them, and why each left that did. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
-  const told = log.reduce((before, { at, event }) => append(before, event, Reading.isoTime(at)), empty)
+  const told = log.reduce((before, { at, event }) => append(before, event, View.isoTime(at)), empty)
   const stories = membersOf(told)
   const { directory, name } = place
   yield* Reporter.printStyled(json, { directory, name, instructions: [...stories.values()] }, (style) =>

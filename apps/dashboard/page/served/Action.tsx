@@ -1,5 +1,5 @@
 /** Actions of an admin. */
-import type { MemberAction } from "@inspo/serve/Member"
+import type { MemberAction } from "@inspo/serve/wire/Member"
 import type { Effect } from "effect"
 import { type ReactNode, useState } from "react"
 import { Problem } from "../part/Parts.tsx"

@@ -1,4 +1,4 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
 import { textsOf, Wording } from "../part/Wording.tsx"
 import { ActionForm, onMember } from "./Action.tsx"

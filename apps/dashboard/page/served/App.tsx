@@ -1,4 +1,4 @@
-import type { PopulationSummary } from "@inspo/serve/Population"
+import type { PopulationSummary } from "@inspo/serve/wire/Population"
 import { Empty, Pending } from "../part/Parts.tsx"
 import { Shell } from "../part/Shell.tsx"
 import * as Access from "./Access.ts"

@@ -1,5 +1,5 @@
 /** The client of the instruction server, derived from the same API definition as the server. */
-import { Api } from "@inspo/serve/Api"
+import { Api } from "@inspo/serve/wire/Api"
 import { Effect } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"

@@ -1,6 +1,6 @@
 /** Every present and former instruction of a population, from the server's response and from the log. */
-import type { Wording } from "@inspo/serve/Instruction"
-import type { Member } from "@inspo/serve/Member"
+import type { Wording } from "@inspo/serve/wire/Instruction"
+import type { Member } from "@inspo/serve/wire/Member"
 import { membersOf, type MemberHistory, type PopulationLog } from "../../src/served/PopulationLog.ts"
 import { inTreeOrder } from "../../src/Tree.ts"
 

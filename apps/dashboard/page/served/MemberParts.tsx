@@ -1,6 +1,6 @@
 /** Small components that the views of populations use. */
-import type { Estimate, Member } from "@inspo/serve/Member"
-import type { Population, PopulationSummary } from "@inspo/serve/Population"
+import type { Estimate, Member } from "@inspo/serve/wire/Member"
+import type { Population, PopulationSummary } from "@inspo/serve/wire/Population"
 import { axis, interval, percent } from "../../src/Format.ts"
 import { Bar, IntervalBar } from "../part/Parts.tsx"
 

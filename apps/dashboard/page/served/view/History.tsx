@@ -1,4 +1,4 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
 import { plural } from "../../../src/Format.ts"
 import { Card, Empty, Pending } from "../../part/Parts.tsx"

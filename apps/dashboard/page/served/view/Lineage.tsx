@@ -1,4 +1,4 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
 import { count, percent, plural } from "../../../src/Format.ts"
 import { Card, Fact, InstructionName, Pending } from "../../part/Parts.tsx"
 import { Tree } from "../../part/Tree.tsx"

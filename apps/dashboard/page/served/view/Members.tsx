@@ -1,5 +1,5 @@
-import type { Member } from "@inspo/serve/Member"
-import type { Population } from "@inspo/serve/Population"
+import type { Member } from "@inspo/serve/wire/Member"
+import type { Population } from "@inspo/serve/wire/Population"
 import { count, percent, plural } from "../../../src/Format.ts"
 import { fromNow } from "../../Ago.ts"
 import { Card, Empty, InstructionName, Problem, Settings } from "../../part/Parts.tsx"

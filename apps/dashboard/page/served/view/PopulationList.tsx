@@ -1,4 +1,4 @@
-import type { PopulationSummary } from "@inspo/serve/Population"
+import type { PopulationSummary } from "@inspo/serve/wire/Population"
 import { Empty, InstructionName } from "../../part/Parts.tsx"
 import { type Column, Table } from "../../part/Table.tsx"
 import { State } from "../MemberParts.tsx"

@@ -1,4 +1,4 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
 import type { Effect } from "effect"
 import { axis, count, dollars, duration, plural } from "../../../src/Format.ts"
 import { InstructionName, Pending, Problem, Tile } from "../../part/Parts.tsx"

@@ -138,8 +138,7 @@ const whenThereIsRoom = <E extends { readonly reason: string }>(
         isFull(failure) ? waiting("create_model", `${failure.reason}; ${freedLater}`) : Effect.void
       ),
       Effect.retry({
-        while: (failure) =>
-          Effect.map(Clock.currentTimeMillis, (now) => isFull(failure) && now - began < roomTimeout),
+        while: (failure) => Effect.map(Clock.currentTimeMillis, (now) => isFull(failure) && now - began < roomTimeout),
         schedule: Schedule.spaced("5 seconds")
       })
     )
