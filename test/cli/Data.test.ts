@@ -71,7 +71,7 @@ describe("inspo data", { timeout: testTimeout }, () => {
     const finished = await inspo(["data", "inspect", "same.jsonl"], { cwd })
     assert.strictEqual(finished.code, 2)
     assert.strictEqual(finished.stdout.split("golden_answers").length, 2, finished.stdout)
-    assert.include(finished.stdout.replaceAll(/\s+/gu, " "), "and so 59 more: line 2, 3, 4, 5, 6, …")
+    assert.include(finished.stdout.replaceAll(/\s+/gu, " "), "and 59 more: line 2, 3, 4, 5, 6, …")
     await rm(join(cwd, "same.jsonl"))
   })
 

@@ -108,13 +108,13 @@ describe("engine serve", { timeout: testTimeout, tags: "runs" }, () => {
     const stopped = await inspo([...start, ...sets(...at(await served()))], { cwd })
     assert.strictEqual(stopped.code, 1)
     assert.include(stopped.stderr, "budget.rollouts")
-    const goOn = (...settings: ReadonlyArray<string>) =>
+    const resume = (...settings: ReadonlyArray<string>) =>
       inspo(["resume", "moved", "--json", "--quiet", ...sets(...settings)], { cwd })
     const elsewhere = `engine.url=${await served()}`
-    const refused = await goOn(elsewhere, "train.clipRatio=0.3")
+    const refused = await resume(elsewhere, "train.clipRatio=0.3")
     assert.strictEqual(refused.code, 2)
     assert.include(refused.stderr, "train.clipRatio is 0.3, but was 0.2 when the run began")
-    const finished = await goOn(
+    const finished = await resume(
       elsewhere,
       "engine.concurrency=1",
       "requests.timeoutSeconds=9",

@@ -40,7 +40,7 @@ describe("inspo score", { timeout: testTimeout }, () => {
       '{"id":"p","score":1,"extracted":"the Ostrel Bay!"}\n' +
         '{"id":2,"score":1,"extracted":"Ulva"}\n{"id":3,"score":0,"extracted":null}\n'
     )
-    assert.strictEqual(own.stderr, "3 rows, mean em 0.667\n")
+    assert.strictEqual(own.stderr, "3 rows, mean em 66.7 %\n")
     const reference = await inspo(["score", "rows.jsonl", "--scope", "searchr1"], { cwd })
     assert.match(reference.stdout, /\{"id":3,"score":1,"extracted":"Rome"\}\n$/u)
   })

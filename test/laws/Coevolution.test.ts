@@ -169,7 +169,7 @@ const assertAlike = ({ history }: Model, { algorithm, environment, context, stat
 }
 
 const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Model, Real>>> => {
-  const goOn = (count: number, luck: Environment.Luck): fc.Command<Model, Real> => ({
+  const proceed = (count: number, luck: Environment.Luck): fc.Command<Model, Real> => ({
     check: () => true,
     run: (model, real) => {
       for (let done = 0; done < count; done++) {
@@ -205,7 +205,7 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
         }
       }
     },
-    toString: () => `goOn(${count}, ${fc.stringify(luck)})`
+    toString: () => `proceed(${count}, ${fc.stringify(luck)})`
   })
   const resume: fc.Command<Model, Real> = {
     check: () => true,
@@ -235,7 +235,7 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
   return [
     fc
       .tuple(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.constantFrom(50, 100)), luck)
-      .map(([count, luck]) => goOn(count, luck)),
+      .map(([count, luck]) => proceed(count, luck)),
     fc.constant(resume),
     fc.constant(fail)
   ]

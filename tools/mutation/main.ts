@@ -31,7 +31,8 @@ const leastMilliseconds = 30_000
 
 /** The tests that should notice a fault in a file, the quickest first. */
 const testsOf = (file: string): ReadonlyArray<string> => {
-  const [kind = "", name = "", , module = ""] = file.replace(/\.ts$/, "").split("/")
+  const [kind = "", name = "", , ...path] = file.replace(/\.ts$/, "").split("/")
+  const module = path.at(-1) ?? ""
   const own = `${kind}/${name}/test`
   const mirror = `${own}/${module}.test.ts`
   const laws = name === "coevolution" ? ["test/laws/golden", "test/laws"] : []

@@ -1,6 +1,7 @@
 /** What a run will do and spend, known before anything is spent. */
 import { Schema } from "effect"
-import { maximumTokens, type Algorithm } from "./Algorithm.ts"
+import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
+import type { Algorithm } from "./Algorithm.ts"
 import { begun, type HeldOut, type Move, play, scripted } from "./internal/DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
@@ -114,7 +115,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     valueHalfWidth: valueHalfWidth(algorithm, questions.train.length),
     warnings: warnings(algorithm, { decisions }),
     population,
-    maximumTokens: (expected.train + most.verification + expected.evaluation) * maximumTokens(algorithm)
+    maximumTokens: (expected.train + most.verification + expected.evaluation) * maximumTokens(algorithm.rollout)
   }
 }
 

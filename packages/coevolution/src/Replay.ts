@@ -147,7 +147,10 @@ const layerRecorded = (current: Ref.Ref<RunEvent | null>) =>
         collect: (episodes) =>
           Array.match(episodes, {
             onEmpty: () => Effect.succeed([]),
-            onNonEmpty: ([{ id }]) => Effect.fail(new RolloutError({ reason: `the journal holds no trajectory ${id}` }))
+            onNonEmpty: ([{ id }]) =>
+              Effect.fail(
+                new RolloutError({ field: `trajectory ${id}`, value: "missing", expected: "a record of the journal" })
+              )
           })
       })
     )

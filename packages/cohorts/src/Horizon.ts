@@ -1,5 +1,5 @@
-/** How long a sealed cohort waits for rewards: as long as is set, or as long as rewards were seen to take. */
-import type { State } from "./State.ts"
+/** When time alone seals a cohort, and when it settles one: a sealed cohort waits as long as is set, or as rewards were observed to take. */
+import type { Cohort, State } from "./State.ts"
 
 /**
  * In milliseconds, null for no limit. `observed`: three times what the last reward took in any of the cohorts completed last,
@@ -8,6 +8,16 @@ import type { State } from "./State.ts"
 export const horizonOf = ({ settings: { horizon }, waits }: Pick<State, "settings" | "waits">): number | null => {
   if (horizon !== "observed") return horizon
   return waits.length < fewest ? longest : Math.min(longest, Math.max(shortest, slack * Math.max(...waits)))
+}
+
+/** When an open cohort is sealed by its age; null without a limit. */
+export const sealsAt = ({ settings: { sealAfter } }: Pick<State, "settings">, { openedAt }: Cohort): number | null =>
+  sealAfter === null ? null : openedAt + sealAfter
+
+/** When a cohort that is sealed at this time is settled at the latest; null without a limit. */
+export const settlesAt = (state: Pick<State, "settings" | "waits">, sealedAt: number | null): number | null => {
+  const horizon = horizonOf(state)
+  return horizon === null || sealedAt === null ? null : sealedAt + horizon
 }
 
 /** The waits after one more, where it is known. */

@@ -1,6 +1,6 @@
 import { PatientClient } from "@inspo/http/client"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Redacted, Ref, Schema } from "effect"
+import { Cause, Clock, Effect, Fiber, Redacted, Ref, Schema, Tracer } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 
@@ -119,5 +119,43 @@ describe("PatientClient", () => {
       assert.deepInclude(failure, { status: 429, body: "the quota is used up", repeated: 0 })
       assert.strictEqual(yield* Ref.get(requests), 1)
     })
+  )
+
+  it.effect.each(["authorization", "x-api-key", "x-goog-api-key"])(
+    "gives each try a span that holds no key, sent as %s",
+    (header) =>
+      Effect.gen(function* () {
+        const spans: Array<Tracer.NativeSpan> = []
+        const tracer = Tracer.make({
+          span: (options) => {
+            const span = new Tracer.NativeSpan(options)
+            spans.push(span)
+            return span
+          }
+        })
+        const client = HttpClient.make((request) =>
+          Effect.succeed(HttpClientResponse.fromWeb(request, new Response("no", { status: 503 })))
+        )
+        const ask = PatientClient.make(client, { server: "http://server", retryBudget, answerWithin, retries: 1 })
+        const request = HttpClientRequest.setHeader(HttpClientRequest.get("http://me:pass-word@server/"), header, key)
+        const fiber = yield* Effect.flip(ask(request)).pipe(
+          Effect.provideService(HttpClient.TracerHeaderFilter, () => true),
+          Effect.withTracer(tracer),
+          Effect.forkChild
+        )
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(fiber)
+        assert.lengthOf(spans, 2)
+        for (const { attributes, events, name, status } of spans) {
+          const cause = status._tag === "Ended" && status.exit._tag === "Failure" ? Cause.pretty(status.exit.cause) : ""
+          const written = JSON.stringify([name, [...attributes], events.length, cause, status], (_, value: unknown) =>
+            typeof value === "bigint" ? String(value) : value
+          )
+          assert.include(written, "server/")
+          assert.include(written, "<redacted>")
+          assert.notInclude(written, key)
+          assert.notInclude(written, "pass-word")
+        }
+      })
   )
 })

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import type { State } from "@inspo/cohorts"
 import {
   type Answer,
-  Archive,
   type Command,
   create,
   fold,
@@ -15,10 +14,11 @@ import {
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as LivePopulation from "@inspo/serve/LivePopulation"
-import * as Loading from "../src/internal/Loading.ts"
+import * as LivePopulation from "@inspo/serve/live/LivePopulation"
+import * as Loading from "../src/store/Loading.ts"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Logger, Result, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { inMemory } from "../../cohorts/test/support/Archive.ts"
 
 const Cohort = Schema.Literals(["a", "b", "c"])
 const Key = Schema.Literals(["k1", "k2", "k3", "k4"])
@@ -98,7 +98,7 @@ const texts = ["Be brief.", "Think first.", "Search twice."] as const
 class Twin {
   state: State.State
   readonly events: Array<PopulationEvent>
-  readonly archive = Archive.make()
+  readonly archive = inMemory()
 
   constructor(of: Settings.Settings) {
     const { events, state } = create(of, texts)

@@ -10,8 +10,7 @@ import {
   wayTo
 } from "../optimizer/LanguageModelLayer.ts"
 import { withSettings } from "../optimizer/Settings.ts"
-import type { Check } from "./Check.ts"
-import { atMost } from "./Patience.ts"
+import { atMost, type Check } from "./Check.ts"
 
 /** Whether the model of a section is there: its server answers, takes the key and has it. Costs one token at the most. */
 export const look = (section: Section, config: LanguageModelConfig, requests: RunConfig["requests"]) =>

@@ -1,4 +1,6 @@
 import { measure } from "@inspo/reward/RewardConfig"
+import { Array as Arr } from "effect"
+import { mean } from "../Means.ts"
 import type { RunPlace, Written } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { RunStatus, RunView } from "../view/RunView.ts"
@@ -77,10 +79,5 @@ const result = ({ state }: RunRecord): number | null => {
 }
 
 /** At most `coursePoints` of the values: means of equal stretches. */
-const thinned = (values: ReadonlyArray<number>): ReadonlyArray<number> => {
-  const stretch = Math.max(1, Math.ceil(values.length / coursePoints))
-  return Array.from({ length: Math.ceil(values.length / stretch) }, (_, index) => {
-    const own = values.slice(index * stretch, (index + 1) * stretch)
-    return own.reduce((sum, value) => sum + value, 0) / own.length
-  })
-}
+const thinned = (values: ReadonlyArray<number>): ReadonlyArray<number> =>
+  Arr.chunksOf(values, Math.max(1, Math.ceil(values.length / coursePoints))).map((own) => mean(own) ?? 0)

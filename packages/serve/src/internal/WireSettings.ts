@@ -1,8 +1,8 @@
 /** Settings as they go over the wire, and as the population has them. */
 import { Settings } from "@inspo/cohorts"
 import { Effect, Hash, Result } from "effect"
-import { InvalidRequest } from "../Errors.ts"
-import type * as Wire from "../Population.ts"
+import { InvalidRequest } from "../wire/Errors.ts"
+import type * as Wire from "../wire/Population.ts"
 
 /** The settings of a new population; what is not given is the default of the profile. */
 export const make = (

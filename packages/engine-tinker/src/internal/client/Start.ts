@@ -1,9 +1,10 @@
 import { EngineError, type EngineProfile } from "@inspo/engine"
+import { profileOf as profileFrom } from "@inspo/engine/Wire"
 import { Duration, Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import type { ProfileName } from "../../Profile.ts"
 import * as Connection from "./Connection.ts"
-import type { RequestFailure } from "./RequestFailure.ts"
+import { isNotFinite, type RequestFailure } from "./RequestFailure.ts"
 import * as Server from "./Server.ts"
 
 /** Where the server is, and what it is where it does not tell. */
@@ -93,23 +94,25 @@ export const make = Effect.fnUntraced(function* (
       (error) =>
         error._tag === "EngineError"
           ? error
-          : new EngineError({ operation, reason: `${url} (${profile.name}): ${error.message}${hint}`, cause: error })
+          : new EngineError({
+              operation,
+              ...(isNotFinite(error) ? { kind: "not-finite" as const } : {}),
+              reason: `${url} (${profile.name}): ${error.message}${hint}`,
+              cause: error
+            })
   }
 })
 
 export const profileOf = ({ concurrency, contextLength, server: { facts, model, profile } }: Start): EngineProfile => ({
   name: `tinker/${profile.name}`,
   model,
-  parameters: facts?.parameters ?? 0,
+  ...profileFrom(facts, `${profile.name}:${model}`),
   contextLength,
   concurrency,
   lanes: 16,
-  stopTexts: facts?.single_token_stops === true ? "single-token" : "any",
   klInLoss: false,
   scoresReference: profile.reference !== "none",
-  removesCheckpoints: profile.removes,
-  deterministic: facts?.deterministic ?? false,
-  fingerprint: facts?.fingerprint ?? `${profile.name}:${model}`
+  removesCheckpoints: profile.removes
 })
 
 const ownNames: Server.OptionNames = {
