@@ -202,7 +202,7 @@ const rewind = (
 }
 
 /** Settings that a guarantee rests on, or that clients rely on, stay as they were. */
-const fixed = ["seed", "profile", "delta", "rewardRange", "silence"] as const
+const fixed = ["randomSeed", "profile", "risk", "rewardRange", "missingRewards"] as const
 
 const configure = (state: State, settings: Settings): Result.Result<Decided, Refused> => {
   const differing = fixed.find((name) => JSON.stringify(settings[name]) !== JSON.stringify(state.settings[name]))
@@ -234,7 +234,7 @@ const evolve = (
       if (stage._tag !== "Proposing") return refuse("conflict", "stage", stage._tag, "Proposing")
       if (!evolution.parents.includes(parent))
         return refuse("invalid", "parent", parent, `one of ${evolution.parents.join(", ")}`)
-      const tooLong = candidates.find(({ text }) => text.length > state.settings.limits.textLength)
+      const tooLong = candidates.find(({ text }) => text.length > state.limits.textLength)
       if (tooLong !== undefined) return refuseLength(state, tooLong)
       return did({ _tag: "CandidatesProposed", step, round, parent, candidates, reflected })
     }
@@ -254,7 +254,7 @@ const evolve = (
 }
 
 const refuseLength = (state: State, { text }: Pick<Candidate, "text">): Result.Result<never, Refused> =>
-  refuse("limit", "content", `${text.length} characters`, `at most ${state.settings.limits.textLength}`)
+  refuse("limit", "content", `${text.length} characters`, `at most ${state.limits.textLength}`)
 
 /** Members change by hand. Open cohorts are sealed when one leaves, so that it is leased no more. */
 const change = (
@@ -265,7 +265,7 @@ const change = (
   if (command._tag === "Add") {
     const { content, parent } = command
     const says = ofContent(content)
-    if (says.text.length > settings.limits.textLength) return refuseLength(state, says)
+    if (says.text.length > state.limits.textLength) return refuseLength(state, says)
     const from = learning.population.members.find(({ instruction }) => instruction.id === parent)
     if (parent !== null && from === undefined) return refuse("missing", "parent", parent, "a living member, or none")
     const member = {

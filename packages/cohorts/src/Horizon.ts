@@ -1,12 +1,16 @@
 /** How long a sealed cohort waits for rewards: as long as is set, or as long as rewards were seen to take. */
+import { milliseconds } from "./Settings.ts"
 import type { State } from "./State.ts"
 
 /**
  * In milliseconds, null for no limit. `observed`: three times what the last reward took in any of the cohorts settled last,
  * at least an hour and at most a day; a day until five cohorts were seen since a reward came late.
  */
-export const horizonOf = ({ settings: { horizon }, waits }: Pick<State, "settings" | "waits">): number | null => {
-  if (horizon !== "observed") return horizon
+export const horizonOf = ({
+  settings: { horizonSeconds },
+  waits
+}: Pick<State, "settings" | "waits">): number | null => {
+  if (horizonSeconds !== "observed") return milliseconds(horizonSeconds)
   return waits.length < fewest ? longest : Math.min(longest, Math.max(shortest, slack * Math.max(...waits)))
 }
 

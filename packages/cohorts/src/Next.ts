@@ -2,6 +2,7 @@
 import { Array as Arr, HashMap, Order } from "effect"
 import type { PopulationEvent } from "./Event.ts"
 import { horizonOf } from "./Horizon.ts"
+import { milliseconds } from "./Settings.ts"
 import { decide } from "./internal/Evolving.ts"
 import type { Group } from "@inspo/evolution/State"
 import type { Settings } from "./Settings.ts"
@@ -72,12 +73,13 @@ const waitOf = ({ phase, rewardedAt, sealedAt }: Cohort): { readonly waited?: nu
   phase !== "train" || rewardedAt === null || sealedAt === null ? {} : { waited: Math.max(0, rewardedAt - sealedAt) }
 
 const sealing = (
-  { sealAfter, sealUnits }: Settings,
+  { sealAfterLeases, sealAfterSeconds }: Settings,
   { isWhole, leases, openedAt, units }: Cohort,
   now: number
 ): "whole" | "units" | "time" | null => {
   if (isWhole && !HashMap.isEmpty(leases)) return "whole"
-  if (sealUnits !== null && units >= sealUnits) return "units"
+  if (sealAfterLeases !== null && units >= sealAfterLeases) return "units"
+  const sealAfter = milliseconds(sealAfterSeconds)
   return sealAfter !== null && now >= openedAt + sealAfter ? "time" : null
 }
 

@@ -10,7 +10,7 @@ import * as LeaseIds from "./internal/LeaseIds.ts"
 import * as Loading from "./internal/Loading.ts"
 import * as Metrics from "./internal/Metrics.ts"
 import { ofFailure, ofJournal, ofMaking, type Problem, type Unavailable } from "./internal/Refusals.ts"
-import * as WireSettings from "./internal/WireSettings.ts"
+import * as Configuring from "./internal/Configuring.ts"
 import * as Limits from "./Limits.ts"
 import * as Evolving from "./Evolving.ts"
 import * as LivePopulation from "./LivePopulation.ts"
@@ -88,7 +88,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
       create: Effect.fn("Populations.create")(
         function* (name, made) {
           const contents = yield* contentsOf(made)
-          const settings = yield* WireSettings.make(name, made)
+          const settings = yield* Configuring.make(name, made)
           const known = running.get(name)
           if (known !== undefined) {
             yield* sameAs(known.served, made, settings, contents)
@@ -109,7 +109,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
         function* (name, given) {
           const { news, served } = yield* find(name)
           const { settings: before } = yield* served.live.state
-          const settings = yield* WireSettings.change(before, given)
+          const settings = yield* Configuring.change(before, given)
           if (Equal.equals(settings, before)) return served
           yield* Effect.mapError(
             served.live.submit((now) => ({ _tag: "Configure", now, settings })),
@@ -277,15 +277,20 @@ const sameAs = (
   const [seed, ...variants] = created.members.map(contentOf)
   const { profile: made } = created.settings
   // What was chosen where nothing was named is whatever it was then.
-  const { horizon, seed: random } = created.settings
+  const { horizonSeconds, randomSeed } = created.settings
   const ask = {
     ...settings,
-    ...(given.randomSeed === undefined ? { seed: random } : {}),
-    ...(given.horizonSeconds === undefined ? { horizon } : {})
+    ...(given.randomSeed === undefined ? { randomSeed } : {}),
+    ...(given.horizonSeconds === undefined ? { horizonSeconds } : {})
   }
   const differences = Differences.between(
-    { seed: seed ?? null, variants, profile: made, ...prefixed(WireSettings.toWire(created.settings)) },
-    { seed: contents[0], variants: contents.slice(1), profile: ask.profile, ...prefixed(WireSettings.toWire(ask)) }
+    { seed: seed ?? null, variants, profile: made, ...leaves("settings", Configuring.toWire(created.settings)) },
+    {
+      seed: contents[0],
+      variants: contents.slice(1),
+      profile: ask.profile,
+      ...leaves("settings", Configuring.toWire(ask))
+    }
   )
   return differences.length === 0
     ? Effect.void
@@ -298,5 +303,10 @@ const sameAs = (
       )
 }
 
-const prefixed = (settings: Readonly<Record<string, Schema.Json>>) =>
-  Object.fromEntries(Object.entries(settings).map(([field, value]) => [`settings.${field}`, value]))
+/** The values of settings by their dotted paths. */
+const leaves = (path: string, value: Schema.Json): Readonly<Record<string, Schema.Json>> =>
+  value === null || typeof value !== "object" || Array.isArray(value)
+    ? { [path]: value }
+    : Object.fromEntries(
+        Object.entries(value).flatMap(([name, child]) => Object.entries(leaves(`${path}.${name}`, child)))
+      )

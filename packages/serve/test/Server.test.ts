@@ -182,7 +182,12 @@ describe("Server", () => {
         ["PUT", "/v1/populations/new", { seed: "" }, "seed"],
         ["PUT", "/v1/populations/new", { seed: "a", variants: [{ system: "b" }] }, "variants[0]"],
         ["PUT", "/v1/populations/new", { seed: "a", settings: { risk: 2 } }, "settings.risk"],
-        ["PUT", "/v1/populations/new", { seed: "a", settings: { silence: { value: 3 } } }, "settings.silence.value"],
+        [
+          "PUT",
+          "/v1/populations/new",
+          { seed: "a", settings: { missingRewards: { value: 3 } } },
+          "settings.missingRewards.value"
+        ],
         ["PUT", "/v1/populations/new", { seed: "a", settings: { horizonSeconds: null } }, "settings.horizonSeconds"],
         ["PATCH", one, { risk: 0.5 }, "risk"],
         ["GET", `${one}/events?limit=0`, undefined, "limit"]

@@ -7,8 +7,14 @@ import * as LivePopulation from "@inspo/serve/LivePopulation"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Work from "../src/internal/Work.ts"
+import { changed } from "../../cohorts/test/support/Changed.ts"
 
-const settings = { ...Settings.online(1), evolveEvery: 0, pruneEvery: 0, horizon: null, sealAfter: null }
+const settings = changed(Settings.online(1), {
+  evolveEvery: 0,
+  pruneEvery: 0,
+  horizonSeconds: null,
+  sealAfterSeconds: null
+})
 
 /** So many rewards of one value, told at the present time. */
 const told = Effect.fnUntraced(function* (live: LivePopulation.LivePopulation, times: number, value: number) {

@@ -21,7 +21,7 @@ export const next = (setting: Setting, state: RunState.RunState): Command => {
 const context = (setting: Setting, state: RunState.RunState): Evolution.DecisionContext => ({
   strategies: setting.strategies,
   values: rankingValues(setting, state),
-  size: setting.algorithm.population.size,
+  settings: setting.algorithm,
   protectedIds: new Set(),
   generationOf: (id) => RunState.instruction(state, id).generation,
   verification: Verifying.context(setting, state)

@@ -10,6 +10,7 @@ import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
 import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
 import { horizonOf } from "../Horizon.ts"
+import { milliseconds } from "../Settings.ts"
 import { incumbentOf } from "../Learning.ts"
 import { certain, shares } from "../Shares.ts"
 import {
@@ -101,9 +102,9 @@ const past = ({ cohort, instruction, key, lease, n, probability, question, repla
 })
 
 const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer => {
-  const { settings } = state
   const horizon = horizonOf(state)
-  const sealsAt = cohort.sealedAt ?? (settings.sealAfter === null ? null : cohort.openedAt + settings.sealAfter)
+  const sealAfter = milliseconds(state.settings.sealAfterSeconds)
+  const sealsAt = cohort.sealedAt ?? (sealAfter === null ? null : cohort.openedAt + sealAfter)
   return {
     lease: one.lease,
     cohort: cohort.name,
@@ -127,10 +128,10 @@ const refuse = (
 /** The names that the population gives to cohorts of its own. */
 const ownPrefix = "auto/"
 
-const invalid = ({ settings }: State, { cohort: name, isWhole, requests }: LeaseCommand): Refused | null => {
+const invalid = ({ limits }: State, { cohort: name, isWhole, requests }: LeaseCommand): Refused | null => {
   const bad = (field: string, value: string | number, expected: string) =>
     new Refused({ code: "invalid", field, value: String(value), expected })
-  const { textLength, unitsPerCohort } = settings.limits
+  const { textLength, unitsPerCohort } = limits
   if (name !== null && (name === "" || name.startsWith(ownPrefix) || !name.isWellFormed()))
     return bad("cohort", name, `a well-formed name that does not begin with ${ownPrefix}`)
   if (isWhole && name === null) return bad("cohort", "absent", "a name where a cohort is assigned as a whole")
@@ -227,7 +228,7 @@ const grant = (
 ): Result.Result<ReadonlyArray<PopulationEvent>, Refused> => {
   const full = noRoom(state, fresh)
   if (full !== null) return Result.fail(full)
-  const { openCohorts, unitsPerCohort } = state.settings.limits
+  const { openCohorts, unitsPerCohort } = state.limits
   const joining = Arr.groupBy(fresh, (request) => joinable(state, command, request)?.name ?? "")
   const { "": others = [], ...joined } = joining
   const drawn = others.map((request) => ({ ...request, ...carriedOf(state, archive, command, request) }))
@@ -264,10 +265,7 @@ const grant = (
 }
 
 /** Leases that are not closed are held in memory, here and after a restart. */
-const noRoom = (
-  { cohorts, settings: { limits } }: State,
-  requests: ReadonlyArray<Pick<LeaseRequest, "n">>
-): Refused | null => {
+const noRoom = ({ cohorts, limits }: State, requests: ReadonlyArray<Pick<LeaseRequest, "n">>): Refused | null => {
   const bounds = [
     ["leases", limits.openLeases, requests.length, Arr.map(cohorts, ({ leases }) => HashMap.size(leases))],
     ["samples", limits.openSamples, total(requests.map(({ n }) => n)), Arr.map(cohorts, ({ samples }) => samples)]
@@ -301,7 +299,10 @@ const open = (
     isNamed: named !== null,
     isWhole,
     values: phase === "train" ? values : [],
-    shares: phase === "train" ? shares(settings, learning, values) : [{ id: incumbentOf(learning).id, probability: 1 }],
+    shares:
+      phase === "train"
+        ? shares(settings.sampler, learning, values)
+        : [{ id: incumbentOf(learning).id, probability: 1 }],
     at: now
   }
 }
@@ -370,7 +371,7 @@ const drawOne = (
   requests.map(({ held, replaces, ...request }) => {
     if (held !== undefined) return given(state, cohort, request, held)
     const path = ["lease", cohort, unitOf(request)]
-    const { id, probability } = Choose.choose({ seed: state.settings.seed, path, shares })
+    const { id, probability } = Choose.choose({ seed: state.settings.randomSeed, path, shares })
     return given(state, cohort, request, {
       instruction: id,
       probability,
@@ -400,7 +401,7 @@ const assignWhole = (
     ...given(state, cohort, { ...one.request, key, sticky: null, question: one.id }, assigned)
   })
   const assigned = strategies.assign({
-    seed: settings.seed,
+    seed: settings.randomSeed,
     step: index,
     values,
     questions: others,

@@ -1,5 +1,5 @@
 /** What time alone brings to a population: cohorts are sealed and closed although nobody asks for anything. */
-import { Horizon, type Settings, type State } from "@inspo/cohorts"
+import { Horizon, Settings, type State } from "@inspo/cohorts"
 import type { Latch } from "effect"
 import { Clock, Duration, Effect } from "effect"
 import type { LivePopulation } from "../LivePopulation.ts"
@@ -30,7 +30,7 @@ export const run = Effect.fnUntraced(function* (live: LivePopulation, news: Latc
 /** When the next cohort is to be sealed or closed by its time; null where none is. */
 export const nextDue = (state: State.State): number | null => {
   const { cohorts, settings } = state
-  const { sealAfter } = settings
+  const sealAfter = Settings.milliseconds(settings.sealAfterSeconds)
   const horizon = Horizon.horizonOf(state)
   const times = cohorts.flatMap(({ openedAt, sealedAt, status }) => {
     if (status === "open") return sealAfter === null ? [] : [openedAt + sealAfter]
@@ -39,7 +39,9 @@ export const nextDue = (state: State.State): number | null => {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-const shortest = ({ horizon, sealAfter }: Settings.Settings): number =>
-  Math.max(1, Math.min(sealAfter ?? Infinity, (horizon === "observed" ? Horizon.shortest : horizon) ?? Infinity))
+const shortest = ({ horizonSeconds, sealAfterSeconds }: Settings.Settings): number => {
+  const horizon = horizonSeconds === "observed" ? Horizon.shortest : Settings.milliseconds(horizonSeconds)
+  return Math.max(1, Math.min(Settings.milliseconds(sealAfterSeconds) ?? Infinity, horizon ?? Infinity))
+}
 
 const afterTick: Duration.Input = "100 millis"

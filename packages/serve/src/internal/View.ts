@@ -20,7 +20,7 @@ import type { Estimate, Member } from "../Member.ts"
 import type { Incumbent, Population, PopulationSummary } from "../Population.ts"
 import type { CohortState } from "../Reward.ts"
 import type { Degraded, Skipped } from "./Notes.ts"
-import { onScale, seconds, toWire } from "./WireSettings.ts"
+import { onScale, toWire } from "./Configuring.ts"
 
 /** What is known of a population besides its state. `capUsd` is what its server lets it spend, whatever its own setting. */
 export interface Beside {
@@ -42,6 +42,7 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Beside
   const strategies = Strategies.ofSettings(state.settings)
   const { branch, closed, learning, settings } = state
   const shown = snapshot(strategies, state)
+  const horizon = Horizon.horizonOf(state)
   const training = shown.cohorts.filter(({ phase }) => phase === "train")
   const unreported = (some: ReadonlyArray<CohortSnapshot>) =>
     some.reduce((sum, { leases, reported }) => sum + leases - reported, 0)
@@ -58,7 +59,7 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Beside
       overdue: unreported(training.filter(({ status }) => status !== "open")),
       lost: closed.lost
     },
-    horizonSeconds: seconds(Horizon.horizonOf(state)),
+    horizonSeconds: horizon === null ? null : horizon / 1000,
     toSeed: toSeed(state, shown),
     spentUsd,
     budgetUsd: budgetUsd(settings, capUsd),
@@ -157,7 +158,11 @@ const members = (
   const newest = state.cohorts.findLast(({ phase }) => phase === "train")
   const shares =
     newest?.shares ??
-    Shares.shares(settings, learning, Shares.certain(learning, strategies.valuation.values(learning.population)))
+    Shares.shares(
+      settings.sampler,
+      learning,
+      Shares.certain(learning, strategies.valuation.values(learning.population))
+    )
   const shareOf = new Map(shares.map(({ id, probability }) => [id, probability]))
   const tried = new Set(isIn(learning.evolution, "TrafficSplit") ? learning.evolution.stage.ids : [])
   const known = new Map(learning.population.members.map(({ instruction }) => [instruction.id, instruction]))
