@@ -16,7 +16,7 @@ export interface Options {
   readonly candidates: number
 }
 
-/** The better prompt, or the old one where no candidate proved better, with the judgement of each. */
+/** The better prompt, or the old one if no candidate was better, with the verdict on each. */
 export interface Improvement {
   readonly prompt: string
   readonly critique: string
@@ -25,8 +25,8 @@ export interface Improvement {
 }
 
 /**
- * One round of reflection and verification: the agent fails, the proposer reads its failures and writes candidates, and
- * the one that does best against the old prompt, on the same unseen questions, takes its place.
+ * One round of reflection and verification: the proposer reads the agent's failures and writes candidates. The best one
+ * replaces the old prompt if it scores higher on the same unseen questions.
  */
 export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: Options) {
   const { agent, heldOut, prompt, training, writer } = options
@@ -52,10 +52,10 @@ export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: O
     stream: ["improve", 1],
     rules
   })
-  // A candidate that tells the answers, or lost the tags of the protocol, is not worth a single request.
+  // Reject candidates that contain answers or lack the protocol's tags before any request.
   const { accepted, rejected } = CandidateLint.lint(candidates, rules)
 
-  // The old prompt is asked again on the same questions: a stored score would come from other, perhaps easier ones.
+  // Run the old prompt on the same questions: a stored score would come from other, perhaps easier ones.
   const score = (text: string) => Effect.map(answers(text, heldOut), (all) => all.map(({ reward }) => reward))
   const rule = Verification.rerunParent({ rounds: 1, fill: false })
   const verdicts = rule.judge({
@@ -67,7 +67,7 @@ export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: O
     const verdict = verdicts[index]
     return verdict === undefined ? [] : [{ text, verdict }]
   })
-  // `not worse` would do for a population; to replace a prompt for good it has to be better.
+  // `not worse` is enough to enter a population; to replace a prompt, a candidate has to be better.
   const better = judged.filter(({ verdict }) => verdict.score > 0).map(({ text, verdict }) => ({ ...verdict, text }))
   const [best] = rule.refill({ places: 1, verified: better }).chosen
   return { prompt: best?.text ?? prompt, critique, candidates: judged, rejected } satisfies Improvement

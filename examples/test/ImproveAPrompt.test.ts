@@ -12,7 +12,7 @@ const helpful = `${prompt} Write the name only.`
 const useless = `${prompt} Be polite.`
 const leaking = `${prompt} The capital of Kenya is Nairobi.`
 
-/** A frozen model that knows all capitals, but writes a bare name only when it is told to. */
+/** A frozen model that knows all capitals, but writes a bare name only if instructed to. */
 const agent = (instruction: string, question: string): string => {
   const known = [...training, ...heldOut].find((one) => one.question === question)?.goldenAnswers[0] ?? ""
   return `<answer>${instruction.includes("name only") ? known : `It is ${known}, of course`}</answer>`
@@ -46,23 +46,25 @@ const improved = (candidates: ReadonlyArray<string>) =>
   )
 
 describe("improve a prompt", () => {
-  it.live("takes the candidate that does better on unseen questions, and never verifies one that tells an answer", () =>
-    Effect.gen(function* () {
-      const improvement = yield* improved([useless, helpful, leaking])
-      assert.strictEqual(improvement.prompt, helpful)
-      assert.strictEqual(improvement.critique, "It wraps the name in a sentence.")
-      assert.deepStrictEqual(
-        improvement.candidates.map(({ text, verdict }) => [text, verdict.mean]),
-        [
-          [useless, 0],
-          [helpful, 1]
-        ]
-      )
-      assert.include(
-        improvement.rejected.map(({ reason }) => reason),
-        "answer-leaked"
-      )
-    })
+  it.live(
+    "picks the candidate that scores higher on unseen questions, and never verifies one that contains an answer",
+    () =>
+      Effect.gen(function* () {
+        const improvement = yield* improved([useless, helpful, leaking])
+        assert.strictEqual(improvement.prompt, helpful)
+        assert.strictEqual(improvement.critique, "It wraps the name in a sentence.")
+        assert.deepStrictEqual(
+          improvement.candidates.map(({ text, verdict }) => [text, verdict.mean]),
+          [
+            [useless, 0],
+            [helpful, 1]
+          ]
+        )
+        assert.include(
+          improvement.rejected.map(({ reason }) => reason),
+          "answer-leaked"
+        )
+      })
   )
 
   it.live("keeps the prompt when no candidate does better", () =>

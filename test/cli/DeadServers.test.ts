@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, patience, sets } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -54,7 +54,7 @@ const proposer = (url = "") => {
 /** Nothing listens there. */
 const nowhere = "http://127.0.0.1:1"
 
-describe("a server that is not there", { timeout: patience }, () => {
+describe("a server that is not there", { timeout: testTimeout }, () => {
   it.each([
     ["run", () => proposer("http://127.0.0.1:2/v1"), "proposer.url"],
     ["plan", () => proposer("http://127.0.0.1:2/v1"), "proposer.url"],
@@ -71,7 +71,7 @@ describe("a server that is not there", { timeout: patience }, () => {
   )
 })
 
-describe("a proposer", { timeout: patience, tags: "runs" }, () => {
+describe("a proposer", { timeout: testTimeout, tags: "runs" }, () => {
   it("that fails in passing leaves the run degraded, which everything says that tells of it", async () => {
     status = 500
     const finished = await inspo(["run", "--no-baseline", "--json", "--out", "worse", ...tinyRun, ...proposer()], {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, patience, sets } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -65,7 +65,7 @@ const url = () => {
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/v1`
 }
 
-describe("a proposer", { timeout: patience, tags: "runs" }, () => {
+describe("a proposer", { timeout: testTimeout, tags: "runs" }, () => {
   it("writes the candidates of a run, and its key is nowhere", async () => {
     process.env["INSPO_TEST_KEY"] = key
     asked.length = 0
@@ -90,7 +90,7 @@ describe("a proposer", { timeout: patience, tags: "runs" }, () => {
   })
 })
 
-describe("reward.kind=judge", { timeout: patience }, () => {
+describe("reward.kind=judge", { timeout: testTimeout }, () => {
   it("rewards a run with the verdicts of a language model, on answers alone", async () => {
     asked.length = 0
     const settings = sets(

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { Inspo } from "@inspo/client"
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, inspoServer, patience } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, inspoServer, testTimeout } from "./Inspo.ts"
 
 const decodeReady = Schema.decodeSync(
   Schema.fromJsonString(Schema.Struct({ url: Schema.String, populations: Schema.Array(Schema.String) }))
@@ -53,7 +53,7 @@ const proposed = async (config: string): Promise<string> => {
   return shown
 }
 
-describe("inspo serve", { timeout: patience }, () => {
+describe("inspo serve", { timeout: testTimeout }, () => {
   it("has the model that its config names write what an admin is then asked to approve", async () => {
     const text = "<ins_1>Be brief and kind.</ins_1>"
     const model = createServer((_, response) =>

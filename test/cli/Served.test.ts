@@ -3,11 +3,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { better, converse, make, seed, serve, worse } from "../browser/support/Served.ts"
-import { assertToldInOneParagraph, endAll, inspo, patience } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout } from "./Inspo.ts"
 
 const shop = "served/populations/shop"
 
-describe("a served population, from its directory", { timeout: patience }, () => {
+describe("a served population, from its directory", { timeout: testTimeout }, () => {
   let cwd = ""
   let page: Response | undefined
 
@@ -22,7 +22,7 @@ describe("a served population, from its directory", { timeout: patience }, () =>
     await converse(server.url, "shop", 1000)
     page = await fetch(server.url)
     await server.stop()
-  }, patience)
+  }, testTimeout)
 
   afterAll(async () => {
     endAll()

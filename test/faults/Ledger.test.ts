@@ -3,7 +3,7 @@ import { EventLog, type RunEvent } from "@inspo/coevolution"
 import type { BudgetReached } from "@inspo/ledger/Bookkeeping"
 import { Ledger } from "@inspo/ledger"
 import { JudgeCost, join, local, type RunConfig } from "@inspo/config"
-import { maximumTokens } from "@inspo/coevolution/Algorithm"
+import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
 import { Spent } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -187,7 +187,7 @@ const mostInFlight = (asked: ReadonlyArray<Asked>, { data }: FaultyRun.World): P
     FaultyRun.concurrency * Math.max(...verdicts.map((one) => one[amount] ?? NaN))
   const calls = asked.map((one) => chargedFor({ ...one, outcome: "lost" }))
   const most = (amount: "tokens" | "usd") => (1 + FaultyRun.retries) * Math.max(0, ...calls.map((call) => call[amount]))
-  const played = FaultyRun.concurrency * maximumTokens(config)
+  const played = FaultyRun.concurrency * maximumTokens(config.rollout)
   return {
     rollouts: 0,
     calls: Infinity,

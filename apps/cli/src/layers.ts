@@ -116,11 +116,11 @@ const search = ({ keys, requests, retrieval, rollout }: RunConfig, passages: Rea
           (apiKey) => ({ apiKey })
         )
   return Layer.unwrap(
-    Effect.map(authorisation, (key) => RetrieveClient.layer({ ...key, ...patience(requests), url }))
+    Effect.map(authorisation, (key) => RetrieveClient.layer({ ...key, ...retries(requests), url }))
   ).pipe(Layer.provide(FetchHttpClient.layer))
 }
 
-const patience = ({ retries, timeoutSeconds }: RunConfig["requests"]) => ({
+const retries = ({ retries, timeoutSeconds }: RunConfig["requests"]) => ({
   retries,
   ...(timeoutSeconds === null ? {} : { timeout: `${timeoutSeconds} seconds` as const })
 })

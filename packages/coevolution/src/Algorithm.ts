@@ -268,9 +268,9 @@ export const Algorithm = Schema.Struct({
 })
 export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
 
-/** Where an answer is looked for: as the Search-R1 code does under the agent that does all as it does. */
+/** Where a reward looks for the answer: a command in the response, others where the agent says. */
 export const scopeOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Scope =>
-  rollout.agent === "search-r1-exact" && reward.kind !== "command" ? "searchr1" : "response"
+  (reward.kind === "command" ? undefined : Agents.fromConfig(rollout).answerScope) ?? "response"
 
 /** How the agent acts. Tags are not read where it writes a single turn, all of which a program scores. */
 export const protocolOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Protocol => {
@@ -282,12 +282,6 @@ export const protocolOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "roll
 /** How many instructions the run begins with. */
 export const initialSize = ({ population, schedule }: Pick<Algorithm, "population" | "schedule">): number =>
   schedule.policyFirst === null ? population.size : 1
-
-/** The tokens of prompt and response that the limits allow a trajectory of the agent `search-r1` at most. */
-export const maximumTokens = ({ rollout }: Pick<Algorithm, "rollout">): number => {
-  const { maxObservationTokens, maxPromptTokens, maxResponseTokens, maxTurns } = rollout
-  return maxPromptTokens + (maxTurns + 1) * maxResponseTokens + maxTurns * maxObservationTokens
-}
 
 /** Whether a language model is to write instructions: one is named, and the settings leave any to write. */
 export const asksModel = (algorithm: Algorithm): boolean => {

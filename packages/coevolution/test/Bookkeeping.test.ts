@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { EventLog, type Algorithm } from "@inspo/coevolution"
 import type { BudgetReached } from "@inspo/ledger/Bookkeeping"
 import { Ledger } from "@inspo/ledger"
-import { maximumTokens } from "@inspo/coevolution/Algorithm"
+import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Proposer, ProposerError, Spent } from "@inspo/reflection"
@@ -109,7 +109,7 @@ describe("a cap", () => {
       assert.strictEqual(error.cap, "tokens")
       const { total } = yield* books
       assert.isAbove(total.tokens, 20_000)
-      assert.isAtMost(total.tokens, 20_000 + 64 * maximumTokens(algorithm))
+      assert.isAtMost(total.tokens, 20_000 + 64 * maximumTokens(algorithm.rollout))
     }).pipe(fresh)
   )
 

@@ -1,11 +1,9 @@
 /** What follows from the state by itself: cohorts end, are folded in order, and decisions are made. */
 import { Array as Arr, HashMap, Order } from "effect"
 import type { PopulationEvent } from "./Event.ts"
-import { horizonOf } from "./Horizon.ts"
-import { milliseconds } from "./Settings.ts"
+import { sealsAt, settlesAt } from "./Horizon.ts"
 import { decide } from "./internal/Evolving.ts"
 import type { Group } from "@inspo/evolution/State"
-import type { Settings } from "./Settings.ts"
 import type { Cohort, Lease, State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
@@ -18,10 +16,10 @@ export const next = (strategies: Strategies, state: State, now: number): Populat
  * instruction was never used are left out, and so are units of such samples alone. A conversation is evidence in the cohort it
  * began in: its later turns would count it twice, and who comes back may depend on the instruction.
  */
-export const units = ({ isWhole, leases }: Cohort): ReadonlyArray<Group> => {
+export const units = ({ isFullBatch, leases }: Cohort): ReadonlyArray<Group> => {
   const all = HashMap.toValues(leases)
     .filter(({ isCarried }) => isCarried !== true)
-    .sort(isWhole ? byPlace : byKey)
+    .sort(isFullBatch ? byPlace : byKey)
   return Object.values(Arr.groupBy(all, ({ unit }) => unit)).flatMap((own): ReadonlyArray<Group> => {
     const [{ instruction, question, stratum }] = own
     const samples = own.flatMap((lease) => lease.samples)
@@ -47,9 +45,9 @@ const ending = (state: State, now: number): PopulationEvent | null => {
 }
 
 const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | null => {
-  const { learning, settings } = state
+  const { learning } = state
   const { name, status } = cohort
-  if (status === "settled") {
+  if (status === "complete") {
     if (cohort.phase === "validation") return validated(cohort)
     return cohort.index === learning.population.step + 1
       ? { _tag: "Closed", cohort: name, index: cohort.index, units: units(cohort) }
@@ -58,29 +56,25 @@ const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | 
   if (cohort.closing !== null && cohort.reported >= cohort.closing)
     return { _tag: "Settled", cohort: name, reason: "client", at: now }
   if (status === "open") {
-    const reason = sealing(settings, cohort, now)
+    const reason = sealing(state, cohort, now)
     return reason === null ? null : { _tag: "Sealed", cohort: name, reason, at: now }
   }
-  if (cohort.reported === HashMap.size(cohort.leases))
-    return { _tag: "Settled", cohort: name, reason: "complete", ...waitOf(cohort), at: now }
-  const horizon = horizonOf(state)
-  return horizon !== null && cohort.sealedAt !== null && now >= cohort.sealedAt + horizon
-    ? { _tag: "Settled", cohort: name, reason: "horizon", ...waitOf(cohort), at: now }
+  const isComplete = cohort.reported === HashMap.size(cohort.leases)
+  const end = settlesAt(state, cohort.sealedAt)
+  return isComplete || (end !== null && now >= end)
+    ? { _tag: "Settled", cohort: name, reason: isComplete ? "complete" : "horizon", ...waitOf(cohort), at: now }
     : null
 }
 
 const waitOf = ({ phase, rewardedAt, sealedAt }: Cohort): { readonly waited?: number } =>
   phase !== "train" || rewardedAt === null || sealedAt === null ? {} : { waited: Math.max(0, rewardedAt - sealedAt) }
 
-const sealing = (
-  { sealAfterLeases, sealAfterSeconds }: Settings,
-  { isWhole, leases, openedAt, units }: Cohort,
-  now: number
-): "whole" | "units" | "time" | null => {
-  if (isWhole && !HashMap.isEmpty(leases)) return "whole"
-  if (sealAfterLeases !== null && units >= sealAfterLeases) return "units"
-  const sealAfter = milliseconds(sealAfterSeconds)
-  return sealAfter !== null && now >= openedAt + sealAfter ? "time" : null
+const sealing = (state: State, cohort: Cohort, now: number): "fullBatch" | "units" | "time" | null => {
+  const { sealAfterLeases } = state.settings
+  if (cohort.isFullBatch && !HashMap.isEmpty(cohort.leases)) return "fullBatch"
+  if (sealAfterLeases !== null && cohort.units >= sealAfterLeases) return "units"
+  const end = sealsAt(state, cohort)
+  return end !== null && now >= end ? "time" : null
 }
 
 const validated = (cohort: Cohort): PopulationEvent => {

@@ -59,7 +59,7 @@ export const sections = {
     ...shared.verification.fields,
     paired: Schema.Boolean.annotate({
       description:
-        "Whether a candidate is asked the questions of its parent, which needs a trainer that asks for each cohort as a `whole` and answers its `trials`; false by default: candidates share the leases with the members"
+        "Whether a candidate is asked the questions of its parent, which needs a trainer that asks for each cohort as a `fullBatch` and answers its `trials`; false by default: candidates share the leases with the members"
     })
   }).annotate({
     identifier: "VerificationSettings",

@@ -6,7 +6,7 @@ import * as MeanInterval from "@inspo/population/MeanInterval"
 import type { MissingRewards } from "@inspo/population/MissingRewards"
 import type { Bounds, Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
-import { horizonOf } from "./Horizon.ts"
+import { settlesAt } from "./Horizon.ts"
 import { missingRewardsOf } from "./Strategies.ts"
 import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally } from "./Learning.ts"
 import { type Cohort, known, type State } from "./State.ts"
@@ -14,7 +14,7 @@ import type { Strategies } from "./Strategies.ts"
 
 /**
  * What is shown of a member. `mean` is that of the rewards reported in closed cohorts, late ones included, or so far where none
- * is closed, null before the first; it lies in `interval`. `silent` is the share of samples of closed cohorts that were not
+ * is closed, null before the first; it lies in `interval`. `missing` is the share of samples of closed cohorts that were not
  * reported. `interval` holds its mean by the closed cohorts, null before the
  * first, and `difference` what it is better than the seed by, each at the risk δ.
  */
@@ -24,7 +24,7 @@ export interface MemberSnapshot {
   readonly mean: number | null
   readonly samples: number
   readonly reported: number
-  readonly silent: number
+  readonly missing: number
   readonly interval: Difference.Interval | null
   readonly difference: Difference.Interval | null
   readonly isNewcomer: boolean
@@ -44,14 +44,13 @@ export interface CandidateSnapshot {
   readonly stage: "waiting" | "approved" | "rejected" | "trial"
 }
 
-/** A cohort that is not closed; `due` counts the samples that are waited for. */
+/** A cohort that is not closed. */
 export interface CohortSnapshot {
   readonly name: string
   readonly phase: "train" | "validation"
-  readonly status: "open" | "sealed" | "settled"
+  readonly status: "open" | "sealed" | "complete"
   readonly leases: number
   readonly reported: number
-  readonly due: number
   /** Keys of the first leases that a sealed cohort waits for. */
   readonly blocking: ReadonlyArray<string>
   readonly settlesAt: number | null
@@ -64,8 +63,8 @@ export interface MissingShare {
 }
 
 /**
- * `silenceForbids` are pairs whose rewards differ as reported, but which no number of further cohorts could tell apart while
- * so much is silent: a gap Δ needs less than Δ / (1 + Δ). `silenceDiffers`: rewards are missing more often for one member than
+ * `missingRewardsForbid` are pairs whose rewards differ as reported, but which no number of further cohorts could tell apart while
+ * so many are missing: a gap Δ needs less than Δ / (1 + Δ). `missingRewardsDiffer`: rewards are missing more often for one member than
  * for another, beyond chance. `waitsFor` is what the next decision needs.
  */
 export interface Snapshot {
@@ -73,15 +72,14 @@ export interface Snapshot {
   readonly candidates: ReadonlyArray<CandidateSnapshot>
   readonly cohorts: ReadonlyArray<CohortSnapshot>
   readonly incumbent: Incumbent
-  readonly silenceForbids: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
-  readonly silenceDiffers: { readonly more: MissingShare; readonly less: MissingShare } | null
+  readonly missingRewardsForbid: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
+  readonly missingRewardsDiffer: { readonly more: MissingShare; readonly less: MissingShare } | null
   readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
 }
 
 /** Shows a state. Pure. */
 export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   const { learning, settings } = state
-  const horizon = horizonOf(state)
   const { members } = learning.population
   const seed = members.find(({ instruction }) => instruction.id === learning.seed)
   const values = new Map(strategies.valuation.values(learning.population).map(({ id, value }) => [id, value]))
@@ -100,7 +98,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
         samples: closed.samples,
         reported: closed.reported + open.reported,
         interval: MeanInterval.ofMember(bounds, settings.risk),
-        silent: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
+        missing: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
         difference: seed === undefined || member === seed ? null : Difference.interval(member, seed, settings.risk),
         isNewcomer,
         isPinned,
@@ -114,19 +112,18 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       status: cohort.status,
       leases: HashMap.size(cohort.leases),
       reported: cohort.reported,
-      due: HashMap.reduce(cohort.leases, 0, (due, lease) => due + lease.n - known(lease)),
       blocking: cohort.status === "sealed" ? blocking(cohort) : [],
-      settlesAt: cohort.sealedAt === null || horizon === null ? null : cohort.sealedAt + horizon
+      settlesAt: settlesAt(state, cohort.sealedAt)
     })),
     incumbent: incumbentOf(learning),
-    silenceForbids: silenceForbids(state),
-    silenceDiffers: silenceDiffers(state),
+    missingRewardsForbid: missingRewardsForbid(state),
+    missingRewardsDiffer: missingRewardsDiffer(state),
     waitsFor: waitsFor(state)
   }
 }
 
 /** Pairs whose rewards differ as reported, but which no number of further cohorts could tell apart. */
-export const silenceForbids = (state: State): Snapshot["silenceForbids"] => {
+export const missingRewardsForbid = (state: State): Snapshot["missingRewardsForbid"] => {
   const { members } = state.learning.population
   return members.flatMap((better) =>
     members
@@ -139,7 +136,7 @@ export const silenceForbids = (state: State): Snapshot["silenceForbids"] => {
  * The members with the largest and the smallest share of missing rewards, where these differ beyond chance: their intervals,
  * which hold at all times together with probability 1 − δ, do not meet. Null where they do.
  */
-const silenceDiffers = ({ learning, settings }: State): Snapshot["silenceDiffers"] => {
+const missingRewardsDiffer = ({ learning, settings }: State): Snapshot["missingRewardsDiffer"] => {
   const { members } = learning.population
   const shares = members.flatMap(({ instruction: { id } }) => {
     const { reported, samples } = total(Object.values(statsOf(learning, id).tallies))

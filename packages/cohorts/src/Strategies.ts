@@ -21,7 +21,7 @@ export interface Assigned {
 export interface Strategies extends Evolution.Strategies {
   readonly valuation: Pick<InstructionValue.Strategy, "best" | "values">
   /** For a cohort that is assigned as a whole: each question's instruction, with the probability it was drawn with. */
-  readonly assign: (whole: Sampler.Request) => ReadonlyArray<Assigned>
+  readonly assign: (batch: Sampler.Request) => ReadonlyArray<Assigned>
 }
 
 /** What settings say: stratified assignment, recent cohorts averaged, pruning at a risk for life, parents asked again. */

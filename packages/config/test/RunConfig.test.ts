@@ -22,7 +22,7 @@ const leaves = (node: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<
 const presets = Object.values(Presets.byName)
 const exactly = { onExcessProperty: "error" } as const
 
-/** Other addresses, patience, keys and limits. */
+/** Other addresses, retries, keys and limits. */
 const Elsewhere = Schema.Struct({
   url: Schema.NullOr(Schema.Literals(["http://127.0.0.1:1", "http://127.0.0.1:2"])),
   retries: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),

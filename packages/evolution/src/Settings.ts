@@ -33,7 +33,7 @@ export const Settings = Schema.Struct({
     }),
     newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate({
       description:
-        "Instructions that just entered are drawn as others are, or guaranteed a group in their first step or `whole` " +
+        "Instructions that just entered are drawn as others are, or guaranteed a group in their first step or `fullBatch` " +
         "cohort; with `everyone` each instruction is guaranteed one in every step"
     })
   }),

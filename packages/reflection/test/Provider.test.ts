@@ -203,8 +203,8 @@ describe.each(exchanges)("$provider.name", (exchange) => {
   it.effect.each(outcomes)("tells %s apart", ([, reply, kind, requests, text]) =>
     Effect.gen(function* () {
       const server = yield* LocalServer.make(() => [reply])
-      const patience = reply.silent === true ? ({ timeout: "4 seconds", retries: 1 } as const) : {}
-      const error = yield* withClock(Effect.flip(proposeAt(provider, { url: server.url, ...patience })))
+      const retryBudget = reply.silent === true ? ({ timeout: "4 seconds", retries: 1 } as const) : {}
+      const error = yield* withClock(Effect.flip(proposeAt(provider, { url: server.url, ...retryBudget })))
       assert.instanceOf(error, ProposerError)
       assert.strictEqual(error.kind, kind)
       assert.match(error.message, text)

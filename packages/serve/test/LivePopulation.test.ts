@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import type { State } from "@inspo/cohorts"
 import {
   type Answer,
-  Archive,
   type Command,
   create,
   fold,
@@ -15,10 +14,11 @@ import {
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Journal, JournalError } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as LivePopulation from "@inspo/serve/LivePopulation"
-import * as Loading from "../src/internal/Loading.ts"
+import * as LivePopulation from "@inspo/serve/live/LivePopulation"
+import * as Loading from "../src/store/Loading.ts"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Logger, Result, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { inMemory } from "../../cohorts/test/support/Archive.ts"
 import { changed } from "../../cohorts/test/support/Changed.ts"
 
 const Cohort = Schema.Literals(["a", "b", "c"])
@@ -30,7 +30,7 @@ const Lease = Schema.TaggedStruct("Lease", {
   keys: Schema.NonEmptyArray(Key).check(Schema.isMaxLength(4)),
   n: Schema.Literals([1, 1, 1, 2]),
   sticky: Schema.NullOr(Schema.Literals(["s"])),
-  isWhole: Schema.Boolean
+  isFullBatch: Schema.Boolean
 })
 const Reward = Schema.TaggedStruct("Reward", {
   lease: Schema.Literals([0, 1, 2, 3, 4, 5]),
@@ -102,7 +102,7 @@ const texts = ["Be brief.", "Think first.", "Search twice."] as const
 class Twin {
   state: State.State
   readonly events: Array<PopulationEvent>
-  readonly archive = Archive.make()
+  readonly archive = inMemory()
 
   constructor(of: Settings.Settings) {
     const { events, state } = create(of, texts)
@@ -133,8 +133,8 @@ const commandOf = (op: Ask, state: State.State, leases: ReadonlyArray<string>): 
         sticky: op.sticky,
         question: null
       }))
-      const { cohort, isWhole, phase } = op
-      return (now) => ({ _tag: "Lease", now, cohort, phase, isWhole, requests })
+      const { cohort, isFullBatch, phase } = op
+      return (now) => ({ _tag: "Lease", now, cohort, phase, isFullBatch, requests })
     }
     case "Reward": {
       const lease = leases.at(-1 - op.lease) ?? "0/a/nothing"
@@ -292,7 +292,7 @@ describe("LivePopulation", () => {
         now,
         cohort: "a",
         phase: "train",
-        isWhole: true,
+        isFullBatch: true,
         requests: ["k1", "k2", "k3", "k4"].map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
       })
       const live = yield* LivePopulation.open(journal)
@@ -332,7 +332,7 @@ describe("LivePopulation", () => {
       const live = yield* LivePopulation.open(journal)
       const lease = (cohort: string): LivePopulation.At => {
         const requests = ["k1", "k2"].map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
-        return (now) => ({ _tag: "Lease", now, cohort, phase: "train", isWhole: false, requests })
+        return (now) => ({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: false, requests })
       }
       const reward =
         (lease: string): LivePopulation.At =>
@@ -396,7 +396,7 @@ describe("LivePopulation", () => {
               now,
               cohort: `a${broken("cohort")}`,
               phase: "train",
-              isWhole: false,
+              isFullBatch: false,
               requests: [request]
             }
           }

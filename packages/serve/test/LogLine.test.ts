@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { PopulationEvent } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
-import { line } from "../src/internal/LogLine.ts"
+import { line } from "../src/live/internal/LogLine.ts"
 
 const [i0, i1] = [InstructionId.make("i0"), InstructionId.make("i1")]
 

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Refused, Settings } from "@inspo/cohorts"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as LivePopulation from "@inspo/serve/LivePopulation"
-import * as Limits from "@inspo/serve/Limits"
-import * as Redaction from "@inspo/serve/Redaction"
-import * as Redactor from "@inspo/serve/Redactor"
+import * as LivePopulation from "@inspo/serve/live/LivePopulation"
+import * as Limits from "@inspo/serve/wire/Limits"
+import * as Redaction from "@inspo/serve/live/Redaction"
+import * as Redactor from "@inspo/serve/live/Redactor"
 import { Effect, Result, Schema } from "effect"
 
 const email = String.raw`[\w.+-]+@[\w.-]+`
@@ -136,7 +136,7 @@ describe("redaction", () => {
         const request = { key, n: 1, stratum: "all", sticky: null, question: null }
         const said = `Ada, ada@example.org, 0123`
         const answer = yield* live.submit(
-          (now) => ({ _tag: "Lease", now, cohort: null, phase: "train", isWhole: false, requests: [request] }),
+          (now) => ({ _tag: "Lease", now, cohort: null, phase: "train", isFullBatch: false, requests: [request] }),
           { leases: [{ question: { text: said, goldenAnswers: [said] } }] }
         )
         const [lease] = answer._tag === "Leases" ? answer.leases.map((one) => one.lease) : []

@@ -3,10 +3,10 @@ import { Effect, Latch, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Limits } from "@inspo/serve"
-import * as MemoryStore from "@inspo/serve/MemoryStore"
-import * as Registry from "@inspo/serve/Populations"
-import { PopulationStore } from "@inspo/serve/PopulationStore"
-import * as Server from "@inspo/serve/Server"
+import * as MemoryStore from "@inspo/serve/store/MemoryStore"
+import * as Registry from "@inspo/serve/live/Populations"
+import { PopulationStore } from "@inspo/serve/store/PopulationStore"
+import * as Server from "@inspo/serve/http/Server"
 
 interface Told {
   readonly status: number
@@ -172,7 +172,7 @@ describe("Server", () => {
         ["POST", `${one}/leases`, { requests: [{ key: "" }] }, "requests[0].key"],
         ["POST", `${one}/leases`, { requests: [] }, "requests"],
         ["POST", `${one}/leases`, { requests: [request], cohort: "mine" }, "cohort"],
-        ["POST", `${one}/leases`, { requests: [request], whole: true }, "whole"],
+        ["POST", `${one}/leases`, { requests: [request], fullBatch: true }, "fullBatch"],
         ["POST", `${one}/leases`, { requests: [request, request] }, "key"],
         ["POST", `${one}/leases`, { requests: [{ ...request, color: 1 }] }, "requests[0].color"],
         ["POST", `${one}/rewards`, { rewards: [{ lease: "l", value: "good" }] }, "rewards[0].value"],
@@ -240,7 +240,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("tells which fields of a population stand otherwise, and changes those that may", () =>
+  it.effect("reports which fields of a population differ, and changes those that may change", () =>
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       assert.strictEqual((yield* ask("PUT", one, online)).status, 201)
@@ -252,8 +252,8 @@ describe("Server", () => {
       const told = yield* ask("PUT", one, { ...online, seed: "Else.", settings: { ...online.settings, risk: 0.1 } })
       assert.deepStrictEqual([told.status, fieldOf(told.body, "type")], [409, "urn:inspo:conflict"])
       assert.deepStrictEqual(fieldOf(told.body, "differences"), [
-        { field: "seed", stands: "Be brief.", given: "Else." },
-        { field: "settings.risk", stands: 0.05, given: 0.1 }
+        { field: "seed", current: "Be brief.", given: "Else." },
+        { field: "settings.risk", current: 0.05, given: 0.1 }
       ])
       assert.strictEqual((yield* ask("DELETE", one)).status, 204)
       assert.strictEqual((yield* ask("GET", one)).status, 404)
@@ -386,43 +386,41 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect(
-    "asks for patience while it works on as many requests as it may; bodies that do not arrive take no place",
-    () =>
-      Effect.gen(function* () {
-        const latch = yield* Latch.make(true)
-        const { ask, handler } = yield* (yield* serversOn(heldBack(latch)))()
-        yield* ask("PUT", one, online)
-        const post = (body: string | ReadableStream) =>
-          handler(
-            new Request(`http://localhost${one}/leases`, {
-              method: "POST",
-              headers: { "content-type": "application/json" },
-              body,
-              duplex: "half"
-            })
-          )
-        const pause = Effect.promise(() => new Promise((done) => setTimeout(done, 100)))
-        const open: Array<ReadableStreamDefaultController> = []
-        const stalled = Array.from({ length: Limits.requestsWaiting }, () =>
-          post(new ReadableStream({ start: (controller) => void open.push(controller) }))
+  it.effect("asks to wait while it works on as many requests as it may; bodies that do not arrive take no place", () =>
+    Effect.gen(function* () {
+      const latch = yield* Latch.make(true)
+      const { ask, handler } = yield* (yield* serversOn(heldBack(latch)))()
+      yield* ask("PUT", one, online)
+      const post = (body: string | ReadableStream) =>
+        handler(
+          new Request(`http://localhost${one}/leases`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body,
+            duplex: "half"
+          })
         )
-        yield* pause
-        assert.strictEqual((yield* ask("GET", one)).status, 200)
-        yield* latch.close
-        const waiting = Array.from({ length: Limits.requestsWaiting }, (_, key) =>
-          post(JSON.stringify({ requests: [{ key: String(key) }] }))
-        )
-        yield* pause
-        const refused = yield* Effect.promise(() => handler(new Request(`http://localhost${one}/incumbent`)))
-        assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "1"])
-        const told = yield* Effect.promise(() => refused.json())
-        assert.strictEqual(fieldOf(told, "type"), "urn:inspo:too-many-requests")
-        yield* latch.open
-        for (const body of open) body.close()
-        yield* Effect.promise(() => Promise.all([...stalled, ...waiting]))
-        assert.strictEqual((yield* ask("GET", one)).status, 200)
-      }).pipe(Effect.scoped)
+      const pause = Effect.promise(() => new Promise((done) => setTimeout(done, 100)))
+      const open: Array<ReadableStreamDefaultController> = []
+      const stalled = Array.from({ length: Limits.requestsWaiting }, () =>
+        post(new ReadableStream({ start: (controller) => void open.push(controller) }))
+      )
+      yield* pause
+      assert.strictEqual((yield* ask("GET", one)).status, 200)
+      yield* latch.close
+      const waiting = Array.from({ length: Limits.requestsWaiting }, (_, key) =>
+        post(JSON.stringify({ requests: [{ key: String(key) }] }))
+      )
+      yield* pause
+      const refused = yield* Effect.promise(() => handler(new Request(`http://localhost${one}/incumbent`)))
+      assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "1"])
+      const told = yield* Effect.promise(() => refused.json())
+      assert.strictEqual(fieldOf(told, "type"), "urn:inspo:too-many-requests")
+      yield* latch.open
+      for (const body of open) body.close()
+      yield* Effect.promise(() => Promise.all([...stalled, ...waiting]))
+      assert.strictEqual((yield* ask("GET", one)).status, 200)
+    }).pipe(Effect.scoped)
   )
 
   it("names a lease within what a reward may name", () => {

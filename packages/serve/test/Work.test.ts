@@ -3,11 +3,11 @@ import { Settings } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import * as LivePopulation from "@inspo/serve/LivePopulation"
+import * as LivePopulation from "@inspo/serve/live/LivePopulation"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as Work from "../src/internal/Work.ts"
 import { changed } from "../../cohorts/test/support/Changed.ts"
+import * as Work from "../src/live/internal/Work.ts"
 
 const settings = changed(Settings.online(1), {
   evolveEvery: 0,
@@ -25,7 +25,7 @@ const told = Effect.fnUntraced(function* (live: LivePopulation.LivePopulation, t
     now,
     cohort: null,
     phase: "train",
-    isWhole: false,
+    isFullBatch: false,
     requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
   }))
   const leases = answer._tag === "Leases" ? answer.leases : []
@@ -75,7 +75,7 @@ it.effect("labels that the newest work has often are common answers, wherever th
         now,
         cohort: null,
         phase: "train",
-        isWhole: false,
+        isFullBatch: false,
         requests: answers.map((_, at) => ({ key: `k${at}`, n: 1, stratum: "all", sticky: null, question: null }))
       }),
       { leases: answers.map((one, at) => (at % 2 === 0 ? { question: { goldenAnswers: [one] } } : {})) }

@@ -122,7 +122,7 @@ describe("training", () => {
         rewards: Array.from({ length: 20 }, (_, index) => ({ i0: [[index < 10 ? 0.4 : 0]] }))
       })
       // The 10-step mean is .4 at step 10 and .04 × (20 - t) after it: below half of .4 from step 16 on.
-      const { best, collapse } = state.course
+      const { best, collapse } = state.rewardTrend
       assert.strictEqual(best?.step, 10)
       assert.approximately(best?.mean ?? NaN, 0.4, 1e-12)
       assert.strictEqual(collapse?.step, 16)

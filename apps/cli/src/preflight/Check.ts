@@ -10,3 +10,9 @@ export const Check = Schema.Struct({
   detail: Schema.String
 })
 export interface Check extends Schema.Schema.Type<typeof Check> {}
+
+/** How many seconds a server is waited for at most before a run begins. */
+export const longest = 30
+
+/** The time that a setting gives to a request, within what a start may take. */
+export const atMost = (seconds: number) => `${Math.min(longest, seconds)} seconds` as const

@@ -63,8 +63,8 @@ const readPrompt = Effect.fnUntraced(function* (kind: PromptTemplate.PromptKind,
       : unusable("a file that can be read", `It cannot be (${cause.reason._tag}); check the path.`)
   )
   return yield* Effect.fromResult(PromptTemplate.parse(kind, file, text)).pipe(
-    Effect.mapError(({ reason }) =>
-      unusable(`a prompt of proposer.kind ${kind} whose answer can be read`, `But ${reason}.`)
+    Effect.mapError(({ expected, found }) =>
+      unusable(`a prompt of proposer.kind ${kind} whose answer can be read`, `It holds ${found}, expected ${expected}.`)
     )
   )
 })

@@ -91,7 +91,7 @@ export const summarize = (run: {
   const seed = state.instructions[0]
   const { phase } = state
   if (seed === undefined || state.strategies === null || phase._tag !== "Finished") return null
-  const { best: peak, collapse } = state.course
+  const { best: peak, collapse } = state.rewardTrend
   const best = instruction(state, phase.best)
   const evidence = phase.unproven === null ? Conclusion.evidenceFor(state, best.id) : null
   return {

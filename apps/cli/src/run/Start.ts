@@ -34,7 +34,7 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
     ...(input.method === undefined || input.method === "inspo" ? [] : [input.method]),
     ...(input.ablate ?? []).map((part) => `without-${part}`)
   ].join("-")
-  const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  const reporter = yield* Reporter.make(input)
   yield* reporter.lines(notes)
   const { directory, discard } = yield* Option.match(input.out, {
     onNone: () => claimNumbered("runs", `${name}-seed${config.randomSeed}`),

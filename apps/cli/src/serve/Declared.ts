@@ -2,7 +2,7 @@
 import { Malformed } from "@inspo/http/server"
 import * as Settings from "@inspo/cohorts/Settings"
 import { Population, type Populations } from "@inspo/serve"
-import { type Conflict, InvalidRequest } from "@inspo/serve/Errors"
+import { type Conflict, InvalidRequest } from "@inspo/serve/wire/Errors"
 import { Effect, Option, Path, Schema, Struct } from "effect"
 import { parse } from "yaml"
 import { CommandFailure, UsageError } from "../Failure.ts"
@@ -96,8 +96,8 @@ const keep = Effect.fnUntraced(function* (
   yield* populations.change(name, decodeFree(settings))
 })
 
-const differing = ({ field, given, stands }: Conflict["differences"][number]): string =>
-  `${field} is ${shown(stands)}, declared is ${shown(given)}`
+const differing = ({ current, field, given }: Conflict["differences"][number]): string =>
+  `${field} is ${shown(current)}, declared is ${shown(given)}`
 
 const unusable = (name: string, problem: Problem): CommandFailure | UsageError =>
   problem instanceof InvalidRequest
@@ -145,9 +145,7 @@ const isFree = (field: string): boolean =>
 
 /** The fault that is deepest in the file: of a union that is the member that was meant. */
 const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
-  const { expected, path } = Malformed.problems(issue).reduce((one, other) =>
-    other.path.length > one.path.length ? other : one
-  )
+  const { expected, path } = Malformed.deepest(issue)
   const field = path.length === 0 ? "the file" : Malformed.fieldOf(path)
   const key = String(path.at(-1) ?? "")
   if (path.length === 2 && path[0] === "populations" && !isName(key))
@@ -171,7 +169,4 @@ const knownFields: ReadonlyArray<string> = [
   ...Proposer.fields
 ]
 
-const shown = (value: unknown): string =>
-  value === undefined ? "missing" : Malformed.clipped(JSON.stringify(value), longestShown)
-
-const longestShown = 100
+const shown = (value: unknown): string => Malformed.shown(value, "missing")

@@ -2,7 +2,7 @@
 import { local } from "@inspo/config/Deployment"
 import { ClauseBank, layerRandom, Proposer } from "@inspo/reflection"
 import { defaultConfig, ModelPrice, ProposerModel, ModelProvider } from "@inspo/reflection/ProposerModel"
-import type * as Evolving from "@inspo/serve/Evolving"
+import type * as Evolving from "@inspo/serve/live/Evolving"
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 
 /** The share of the newest work from which on a golden answer is common, such as a label: a candidate may name it. */

@@ -1,10 +1,10 @@
 /** The decisions of a served population once more, from its log alone: as they were, or under other settings. */
 import { Replay, type Settings } from "@inspo/cohorts"
-import { Console, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { clip, paragraph } from "../terminal/Text.ts"
+import { clip, wrap } from "../terminal/Text.ts"
 import { type Place, read } from "./Stored.ts"
 
 export interface ReplayInput {
@@ -26,20 +26,14 @@ type Log = Parameters<typeof Replay.replay>[0]
 const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: Log, json: boolean) {
   const { decisions, difference, events, state } = Replay.replay(log)
   const { incumbent, population } = state.learning
-  if (json)
-    yield* Console.log(
-      JSON.stringify({ directory, ok: difference === null, events, decisions, difference, incumbent: incumbent.id })
-    )
-  else if (difference === null) {
-    const reporter = yield* Reporter.make("normal")
-    yield* reporter.lines(
-      paragraph(
+  const document = { directory, ok: difference === null, events, decisions, difference, incumbent: incumbent.id }
+  if (json || difference === null)
+    yield* Reporter.print(json, document, (columns) =>
+      wrap(
         `${decisions} decisions of ${population.step} cohorts came out as they were logged, in ${events} events. The incumbent is ${incumbent.id}.`,
-        "",
-        reporter.columns
+        columns
       )
     )
-  }
   if (difference !== null)
     return yield* new CommandFailure({
       problem:
@@ -57,10 +51,10 @@ const whatIf = Effect.fn("Served.whatIf")(function* (
   const changes = yield* Effect.forEach(set, settingOf)
   const decisions = Replay.whatIf(log, (before) => changes.reduce((after, { change }) => change(after), before))
   const settings = Object.fromEntries(changes.map(({ name, text }) => [name, text]))
-  if (json) return yield* Console.log(JSON.stringify({ directory, settings, decisions }))
-  const reporter = yield* Reporter.make("normal")
   const cells = { cohorts: ({ after }: Replay.Decision) => String(after), ...shown }
-  yield* reporter.lines(decisionLines({ decisions, settings, fixed }, reporter.columns, cells))
+  yield* Reporter.print(json, { directory, settings, decisions }, (columns) =>
+    decisionLines({ decisions, settings, fixed }, columns, cells)
+  )
 })
 
 const fixed =

@@ -22,11 +22,11 @@ describe("view", () => {
     for (const part of [
       "step 12/",
       "left",
-      "training EM 0.500 (n = ",
+      "training EM 50.0 % (n = ",
       "tool calls per question 1.50",
       "population 4",
       "i1",
-      "0.456"
+      "45.6 %"
     ])
       assert.include(screen, part)
   })
@@ -34,7 +34,7 @@ describe("view", () => {
   it("shows no value of an instruction that was not drawn lately", () => {
     const unseen = { ...after(collected, 200, 10_000), leader: { ...leader, value: null } }
     assert.include(view(unseen, 80).join("\n"), "best i1, not drawn lately")
-    assert.include(plain(unseen), "best i1 -")
+    assert.include(plain(unseen), "best i1 –")
   })
 
   it.prop(
@@ -60,14 +60,14 @@ describe("view", () => {
 
   it("is one line in plain output", () => {
     assert.notInclude(plain(after(collected, 200, 10_000)), "\n")
-    assert.include(plain(after(collected, 200, 10_000)), "training EM 0.500 (n = ")
+    assert.include(plain(after(collected, 200, 10_000)), "training EM 50.0 % (n = ")
   })
 })
 
 describe("announce", () => {
   it.each([
-    ["pruned", pruned, "pruned i2 (0.200)"],
-    ["evolved", refilled, "i5 won with 0.500 on 16 questions"],
+    ["pruned", pruned, "pruned i2 (20.0 %)"],
+    ["evolved", refilled, "i5 won with 50.0 % on 16 questions"],
     ["skipped", skipped, "no evolution"]
   ])("tells what was %s, with the text that won, in 80 columns", (_, event, part) => {
     const lines = announce(event, { leader, tried: 3 }, 80)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets } from "@inspo/config"
 import { ConfigProvider, Effect, Redacted } from "effect"
-import { settingsOf } from "../../src/tracking/Settings.ts"
+import { settingsOf } from "../../src/tracking/Follow.ts"
 import { fromInput } from "../../src/tracking/Trackers.ts"
 
 const read = (environment: Record<string, string>, ...track: ReadonlyArray<string>) =>

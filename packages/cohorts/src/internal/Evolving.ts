@@ -56,7 +56,7 @@ const protectedIds = ({ learning, settings }: State): ReadonlySet<InstructionId>
 export const design = ({ verification }: Settings): Round.Design => ({
   questions: verification.samples,
   interim: verification.lookEvery,
-  inSteps: true
+  inlineVerification: true
 })
 
 /** What a candidate says that is tried in questions of its own; null for any other instruction. */

@@ -7,10 +7,9 @@ import * as TrialBatch from "@inspo/evolution/TrialBatch"
 import * as Choose from "@inspo/sampler/Choose"
 import { Array as Arr, HashMap, Option, Result, Struct } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
-import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
+import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, refuse, type Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
-import { horizonOf } from "../Horizon.ts"
-import { milliseconds } from "../Settings.ts"
+import { sealsAt, settlesAt } from "../Horizon.ts"
 import { incumbentOf } from "../Learning.ts"
 import { certain, shares } from "../Shares.ts"
 import {
@@ -35,39 +34,44 @@ export const lease = (
   archive: Archive,
   command: LeaseCommand
 ): Result.Result<ReadonlyArray<PopulationEvent>, Refused> => {
-  const refusal = invalid(state, command)
-  if (refusal !== null) return Result.fail(refusal)
-  const target = targetOf(state, archive, command)
+  const target = Result.flatMap(validate(state, command), () => targetOf(state, archive, command))
   if (Result.isFailure(target)) return Result.fail(target.failure)
   const fresh: Array<LeaseRequest> = []
   for (const request of command.requests) {
     const known = knownLease(state, archive, command, request.key)
     if (known === undefined) fresh.push(request)
     else if (known.n !== request.n)
-      return refuse("conflict", `n of ${request.key}`, request.n, `${known.n}, as it was asked for before`)
+      return refuse(
+        "conflict",
+        "n",
+        request.n,
+        String(known.n),
+        "Repeat the n of the first request, or use another key",
+        request.key
+      )
   }
   const { cohort: found, name } = target.success
   const [first] = fresh
   if (first === undefined) return Result.succeed([])
   // Candidates that are tried take the places of some questions, which have no lease then.
-  if (command.isWhole && (found !== undefined || name === null))
+  if (command.isFullBatch && (found !== undefined || name === null))
     return fresh.length < command.requests.length
       ? Result.succeed([])
-      : refuse("closed", "key", first.key, `a key that ${command.cohort} has a lease for: it was assigned as a whole`)
+      : refuse("closed", "key", first.key, `a key of ${command.cohort}, which was assigned as a whole`, otherCohort)
   return grant(strategies, state, archive, command, fresh, found, name ?? "")
 }
 
 /** The leases of a request as they stand, in the order asked; of a cohort assigned as a whole, all those of the questions. */
 export const answers = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
-  const whole = command.cohort === null ? undefined : cohort(state, command.cohort)
-  if (whole?.isWhole === true) {
+  const batch = command.cohort === null ? undefined : cohort(state, command.cohort)
+  if (batch?.isFullBatch === true) {
     const asked = new Set(command.requests.map(({ key }) => key))
-    return HashMap.toValues(whole.leases)
+    return HashMap.toValues(batch.leases)
       .filter(({ key }) => asked.has(baseKey(key)))
       .sort((a, b) => a.place - b.place)
-      .map((one) => answer(state, whole, one))
+      .map((one) => answer(state, batch, one))
   }
-  if (command.isWhole) return archivedWhole(state, archive, command)
+  if (command.isFullBatch) return archivedBatch(state, archive, command)
   return command.requests.map(({ key }) => {
     const open = cohortOf(state, command, key)
     const one = open === undefined ? undefined : Option.getOrUndefined(HashMap.get(open.leases, key))
@@ -79,7 +83,7 @@ export const answers = (state: State, archive: Archive, command: LeaseCommand): 
 }
 
 /** The leases of a whole cohort that is closed: those of the questions, with those of the candidates that were asked them. */
-const archivedWhole = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
+const archivedBatch = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
   const find = (key: string) => archivedLease(state, archive, command, key) ?? []
   return command.requests
     .flatMap(({ key }) => find(key))
@@ -88,65 +92,56 @@ const archivedWhole = (state: State, archive: Archive, command: LeaseCommand): R
     .map(past)
 }
 
-/** A lease of the archive, where it is not looked up by when its cohort closes, or has closed. */
-const past = ({ cohort, instruction, key, lease, n, probability, question, replaces }: ArchivedLease): LeaseAnswer => ({
-  lease,
+/** A lease of the archive, without a time: its cohort is closed, or is about to be. */
+const past = (one: ArchivedLease): LeaseAnswer => shown(one, one.cohort, null)
+
+const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer =>
+  shown(one, cohort.name, settlesAt(state, cohort.sealedAt ?? sealsAt(state, cohort)))
+
+const shown = (one: Lease | ArchivedLease, cohort: string, closesAt: number | null): LeaseAnswer => ({
+  ...Struct.pick(one, ["lease", "key", "n", "instruction", "probability", "question"]),
   cohort,
-  key,
-  n,
-  instruction,
-  probability,
-  question,
-  replaces: replaces ?? null,
-  closesAt: null
+  replaces: one.replaces ?? null,
+  closesAt
 })
-
-const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer => {
-  const horizon = horizonOf(state)
-  const sealAfter = milliseconds(state.settings.sealAfterSeconds)
-  const sealsAt = cohort.sealedAt ?? (sealAfter === null ? null : cohort.openedAt + sealAfter)
-  return {
-    lease: one.lease,
-    cohort: cohort.name,
-    key: one.key,
-    n: one.n,
-    instruction: one.instruction,
-    probability: one.probability,
-    question: one.question,
-    replaces: one.replaces ?? null,
-    closesAt: sealsAt === null || horizon === null ? null : sealsAt + horizon
-  }
-}
-
-const refuse = (
-  code: Refused["code"],
-  field: string,
-  value: string | number,
-  expected: string
-): Result.Result<never, Refused> => Result.fail(new Refused({ code, field, value: String(value), expected }))
 
 /** The names that the population gives to cohorts of its own. */
 const ownPrefix = "auto/"
 
-const invalid = ({ limits }: State, { cohort: name, isWhole, requests }: LeaseCommand): Refused | null => {
-  const bad = (field: string, value: string | number, expected: string) =>
-    new Refused({ code: "invalid", field, value: String(value), expected })
+const otherCohort = "Name another cohort"
+
+const validate = (
+  { limits }: State,
+  { cohort: name, isFullBatch, requests }: LeaseCommand
+): Result.Result<void, Refused> => {
+  const bad = (field: string, value: string | number, expected: string, remedy: string, of: string | null = null) =>
+    refuse("invalid", field, value, expected, remedy, of)
   const { textLength, unitsPerCohort } = limits
   if (name !== null && (name === "" || name.startsWith(ownPrefix) || !name.isWellFormed()))
-    return bad("cohort", name, `a well-formed name that does not begin with ${ownPrefix}`)
-  if (isWhole && name === null) return bad("cohort", "absent", "a name where a cohort is assigned as a whole")
-  if (requests.length > unitsPerCohort) return bad("requests", requests.length, `at most ${unitsPerCohort} at once`)
+    return bad("cohort", name, `a well-formed name that does not begin with ${ownPrefix}`, "Rename the cohort")
+  if (isFullBatch && name === null)
+    return bad("cohort", "absent", "a name, as the cohort is assigned as a whole", "Name the cohort")
+  if (requests.length > unitsPerCohort)
+    return bad("requests", requests.length, `at most ${unitsPerCohort}`, "Split the request")
   const seen = new Set<string>()
   for (const { key, n, question, sticky, stratum } of requests) {
     for (const [field, text] of Object.entries({ key, stratum, sticky: sticky ?? "-", question: question ?? "-" }))
       if (text === "" || text.length > Math.min(textLength, 1000) || !text.isWellFormed())
-        return bad(field, text.slice(0, 80), "well-formed text of 1 to 1000 characters")
-    if (!Number.isSafeInteger(n) || n < 1 || n > 10_000) return bad(`n of ${key}`, n, "a whole number from 1 to 10000")
-    if (isWhole && baseKey(key) !== key) return bad("key", key, "a key that does not end as those of candidates do")
-    if (seen.has(key)) return bad("key", key, "each key once in a request")
+        return bad(
+          field,
+          text.slice(0, 80),
+          "well-formed text of 1 to 1000 characters",
+          "Shorten it, or replace lone surrogates"
+        )
+    if (!Number.isSafeInteger(n) || n < 1 || n > 10_000)
+      return bad("n", n, "a whole number from 1 to 10000", "Split the samples over several keys", key)
+    if (isFullBatch && baseKey(key) !== key)
+      return bad("key", key, "a key that does not end like a candidate's", "Rename the key")
+    if (seen.has(key))
+      return bad("key", key, "each key once in a request", "Remove the repetition, or ask for n samples")
     seen.add(key)
   }
-  return null
+  return Result.void
 }
 
 interface Target {
@@ -159,27 +154,21 @@ interface Target {
 const targetOf = (
   state: State,
   archive: Archive,
-  { cohort: name, isWhole, phase, requests }: LeaseCommand
+  { cohort: name, isFullBatch, phase, requests }: LeaseCommand
 ): Result.Result<Target, Refused> => {
   const known = name === null ? undefined : cohort(state, name)
-  if (known !== undefined && known.phase !== phase)
-    return refuse("conflict", "phase", phase, `${known.phase}, as before`)
-  if (known !== undefined && known.isWhole !== isWhole)
-    return refuse(
-      "conflict",
-      "isWhole",
-      String(isWhole),
-      `${String(known.isWhole)}, as the cohort was asked for before`
-    )
+  if (known !== undefined && known.phase !== phase) return refuse("conflict", "phase", phase, known.phase, otherCohort)
+  if (known !== undefined && known.isFullBatch !== isFullBatch)
+    return refuse("conflict", "isFullBatch", isFullBatch, String(known.isFullBatch), otherCohort)
   if (name === null) {
     const open = state.cohorts.find((one) => !one.isNamed && one.phase === phase && one.status === "open")
     return Result.succeed({ cohort: open, name: `${ownPrefix}${phase}/${state.opened[phase] + 1}` })
   }
   if (known === undefined && closedIndex(archive, state, name) !== undefined) {
     const missing = requests.find(({ key }) => archivedLease(state, archive, { cohort: name }, key) === undefined)
-    return missing === undefined || isWhole
+    return missing === undefined || isFullBatch
       ? Result.succeed({ cohort: undefined, name: null })
-      : refuse("closed", "key", missing.key, `a key that ${name} has a lease for: it is closed. Name another cohort`)
+      : refuse("closed", "key", missing.key, `a key of ${name}, which is closed`, otherCohort)
   }
   return Result.succeed({ cohort: known, name })
 }
@@ -226,8 +215,8 @@ const grant = (
   found: Cohort | undefined,
   name: string
 ): Result.Result<ReadonlyArray<PopulationEvent>, Refused> => {
-  const full = noRoom(state, fresh)
-  if (full !== null) return Result.fail(full)
+  const room = requireRoom(state, fresh)
+  if (Result.isFailure(room)) return Result.fail(room.failure)
   const { openCohorts, unitsPerCohort } = state.limits
   const joining = Arr.groupBy(fresh, (request) => joinable(state, command, request)?.name ?? "")
   const { "": others = [], ...joined } = joining
@@ -243,21 +232,22 @@ const grant = (
   }))
   if (drawn.length === 0) return Result.succeed(events)
   if (found !== undefined && found.status !== "open")
-    return refuse("closed", "cohort", name, "a cohort that is not sealed. Name the next one")
+    return refuse("closed", "cohort", name, "a cohort that is not sealed", "Name the next cohort")
   if (found === undefined && state.cohorts.length >= openCohorts)
     return refuse(
       "limit",
       "cohort",
       name,
-      `at most ${openCohorts} cohorts that are not closed. Close some, or set a horizon`
+      `at most ${openCohorts} cohorts that are not closed`,
+      "Close some, or set a horizon"
     )
   if ((found?.units ?? 0) + drawn.length > unitsPerCohort)
-    return refuse("limit", "requests", drawn.length, `at most ${unitsPerCohort} units in a cohort. Name another`)
+    return refuse("limit", "requests", drawn.length, `at most ${unitsPerCohort} units in a cohort`, otherCohort)
   const opening = found === undefined ? open(strategies, state, command, name) : null
   if (opening !== null) events.push(opening)
   const frozen = found ?? opening
   if (frozen === null) return Result.succeed(events)
-  const leases = command.isWhole
+  const leases = command.isFullBatch
     ? assignWhole(strategies, state, name, frozen, drawn)
     : drawOne(state, found?.name ?? name, frozen.shares, drawn)
   events.push({ _tag: "Leased", cohort: found?.name ?? name, leases })
@@ -265,20 +255,24 @@ const grant = (
 }
 
 /** Leases that are not closed are held in memory, here and after a restart. */
-const noRoom = ({ cohorts, limits }: State, requests: ReadonlyArray<Pick<LeaseRequest, "n">>): Refused | null => {
+const requireRoom = (
+  { cohorts, limits }: State,
+  requests: ReadonlyArray<Pick<LeaseRequest, "n">>
+): Result.Result<void, Refused> => {
   const bounds = [
     ["leases", limits.openLeases, requests.length, Arr.map(cohorts, ({ leases }) => HashMap.size(leases))],
     ["samples", limits.openSamples, total(requests.map(({ n }) => n)), Arr.map(cohorts, ({ samples }) => samples)]
   ] as const
   const over = bounds.find(([, limit, asked, held]) => total(held) + asked > limit)
-  if (over === undefined) return null
+  if (over === undefined) return Result.void
   const [what, limit, asked, held] = over
-  return new Refused({
-    code: "limit",
-    field: what,
-    value: `${asked} beside ${total(held)} that are open`,
-    expected: `at most ${limit} ${what} in cohorts that are not closed. Report rewards, close cohorts, or set a shorter horizon`
-  })
+  return refuse(
+    "limit",
+    what,
+    `${asked} in addition to ${total(held)} open ones`,
+    `at most ${limit} ${what} in cohorts that are not closed`,
+    "Report rewards, close cohorts, or set a shorter horizon"
+  )
 }
 
 const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)
@@ -286,7 +280,7 @@ const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, o
 const open = (
   strategies: Strategies,
   state: State,
-  { cohort: named, isWhole, now, phase }: LeaseCommand,
+  { cohort: named, isFullBatch, now, phase }: LeaseCommand,
   name: string
 ): EventOf<"CohortOpened"> => {
   const { learning, settings } = state
@@ -297,7 +291,7 @@ const open = (
     index: state.opened[phase] + 1,
     phase,
     isNamed: named !== null,
-    isWhole,
+    isFullBatch,
     values: phase === "train" ? values : [],
     shares:
       phase === "train"
@@ -330,15 +324,15 @@ const carriedOf = (
 /** The cohort in which the unit of a sticky request is known: its turns are of one outcome, also once it is sealed. */
 const joinable = (
   { cohorts }: State,
-  { cohort: name, isWhole, phase }: LeaseCommand,
+  { cohort: name, isFullBatch, phase }: LeaseCommand,
   request: LeaseRequest
 ): Cohort | undefined =>
-  request.sticky === null || isWhole
+  request.sticky === null || isFullBatch
     ? undefined
     : cohorts.find(
         (one) =>
           one.phase === phase &&
-          one.status !== "settled" &&
+          one.status !== "complete" &&
           (name === null ? !one.isNamed : one.name === name) &&
           HashMap.has(one.sticky, unitOf(request))
       )

@@ -1,7 +1,7 @@
 /** A run and a population in the same words: the settings and strategies of one in the other, and what both decide. */
 import { type PopulationEvent, Settings, Strategies } from "@inspo/cohorts"
 import type { Algorithm, RunEvent } from "@inspo/coevolution"
-import type { Setting } from "@inspo/coevolution/Next"
+import type { DecisionContext } from "@inspo/coevolution/Next"
 import { Struct } from "effect"
 import { reusing } from "../../../coevolution/test/support/ScriptedRun.ts"
 
@@ -28,7 +28,7 @@ export const settingsOf = ({
 }
 
 /** The strategies of the run, in its place. */
-export const strategiesOf = ({ algorithm, strategies }: Setting): Strategies.Strategies => ({
+export const strategiesOf = ({ algorithm, strategies }: DecisionContext): Strategies.Strategies => ({
   valuation: strategies.valuation,
   halving: strategies.halving,
   verification: strategies.verification,

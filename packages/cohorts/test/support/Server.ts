@@ -1,7 +1,6 @@
 /** A population in memory, driven as a server would: answers, a log, an archive. */
 import {
   type Answer,
-  Archive,
   type Command,
   create,
   handle,
@@ -14,11 +13,12 @@ import {
 } from "@inspo/cohorts"
 import type { Content } from "@inspo/domain/Instruction"
 import { Result } from "effect"
+import { inMemory } from "./Archive.ts"
 
 export class Server {
   state: State.State
   readonly log: Array<PopulationEvent> = []
-  readonly archive = Archive.make()
+  readonly archive = inMemory()
   readonly strategies: Strategies.Strategies
   readonly keeps: boolean
 
@@ -53,7 +53,7 @@ export class Server {
   /** One unit for each key. */
   lease(now: number, keys: ReadonlyArray<string>, cohort: string | null = null): ReadonlyArray<LeaseAnswer> {
     const requests = keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
-    const { answer } = this.do({ _tag: "Lease", now, cohort, phase: "train", isWhole: false, requests })
+    const { answer } = this.do({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: false, requests })
     return answer._tag === "Leases" ? answer.leases : []
   }
 

@@ -4,7 +4,7 @@ import { Clock, Duration, Effect } from "effect"
 export type Waiting = (what: string, why: string) => Effect.Effect<void>
 
 /**
- * Says in the log what a server is waited for, so that patience does not look like a hang: the first time at once, then
+ * Says in the log what a server is waited for, so that retryBudget does not look like a hang: the first time at once, then
  * ever more seldom, from every 10 s to every 5 min, for requests of one kind together.
  */
 export const make = (server: string): Waiting => {

@@ -2,7 +2,7 @@
 import { type Refused, Settings } from "@inspo/cohorts"
 import { RandomStream } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
-import * as LivePopulation from "@inspo/serve/LivePopulation"
+import * as LivePopulation from "@inspo/serve/live/LivePopulation"
 import { Clock, Effect, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -66,7 +66,7 @@ const populate = Effect.fnUntraced(function* (week: Week, name: string) {
       now,
       cohort: null,
       phase: "train",
-      isWhole: false,
+      isFullBatch: false,
       requests
     }))
     if (answer._tag !== "Leases") return []

@@ -1,5 +1,5 @@
 /** The policy update of a step: its batch is planned by its hash, then trained. */
-import { Engine, EngineError, isNotFinite, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
+import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
 import { GrpoBatch } from "@inspo/policy-gradient"
 import { Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
@@ -85,13 +85,10 @@ const isFinite = ({ clipFraction, gradientNorm, kl, loss }: TrainMetrics): boole
   [loss, kl, clipFraction, gradientNorm].every(Number.isFinite)
 
 const unusable = ({ gradientNorm, kl, loss }: TrainMetrics): EngineError =>
-  new EngineError({
-    operation: "train",
-    reason: `${notFinite}: loss ${loss}, KL ${kl}, gradient norm ${gradientNorm}`
-  })
+  notFinite(`: loss ${loss}, KL ${kl}, gradient norm ${gradientNorm}`)
 
 /** Why a step was not trained; only the loop knows which setting helps. */
 const failed = (step: number, cause: EngineError): string =>
-  isNotFinite(cause)
+  cause.kind === "not-finite"
     ? `the update of step ${step} is not finite; lower train.learningRate`
     : `step ${step}: ${cause.reason}`

@@ -1,0 +1,50 @@
+/** The instructions of a population, and what an admin does with them. */
+import { Schema } from "effect"
+import { Wording } from "./Instruction.ts"
+import { InstructionId, Stratum } from "./Name.ts"
+
+/**
+ * A mean reward with its anytime-valid interval, on the scale of the rewards; null before anything was reported, and the
+ * interval of a stratum, for which means alone are kept.
+ */
+export const Estimate = Schema.Struct({
+  mean: Schema.NullOr(Schema.Finite),
+  low: Schema.NullOr(Schema.Finite),
+  high: Schema.NullOr(Schema.Finite),
+  samples: Schema.Int.annotate({ description: "Rewards that are behind the mean, late ones included" }),
+  missing: Schema.Finite.annotate({ description: "Share of its samples in closed cohorts without a reward, in [0, 1]" })
+}).annotate({ identifier: "Estimate" })
+export interface Estimate extends Schema.Schema.Type<typeof Estimate> {}
+
+export const Member = Schema.Struct({
+  id: InstructionId,
+  wording: Wording,
+  origin: Schema.Literals(["seed", "variant", "proposed", "added"]),
+  parent: Schema.NullOr(InstructionId),
+  generation: Schema.Int,
+  standing: Schema.Literals(["waiting", "trial", "member", "pruned", "rejected", "retired"]).annotate({
+    description:
+      "`waiting` for approval, on `trial`, a full `member`, or gone: `pruned` by the rule, `rejected` or `retired`"
+  }),
+  pinned: Schema.Boolean.annotate({ description: "An admin made it the incumbent" }),
+  probability: Schema.Finite.annotate({ description: "Its share of the leases of the newest cohort, in [0, 1]" }),
+  estimate: Estimate,
+  strata: Schema.Record(Stratum, Estimate)
+}).annotate({ identifier: "Member" })
+export interface Member extends Schema.Schema.Type<typeof Member> {}
+
+const target = { id: InstructionId }
+
+/** `pin` with id null lets the evidence choose the incumbent again. */
+export const MemberAction = Schema.Union([
+  Schema.Struct({
+    action: Schema.Literal("add"),
+    wording: Wording,
+    parent: Schema.optionalKey(InstructionId)
+  }),
+  Schema.Struct({ action: Schema.Literal("pin"), id: Schema.NullOr(InstructionId) }),
+  Schema.Struct({ action: Schema.Literal("approve"), ...target }),
+  Schema.Struct({ action: Schema.Literal("reject"), ...target }),
+  Schema.Struct({ action: Schema.Literal("retire"), ...target })
+]).annotate({ identifier: "MemberAction" })
+export type MemberAction = typeof MemberAction.Type
