@@ -1,4 +1,4 @@
-/** A population as it is shown: estimates and intervals, what is open, and what the next decision waits for. */
+/** A snapshot of a population: estimates and intervals, open cohorts, and what the next decision waits for. */
 import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
 import { candidateId, isIn } from "@inspo/evolution/State"
 import * as Difference from "@inspo/population/Difference"
@@ -32,7 +32,7 @@ export interface MemberSnapshot {
 }
 
 /**
- * A candidate that is no member. It waits for a person at its `place` among the proposed, was `approved` or `rejected` while
+ * A candidate that is not a member. It waits for a review at its `place` among the proposed, was `approved` or `rejected` while
  * others wait, or is on `trial`: asked its parent's questions.
  */
 export interface CandidateSnapshot {
@@ -62,7 +62,7 @@ export interface MissingShare {
 }
 
 /**
- * `silenceForbids` are pairs whose rewards differ as reported, but which no number of further cohorts could tell apart while
+ * `silenceForbids` are pairs whose rewards differ as reported, but which no number of further cohorts could distinguish while
  * so much is silent: a gap Δ needs less than Δ / (1 + Δ). `silenceDiffers`: rewards are missing more often for one member than
  * for another, beyond chance. `waitsFor` is what the next decision needs.
  */
@@ -76,7 +76,7 @@ export interface Snapshot {
   readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
 }
 
-/** Shows a state. Pure. */
+/** The snapshot of a state. Pure. */
 export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   const { learning, settings } = state
   const { members } = learning.population
@@ -121,7 +121,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   }
 }
 
-/** Pairs whose rewards differ as reported, but which no number of further cohorts could tell apart. */
+/** Pairs whose rewards differ as reported, but which no number of further cohorts could distinguish. */
 export const silenceForbids = (state: State): Snapshot["silenceForbids"] => {
   const { members } = state.learning.population
   return members.flatMap((better) =>
@@ -133,7 +133,7 @@ export const silenceForbids = (state: State): Snapshot["silenceForbids"] => {
 
 /**
  * The members with the largest and the smallest share of missing rewards, where these differ beyond chance: their intervals,
- * which hold at all times together with probability 1 − δ, do not meet. Null where they do.
+ * which hold at all times together with probability 1 − δ, do not overlap. Null if they do.
  */
 const silenceDiffers = ({ learning, settings }: State): Snapshot["silenceDiffers"] => {
   const { members } = learning.population
@@ -153,7 +153,7 @@ const silenceDiffers = ({ learning, settings }: State): Snapshot["silenceDiffers
     : null
 }
 
-/** The mean that lies in the interval: of what was reported, as far as missing rewards leave it open. */
+/** The mean of the reported rewards, clipped to the interval that missing rewards allow. */
 const meanOf = (
   missingRewards: MissingRewards,
   { groups, high, low }: Bounds,

@@ -7,7 +7,7 @@ import * as Reporter from "../terminal/Reporter.ts"
 import { paragraph } from "../terminal/Text.ts"
 import { type Place, read } from "./Stored.ts"
 
-/** Writes the instruction to use outside learning, as text or, where it has several, as JSON, and why it is that one. */
+/** Writes the instruction to use outside learning, as text or, if it has several texts, as JSON, and why it was chosen. */
 export const exportPopulation = Effect.fn("Served.export")(function* (
   place: Place,
   { json, out }: { readonly out: string; readonly json: boolean }
@@ -26,5 +26,5 @@ export const exportPopulation = Effect.fn("Served.export")(function* (
   }).pipe(Effect.onError(() => discard))
   if (json) return yield* Console.log(JSON.stringify({ directory, ...manifest }))
   const reporter = yield* Reporter.make("normal")
-  yield* reporter.lines(paragraph(`${directory} holds ${instruction.id}. ${why}`, "", reporter.columns))
+  yield* reporter.lines(paragraph(`${directory} contains ${instruction.id}. ${why}`, "", reporter.columns))
 })

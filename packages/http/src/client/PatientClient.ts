@@ -1,29 +1,29 @@
-/** Requests that may be repeated, to a server that is somebody else's to keep up. */
+/** Sends requests that may be repeated to a server that may fail for a while. */
 import { Clock, Data, Duration, Effect, Predicate, Result } from "effect"
 import { Headers, HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as Waiting from "./Waiting.ts"
 
 export interface Options {
-  /** The server as messages name it, without credentials. */
+  /** The name of the server in messages, without credentials. */
   readonly server: string
   /** How long one answer may take, to the end of its body. */
   readonly answerWithin: Duration.Input
-  /** How long a request is repeated; a server that asks for a longer pause than is left is not asked again. */
+  /** How long a request is retried; it fails if the server requires a longer pause than is left. */
   readonly patience: Duration.Input
-  /** The most repetitions of a request; as many as patience allows by default. */
+  /** The most retries of a request; without a limit by default. */
   readonly retries?: number
-  /** Whether asking again is of no use, though the status (408, 429, 5xx) alone would say otherwise. */
+  /** Whether an answer is final although its status (408, 429, 5xx) would allow a retry. */
   readonly isFinal?: (status: number, body: string) => boolean
-  /** Told of every try that failed. */
+  /** Called after every failed attempt. */
   readonly onFailure?: (failure: Unanswered) => Effect.Effect<void>
 }
 
-/** Asks for the body of an answer of status 2xx. */
+/** Sends a request and returns the body of an answer with a status of 2xx. */
 export type Ask = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<string, Unanswered>
 
 /**
- * A request without an answer of use. `status` and `body` are those of an answer, null and empty where none came whole.
- * `reason` says in a few words what was seen, `repeated` how often it was asked again. Nothing of it holds what was sent.
+ * A request without a usable answer. `status` and `body` are those of an answer, null and empty if none arrived completely.
+ * `reason` describes the last failure, `repeated` counts the retries. It contains nothing of the request.
  */
 export class Unanswered extends Data.TaggedError("Unanswered")<{
   readonly status: number | null
@@ -36,8 +36,8 @@ export class Unanswered extends Data.TaggedError("Unanswered")<{
 }> {}
 
 /**
- * Asks again for what may work the next time: after a broken connection or body, no answer in time, status 408, 429 or 5xx;
- * 0.5 s later, then 1 s, 2 s, … at most 30 s, or as long as `Retry-After` asks for. Long waits are told in the log.
+ * Retries after a broken connection or body, a timeout, and a status of 408, 429 or 5xx: 0.5 s later, then 1 s, 2 s, … at most
+ * 30 s, or as long as `Retry-After` requires. Long waits are logged.
  */
 export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
   const { isFinal = () => false, onFailure = () => Effect.void, retries = Infinity } = options
@@ -54,7 +54,7 @@ export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
           ? Effect.succeed(body)
           : Effect.flatMap(refused(response, body, isFinal), Effect.fail)
       ),
-      // A span would keep the request with its key, and its name would be sent to the server.
+      // A span would store the request with its key, and send its own name to the server.
       Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
     )
 
@@ -70,19 +70,19 @@ export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
       const wait = Math.max(pause, Waiting.backoff(repeated))
       if (!mayPass || repeated >= retries || wait > left) return yield* failure
       if (patience - left + wait > quiet)
-        yield* waiting("no answer", `${failure.reason}; asking again in ${Waiting.span(wait)}`)
+        yield* waiting("no answer", `${failure.reason}; retrying in ${Waiting.span(wait)}`)
       yield* Effect.sleep(wait)
     }
   })
 }
 
-/** What one try came to; `pause` is what the server asks for, in milliseconds. */
+/** The failure of one attempt; `pause` is the one that the server requires, in milliseconds. */
 type Failed = Pick<Unanswered, "status" | "body" | "reason" | "sent" | "cause"> & {
   readonly mayPass: boolean
   readonly pause: number
 }
 
-/** Shorter waits are no news. */
+/** Shorter waits are not logged, in milliseconds. */
 const quiet = 10_000
 
 const refused = Effect.fnUntraced(function* (
@@ -123,7 +123,7 @@ const reasonOf = (error: unknown, cause: unknown, answerWithin: Duration.Input):
   return cause instanceof Error && cause.message !== "" ? cause.message : "the connection failed"
 }
 
-/** What the system said, below what the HTTP client made of it: that holds no request. */
+/** The error of the system below that of the HTTP client, which contains the request. */
 const causeOf = (error: unknown): unknown => {
   if (!HttpClientError.isHttpClientError(error) || !("cause" in error.reason)) return undefined
   const { cause } = error.reason
