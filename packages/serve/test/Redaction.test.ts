@@ -82,7 +82,7 @@ describe("redaction", () => {
       const redacted = texts.map(made(email, card))
       assert.deepStrictEqual(yield* redact([email, card], texts), redacted)
       const died = yield* Effect.exit(redact(["("], texts))
-      assert.include(String(died), "none was stored")
+      assert.include(String(died), "Nothing was stored")
       assert.deepStrictEqual(yield* redact([email, card], texts), redacted)
     }).pipe(Effect.scoped)
   )
