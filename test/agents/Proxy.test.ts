@@ -68,7 +68,7 @@ afterEach(() => {
 })
 
 /** Of a busy machine. */
-const patience = { timeout: 10_000 }
+const testTimeout = { timeout: 10_000 }
 
 const decodeReady = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ url: Schema.String })))
 const decodeEcho = Schema.decodeUnknownSync(
@@ -203,7 +203,7 @@ describe("inspo serve --upstream", { timeout: 60_000 }, () => {
     assert.include(new TextDecoder().decode(first?.value), "data: ")
     assert.isFalse(model.asked[0]?.aborted)
     aborting.abort()
-    await vi.waitFor(() => assert.isTrue(model.asked[0]?.aborted), patience)
+    await vi.waitFor(() => assert.isTrue(model.asked[0]?.aborted), testTimeout)
 
     const broken = await chat({}, { stream: true, user: "leaves" })
     const rest = broken.text().then(
@@ -225,7 +225,7 @@ describe("inspo serve --upstream", { timeout: 60_000 }, () => {
     await vi.waitFor(async () => {
       const { given, open } = (await population()).leases
       assert.deepEqual({ given, open }, { given: before.leases.given + 1, open: before.leases.open })
-    }, patience)
+    }, testTimeout)
     const own = await chat({ "inspo-conversation": "failing" })
     assert.isNotNull(own.headers.get("inspo-lease"))
     assert.strictEqual((await population()).leases.open, before.leases.open + 1)
@@ -409,7 +409,7 @@ describe("inspo serve --upstream", { timeout: 60_000 }, () => {
           assert.strictEqual(response.status, 200, await response.text())
           return response.headers.get("inspo-lease")
         }
-        await vi.waitFor(async () => assert.isNotNull(await ask()), patience)
+        await vi.waitFor(async () => assert.isNotNull(await ask()), testTimeout)
         active.child.kill("SIGKILL")
         assert.isNull(await ask())
         await vi.waitFor(async () => assert.isNotNull(await ask()), { timeout: 30_000 })

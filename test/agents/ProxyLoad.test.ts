@@ -10,7 +10,7 @@ import { Schema } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { endAll, inspoServer } from "../cli/Inspo.ts"
 
-const patienceSeconds = 5
+const stallSeconds = 5
 const sockets: Array<Socket> = []
 let directory = ""
 let url = ""
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const upstream = `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`
   const keys = ["--api-key-env", "INSPO_T_ADMIN", "--lease-key-env", "INSPO_T_LEASE"]
   Object.assign(process.env, { INSPO_T_ADMIN: "admin-key", INSPO_T_LEASE: "lease-key" })
-  const limits = ["--upstream", upstream, "--upstream-timeout", String(patienceSeconds)]
+  const limits = ["--upstream", upstream, "--upstream-timeout", String(stallSeconds)]
   const { ready } = await inspoServer(["serve", "--port", "0", "--json", ...limits, ...keys], { cwd: directory })
   url = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ url: Schema.String })))(ready).url
   port = Number(new URL(url).port)
@@ -55,17 +55,17 @@ const headers = { "content-type": "application/json", "inspo-key": "admin-key", 
 
 /** A request of this machine under one of its addresses; 0 where the connection broke. */
 const ask = (path: string, body: string, options: { readonly from?: string; readonly key?: string } = {}) =>
-  new Promise<{ readonly status: number; readonly text: string; readonly isWhole: boolean }>((resolve) => {
+  new Promise<{ readonly status: number; readonly text: string; readonly isFullBatch: boolean }>((resolve) => {
     const { from = "127.0.0.1", key } = options
     const own = key === undefined ? headers : { ...headers, "inspo-key": key, "transfer-encoding": "chunked" }
     const asked = rawRequest(`${url}${path}`, { method: "POST", headers: own, localAddress: from }, (answer) => {
       let text = ""
-      const done = () => resolve({ status: answer.statusCode ?? 0, text, isWhole: answer.complete })
+      const done = () => resolve({ status: answer.statusCode ?? 0, text, isFullBatch: answer.complete })
       answer.on("data", (part: Buffer) => (text += part.toString()))
       answer.on("close", done)
       answer.on("error", () => {})
     })
-    asked.on("error", () => resolve({ status: 0, text: "", isWhole: false }))
+    asked.on("error", () => resolve({ status: 0, text: "", isFullBatch: false }))
     asked.on("socket", (socket) => sockets.push(socket))
     asked.end(body)
   })
@@ -80,9 +80,9 @@ describe("a proxy under load", { timeout: 60_000 }, () => {
     const began = performance.now()
     const [none, half] = await Promise.all([ask(chat, silent), ask(chat, '{"messages":"stop within"}')])
     assert.strictEqual(none.status, 504)
-    assert.include(none.text, `did not answer within ${patienceSeconds}s`)
-    assert.deepStrictEqual([half.status, half.text, half.isWhole], [200, '{"said":', false])
-    assert.isAtLeast(performance.now() - began, 1000 * patienceSeconds - 100)
+    assert.include(none.text, `did not answer within ${stallSeconds}s`)
+    assert.deepStrictEqual([half.status, half.text, half.isFullBatch], [200, '{"said":', false])
+    assert.isAtLeast(performance.now() - began, 1000 * stallSeconds - 100)
   })
 
   it("is not stopped by more uploads that stall than it takes requests, nor is the server", async () => {
@@ -121,7 +121,7 @@ describe("a proxy under load", { timeout: 60_000 }, () => {
     assert.strictEqual((await ask(chat, '{"messages":"hello"}')).status, 200)
   })
 
-  it("holds the key of agents to its rate, bodies of unknown length among it, and the admin's to none", async () => {
+  it("limits the rate of the lease key, including bodies of unknown length, and not that of the admin key", async () => {
     const count = (4 * Limits.bytesPerSecond) / Limits.bodyBytes
     const statusesOf = async (key: string) => {
       const answers = await Promise.all(Array.from({ length: count }, () => ask(chat, '{"messages":"hello"}', { key })))

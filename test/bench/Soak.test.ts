@@ -1,13 +1,13 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { patience } from "../cli/Inspo.ts"
+import { testTimeout } from "../cli/Inspo.ts"
 
 /** Code that is compiled meanwhile would count in the heap of so short a run. */
 const interpreted = ["--no-opt", "--no-maglev", "--no-sparkplug", "--no-flush-bytecode"]
 
 describe("a run", { tags: "runs" }, () => {
-  it("takes no more memory the longer it is, and when it is resumed", { timeout: patience }, async () => {
+  it("takes no more memory the longer it is, and when it is resumed", { timeout: testTimeout }, async () => {
     const bench = join(import.meta.dirname, "../../tools/bench/memory.ts")
     const { code, stdout } = await new Promise<{ readonly code: unknown; readonly stdout: string }>((resolve) => {
       execFile(process.execPath, [...interpreted, bench, "150"], (error, stdout, stderr) =>

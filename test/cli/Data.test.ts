@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, patience } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout } from "./Inspo.ts"
 
 let cwd = ""
 const questions = Array.from({ length: 40 }, (_, i) => ({
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("inspo data", { timeout: patience }, () => {
+describe("inspo data", { timeout: testTimeout }, () => {
   it("converts there and back, tells what a file holds, and parts it", async () => {
     await run("convert", "q.jsonl", "q.parquet")
     await run("convert", "q.parquet", "again.jsonl")
@@ -71,7 +71,7 @@ describe("inspo data", { timeout: patience }, () => {
     const finished = await inspo(["data", "inspect", "same.jsonl"], { cwd })
     assert.strictEqual(finished.code, 2)
     assert.strictEqual(finished.stdout.split("golden_answers").length, 2, finished.stdout)
-    assert.include(finished.stdout.replaceAll(/\s+/gu, " "), "and so 59 more: line 2, 3, 4, 5, 6, …")
+    assert.include(finished.stdout.replaceAll(/\s+/gu, " "), "and 59 more: line 2, 3, 4, 5, 6, …")
     await rm(join(cwd, "same.jsonl"))
   })
 

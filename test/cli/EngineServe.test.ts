@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { endAll, inspo, inspoServer, patience, sets } from "./Inspo.ts"
+import { endAll, inspo, inspoServer, testTimeout, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -40,7 +40,7 @@ const small = [
   ...sets("train.kl=advantages", "train.klCoefficient=0.01", "schedule.steps=2", "train.miniBatchSize=2")
 ]
 
-describe("engine serve", { timeout: patience, tags: "runs" }, () => {
+describe("engine serve", { timeout: testTimeout, tags: "runs" }, () => {
   it("leaves a repository as clean as it was, and tells clients a tokenizer that is there", async () => {
     await promisify(execFile)("git", ["init", "--quiet", cwd])
     const { stdout: before } = await promisify(execFile)("git", ["status", "--short"], { cwd })
@@ -103,18 +103,18 @@ describe("engine serve", { timeout: patience, tags: "runs" }, () => {
       )
   })
 
-  it("serves a run at another address, under other patience and workers; other training is another run", async () => {
+  it("serves a run at another address, with other retries and workers; other training is another run", async () => {
     const start = ["run", "--no-baseline", "--quiet", "--out", "moved", ...small, ...sets("budget.rollouts=12")]
     const stopped = await inspo([...start, ...sets(...at(await served()))], { cwd })
     assert.strictEqual(stopped.code, 1)
     assert.include(stopped.stderr, "budget.rollouts")
-    const goOn = (...settings: ReadonlyArray<string>) =>
+    const resume = (...settings: ReadonlyArray<string>) =>
       inspo(["resume", "moved", "--json", "--quiet", ...sets(...settings)], { cwd })
     const elsewhere = `engine.url=${await served()}`
-    const refused = await goOn(elsewhere, "train.clipRatio=0.3")
+    const refused = await resume(elsewhere, "train.clipRatio=0.3")
     assert.strictEqual(refused.code, 2)
     assert.include(refused.stderr, "train.clipRatio is 0.3, but was 0.2 when the run began")
-    const finished = await goOn(
+    const finished = await resume(
       elsewhere,
       "engine.concurrency=1",
       "requests.timeoutSeconds=9",

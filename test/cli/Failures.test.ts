@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, patience } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -24,7 +24,7 @@ const planted = (after: number): string =>
   `const group = Map.groupBy; let left = isMainThread ? ${after} : Infinity\n` +
   "Map.groupBy = (...given) => { if (--left < 0) throw new TypeError('planted'); return group(...given) }"
 
-describe("a run that fails", { timeout: patience, tags: "runs" }, () => {
+describe("a run that fails", { timeout: testTimeout, tags: "runs" }, () => {
   it("shows and keeps the stack of a fault in the code, names files that cannot be used, and goes on", async () => {
     await writeFile(join(cwd, "planted.mjs"), planted(20))
     const died = await inspo(["run", "--no-baseline", "--out", "run", ...tinyRun], {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, patience, sets } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 const steps = 6
@@ -18,14 +18,14 @@ beforeAll(async () => {
   ]
   const made = await inspo(["run", "--no-baseline", "--quiet", "--out", "run", ...flags], { cwd })
   assert.strictEqual(made.code, 0, made.stderr)
-}, patience)
+}, testTimeout)
 
 afterAll(async () => {
   endAll()
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("a branch of a finished run", { timeout: patience, tags: "runs" }, () => {
+describe("a branch of a finished run", { timeout: testTimeout, tags: "runs" }, () => {
   it.each(Array.from({ length: steps + 1 }, (_, at) => at))(
     "leaves it after step %i, whichever checkpoints are still there, and replays",
     async (at) => {

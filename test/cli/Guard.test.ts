@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { endAll, inspoServer, patience } from "./Inspo.ts"
+import { endAll, inspoServer, testTimeout } from "./Inspo.ts"
 import { writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -13,7 +13,7 @@ beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-guard-"))
   await Effect.runPromise(writeTinyModel(join(cwd, "model")))
   await writeFile(join(cwd, "corpus.jsonl"), `${JSON.stringify({ id: "a", contents: '"Title"\ntext' })}\n`)
-}, patience)
+}, testTimeout)
 
 afterAll(async () => {
   endAll()
@@ -33,7 +33,7 @@ const ask = (url: string, method: string, headers: Record<string, string>, body 
 
 const engine = ["engine", "serve", "--port", "0", "--model", "model", "--json"]
 
-describe("every server", { timeout: patience }, () => {
+describe("every server", { timeout: testTimeout }, () => {
   it.each([
     ["engine (Tinker)", engine, "/api/v1/healthz", "/api/v1/asample"],
     ["engine (completions)", [...engine, "--protocol", "completions"], "/v1/models", "/v1/completions"],

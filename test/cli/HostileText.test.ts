@@ -5,7 +5,7 @@ import { PlainText } from "@inspo/domain"
 import { marked } from "marked"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { syntheticRun } from "../browser/support/SyntheticRun.ts"
-import { endAll, inspo, patience } from "./Inspo.ts"
+import { endAll, inspo, testTimeout } from "./Inspo.ts"
 
 /** What takes over a terminal, a page or a reader's eyes where it is not shown as what it is. */
 const hostile =
@@ -54,14 +54,14 @@ describe("texts of models and users", () => {
     ["show", "hostile", "--lineage"],
     ["show", "hostile:seed", "hostile:best"],
     ["data", "inspect", "rows.jsonl"]
-  ])("do nothing to a terminal: %s %s", { timeout: patience }, async (...args) => {
+  ])("do nothing to a terminal: %s %s", { timeout: testTimeout }, async (...args) => {
     const { code, stderr, stdout } = await inspo(args, { cwd: directory })
     assert.strictEqual(code, 0, stderr)
     assert.deepStrictEqual(PlainText.hiddenIn(stdout + stderr), [])
     assert.include(stdout, String.raw`\u{1b}`)
   })
 
-  it.concurrent("are nothing but text in report.md", { timeout: patience }, async () => {
+  it.concurrent("are nothing but text in report.md", { timeout: testTimeout }, async () => {
     const pages = await Promise.all(
       ["hostile", "harmless"].map((run) => inspo(["show", run, "--report", "md", "--out", "-"], { cwd: directory }))
     )

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { Summary } from "../../apps/cli/src/report/Summary.ts"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, main, patience } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, main, testTimeout } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("a run", { timeout: patience, tags: "runs" }, () => {
+describe("a run", { timeout: testTimeout, tags: "runs" }, () => {
   it("ends with one JSON line and its files, and goes on from Ctrl-C to the same result", async () => {
     const whole = await inspo(["run", "--json", "--out", "runs/whole", ...tinyRun], { cwd })
     assert.strictEqual(whole.code, 0, whole.stderr)
@@ -75,7 +75,7 @@ describe("a run", { timeout: patience, tags: "runs" }, () => {
   })
 })
 
-describe("bad input", { timeout: patience }, () => {
+describe("bad input", { timeout: testTimeout }, () => {
   const data = (questions: string) => ["--set", `data.questions=${questions}`, "--set", "data.corpus=corpus.jsonl"]
   it.each([
     ["an unknown flag", ["run", "--sed", "3"], 2, "--seed"],

@@ -6,7 +6,7 @@ import { assert } from "vitest"
 export const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
 
 /** Milliseconds for a run of a few seconds, which takes minutes on a machine that is busy with other things. */
-export const patience = 240_000
+export const testTimeout = 240_000
 
 export interface Finished {
   readonly code: number | null

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, patience, sets } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -65,15 +65,15 @@ const url = () => {
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/v1`
 }
 
-describe("an optimizer", { timeout: patience, tags: "runs" }, () => {
+describe("a proposer", { timeout: testTimeout, tags: "runs" }, () => {
   it("writes the candidates of a run, and its key is nowhere", async () => {
     process.env["INSPO_TEST_KEY"] = key
     asked.length = 0
     const settings = sets(
-      "optimizer.provider=openai-compatible",
-      "optimizer.model=scripted",
-      `optimizer.url=${url()}`,
-      "keys.optimizer=INSPO_TEST_KEY",
+      "proposer.provider=openai-compatible",
+      "proposer.model=scripted",
+      `proposer.url=${url()}`,
+      "keys.proposer=INSPO_TEST_KEY",
       "budget.prices=[{ model: scripted, input: 1000, output: 1000 }]"
     )
     const finished = await inspo(["run", "--no-baseline", "--out", "optimized", ...tinyRun, ...settings], { cwd })
@@ -90,7 +90,7 @@ describe("an optimizer", { timeout: patience, tags: "runs" }, () => {
   })
 })
 
-describe("reward.kind=judge", { timeout: patience }, () => {
+describe("reward.kind=judge", { timeout: testTimeout }, () => {
   it("rewards a run with the verdicts of a language model, on answers alone", async () => {
     asked.length = 0
     const settings = sets(

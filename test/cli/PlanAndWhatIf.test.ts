@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Summary } from "../../apps/cli/src/report/Summary.ts"
 import { readRun } from "../../apps/cli/src/runDirectory/Read.ts"
-import { assertToldInOneParagraph, endAll, inspo, patience, sets } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -41,7 +41,7 @@ const small = [
   )
 ]
 
-describe("a plan", { timeout: patience, tags: "runs" }, () => {
+describe("a plan", { timeout: testTimeout, tags: "runs" }, () => {
   it.each([["one", []]])("bounds what its run spends: %s", async (name, more) => {
     const settings = [...small, ...sets(...more)]
     const planned = await inspo(["plan", "--json", ...settings], { cwd })
@@ -61,7 +61,7 @@ describe("a plan", { timeout: patience, tags: "runs" }, () => {
     assert.strictEqual(rollouts.evaluation, plan.rollouts.evaluation - 2 * (4 - cells))
     for (const [spent, { max, min }] of [
       [rollouts.verification, plan.bounds.verification],
-      [calls, plan.bounds.optimizerCalls]
+      [calls, plan.bounds.proposerCalls]
     ] as const)
       assert.isTrue(min <= spent && spent <= max, `${spent} in [${min}, ${max}]`)
   })
@@ -76,7 +76,7 @@ describe("a plan", { timeout: patience, tags: "runs" }, () => {
   })
 })
 
-describe("a what-if", { timeout: patience, tags: "runs" }, () => {
+describe("a what-if", { timeout: testTimeout, tags: "runs" }, () => {
   it("gives the run itself under its own settings", async () => {
     const { code, stderr, stdout } = await inspo(["replay", "one", "--set", "population.window=5", "--json"], { cwd })
     assert.strictEqual(code, 0, stderr)
@@ -123,7 +123,7 @@ const Grid = Schema.Struct({
   )
 })
 
-describe("bad input", { timeout: patience, tags: "runs" }, () => {
+describe("bad input", { timeout: testTimeout, tags: "runs" }, () => {
   it.each([
     ["an unknown key to plan", ["plan", "--set", "schedule.step=3"], 2, "did you mean schedule.steps?"],
     ["what no machine does", ["plan", "--set", "schedule.steps=1000000000"], 2, "between 1 and 1000000"],

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, inspoServer, patience, sets } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, inspoServer, testTimeout, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 const decodeReady = Schema.decodeSync(
@@ -16,7 +16,7 @@ let cwd = ""
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "inspo-retriever-"))
   await Effect.runPromise(writeTinyModel(join(cwd, "model")))
-}, patience)
+}, testTimeout)
 
 afterAll(async () => {
   endAll()
@@ -27,7 +27,7 @@ afterAll(async () => {
 const small = [
   ...tinyRun,
   ...sets(
-    "seed=5",
+    "randomSeed=5",
     "schedule.steps=2",
     "schedule.pruneEvery=0",
     "schedule.evolveEvery=0",
@@ -45,7 +45,7 @@ const serve = async (corpus: string) => {
   return { child, ready: decodeReady(ready) }
 }
 
-describe("a retriever", { timeout: patience }, () => {
+describe("a retriever", { timeout: testTimeout }, () => {
   it("serves the corpus of a world so that a run over it is the run in one process, to the bit", async () => {
     const written = await inspo(["data", "world", "--out", "world", ...small], { cwd })
     assert.strictEqual(written.code, 0, written.stderr)

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, patience } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout } from "./Inspo.ts"
 
 let cwd = ""
 
@@ -27,7 +27,7 @@ const rows = [
 ]
 const write = (name: string, lines: ReadonlyArray<string>) => writeFile(join(cwd, name), lines.join("\n"))
 
-describe("inspo score", { timeout: patience }, () => {
+describe("inspo score", { timeout: testTimeout }, () => {
   it("writes one line {id, score, extracted} per row, whatever the scope", async () => {
     await write(
       "rows.jsonl",
@@ -40,7 +40,7 @@ describe("inspo score", { timeout: patience }, () => {
       '{"id":"p","score":1,"extracted":"the Ostrel Bay!"}\n' +
         '{"id":2,"score":1,"extracted":"Ulva"}\n{"id":3,"score":0,"extracted":null}\n'
     )
-    assert.strictEqual(own.stderr, "3 rows, mean em 0.667\n")
+    assert.strictEqual(own.stderr, "3 rows, mean em 66.7 %\n")
     const reference = await inspo(["score", "rows.jsonl", "--scope", "searchr1"], { cwd })
     assert.match(reference.stdout, /\{"id":3,"score":1,"extracted":"Rome"\}\n$/u)
   })
@@ -80,7 +80,7 @@ const decodeCase = Schema.decodeUnknownSync(Schema.fromJsonString(Case))
 
 describe.skipIf(!existsSync(golden))(
   `inspo score ${golden} (skipped where the file is absent)`,
-  { timeout: patience },
+  { timeout: testTimeout },
   () => {
     it.each(["em", "subem"])("gives what the reference gives for every case: %s", async (reward) => {
       const cases = (await readFile(golden, "utf8"))

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { better, converse, make, seed, serve, worse } from "../browser/support/Served.ts"
-import { assertToldInOneParagraph, endAll, inspo, patience } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, testTimeout } from "./Inspo.ts"
 
 const shop = "served/populations/shop"
 
-describe("a served population, from its directory", { timeout: patience }, () => {
+describe("a served population, from its directory", { timeout: testTimeout }, () => {
   let cwd = ""
   let page: Response | undefined
 
@@ -22,7 +22,7 @@ describe("a served population, from its directory", { timeout: patience }, () =>
     await converse(server.url, "shop", 1000)
     page = await fetch(server.url)
     await server.stop()
-  }, patience)
+  }, testTimeout)
 
   afterAll(async () => {
     endAll()
@@ -93,7 +93,7 @@ describe("a served population, from its directory", { timeout: patience }, () =>
     for (const [args, part] of [
       [["show", "served", "--report", "html"], "without --report"],
       [["show", "served", "--lineage"], "Name one: served/populations/default, served/populations/shop"],
-      [["replay", shop, "--set", "pruneEvery=1"], "expected one of risk, silence, window, parents"],
+      [["replay", shop, "--set", "pruneEvery=1"], "expected one of risk, missingRewards, window, parents"],
       [["replay", shop, "--grid", "window=1,2"], "--grid takes runs"]
     ] as const)
       assertToldInOneParagraph(await inspo(args, { cwd }), 2, part)

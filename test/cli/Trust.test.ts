@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, inspoServer, patience, sets } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, inspoServer, testTimeout, sets } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -44,7 +44,7 @@ beforeAll(async () => {
   port = typeof address === "object" && address !== null ? address.port : 0
   const made = await inspo(["run", "--no-baseline", "--quiet", "--out", "own", ...tinyRun], { cwd, env: env() })
   assert.strictEqual(made.code, 0, made.stderr)
-}, patience)
+}, testTimeout)
 
 afterAll(async () => {
   endAll()
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-describe("a run directory that somebody else made", { timeout: patience, tags: "runs" }, () => {
+describe("a run directory that somebody else made", { timeout: testTimeout, tags: "runs" }, () => {
   it("makes no reading command connect or read a key, and says what it wanted and which flag allows it", async () => {
     const dir = await foreign("journal", {
       journal: { url: `postgres://u@127.0.0.1:${port}/db` },

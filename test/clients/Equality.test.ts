@@ -2,8 +2,8 @@ import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Inspo, type Lease } from "@inspo/client"
-import { makeSetting, Strategies as RunStrategies, type Algorithm, type RunEvent } from "@inspo/coevolution"
-import type { Setting } from "@inspo/coevolution/Next"
+import { makeDecisionContext, Strategies as RunStrategies, type Algorithm, type RunEvent } from "@inspo/coevolution"
+import type { DecisionContext } from "@inspo/coevolution/Next"
 import { Spent } from "@inspo/domain"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -11,7 +11,7 @@ import type { Population } from "@inspo/population"
 import { Proposer } from "@inspo/reflection"
 import { QuestionStream } from "@inspo/sampler"
 import type { Population as Wire } from "@inspo/serve"
-import { CurrentOptimizer } from "@inspo/serve/live/Evolving"
+import { CurrentProposer } from "@inspo/serve/live/Evolving"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
 import { CurrentStrategies, layer as layerPopulations } from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
@@ -57,7 +57,7 @@ const listening = Effect.fnUntraced(function* (
     Layer.provide(layerPopulations),
     Layer.provide([
       MemoryStore.layer,
-      Layer.succeed(CurrentOptimizer, { proposer, budgetUsd: null }),
+      Layer.succeed(CurrentProposer, { proposer, budgetUsd: null }),
       Layer.succeed(CurrentStrategies, decides)
     ]),
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
@@ -92,12 +92,12 @@ const decodeEvents = Schema.decodeUnknownSync(
 )
 const decodeEvent = Schema.decodeUnknownSync(PopulationEvent)
 
-/** A trainer that asks a run's questions and tells its rewards; what a proposal was written from, and nothing else, has a text. */
+/** A trainer that asks a run's questions and reports its rewards; only rewards that a proposal is written from have texts. */
 class Trainer {
   readonly #inspo: Inspo
   readonly #url: string
   #leases = new Map<string, Lease>()
-  #told: ReadonlyArray<string> = []
+  #withText: ReadonlyArray<string> = []
   readonly problems: Array<string> = []
 
   constructor(url: string) {
@@ -114,7 +114,7 @@ class Trainer {
   }
 
   async plan({ assignment, questions, step }: Planned, asked: ReadonlyArray<Asked>): Promise<number> {
-    const leases = await this.#inspo.leases("policy", asked, { cohort: `train/${step}`, whole: true })
+    const leases = await this.#inspo.leases("policy", asked, { cohort: `train/${step}`, fullBatch: true })
     assert.isEmpty(this.problems)
     const given = leases.map((lease) => [`${lease.instruction} ${lease.key.split("#")[0]}`, lease] as const)
     assert.deepEqual(
@@ -126,17 +126,17 @@ class Trainer {
   }
 
   async report({ groups }: Collected, reflected: ReadonlySet<string>): Promise<void> {
-    const told = new Set<string>()
+    const withText = new Set<string>()
     for (const { instructionId, questionId, rewards, trajectories } of groups) {
       const lease = this.#leases.get(`${instructionId} ${questionId}`)
       for (const [sample, value] of rewards.entries()) {
         const isReflected = reflected.has(trajectories[sample] ?? "")
-        if (isReflected) told.add(lease?.id ?? "")
+        if (isReflected) withText.add(lease?.id ?? "")
         await lease?.reward(value, { sample, ...(isReflected ? { feedback: "It failed." } : {}) })
       }
     }
     assert.strictEqual(await this.#inspo.flush(), 0)
-    this.#told = [...told]
+    this.#withText = [...withText]
   }
 
   async log(): Promise<ReadonlyArray<PopulationEvent>> {
@@ -149,11 +149,11 @@ class Trainer {
     }
   }
 
-  /** Waits until so many proposals were handed in, and has what was told of their work forgotten. */
+  /** Waits until so many proposals were handed in, and deletes the texts of their work. */
   async proposed(count: number): Promise<void> {
     const isAnswer = ({ _tag }: PopulationEvent) => _tag === "CandidatesProposed" || _tag === "EvolutionSkipped"
     while ((await this.log()).filter(isAnswer).length < count) await new Promise((done) => setTimeout(done, 5))
-    for (const lease of this.#told)
+    for (const lease of this.#withText)
       await fetch(`${this.#url}/transcripts/${encodeURIComponent(lease)}`, { method: "DELETE" })
   }
 }
@@ -161,14 +161,16 @@ class Trainer {
 type Asked = { readonly key: string; readonly n: number; readonly stratum: string }
 
 /** The questions of a step, in the order in which the run assigns them. */
-const askedIn = ({ algorithm, questions }: Setting, step: number): ReadonlyArray<Asked> => {
+const askedIn = ({ algorithm, questions }: DecisionContext, step: number): ReadonlyArray<Asked> => {
   const { batchSize } = algorithm.train
-  return QuestionStream.batch({ seed: algorithm.seed, step, batchSize, size: questions.length }).flatMap((index) => {
-    const question = questions[index]
-    return question === undefined
-      ? []
-      : [{ key: question.id, n: algorithm.rollout.groupSize, stratum: question.dataSource }]
-  })
+  return QuestionStream.batch({ seed: algorithm.randomSeed, step, batchSize, size: questions.length }).flatMap(
+    (index) => {
+      const question = questions[index]
+      return question === undefined
+        ? []
+        : [{ key: question.id, n: algorithm.rollout.groupSize, stratum: question.dataSource }]
+    }
+  )
 }
 
 /** The failures that the proposal after a step was written from. */
@@ -195,13 +197,13 @@ const bestsOf = (
 
 describe("a run driven through the instruction server by its client", () => {
   for (const [name, given] of Object.entries(configs).slice(0, 2)) {
-    // What a proposal is written from is of the latest step, so that its text can be told with its reward.
+    // What a proposal is written from is of the latest step, so that its text can be reported with its reward.
     const algorithm: Algorithm = { ...given, buffer: { ...given.buffer, capacitySteps: 1 } }
     it.live(`takes the same decisions: ${name}`, () =>
       Effect.gen(function* () {
         const { data } = yield* make(algorithm)
-        const setting = makeSetting(RunStrategies.deciding(algorithm), data)
-        const strategies = strategiesOf(setting)
+        const context = makeDecisionContext(RunStrategies.deciding(algorithm), data)
+        const strategies = strategiesOf(context)
         const best = (population: Population.Population) =>
           Option.getOrNull(Option.map(strategies.valuation.best(population), ({ instruction }) => instruction.id))
         const { bests, events } = yield* played(algorithm, best)
@@ -214,7 +216,7 @@ describe("a run driven through the instruction server by its client", () => {
             const texts = event.instructions.map(({ text }) => text)
             yield* Effect.promise(() => trainer.make(texts, settingsOnTheWire(algorithm)))
           } else if (event._tag === "StepPlanned") {
-            leases += yield* Effect.promise(() => trainer.plan(event, askedIn(setting, event.step)))
+            leases += yield* Effect.promise(() => trainer.plan(event, askedIn(context, event.step)))
           } else if (event._tag === "RolloutsCollected")
             yield* Effect.promise(() => trainer.report(event, reflectedAfter(events, index)))
           else if (event._tag === "CandidatesProposed" || event._tag === "EvolutionSkipped")

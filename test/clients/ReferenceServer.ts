@@ -1,4 +1,4 @@
-/** A server that keeps the contract of the instruction server in memory, and breaks it when told to. */
+/** An in-memory implementation of the instruction server's contract that can inject faults. */
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -161,14 +161,14 @@ export class ReferenceServer {
           field: "body",
           value: text.slice(0, 100),
           expected: String(error),
-          remedy: "mend it"
+          remedy: "fix it"
         })
       )
     }
     return { status: 200, body: { instruction: this.setup.incumbent ?? seed, reason: "seed", why: "" } }
   }
 
-  #lease({ cohort = "c1", requests, whole = false }: Lease.LeaseRequests) {
+  #lease({ cohort = "c1", requests, fullBatch = false }: Lease.LeaseRequests) {
     const { candidate, incumbent = seed, instruction = seed, probability = 0.5, replaces } = this.setup
     const lease = ({ key, n = 1 }: Lease.LeaseRequest, used: unknown) => {
       const lease = `${cohort}:${key}`
@@ -176,7 +176,7 @@ export class ReferenceServer {
       const replaced = replaces === undefined ? {} : { replaces }
       return { lease, key, n, instruction: used, ...replaced, probability, closesAt: null }
     }
-    const [tried] = whole && candidate !== undefined ? requests : []
+    const [tried] = fullBatch && candidate !== undefined ? requests : []
     const answer = { cohort, incumbent: idOf(incumbent) }
     if (tried === undefined) return { ...answer, leases: requests.map((request) => lease(request, instruction)) }
     return {

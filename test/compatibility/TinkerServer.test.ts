@@ -10,7 +10,7 @@ import { endAll, inspoServer } from "../cli/Inspo.ts"
 import * as Foreign from "./support/Foreign.ts"
 
 /** Milliseconds, most of which Python spends on its imports where it starts for the first time. */
-const patience = 600_000
+const testTimeout = 600_000
 
 let folder = ""
 const started = new Set<ChildProcess>()
@@ -60,7 +60,7 @@ const python = async (
 describe.skipIf(Foreign.problem !== null)(`engine serve (${Foreign.problem ?? "with foreign clients"})`, () => {
   it(
     "serves the Tinker SDK: losses, stops, checkpoints, resuming, listings, refusals",
-    { timeout: patience },
+    { timeout: testTimeout },
     async () => {
       const { child, url } = await serve(0)
       const result = await python("sdk", [url, ModelFolder.shipped])
@@ -74,7 +74,7 @@ describe.skipIf(Foreign.problem !== null)(`engine serve (${Foreign.problem ?? "w
     }
   )
 
-  it("serves recipes of tinker-cookbook, resumed after a restart of the server", { timeout: patience }, async () => {
+  it("serves recipes of tinker-cookbook, resumed after a restart of the server", { timeout: testTimeout }, async () => {
     let { child, url } = await serve(0)
     const restart = async (python: ChildProcess) => {
       child.kill("SIGKILL")

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { goOn, Tally, undisturbedRun } from "./support/Chain.ts"
+import { startOrResume, Tally, undisturbedRun } from "./support/Chain.ts"
 import * as Kills from "./support/Kills.ts"
 import { interrupted, outcomeOf, type Outcome } from "./support/Outcome.ts"
 import { endAll } from "./support/Program.ts"
@@ -41,7 +41,7 @@ describe("a run that is killed at any moment", () => {
         planned += left
         for (let attempt = 0; ; attempt++) {
           const kill = left > 0 ? Kills.draw(seed, run, attempt) : undefined
-          const ended = await goOn(cwd, name, { kill })
+          const ended = await startOrResume(cwd, name, { kill })
           const told = `seed ${seed}, run ${run}, attempt ${attempt}, kill ${JSON.stringify(kill)}`
           if (ended.killed) {
             left -= 1

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { RandomStream } from "@inspo/domain"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../cli/FreePort.ts"
-import { goOn, Tally, undisturbedRun } from "./support/Chain.ts"
+import { startOrResume, Tally, undisturbedRun } from "./support/Chain.ts"
 import * as Kills from "./support/Kills.ts"
 import { outcomeOf, type Outcome } from "./support/Outcome.ts"
 import { type Ended, endAll, server } from "./support/Program.ts"
@@ -71,7 +71,7 @@ describe.skipIf(crashes === 0)(
         for (let attempt = 0; ; attempt++) {
           const { after, victim } = draw(seed, run, attempt)
           const told = `seed ${seed}, run ${run}, attempt ${attempt}, ${victim} after ${after} ms`
-          const ending: Promise<Ended> = goOn(cwd, name, {
+          const ending: Promise<Ended> = startOrResume(cwd, name, {
             settings: [...settings, `engine.url=${running.address}`],
             kill: left > 0 && victim !== "server" ? { after } : undefined
           })

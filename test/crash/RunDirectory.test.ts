@@ -9,7 +9,7 @@ import { Journal } from "@inspo/journal"
 import { Effect, Option, Schedule } from "effect"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import { remedy } from "../../apps/cli/src/Failure.ts"
-import { goOn } from "../../apps/cli/src/run/Branch.ts"
+import { continueRun } from "../../apps/cli/src/run/Branch.ts"
 import { exportRun } from "../../apps/cli/src/run/Export.ts"
 import { fork } from "../../apps/cli/src/run/Fork.ts"
 import { forest } from "../../apps/cli/src/run/Lineage.ts"
@@ -39,7 +39,7 @@ const quietly = {
 }
 
 const branch = (name: string, step: number, ...set: ReadonlyArray<string>) =>
-  run(goOn({ ...quietly, directory: at("whole"), at: Option.some(step), set, out: Option.some(at(name)) }))
+  run(continueRun({ ...quietly, directory: at("whole"), at: Option.some(step), set, out: Option.some(at(name)) }))
 
 beforeAll(async () => {
   vi.spyOn(console, "log").mockImplementation(() => {})
@@ -78,7 +78,7 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
   })
 
   it("under other settings shares the steps before the fork and descends from the same instructions", async () => {
-    await branch("other", 2, "seed=9", "schedule.steps=3")
+    await branch("other", 2, "randomSeed=9", "schedule.steps=3")
     const [mine, others] = await Promise.all([run(readRun(at("whole"))), run(readRun(at("other")))])
     const rows = (name: string) => readFile(join(at(name), "metrics.jsonl"), "utf8").then((text) => text.split("\n"))
     const [before, after] = [await rows("whole"), await rows("other")]
@@ -109,7 +109,7 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
 
   it.each([
     ["a step that is not there", 9, ["schedule.steps=20"], "expected 0 to 4"],
-    ["other data", 2, ["data.world.seed=5"], "keeps the data"],
+    ["other data", 2, ["data.world.randomSeed=5"], "keeps the data"],
     ["fewer steps", 2, ["schedule.steps=1"], "schedule.steps is 1"],
     ["other training where the checkpoint is gone", 1, ["train.clipRatio=0.3"], "train.*"]
   ] as const)("is refused for %s", async (_, step, set, problem) => {
@@ -121,12 +121,12 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
 describe("a resumed run", { timeout: 120_000, tags: "runs" }, () => {
   it("keeps what was asked for at its start, and takes other settings that decide no results", async () => {
     await run(fork({ directory: at("whole"), at: 2, set: [], out: at("moved") }))
-    const goOn = (...set: ReadonlyArray<string>) =>
+    const continueRun = (...set: ReadonlyArray<string>) =>
       resume({ ...quietly, directory: at("moved"), baseline: Option.none(), set })
-    const refused = await run(Effect.flip(goOn("train.clipRatio=0.3")))
+    const refused = await run(Effect.flip(continueRun("train.clipRatio=0.3")))
     assert.include(refused.message, "train.clipRatio is 0.3, but was 0.2 when the run began")
     assert.include(refused.message, "engine.concurrency")
-    await run(goOn("engine.concurrency=1", "requests.timeoutSeconds=9"))
+    await run(continueRun("engine.concurrency=1", "requests.timeoutSeconds=9"))
     const { config } = await run(readRun(at("moved")))
     assert.deepStrictEqual([config.engine.concurrency, config.requests.timeoutSeconds], [1, 9])
     const moved = await outcomeOf(at("moved"))
@@ -184,7 +184,7 @@ describe("a damaged journal", { timeout: 120_000, tags: "runs" }, () => {
     database.prepare("UPDATE events SET payload = '{}' WHERE sequence = ?").run(place)
     const problem = await run(Effect.flip(show({ directory: damaged, json: true })))
     assert.include(problem.message, `event ${place}`)
-    assert.include(remedy(problem.message), "inspo resume DIR --at STEP --out NEW")
+    assert.include(remedy(problem), "inspo resume DIR --at STEP --out NEW")
     const fromIt = (step: number, out: string) => fork({ directory: damaged, at: step, set: [], out: at(out) })
     await run(fromIt(3, "rescued"))
     assert.include((await run(Effect.flip(fromIt(4, "lost")))).message, `event ${place}`)

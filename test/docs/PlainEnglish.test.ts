@@ -1,40 +1,50 @@
 import { globSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, matchesGlob } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"
+import { proseOf } from "./Prose.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** The documents that keep to plain words, as globs. A page is added when it is revised. */
+/** What keeps to plain words, as globs: documents, and the comments and texts of sources. */
 const covered = [
   "*.md",
-  "apps/*/README.md",
-  "clients/*/README.md",
-  "docs/{algorithm,compatibility,evidence,laws,paper,real-model}.md",
-  "docs/{connect-your-gpus,durability,optimizer,scale,security,trackers}.md",
-  "docs/how-to/*.md",
-  "docs/tutorial.md",
-  "docs/dashboard/README.md",
-  "docs/explanation/*.md",
-  "examples/README.md",
-  "packages/*/README.md",
-  "packages/engine-local/model/README.md",
-  "test/compatibility/README.md"
+  "{apps,clients,deploy,docs,examples,packages,test}/**/*.md",
+  "{apps,packages}/*/src/**/*.{ts,tsx}",
+  "apps/dashboard/page/**/*.{ts,tsx}",
+  "clients/python/src/**/*.py",
+  "tools/**/*.{ts,mjs}"
 ]
 
-/** Words that the documents avoid, each with what to write instead. */
+/** What is not revised yet, as globs. */
+const pending: ReadonlyArray<string> = [
+  "apps/bench/src/**",
+  "apps/cli/src/**",
+  "apps/dashboard/**/*.{ts,tsx}",
+  "apps/pretrain/src/**",
+  "clients/python/src/**",
+  "docs/reference/*.md",
+  "packages/*/src/**",
+  "tools/**"
+]
+
+/** Words that are avoided, each with what to write instead. */
 const replacements: Readonly<Record<string, string>> = {
   mend: "fix",
+  mends: "fixes",
   mended: "fixed",
+  mending: "fixing",
   tell: "report, show, name or distinguish",
   tells: "reports, shows, names or distinguishes",
   told: "reported, shown, named or distinguished",
   whoever: "anyone who, or the name of the role",
+  whomever: "anyone whom, or the name of the role",
   "be had": "be available",
   "as it stands": "as it is, or unchanged",
   "it stands": "it is",
   stands: "is",
   lies: "is",
+  anew: "again",
   likewise: "also"
 }
 
@@ -42,23 +52,9 @@ const replacements: Readonly<Record<string, string>> = {
 const words = Object.keys(replacements).sort((a, b) => b.length - a.length)
 const avoided = new RegExp(`\\b(?:${words.join("|").replaceAll(" ", "\\s+")})\\b`, "giu")
 
-/** What is no prose: code blocks, comments, code spans, addresses of links, other addresses. */
-const notProse = [
-  /^ *(```+|~~~+).*?^ *\1/gmsu,
-  /<!--.*?-->/gsu,
-  /(?<!`)(`+)(?!`)(?:(?!\n\s*\n).)*?(?<!`)\1(?!`)/gsu,
-  /(?<=\])\([^)\n]*\)/gu,
-  /^\[[^\]\n]+\]: .*$/gmu,
-  /https?:[^\s)>]+/gu
-]
-
-/** A Markdown text with its prose alone, which is at the lines where it was. */
-const proseOf = (markdown: string): string =>
-  notProse.reduce((text, one) => text.replaceAll(one, (found) => ` ${found.replaceAll(/[^\n]/gu, "")} `), markdown)
-
-/** The avoided words of a document, each with its line and its replacement. */
-const faults = (file: string, markdown: string): ReadonlyArray<string> => {
-  const prose = proseOf(markdown)
+/** The avoided words of a file, each with its line and its replacement. */
+const faults = (file: string, text: string): ReadonlyArray<string> => {
+  const prose = proseOf(file, text)
   return [...prose.matchAll(avoided)].map(({ 0: found, index }) => {
     const word = found.replaceAll(/\s+/gu, " ")
     const line = prose.slice(0, index).split("\n").length
@@ -66,17 +62,18 @@ const faults = (file: string, markdown: string): ReadonlyArray<string> => {
   })
 }
 
-describe("the documents", () => {
-  it.each(covered)("say it in plain words: %s", (glob) => {
-    const files = globSync(glob, { cwd: root }).sort()
+describe("the documents and the sources", () => {
+  it.each(covered)("use plain words: %s", (glob) => {
+    const files = globSync(glob, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] }).sort()
     assert.isNotEmpty(files)
+    const revised = files.filter((file) => !pending.some((one) => matchesGlob(file, one)))
     assert.deepStrictEqual(
-      files.flatMap((file) => faults(file, readFileSync(join(root, file), "utf8"))),
+      revised.flatMap((file) => faults(file, readFileSync(join(root, file), "utf8"))),
       []
     )
   })
 
-  it("are searched where they are prose, and nowhere else", () => {
+  it("are searched where they are prose, and nowhere else: Markdown", () => {
     const page = [
       "# It stands for `tell`",
       "<!-- told -->",
@@ -91,5 +88,40 @@ describe("the documents", () => {
       'page.md:6: "lies": write is',
       'page.md:6: "as it stands": write as it is, or unchanged'
     ])
+  })
+
+  it("are searched where they are prose, and nowhere else: TypeScript", () => {
+    const source = [
+      "/** As it",
+      " * stands, not `told`. */",
+      "const told = `anew ${tell(`mend ${lies}`)} // likewise`",
+      'const element = <b title="whoever">it lies {told}</b> // tells'
+    ]
+    assert.deepStrictEqual(
+      faults("source.tsx", source.join("\n")).map((fault) => fault.slice(0, fault.lastIndexOf(":"))),
+      [
+        'source.tsx:1: "As it stands"',
+        'source.tsx:3: "anew"',
+        'source.tsx:3: "mend"',
+        'source.tsx:3: "likewise"',
+        'source.tsx:4: "whoever"',
+        'source.tsx:4: "lies"',
+        'source.tsx:4: "tells"'
+      ]
+    )
+  })
+
+  it("are searched where they are prose, and nowhere else: Python", () => {
+    const source = ['"""It', 'stands."""', "told = 'no # mend' + lies  # tells", 'f"{told} \\" anew"']
+    assert.deepStrictEqual(
+      faults("source.py", source.join("\n")).map((fault) => fault.slice(0, fault.lastIndexOf(":"))),
+      [
+        'source.py:1: "It stands"',
+        'source.py:3: "mend"',
+        'source.py:3: "tells"',
+        'source.py:4: "told"',
+        'source.py:4: "anew"'
+      ]
+    )
   })
 })

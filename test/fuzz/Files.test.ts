@@ -29,7 +29,7 @@ const cases = Math.ceil(Number(process.env["INSPO_FUZZ"] ?? 0) / 20)
 const seed = Number(process.env["INSPO_SEED"] ?? 1)
 
 /** Milliseconds that reading a small file may take, however damaged it is. */
-const patience = 5000
+const testTimeout = 5000
 
 /** Bytes of memory that reading a small file may take for good. */
 const room = 300e6
@@ -145,7 +145,7 @@ describe.skipIf(cases === 0)("damaged files, INSPO_FUZZ", () => {
         const began = performance.now()
         const before = process.memoryUsage.rss()
         const exit = await reading(format, folder)
-        assert.isBelow(performance.now() - began, patience, "milliseconds")
+        assert.isBelow(performance.now() - began, testTimeout, "milliseconds")
         assert.isBelow(process.memoryUsage.rss() - before, room, "bytes")
         if (Exit.isSuccess(exit)) return
         for (const reason of exit.cause.reasons) {
@@ -220,7 +220,7 @@ const prepare = async (directory: string): Promise<void> => {
   )
   await run(CorpusIndex.make({ corpus: join(data, "corpus.jsonl") }))
   const { schedule, train } = Presets.quick
-  writeFileSync(join(data, "config.yaml"), stringify({ seed: 3, schedule, train, instruction: { seed: "Answer." } }))
+  writeFileSync(join(data, "config.yaml"), stringify({ randomSeed: 3, schedule, train, seedInstruction: "Answer." }))
   const catalog = await run(Catalog.file(join(data, "catalog.json")))
   for (const name of ["a", "b"])
     await run(

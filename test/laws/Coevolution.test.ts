@@ -4,13 +4,13 @@ import {
   type Command,
   Conclusion,
   fold,
-  makeSetting,
+  makeDecisionContext,
   next,
   type Algorithm,
   type RunEvent,
   RunEvents,
   RunState,
-  type Setting,
+  type DecisionContext,
   Strategies
 } from "@inspo/coevolution"
 import { Population } from "@inspo/population"
@@ -77,7 +77,7 @@ interface Model {
 
 interface Real {
   readonly algorithm: Algorithm
-  readonly setting: Setting
+  readonly context: DecisionContext
   readonly environment: Environment.Environment
   /** As the journal holds them: decoded from JSON. */
   readonly events: Array<RunEvent>
@@ -93,7 +93,7 @@ const begin = (
   reference.next()
   const real: Real = {
     algorithm,
-    setting: { ...makeSetting(Strategies.deciding(algorithm), { train: [] }), questions },
+    context: { ...makeDecisionContext(Strategies.deciding(algorithm), { train: [] }), questions },
     environment: Environment.make(algorithm, questions),
     events: [],
     state: RunState.unstarted
@@ -102,7 +102,7 @@ const begin = (
   commit(model, real, {
     _tag: "RunStarted",
     algorithm,
-    strategies: Strategies.identities(real.setting.strategies),
+    strategies: Strategies.identities(real.context.strategies),
     engine: "scripted",
     tokenizer: "scripted",
     data: "scripted",
@@ -120,13 +120,13 @@ const commit = (model: Model, real: Real, event: RunEvent, command: Command | nu
   const decoded = decode(encode(event))
   same(decoded, event)
   real.events.push(decoded)
-  real.state = apply(real.setting, real.state, event)
+  real.state = apply(real.context, real.state, event)
   model.reference.next({ command, event })
   assertAlike(model, real)
 }
 
 /** Everything that has to hold after every event. */
-const assertAlike = ({ history }: Model, { algorithm, environment, setting, state }: Real): void => {
+const assertAlike = ({ history }: Model, { algorithm, environment, context, state }: Real): void => {
   const { members } = state.population
   const ids: ReadonlyArray<string> = members.map(({ instruction }) => instruction.id)
   same(ids, history.alive)
@@ -140,7 +140,7 @@ const assertAlike = ({ history }: Model, { algorithm, environment, setting, stat
   for (const { instruction } of members)
     same(Population.lineage(state.instructions, instruction.id)[0]?.origin, "seed", `${instruction.id} has an origin`)
 
-  const values = setting.strategies.valuation.values(state.population)
+  const values = context.strategies.valuation.values(state.population)
   const expected = History.values(algorithm, history)
   for (const { id, value } of values) near(value, expected.get(id), `the value of ${id}`)
   for (const { instruction, stale, value } of members) {
@@ -164,17 +164,17 @@ const assertAlike = ({ history }: Model, { algorithm, environment, setting, stat
   )
   same<ReadonlyArray<string>>(state.newcomers, history.newcomers)
   if (ids.length > 0)
-    same<string>(Conclusion.conclude(setting, state).instruction.id, History.returned(algorithm, history))
+    same<string>(Conclusion.conclude(context, state).instruction.id, History.returned(algorithm, history))
   same<Environment.Counted>({ spent: state.spent, failed: state.failed }, environment.counted)
 }
 
 const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Model, Real>>> => {
-  const goOn = (count: number, luck: Environment.Luck): fc.Command<Model, Real> => ({
+  const proceed = (count: number, luck: Environment.Luck): fc.Command<Model, Real> => ({
     check: () => true,
     run: (model, real) => {
       for (let done = 0; done < count; done++) {
         if (!RunState.isRunning(real.state)) return same(real.state.phase._tag, "Finished")
-        const command = next(real.setting, real.state)
+        const command = next(real.context, real.state)
         if (command._tag === "Evaluate")
           holds(
             real.state.checkpoints.some(({ step }) => step === command.checkpointStep),
@@ -193,7 +193,7 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
             see("a candidate that left early")
         }
         if ("failed" in event) see("a failed trajectory")
-        const { best, evidence, instruction } = Conclusion.conclude(real.setting, real.state)
+        const { best, evidence, instruction } = Conclusion.conclude(real.context, real.state)
         if (instruction.id !== best.id) see("a seed that stays for want of evidence")
         if (evidence !== null) see(`evidence by ${evidence.kind}`)
         if (command._tag === "Evaluate" && command.policy === "after" && command.checkpointStep < real.state.step)
@@ -205,14 +205,14 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
         }
       }
     },
-    toString: () => `goOn(${count}, ${fc.stringify(luck)})`
+    toString: () => `proceed(${count}, ${fc.stringify(luck)})`
   })
   const resume: fc.Command<Model, Real> = {
     check: () => true,
     run: (_, real) => {
-      const state = fold(real.setting, real.events)
+      const state = fold(real.context, real.events)
       same(state, real.state)
-      same(following(real.setting, state), following(real.setting, real.state))
+      same(following(real.context, state), following(real.context, real.state))
       real.state = state
     },
     toString: () => "resume"
@@ -221,9 +221,9 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
     check: () => true,
     run: (_, real) => {
       // The engine refuses, so no event comes of the command: whoever tries again is asked for the same.
-      const refused = following(real.setting, real.state)
-      same(following(real.setting, fold(real.setting, real.events)), refused)
-      same(following(real.setting, real.state), refused)
+      const refused = following(real.context, real.state)
+      same(following(real.context, fold(real.context, real.events)), refused)
+      same(following(real.context, real.state), refused)
     },
     toString: () => "fail"
   }
@@ -235,15 +235,15 @@ const commands = (see: (what: string) => void): Array<fc.Arbitrary<fc.Command<Mo
   return [
     fc
       .tuple(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.constantFrom(50, 100)), luck)
-      .map(([count, luck]) => goOn(count, luck)),
+      .map(([count, luck]) => proceed(count, luck)),
     fc.constant(resume),
     fc.constant(fail)
   ]
 }
 
 /** The next command; null when the run is over. */
-const following = (setting: Setting, state: RunState.RunState): Command | null =>
-  RunState.isRunning(state) ? next(setting, state) : null
+const following = (context: DecisionContext, state: RunState.RunState): Command | null =>
+  RunState.isRunning(state) ? next(context, state) : null
 
 const nonEmpty = <A>(values: fc.Arbitrary<A>, most: number) =>
   fc.tuple(values, fc.array(values, { maxLength: most })).map(([first, rest]) => [first, ...rest] as const)

@@ -12,7 +12,7 @@ const cohorts = 32
 
 describe.skipIf(Foreign.problem !== null)(
   `SkyRL's trainer ${Foreign.problem ?? ""}`,
-  { timeout: Programs.patience },
+  { timeout: Programs.testTimeout },
   () => {
     let cwd = ""
     let world: World.World
@@ -20,7 +20,7 @@ describe.skipIf(Foreign.problem !== null)(
     beforeAll(async () => {
       cwd = await mkdtemp(join(tmpdir(), "inspo-skyrl-trainer-"))
       world = await World.start(cwd)
-    }, Programs.patience)
+    }, Programs.testTimeout)
 
     afterAll(async () => {
       Programs.endAll()
@@ -52,7 +52,7 @@ describe.skipIf(Foreign.problem !== null)(
       assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
     })
 
-    it("has the entrypoint that the documentation prints", async () => {
+    it("has the documented entrypoint", async () => {
       await (await Programs.startPrinted("BasePPOExp", {}, cwd)).ended()
       const wrapped = await Programs.start(World.script("skyrl_printed.py"), [], cwd).ended()
       assert.include(wrapped, "InstructedGenerator around SkyRLGymGenerator")

@@ -37,7 +37,7 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
     world = await World.start(cwd)
     const args = ["engine", "serve", "--port", "0", "--name", ModelFolder.shipped, "--json"]
     engine = decodeEngine((await inspoServer(args, { cwd })).ready).url
-  }, Programs.patience)
+  }, Programs.testTimeout)
 
   afterAll(async () => {
     Programs.endAll()
@@ -48,7 +48,7 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
 
   it(
     "trains with each group under one instruction, in two processes and in one, resumed after kill -9",
-    { timeout: Programs.patience },
+    { timeout: Programs.testTimeout },
     async () => {
       const [log, folder] = [join(cwd, "log.jsonl"), join(cwd, "training")]
       const train = (attempt: string, workers: number) =>
@@ -91,20 +91,20 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
   it(
     "rewards a group that was tried again, fails one that broke, and refuses a batch that comes twice",
     {
-      timeout: Programs.patience
+      timeout: Programs.testTimeout
     },
     async () => {
       await World.make(world.url, "broken")
-      const told = await Programs.start(World.script("broken.py"), [world.url, "broken"], cwd).ended()
-      assert.include(told, '[[1.0, 1.0], [1.0, 1.0], "the sandbox is gone"]')
-      assert.include(told, "batch 0 comes after 0; expected a later one")
+      const output = await Programs.start(World.script("broken.py"), [world.url, "broken"], cwd).ended()
+      assert.include(output, '[[1.0, 1.0], [1.0, 1.0], "the sandbox is gone"]')
+      assert.include(output, "batch 0 comes after 0; expected a later one")
       const shown = decodeShown(await (await fetch(`${world.url}/v1/populations/broken`)).json())
       const samples = shown.members.reduce((sum, { estimate }) => sum + estimate.samples, 0)
       assert.deepStrictEqual([shown.cohorts, shown.leases.given, samples], [[], 3, 4])
     }
   )
 
-  it("is as the documentation prints it", { timeout: Programs.patience }, async () => {
+  it("runs as documented", { timeout: Programs.testTimeout }, async () => {
     const made = await fetch(`${world.url}/v1/populations/printed`, {
       method: "PUT",
       headers: { "content-type": "application/json" },

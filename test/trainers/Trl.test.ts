@@ -14,7 +14,7 @@ const cohorts = 24
 
 describe.skipIf(Foreign.problem !== null)(
   `TRL's GRPOTrainer ${Foreign.problem ?? ""}`,
-  { timeout: Programs.patience },
+  { timeout: Programs.testTimeout },
   () => {
     let cwd = ""
     let world: World.World
@@ -23,7 +23,7 @@ describe.skipIf(Foreign.problem !== null)(
       cwd = await mkdtemp(join(tmpdir(), "inspo-trl-"))
       await mkdir(join(cwd, "out"))
       world = await World.start(cwd)
-    }, Programs.patience)
+    }, Programs.testTimeout)
 
     afterAll(async () => {
       Programs.endAll()
@@ -59,7 +59,7 @@ describe.skipIf(Foreign.problem !== null)(
       assert.strictEqual(last?.instruction, World.best, "what is validated in the end is the incumbent")
     })
 
-    it("is as the documentation prints it", async () => {
+    it("runs as documented", async () => {
       await World.make(world.url, "printed")
       const model = join(cwd, "model")
       await Programs.start(World.script("tiny_model.py"), [model], cwd).ended()

@@ -16,7 +16,7 @@ const decodeAsked = Schema.decodeUnknownSync(
   Schema.Struct({ messages: Schema.Array(Schema.Struct({ role: Schema.String, content: Schema.String })) })
 )
 
-/** A policy that says what it was told. */
+/** A policy that repeats its instruction. */
 const startPolicy = async (): Promise<{ readonly server: Server; readonly url: string }> => {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const [system] = decodeAsked(await json(request)).messages
@@ -49,7 +49,7 @@ describe.skipIf(Foreign.problem !== null)(`verifiers (${Foreign.problem ?? "its 
     cwd = await mkdtemp(join(tmpdir(), "inspo-verifiers-"))
     world = await World.start(cwd)
     policy = await startPolicy()
-  }, Programs.patience)
+  }, Programs.testTimeout)
 
   afterAll(async () => {
     Programs.endAll()
@@ -61,7 +61,7 @@ describe.skipIf(Foreign.problem !== null)(`verifiers (${Foreign.problem ?? "its 
 
   it(
     "has each group under one instruction, rewards it once, goes back with its checkpoint, and finds the best",
-    { timeout: Programs.patience },
+    { timeout: Programs.testTimeout },
     async () => {
       const [log, checkpoint] = [join(cwd, "log.jsonl"), join(cwd, "checkpoint.json")]
       const train = (attempt: string) =>
@@ -85,20 +85,24 @@ describe.skipIf(Foreign.problem !== null)(`verifiers (${Foreign.problem ?? "its 
     }
   )
 
-  it("gives up what never comes back, and takes failures for no evidence", { timeout: Programs.patience }, async () => {
-    await World.make(world.url, "cancelled")
-    const told = await Programs.start(World.script("cancelled.py"), [world.url, "cancelled"], cwd).ended()
-    assert.deepStrictEqual(told.trim().split("\n"), ["[-1, -1, 1, 1]", "[true, 0, 0]"])
-  })
+  it(
+    "lets lost groups expire, and does not count failures as evidence",
+    { timeout: Programs.testTimeout },
+    async () => {
+      await World.make(world.url, "cancelled")
+      const output = await Programs.start(World.script("cancelled.py"), [world.url, "cancelled"], cwd).ended()
+      assert.deepStrictEqual(output.trim().split("\n"), ["[-1, -1, 1, 1]", "[true, 0, 0]"])
+    }
+  )
 
-  it("is as the documentation prints it", { timeout: Programs.patience }, async () => {
+  it("runs as documented", { timeout: Programs.testTimeout }, async () => {
     await World.make(world.url, "printed")
     const replaced = {
       "http://127.0.0.1:8700": world.url,
       "http://127.0.0.1:8000/v1": policy.url,
       '"policy")\ntasks': '"printed")\ntasks'
     }
-    const told = await (await Programs.startPrinted("LeasedTasks(itertools", replaced, cwd)).ended()
-    assert.include(told, "{'cohort': 2, 'out': 0, 'given_up': 0}")
+    const output = await (await Programs.startPrinted("LeasedTasks(itertools", replaced, cwd)).ended()
+    assert.include(output, "{'cohort': 2, 'open': 0, 'expired': 0}")
   })
 })

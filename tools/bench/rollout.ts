@@ -12,6 +12,7 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { Schema } from "effect"
+import { print, shortRow } from "./Measure.ts"
 import { type Case, cases, isCase, Measured, shape } from "./rollout/Shape.ts"
 
 /** Seconds of processor and, where there is a limit, megabytes at the peak. */
@@ -88,10 +89,6 @@ const met =
     return row.questions < shape.questions || usual === undefined || perSample(row) <= mostGrowth * perSample(usual)
   })
 
-const rounded = (row: Row) =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === "string" ? value : Number(value.toPrecision(3))])
-  )
 const table = (part: ReadonlyArray<Row>) =>
   part.map((row) =>
     [
@@ -105,12 +102,8 @@ const table = (part: ReadonlyArray<Row>) =>
         : [])
     ].join(" ")
   )
-process.stdout.write(
-  [
-    JSON.stringify({ bench: "rollout", met, shape, limits, steps: rows.map(rounded), growth: growth.map(rounded) }),
-    ...table(rows),
-    ...table(growth),
-    ""
-  ].join("\n")
+print(
+  { bench: "rollout", met, shape, limits, steps: rows.map(shortRow), growth: growth.map(shortRow) },
+  [...table(rows), ...table(growth)],
+  met
 )
-if (!met) process.exitCode = 1

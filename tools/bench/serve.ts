@@ -17,6 +17,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
+import { print, processorSeconds, quantile, slope } from "./Measure.ts"
 import * as Client from "./serve/Client.ts"
 import { alone, type Latencies, load, published, requests, type Tell, take } from "./serve/Load.ts"
 import type { Reading } from "./serve/Meter.ts"
@@ -32,24 +33,10 @@ const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url
 const meter = new URL("./serve/Meter.ts", import.meta.url).href
 const folder = mkdtempSync(join(tmpdir(), "inspo-bench-serve-"))
 
-const quantile = (sorted: ReadonlyArray<number>, share: number): number =>
-  sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)] ?? Number.NaN
-
 const summary = (latencies: ReadonlyArray<number>) => {
   const sorted = [...latencies].sort((a, b) => a - b)
   const of = (share: number) => Math.round(100 * quantile(sorted, share)) / 100
   return { answers: sorted.length, p50: of(0.5), p90: of(0.9), p99: of(0.99), most: of(1) }
-}
-
-/** Bytes per lease, by least squares, of the second half: until then caches fill. */
-const slope = (samples: ReadonlyArray<readonly [leases: number, bytes: number]>): number => {
-  const settled = samples.slice(Math.floor(samples.length / 2))
-  const mean = (of: 0 | 1) => settled.reduce((sum, sample) => sum + sample[of], 0) / settled.length
-  const [leases, bytes] = [mean(0), mean(1)]
-  return (
-    settled.reduce((sum, sample) => sum + (sample[0] - leases) * (sample[1] - bytes), 0) /
-    settled.reduce((sum, sample) => sum + (sample[0] - leases) ** 2, 0)
-  )
 }
 
 const resident = (pid: number): number =>
@@ -76,8 +63,7 @@ const costs = ({ allocated, main, pauses, processor }: Reading, count: number) =
 const own = async (work: () => Promise<void>, count: number): Promise<number> => {
   const before = process.cpuUsage()
   await work()
-  const { system, user } = process.cpuUsage(before)
-  return rounded((system + user) / 1000 / count)
+  return rounded((1000 * processorSeconds(before)) / count)
 }
 
 const measure = async (database: string, options: ReadonlyArray<string>) => {
@@ -131,7 +117,8 @@ const judge = (
   { failures, late, leases, rewards }: Latencies
 ) => {
   const told = { leases: summary(leases), rewards: summary(rewards), late: summary(late) }
-  const bytesPerLease = slope(samples)
+  // In the first half caches fill.
+  const bytesPerLease = slope(samples.slice(Math.floor(samples.length / 2)))
   const grown = (bytesPerLease - limits.resident) * seconds * rate
   return {
     // A process takes memory by the megabyte.
@@ -187,7 +174,4 @@ const lines = ({ apart, asClient, database, perRequest }: Measured): ReadonlyArr
   ]
 }
 const met = results.every((result) => result.met)
-process.stdout.write(
-  [JSON.stringify({ bench: "serve", met, limits, rate, seconds, results }), ...results.flatMap(lines), ""].join("\n")
-)
-if (!met) process.exitCode = 1
+print({ bench: "serve", met, limits, rate, seconds, results }, results.flatMap(lines), met)

@@ -26,7 +26,7 @@ import { type Mutation, mutations } from "./mutations.ts"
 const root = join(import.meta.dirname, "../..")
 const required = 0.9
 /** A mutation that makes a loop endless is noticed by its tests taking so many times as long. */
-const patience = 10
+const timeLimit = 10
 const leastMilliseconds = 30_000
 
 /** The tests that should notice a fault in a file, the quickest first. */
@@ -87,7 +87,7 @@ const failure = (copy: string, tests: string, timeout?: number): string | null =
 /** How long tests may take in the copy before they count as failed, or what they say where they fail without any mutation. */
 const limitOf = (copy: string, tests: string): number | string => {
   const start = performance.now()
-  return failure(copy, tests) ?? Math.ceil(Math.max(leastMilliseconds, patience * (performance.now() - start)))
+  return failure(copy, tests) ?? Math.ceil(Math.max(leastMilliseconds, timeLimit * (performance.now() - start)))
 }
 
 /** Plants a mutation, looks whether the tests notice, and takes it out again. */

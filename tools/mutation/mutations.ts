@@ -61,7 +61,7 @@ const strategies = inFile("packages/coevolution/src/Strategies.ts")
 const selection = inFile("packages/coevolution/src/Selection.ts")
 const stateHash = inFile("packages/coevolution/src/StateHash.ts")
 const trajectories = inFile("packages/coevolution/src/TrajectoryStore.ts")
-const calls = inFile("packages/ledger/src/OptimizerCalls.ts")
+const calls = inFile("packages/ledger/src/ProposerCalls.ts")
 const references = inFile("packages/coevolution/src/ReferenceStore.ts")
 const bookkeeping = inFile("packages/ledger/src/Bookkeeping.ts")
 const journalEvents = inFile("packages/journal/src/internal/events.ts")
@@ -297,10 +297,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the kinds are swapped"
   ),
 
-  learningRate("(peak * current) / warmup", "(peak * current) / (warmup + 1)", "the peak comes late"),
+  learningRate("(learningRate * current) / warmup", "(learningRate * current) / (warmup + 1)", "the peak comes late"),
   learningRate("totalSteps - warmup + 1", "totalSteps - warmup", "the last step learns nothing"),
   learningRate("(1 + Math.cos", "(1 - Math.cos", "the cosine rises"),
-  learningRate("warmupShare * totalSteps", "warmupShare", "no warm-up"),
+  learningRate("share * totalSteps", "share", "no warm-up"),
 
   batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "one group per question"),
   batch("miniBatch.length * actions", "actions", "the batch's size does not count"),
@@ -386,7 +386,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "questions.slice(0, interim)",
     "every batch asks the same questions"
   ),
-  round("inSteps ? round.questions.length : round.asked", "round.asked", "a question that failed is not replaced"),
+  round(
+    "inlineVerification ? round.questions.length : round.asked",
+    "round.asked",
+    "a question that failed is not replaced"
+  ),
   apply(
     "if (credit === undefined) return groups",
     "if (groups.length > 0) return groups",
@@ -404,7 +408,7 @@ export const mutations: ReadonlyArray<Mutation> = [
 
   conclusion("a - b > 1e-9", "a > b", "rounding is evidence"),
   conclusion('ofRival !== "unknown" && isAbove(mean', "isAbove(mean", "better than one worse than the seed"),
-  conclusion("...departed.map(", "...[].map(", "those who left are forgotten"),
+  conclusion("...removed.map(", "...[].map(", "those who left are forgotten"),
   conclusion(
     'evidence === null && deciding.algorithm.evaluation.instruction === "proven"',
     "evidence === null",
@@ -467,7 +471,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   stateHash(
     "  ...state,\n  checkpoints",
-    "  ...state,\n  inSteps: null,\n  checkpoints",
+    "  ...state,\n  inlineVerification: null,\n  checkpoints",
     "a round in steps is not hashed"
   ),
   stateHash("({ step, hash: checkpoint.hash })", "({ step })", "another checkpoint hashes alike"),
@@ -585,8 +589,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     "updates run in another order"
   ),
   requestQueue("next.sequence > expected", "next.sequence < expected", "a missing update is not waited for"),
-  patientClient(" || wait > left", "", "a server may ask for a pause beyond all patience"),
-  patientClient("Math.max(pause, ", "Math.max(0, ", "Retry-After is not heard"),
+  patientClient(
+    "now - began + Duration.toMillis(duration) <= retryBudget",
+    "now - began <= retryBudget",
+    "a server may ask for a pause beyond the retry budget"
+  ),
+  patientClient("Duration.max(pause, ", "Duration.max(Duration.zero, ", "Retry-After is ignored"),
   guard('name === "localhost" ||', 'name.startsWith("localhost") ||', "a name that begins like ours is ours"),
   bookkeeping(
     "Ledger.summarize(yield* journal.ledger).total",
@@ -638,7 +646,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a repeated reward replaces the first"
   ),
   rewarding(
-    'cohort.status === "settled" && archive',
+    'cohort.status === "complete" && archive',
     'cohort.status === "open" && archive',
     "a late reward is shown twice"
   ),
@@ -650,7 +658,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   leaseIds("&& equal(code, codeOf(lease))", "", "the id of a lease can be computed from its key"),
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
-  evolvingOf("        schedule: backoff,\n", "", "a failing optimizer is called again at once"),
+  evolvingOf("        schedule: backoff,\n", "", "a failing proposer is called again at once"),
   evidenceOf("role: plainRole(role)", "role", "roles of strangers are shown as they are"),
   retention(
     "const before = closedBefore(retention)",
@@ -667,7 +675,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),
   outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are on their way"),
   outbox("/^4(?!01|03|29)/u : /^4(?!08|25|29)/u", "/^4/u : /^4/u", "gives up rewards that a busy server puts off"),
-  outbox("if (asked > 0) return", "if (asked < 0) return", "asks a server that asked for patience"),
+  outbox("if (asked > 0) return", "if (asked < 0) return", "asks a server that asked to wait"),
   outbox(
     'queue[count]?.kind === "close" && count < size',
     'queue[count]?.kind === "close"',
@@ -753,7 +761,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   snapshot(
     "more.interval.lower > less.interval.upper",
     "more.share > less.share",
-    "chance is shown as a difference of silence"
+    "chance is shown as a difference of missing rewards"
   ),
   ending("isCarried !== true", "isCarried !== undefined || true", "later turns of a conversation are evidence again"),
   leasing(
@@ -768,7 +776,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverSecurity("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
   serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
   clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
-  upload("now - before < leastRate * patienceSeconds", "now < before", "uploads that stall are never ended"),
+  upload("now - before < leastRate * stallSeconds", "now < before", "uploads that stall are never ended"),
   journalSqlite("busy === 0", "busy >= 0", "texts that a reader keeps count as gone"),
   journalSqlite('"wx", 0o600', '"wx", 0o644', "everybody on the machine reads a journal"),
   wire("n === (samples", "n >= (samples", "the number of samples of an answer is believed"),
@@ -782,7 +790,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   shares(
     "if (known.every(({ least, most }) => least === most)) return values",
     "if (known.length > 0) return values",
-    "shares follow who is silent"
+    "shares follow whose rewards are missing"
   ),
   snapshot("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),
   upstreamPath(

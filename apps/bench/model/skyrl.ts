@@ -33,7 +33,7 @@ const task = configure(format, Presets.quick)
 const config = (steps: number) => ({
   engine: { profile: "skyrl-jax", tokenizer: "weights", contextLength: 512, loraRank: 8 },
   data: { questions: "questions.jsonl" },
-  instruction: { seed: format.instructions[3] },
+  seedInstruction: format.instructions[3],
   control: { clauses: ofSentences(format.sentences) },
   rollout: { ...task.rollout, groupSize: 4, maxPromptTokens: 256 },
   // Sampled at 1, as a policy that trains is, the parts come too seldom in their places to learn from them in so few steps.

@@ -64,7 +64,7 @@ def main() -> None:
         seed=given.seed,
     )
     instructions = Instructions(
-        TrainingRun([given.url], "policy", patience=120), args, prompt=lambda row, lease: asked(lease.text, row["prompt"])
+        TrainingRun([given.url], "policy", retry_budget=120), args, prompt=lambda row, lease: asked(lease.text, row["prompt"])
     )
 
     def reward(completions, golden_answers, **_) -> list[float]:

@@ -1,6 +1,6 @@
 import { count } from "@inspo/dashboard/Format"
 import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
-import { interval, points } from "./Format.ts"
+import { interval, percent } from "./Format.ts"
 import type { Proportion } from "@inspo/statistics/Exact"
 
 /** What a rule did at the common budget. */
@@ -108,5 +108,3 @@ const section = (
     ])
   ])
 ]
-
-const percent = (share: number): string => `${points(share)} %`

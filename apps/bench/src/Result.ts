@@ -158,7 +158,7 @@ const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
 export const measureOf = ({ frozen }: Study): string => (frozen === true ? "Reward" : "EM")
 
 const testBench =
-  "A test bench: its model was pre-trained to react to exactly the clauses that the optimizer writes, unless an arm says " +
+  "A test bench: its model was pre-trained to react to exactly the clauses that the proposer writes, unless an arm says " +
   "otherwise. The numbers show that the loop finds the useful ones; they do not say what large models gain."
 
 /** The result as a Markdown page. */

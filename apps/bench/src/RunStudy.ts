@@ -4,6 +4,7 @@ import type { RunConfig } from "@inspo/config"
 import { Array as Arr, Clock, Effect, Option } from "effect"
 import { duration } from "@inspo/dashboard/Format"
 import type { Arm } from "./Arm.ts"
+import { commandLine, named, type SharedFlags } from "./CommandLine.ts"
 import * as Curves from "./Curves.ts"
 import { type Host, InvalidStudy, StudyFailure } from "./Host.ts"
 import { markdown, measureOf, type Scale, seedResult, type SeedResult, studyResult } from "./Result.ts"
@@ -11,14 +12,11 @@ import { parseSeeds } from "./Seeds.ts"
 import { studies } from "./Studies.ts"
 import type { Study } from "./Study.ts"
 
-export interface StudyInput {
+export interface StudyInput extends SharedFlags {
   readonly study: string
   readonly seeds: string
   readonly furtherSeeds: string
-  readonly arms: Option.Option<string>
   readonly out: Option.Option<string>
-  readonly preset: Option.Option<string>
-  readonly set: ReadonlyArray<string>
   readonly scale: Scale
   /** For studies that draw: how many test questions every kept checkpoint answers; 0 for none. */
   readonly testQuestions: number
@@ -47,7 +45,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   yield* assertTests(study, configured, input.testQuestions)
   const out = Option.getOrElse(input.out, () => `runs/bench-${preset}${input.scale === "smoke" ? "-smoke" : ""}`)
   const base = yield* withQuestions(host, study, configured, out)
-  const command = commandLine(host.program, study, input)
+  const command = commandOf(host.program, study, input)
 
   const found = new Map<string, Array<SeedResult>>(chosen.map(({ name }) => [name, []]))
   const resultSoFar = Effect.map(Clock.currentTimeMillis, (now) =>
@@ -58,7 +56,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
     )
   )
   for (const [index, seed] of seeds.entries()) {
-    const config: RunConfig = { ...base, seed }
+    const config: RunConfig = { ...base, randomSeed: seed }
     const finished = new Map<string, RunState>()
     for (const arm of chosen.filter((arm) => study.main.includes(arm.name) || furtherSeeds.has(seed))) {
       yield* host.tell([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
@@ -161,38 +159,29 @@ const seedsOf = Effect.fnUntraced(function* (
   return { seeds, furtherSeeds }
 })
 
-/** The command that makes the study again. */
-const commandLine = (program: string, study: Study, input: StudyInput): string =>
-  [
-    `${program} bench ${study.name}`,
-    ...(input.scale === "small" ? [] : [`--scale ${input.scale}`]),
-    `--seeds ${input.seeds} --further-seeds ${input.furtherSeeds}`,
-    ...Option.match(input.arms, { onNone: () => [], onSome: (arms) => [`--arms ${arms}`] }),
-    ...Option.match(input.preset, { onNone: () => [], onSome: (preset) => [`--preset ${preset}`] }),
-    ...(input.testQuestions === 0 ? [] : [`--test-questions ${input.testQuestions}`]),
-    ...input.set.map((setting) => `--set '${setting}'`)
-  ].join(" ")
+/** The command that repeats the study. */
+const commandOf = (program: string, study: Study, input: StudyInput): string =>
+  commandLine(
+    [
+      `${program} bench ${study.name}`,
+      ...(input.scale === "small" ? [] : [`--scale ${input.scale}`]),
+      `--seeds ${input.seeds} --further-seeds ${input.furtherSeeds}`
+    ],
+    input,
+    input.testQuestions === 0 ? [] : [`--test-questions ${input.testQuestions}`]
+  )
 
 /** The named arms of a preset and those they need, in the order of the bench. */
 const chooseArms = Effect.fnUntraced(function* (study: Study, preset: string, list: Option.Option<string>) {
   const arms = study.arms.filter((arm) => arm.preset === undefined || arm.preset === preset)
   if (arms.length === 0)
     return yield* new InvalidStudy({ problem: `${study.name} has no arms for the preset ${preset}, expected quick.` })
-  if (Option.isNone(list)) return arms
   const wanted = new Set<string>()
   const add = (arm: Arm): void => {
     wanted.add(arm.name)
     for (const need of arms.filter(({ name }) => arm.needs.includes(name))) add(need)
   }
-  const names = arms.map(({ name }) => name)
-  for (const name of list.value.split(",").map((part) => part.trim())) {
-    const arm = arms.find((known) => known.name === name)
-    if (arm === undefined)
-      return yield* new InvalidStudy({
-        problem: `--arms names ${JSON.stringify(name)}, expected some of ${names.join(", ")}.`
-      })
-    add(arm)
-  }
+  for (const arm of yield* named(arms, list)) add(arm)
   return arms.filter(({ name }) => wanted.has(name))
 })
 

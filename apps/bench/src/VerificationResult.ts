@@ -1,6 +1,6 @@
 import { count } from "@inspo/dashboard/Format"
 import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
-import { interval, points } from "./Format.ts"
+import { interval, percent } from "./Format.ts"
 import type { Estimate, Proportion } from "@inspo/statistics/Exact"
 
 /** What one way of verifying did in one world. */
@@ -91,5 +91,3 @@ const cells = (proportion: Proportion | null): ReadonlyArray<string> =>
   proportion === null ? ["-", "-"] : [percent(proportion.share), interval(proportion)]
 
 const signed = (value: number): string => (value > 0 ? `+${value}` : String(value))
-
-const percent = (share: number): string => `${points(share)} %`

@@ -1,22 +1,13 @@
 import * as PlainText from "@inspo/domain/PlainText"
 import { Cause, Console, Effect, Layer, Logger, PlatformError, Predicate } from "effect"
-import { CliError, CliOutput, Command, TerminalCapabilities } from "effect/cli"
+import { CliError, CliOutput, Command } from "effect/cli"
 import { bench } from "./commands/bench.ts"
-import { dashboard } from "./commands/dashboard.ts"
+import { evaluate, score } from "./commands/compare.ts"
 import { data } from "./commands/data.ts"
-import { doctor } from "./commands/doctor.ts"
-import { engine } from "./commands/engine.ts"
-import { evaluate } from "./commands/eval.ts"
-import { exportRun } from "./commands/export.ts"
-import { init } from "./commands/init.ts"
-import { plan } from "./commands/plan.ts"
-import { replay } from "./commands/replay.ts"
-import { resume } from "./commands/resume.ts"
-import { retriever } from "./commands/retriever.ts"
-import { run } from "./commands/run.ts"
-import { score } from "./commands/score.ts"
+import { dashboard, exportRun, replay, show } from "./commands/look.ts"
 import { serve } from "./commands/serve.ts"
-import { show } from "./commands/show.ts"
+import { engine, retriever } from "./commands/servers.ts"
+import { doctor, init, plan, resume, run } from "./commands/start.ts"
 import { CommandFailure, oneLine, remedy, systemWords, UsageError } from "./Failure.ts"
 import { helpLines } from "./terminal/Help.ts"
 import * as Reporter from "./terminal/Reporter.ts"
@@ -37,13 +28,12 @@ export const inspo = Command.make("inspo").pipe(
 const presenter = Layer.effect(
   CliOutput.Presenter,
   Effect.gen(function* () {
-    const { columns } = yield* Reporter.make("normal")
-    const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+    const style = yield* Reporter.styleOf
     return {
       present: (event) => {
         switch (event._tag) {
           case "Help":
-            return Console.log(helpLines(event.helpDoc, { columns, canColor }).join("\n"))
+            return Console.log(helpLines(event.helpDoc, style).join("\n"))
           case "InvalidInvocation":
             return Effect.void
           case "Version":
@@ -105,7 +95,7 @@ function explain<E>(cause: Cause.Cause<E>): UsageError | CommandFailure {
       : error instanceof Error
         ? error.message
         : String(error)
-  const problem = `${sentence(oneLine(message))}${remedy(message)}`
+  const problem = `${sentence(oneLine(message))}${remedy(error)}`
   // Named by its tag, so that a start does not load what defines it.
   return ["ConfigError", "DatasetError", "InvalidStudy"].some((tag) => Predicate.isTagged(error, tag))
     ? new UsageError({ problem, cause: error })

@@ -1,4 +1,4 @@
-import { type PlatformError, Runtime, Schema } from "effect"
+import { PlatformError, Predicate, Runtime, Schema } from "effect"
 
 const fields = { problem: Schema.String, cause: Schema.optionalKey(Schema.Defect()) }
 
@@ -26,7 +26,7 @@ export const oneLine = (text: string): string => text.replaceAll(/\s+/gu, " ").t
 /** A file of ours that cannot be read or written: its name, what the system says and what to do about it. */
 export const fileFailure = (file: string, what: "read" | "written", cause: PlatformError.PlatformError) =>
   new CommandFailure({
-    problem: `${file} cannot be ${what} (${systemWords(cause)}).${remedy(systemWords(cause))}`,
+    problem: `${file} cannot be ${what} (${systemWords(cause)}).${remedy(cause)}`,
     cause
   })
 
@@ -34,14 +34,20 @@ export const fileFailure = (file: string, what: "read" | "written", cause: Platf
 export const systemWords = ({ message, reason }: PlatformError.PlatformError): string =>
   reason.cause instanceof Error ? reason.cause.message.replace(/, [a-z]+(?: '[^']*'.*)?$/u, "") : message
 
-/** What systems say in a word, and mending takes more of. */
-export const remedy = (message: string): string =>
-  /EACCES|permission ?denied/iu.test(message)
-    ? ` Let this user read and write there and try again${goesOn}`
-    : /ENOSPC|EDQUOT|no space|disk is full/iu.test(message)
-      ? ` The disk is full: make room there and try again${goesOn}`
-      : /what lies before it can be read/u.test(message)
-        ? " `inspo resume DIR --at STEP --out NEW` goes on from what lies before."
-        : ""
+/** How to fix what an error, or what caused it, says by a code or field; empty where it says none. */
+export const remedy = (error: unknown): string => {
+  if (!(error instanceof Error)) return ""
+  if (Predicate.isTagged(error, "JournalError") && Predicate.hasProperty(error, "intactEvents"))
+    return " `inspo resume DIR --at STEP --out NEW` continues from a step before it."
+  const known = Predicate.hasProperty(error, "code") ? remedies.get(error.code) : undefined
+  return known === undefined
+    ? remedy(error instanceof PlatformError.PlatformError ? error.reason.cause : error.cause)
+    : ` ${known} and try again; a run that has begun continues with \`inspo resume\`.`
+}
 
-const goesOn = "; a run that has begun goes on with `inspo resume`."
+/** By the code of the operating system. */
+const remedies: ReadonlyMap<unknown, string> = new Map([
+  ["EACCES", "Let this user read and write there"],
+  ["ENOSPC", "The disk is full: make room there"],
+  ["EDQUOT", "The disk quota is used up: make room there"]
+])

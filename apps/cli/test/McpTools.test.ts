@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
 import { Effect } from "effect"
-import { assertToldInOneParagraph, inspo, patience, sets } from "../../../test/cli/Inspo.ts"
+import { assertToldInOneParagraph, inspo, testTimeout, sets } from "../../../test/cli/Inspo.ts"
 import { named } from "../src/McpTools.ts"
 import type { Check } from "../src/preflight/Check.ts"
 import * as Preflight from "../src/preflight/Preflight.ts"
@@ -49,27 +49,31 @@ describe("the tools of rollout.mcp", () => {
     })
   )
 
-  it("are there while a run goes on, and their programs end with it", { timeout: patience, tags: "runs" }, async () => {
-    const cwd = await mkdtemp(join(tmpdir(), "inspo-mcp-run-"))
-    try {
-      const shell = `echo $$ > pid; exec "${process.execPath}" "${program}"`
-      const settings = (tool: string) =>
-        sets(
-          `rollout.mcp=${JSON.stringify([{ command: ["sh", "-c", shell] }])}`,
-          `rollout.tools=["search", "${tool}"]`,
-          `rollout.texts=${JSON.stringify({ ...Presets.tiny.rollout.texts, prompt: "{tools} {instruction} {question}" })}`
+  it(
+    "are there while a run goes on, and their programs end with it",
+    { timeout: testTimeout, tags: "runs" },
+    async () => {
+      const cwd = await mkdtemp(join(tmpdir(), "inspo-mcp-run-"))
+      try {
+        const shell = `echo $$ > pid; exec "${process.execPath}" "${program}"`
+        const settings = (tool: string) =>
+          sets(
+            `rollout.mcp=${JSON.stringify([{ command: ["sh", "-c", shell] }])}`,
+            `rollout.tools=["search", "${tool}"]`,
+            `rollout.texts=${JSON.stringify({ ...Presets.tiny.rollout.texts, prompt: "{tools} {instruction} {question}" })}`
+          )
+        assertToldInOneParagraph(
+          await inspo(["run", "--preset", "tiny", "--out", "no", ...settings("abacus")], { cwd }),
+          2,
+          "abacus"
         )
-      assertToldInOneParagraph(
-        await inspo(["run", "--preset", "tiny", "--out", "no", ...settings("abacus")], { cwd }),
-        2,
-        "abacus"
-      )
-      const { code, stderr } = await inspo(["run", "--preset", "tiny", "--out", "yes", ...settings("echo")], { cwd })
-      assert.strictEqual(code, 0, stderr)
-      const pid = Number(await readFile(join(cwd, "pid"), "utf8"))
-      assert.throws(() => process.kill(pid, 0), "ESRCH")
-    } finally {
-      await rm(cwd, { recursive: true, force: true })
+        const { code, stderr } = await inspo(["run", "--preset", "tiny", "--out", "yes", ...settings("echo")], { cwd })
+        assert.strictEqual(code, 0, stderr)
+        const pid = Number(await readFile(join(cwd, "pid"), "utf8"))
+        assert.throws(() => process.kill(pid, 0), "ESRCH")
+      } finally {
+        await rm(cwd, { recursive: true, force: true })
+      }
     }
-  })
+  )
 })

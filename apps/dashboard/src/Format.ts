@@ -7,6 +7,10 @@ export const percent = (value: number | null | undefined, digits = 1): string =>
 /** A difference of shares in points: `+12.5`. */
 export const points = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`
 
+/** `[41.0 %, 63.0 %]`, of numbers as `show` writes them. */
+export const interval = ([low, high]: readonly [low: number, high: number], show: (value: number) => string): string =>
+  `[${show(low)}, ${show(high)}]`
+
 /** A whole number with groups of three digits. */
 export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
 

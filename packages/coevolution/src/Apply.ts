@@ -216,7 +216,8 @@ const collected = (
     ),
     previousValues: plan.values,
     buffer: ReplayBuffer.add(algorithm.buffer, state.buffer, step, experiences(step, groups)),
-    course: groups.length === 0 ? state.course : Collapse.observe(state.course, { step, mean: meanReward(groups) }),
+    rewardTrend:
+      groups.length === 0 ? state.rewardTrend : Collapse.observe(state.rewardTrend, { step, mean: meanReward(groups) }),
     spent: spend(state.spent, "train", event),
     failed: fail(state.failed, "train", event),
     phase: { _tag: "PlanTraining", plan, groups }
@@ -289,11 +290,11 @@ const evolved = (
   const after = Evolution.apply(Schedule.ofEvolution(algorithm), state, event)
   switch (event._tag) {
     case "Pruned":
-      return following(algorithm, { ...after, departed: departed(state, event.pruned) })
+      return following(algorithm, { ...after, removed: removed(state, event.pruned) })
     case "PopulationRefilled":
       return following(algorithm, {
         ...after,
-        departed: departed(state, event.replaced),
+        removed: removed(state, event.replaced),
         instructions: [...state.instructions, ...event.accepted.map(({ instruction }) => instruction)]
       })
     default:
@@ -322,13 +323,10 @@ const reflectedQuestions = (
 }
 
 /** The instructions that ever left, with what was known of them by then. */
-const departed = (
-  state: RunState.RunState,
-  leaving: ReadonlyArray<Population.Value>
-): RunState.RunState["departed"] => {
+const removed = (state: RunState.RunState, leaving: ReadonlyArray<Population.Value>): RunState.RunState["removed"] => {
   const members = new Map(state.population.members.map((member) => [member.instruction.id, member]))
   return [
-    ...state.departed,
+    ...state.removed,
     ...leaving.map(({ id, value }) => ({
       id,
       value,

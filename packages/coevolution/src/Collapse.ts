@@ -11,7 +11,7 @@ export interface StepReward {
  * window, by its last step, until a collapse if there was one; null before there are {@link window} steps. `collapse` is the
  * last step and mean of the window that fell below; null when none did.
  */
-export interface Course {
+export interface RewardTrend {
   readonly latest: ReadonlyArray<StepReward>
   readonly best: StepReward | null
   readonly collapse: StepReward | null
@@ -23,11 +23,11 @@ export const window = 10
 /** The share of the best mean below which the reward has collapsed. */
 export const share = 0.5
 
-/** The course before the first reward. */
-export const unstarted: Course = { latest: [], best: null, collapse: null }
+/** The trend before the first reward. */
+export const unstarted: RewardTrend = { latest: [], best: null, collapse: null }
 
 /**
- * The course after one more reward: it collapses at the first step whose 10-step mean lies below half of the best
+ * The trend after one more reward: it collapses at the first step whose 10-step mean lies below half of the best
  * 10-step mean so far.
  *
  * @example
@@ -35,11 +35,11 @@ export const unstarted: Course = { latest: [], best: null, collapse: null }
  * import { Collapse } from "@inspo/coevolution"
  *
  * const rewards = [...Array(20).keys()].map((i) => ({ step: i + 1, mean: i < 10 ? 0.4 : 0 }))
- * rewards.reduce((course, reward) => Collapse.observe(course, reward), Collapse.unstarted)
+ * rewards.reduce((trend, reward) => Collapse.observe(trend, reward), Collapse.unstarted)
  * // best: step 10; collapse: step 16, mean 0.16
  * ```
  */
-export const observe = ({ best, collapse, latest }: Course, reward: StepReward): Course => {
+export const observe = ({ best, collapse, latest }: RewardTrend, reward: StepReward): RewardTrend => {
   const entries = [...latest, reward].slice(-window)
   if (collapse !== null || entries.length < window) return { latest: entries, best, collapse }
   const current = { step: reward.step, mean: entries.reduce((sum, { mean }) => sum + mean, 0) / window }

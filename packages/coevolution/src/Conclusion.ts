@@ -98,9 +98,9 @@ const compare = (
 }
 
 /** Of every instruction that ever lived. */
-const recordsOf = ({ departed, population }: RunState): ReadonlyMap<string, Record> =>
+const recordsOf = ({ removed, population }: RunState): ReadonlyMap<string, Record> =>
   new Map([
-    ...departed.map((one) => [one.id, one] as const),
+    ...removed.map((one) => [one.id, one] as const),
     ...population.members.map((member) => [member.instruction.id, recordOf(member)] as const)
   ])
 

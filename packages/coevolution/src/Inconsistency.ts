@@ -1,4 +1,6 @@
 /** Rules between settings that no single one can state. */
+import * as Agents from "@inspo/rollout/agents/Agents"
+import { Equal } from "effect"
 import { type Algorithm, initialSize } from "./Algorithm.ts"
 import { ConfigError } from "./ConfigError.ts"
 
@@ -24,12 +26,12 @@ const parentsHavePlaces: Rule = ({ population }) =>
       })
 
 const seedsHavePlaces: Rule = (algorithm) =>
-  algorithm.instruction.seeds.length < initialSize(algorithm)
+  algorithm.variants.length < initialSize(algorithm)
     ? null
     : new ConfigError({
-        field: "instruction.seeds",
-        value: `a list of ${algorithm.instruction.seeds.length}`,
-        expected: `at most ${initialSize(algorithm) - 1}, as many as the first population holds beside instruction.seed`,
+        field: "variants",
+        value: `a list of ${algorithm.variants.length}`,
+        expected: `at most ${initialSize(algorithm) - 1}, as many as the first population holds beside seedInstruction`,
         remedy: "Shorten the list, raise population.size, or set schedule.policyFirst to null."
       })
 
@@ -116,15 +118,17 @@ const miniBatchFits: Rule = ({ rollout, train }) => {
       })
 }
 
-const searchR1HasItsTool: Rule = ({ rollout }) =>
-  rollout.agent === "search-r1-exact" && (rollout.tools.length !== 1 || rollout.tools[0] !== "search")
-    ? new ConfigError({
-        field: "rollout.tools",
-        value: JSON.stringify(rollout.tools),
-        expected: "[search], which is all that Search-R1 has, because rollout.agent is search-r1-exact",
-        remedy: "Set it so, or rollout.agent to search-r1."
-      })
-    : null
+const agentHasItsTools: Rule = ({ rollout }) => {
+  const { requiredTools } = Agents.fromConfig(rollout)
+  if (requiredTools === undefined || Equal.equals(rollout.tools, requiredTools)) return null
+  const expected = `[${requiredTools.join(", ")}]`
+  return new ConfigError({
+    field: "rollout.tools",
+    value: JSON.stringify(rollout.tools),
+    expected: `${expected}, because rollout.agent is ${rollout.agent}`,
+    remedy: `Set rollout.tools to ${expected}, or choose another rollout.agent.`
+  })
+}
 
 const judgeIsNamed: Rule = ({ judge, reward }) =>
   reward.kind !== "judge" || (judge.provider !== null && judge.model !== null)
@@ -156,7 +160,7 @@ const rules: ReadonlyArray<Rule> = [
   candidatesHaveGroups,
   selectionIsValidated,
   miniBatchFits,
-  searchR1HasItsTool,
+  agentHasItsTools,
   judgeIsNamed,
   commandIsNamed
 ]

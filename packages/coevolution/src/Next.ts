@@ -11,28 +11,28 @@ import type { RunEvent } from "./RunEvent.ts"
 import * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
 import * as Selection from "./Selection.ts"
-import type { Setting } from "./Setting.ts"
+import type { DecisionContext } from "./DecisionContext.ts"
 
-export type { Setting } from "./Setting.ts"
+export type { DecisionContext } from "./DecisionContext.ts"
 
 /**
  * The next command of Algorithm 1 in a run that has begun and not ended ({@link RunState.isRunning}). Every decision falls
  * here. Pure: equal settings and states give equal commands.
  */
-export const next = (setting: Setting, state: RunState.Running): Command => {
-  const { algorithm } = setting
+export const next = (context: DecisionContext, state: RunState.Running): Command => {
+  const { algorithm } = context
   const { phase } = state
   switch (phase._tag) {
     case "Initialise":
       return {
         _tag: "Initialise",
-        seeds: [algorithm.instruction.seed, ...algorithm.instruction.seeds],
+        seeds: [algorithm.seedInstruction, ...algorithm.variants],
         size: initialSize(algorithm)
       }
     case "Checkpoint":
       return { _tag: "Checkpoint", step: state.step, removed: Selection.stale(algorithm, state) }
     case "Plan":
-      return record(planStep(setting, state))
+      return record(planStep(context, state))
     case "Collect":
       return {
         _tag: "Collect",
@@ -57,28 +57,28 @@ export const next = (setting: Setting, state: RunState.Running): Command => {
         batchHash: phase.batchHash
       }
     case "Validate":
-      return { _tag: "Validate", step: state.step, instruction: bestInstruction(setting, state) }
+      return { _tag: "Validate", step: state.step, instruction: bestInstruction(context, state) }
     case "Evolve":
-      return Evolving.next(setting, state)
+      return Evolving.next(context, state)
     case "Evaluate":
-      return evaluate(setting, state)
+      return evaluate(context, state)
   }
 }
 
 const record = (event: RunEvent): Command => ({ _tag: "Record", event })
 
-const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
-  const { algorithm, questions, strategies } = setting
+const planStep = (context: DecisionContext, state: RunState.RunState): RunEvent => {
+  const { algorithm, questions, strategies } = context
   const step = state.step + 1
   const batch = QuestionStream.batch({
-    seed: algorithm.seed,
+    seed: algorithm.randomSeed,
     step,
     batchSize: algorithm.train.batchSize,
     size: questions.length
   }).map((index) => Invariant.at(questions, index, "training question"))
   const values = strategies.valuation.values(state.population)
   const probabilities = strategies.sampler.probabilities(values)
-  const verifying = Verifying.share(setting, state, batch)
+  const verifying = Verifying.share(context, state, batch)
   return {
     _tag: "StepPlanned",
     step,
@@ -86,15 +86,15 @@ const planStep = (setting: Setting, state: RunState.RunState): RunEvent => {
     assignment: [
       ...verifying.assignment,
       ...strategies.sampler.assign({
-        seed: algorithm.seed,
+        seed: algorithm.randomSeed,
         step,
         values,
         questions: verifying.others,
-        newcomers: [...state.newcomers, ...Evolving.overdue(setting, state)]
+        newcomers: [...state.newcomers, ...Evolving.overdue(context, state)]
       })
     ],
     values,
-    ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.seed, step, state) } : {}),
+    ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.randomSeed, step, state) } : {}),
     probabilities: Object.fromEntries(
       Invariant.zip(values, probabilities, "probabilities").map(([{ id }, p]) => [id, p])
     ),
@@ -118,15 +118,15 @@ const learningRate = (algorithm: Algorithm, step: number): number => {
   const span = Schedule.trained(algorithm)
   if (span === null) return 0
   const [first, last] = span
-  return LearningRate.at(algorithm.train.learningRate, step - first + 1, last - first + 1)
+  return LearningRate.at(algorithm.train, step - first + 1, last - first + 1)
 }
 
 /** The cells of the final table that are still open: the trained policy first, since it is loaded already. */
-const evaluate = (setting: Setting, state: RunState.RunState): Command => {
-  const { instruction, unproven } = conclude(setting, state)
+const evaluate = (context: DecisionContext, state: RunState.RunState): Command => {
+  const { instruction, unproven } = conclude(context, state)
   const seed = Invariant.at(state.instructions, 0, "instruction")
   const cells =
-    setting.algorithm.evaluation.questions === 0
+    context.algorithm.evaluation.questions === 0
       ? []
       : (["after", "before"] as const).flatMap((policy) =>
           (instruction.id === seed.id ? [seed] : [seed, instruction]).map((instruction) => ({ policy, instruction }))
@@ -140,6 +140,6 @@ const evaluate = (setting: Setting, state: RunState.RunState): Command => {
     : {
         _tag: "Evaluate",
         ...open,
-        checkpointStep: open.policy === "before" ? 0 : Selection.selected(setting.algorithm, state).step
+        checkpointStep: open.policy === "before" ? 0 : Selection.selected(context.algorithm, state).step
       }
 }

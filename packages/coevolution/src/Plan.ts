@@ -1,10 +1,11 @@
 /** What a run will do and spend, known before anything is spent. */
 import { Schema } from "effect"
-import { maximumTokens, type Algorithm } from "./Algorithm.ts"
+import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
+import type { Algorithm } from "./Algorithm.ts"
 import { begun, type HeldOut, type Move, play, scripted } from "./internal/DryRun.ts"
 import { warnings } from "./internal/PlanWarnings.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
-import type { Setting } from "./Setting.ts"
+import type { DecisionContext } from "./DecisionContext.ts"
 import * as Schedule from "./Schedule.ts"
 import type { RunEvent } from "./RunEvent.ts"
 import type { QuestionRef, RunState } from "./RunState.ts"
@@ -23,7 +24,7 @@ export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
  * - `rollouts`: `train` is exact; `verification` is the expected number; `evaluation` holds when the best instruction is
  *   not the seed, else the final table takes half as many.
  * - `bounds`: no evolution finds failures to learn from (`min`); the candidates of every evolution pass (`expected`); no
- *   candidate ever passes (`max`). An optimizer call is one request to the proposer, that for the first population included.
+ *   candidate ever passes (`max`). A proposer call is one request to the proposer, that for the first population included.
  * - `valueHalfWidth`: half the width of a 95 % interval of a value, in units of reward, after a full window in a full
  *   population that shares the batch evenly. The unit is the group, with the largest variance a mean in [0, 1] can have,
  *   1/4. At most 0.5.
@@ -33,7 +34,7 @@ export const Plan = Schema.Struct({
   prunes: Schema.Array(Schema.Struct({ step: Count, from: Count, to: Count })),
   evolutions: Schema.Array(Schema.Struct({ step: Count })),
   rollouts: Schema.Struct({ train: Count, verification: Count, evaluation: Count }),
-  bounds: Schema.Struct({ verification: Bounds, optimizerCalls: Bounds }),
+  bounds: Schema.Struct({ verification: Bounds, proposerCalls: Bounds }),
   valueHalfWidth: Schema.Finite,
   warnings: Schema.Array(Schema.String)
 })
@@ -68,13 +69,13 @@ export interface Questions extends HeldOut {
  */
 export const forecast = (deciding: Deciding, questions: Questions): Forecast => {
   const { algorithm } = deciding
-  const setting = played(deciding, questions.train)
-  const environment = scripted(setting, questions)
+  const context = played(deciding, questions.train)
+  const environment = scripted(context, questions)
   let expected = nothing
   const population: Array<number> = []
   const evolutions: Array<RunState> = []
   const decisions: Array<Move> = []
-  for (const move of play(setting, begun(setting), environment)) {
+  for (const move of play(context, begun(context), environment)) {
     const { after, before, event } = move
     expected = add(expected, costOf(algorithm, move))
     if (event._tag === "StepPlanned") {
@@ -88,9 +89,9 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     ...nothing,
     calls: expected.calls - decisions.filter(({ command }) => command._tag === "Propose").length
   }
-  const evolved = (other: Setting): Cost =>
+  const evolved = (other: DecisionContext): Cost =>
     Schedule.reuses(algorithm)
-      ? total(algorithm, play(other, begun(setting), environment))
+      ? total(algorithm, play(other, begun(context), environment))
       : evolutions
           .map((state) =>
             total(
@@ -99,8 +100,8 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
             )
           )
           .reduce(add, initial)
-  const least = evolved(withoutFailures(setting))
-  const most = evolved(withoutPasses(setting))
+  const least = evolved(withoutFailures(context))
+  const most = evolved(withoutPasses(context))
 
   return {
     steps: algorithm.schedule.steps,
@@ -109,12 +110,12 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     rollouts: { train: expected.train, verification: expected.verification, evaluation: expected.evaluation },
     bounds: {
       verification: { min: least.verification, expected: expected.verification, max: most.verification },
-      optimizerCalls: { min: least.calls, expected: expected.calls, max: most.calls }
+      proposerCalls: { min: least.calls, expected: expected.calls, max: most.calls }
     },
     valueHalfWidth: valueHalfWidth(algorithm, questions.train.length),
     warnings: warnings(algorithm, { decisions }),
     population,
-    maximumTokens: (expected.train + most.verification + expected.evaluation) * maximumTokens(algorithm)
+    maximumTokens: (expected.train + most.verification + expected.evaluation) * maximumTokens(algorithm.rollout)
   }
 }
 
@@ -172,24 +173,24 @@ const costOf = ({ rollout }: Algorithm, { command, event }: Move): Cost => {
 }
 
 /** The cap of experiences per question takes time and changes no number: a played question has one experience a step. */
-const played = ({ algorithm, strategies }: Deciding, questions: Setting["questions"]): Setting => ({
+const played = ({ algorithm, strategies }: Deciding, questions: DecisionContext["questions"]): DecisionContext => ({
   algorithm: { ...algorithm, buffer: { ...algorithm.buffer, perQuestionCap: null } },
   strategies,
   questions
 })
 
 /** The setting of a run whose instructions never fail. */
-const withoutFailures = (setting: Setting): Setting => ({
-  ...setting,
-  strategies: { ...setting.strategies, buffer: { ...setting.strategies.buffer, failures: () => [] } }
+const withoutFailures = (context: DecisionContext): DecisionContext => ({
+  ...context,
+  strategies: { ...context.strategies, buffer: { ...context.strategies.buffer, failures: () => [] } }
 })
 
 /** The setting of a run whose candidates never pass. */
-const withoutPasses = (setting: Setting): Setting => {
-  const { verification } = setting.strategies
+const withoutPasses = (context: DecisionContext): DecisionContext => {
+  const { verification } = context.strategies
   const judge: typeof verification.judge = (evidence) =>
     verification.judge(evidence).map((verdict) => ({ ...verdict, accepted: false }))
-  return { ...setting, strategies: { ...setting.strategies, verification: { ...verification, judge } } }
+  return { ...context, strategies: { ...context.strategies, verification: { ...verification, judge } } }
 }
 
 const prunings = ({ after, before, event }: Move): Plan["prunes"] => {

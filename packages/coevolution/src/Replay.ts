@@ -10,7 +10,7 @@ import type { Algorithm } from "./Algorithm.ts"
 import type { Entry } from "./EventLog.ts"
 import { next } from "./Next.ts"
 import * as Perform from "./Perform.ts"
-import { makeSetting } from "./Run.ts"
+import { makeDecisionContext } from "./Run.ts"
 import type { RunData } from "./RunData.ts"
 import { RunEvent } from "./RunEvent.ts"
 import { isRunning, type RunState, unstarted } from "./RunState.ts"
@@ -41,8 +41,8 @@ export interface Difference {
 
 /**
  * Plays a run again from its journal alone: decisions by `next`, rollouts, batches and scores from the records, what an
- * engine or an optimizer answered from the events. Each event and each state hash is compared with the one committed, up
- * to the first that differs. Nothing is asked of an engine, an optimizer or a tool, and nothing is written. Fails with
+ * engine or a proposer answered from the events. Each event and each state hash is compared with the one committed, up
+ * to the first that differs. Nothing is asked of an engine, a proposer or a tool, and nothing is written. Fails with
  * `RunMismatch` unless the strategies are those of the run.
  */
 export const replay = Effect.fn("Replay.replay")(function* (options: {
@@ -52,7 +52,7 @@ export const replay = Effect.fn("Replay.replay")(function* (options: {
 }) {
   const { algorithm, data, entries } = options
   const strategies = yield* Strategies.fromContext
-  const setting = makeSetting({ algorithm, strategies }, data)
+  const context = makeDecisionContext({ algorithm, strategies }, data)
   const current = yield* Ref.make<RunEvent | null>(null)
   const { perform } = yield* Perform.make(algorithm, data, { maxFailedShare: 1 }).pipe(
     Effect.provide(Layer.mergeAll(layerRecorded(current), layerReadOnly, Digest.layerWebCrypto))
@@ -88,7 +88,7 @@ export const replay = Effect.fn("Replay.replay")(function* (options: {
     if (sequence >= inherited) {
       if (!isRunning(state))
         return report(sequence, difference({ path: "", recorded: event._tag, replayed: "the end of the run" }))
-      const command = next(setting, state)
+      const command = next(context, state)
       yield* Ref.set(current, event)
       const produced = yield* Effect.result(
         Effect.gen(function* () {
@@ -100,7 +100,7 @@ export const replay = Effect.fn("Replay.replay")(function* (options: {
       const found = firstDifference(yield* throughJson(event), produced.success, "")
       if (found !== null) return report(sequence, difference(found))
     }
-    state = apply(setting, state, event)
+    state = apply(context, state, event)
     stateHash = yield* StateHash.of(state)
     if (committed !== null && StateHash.differ(committed, stateHash))
       return report(sequence, difference({ path: "state", recorded: committed, replayed: stateHash }))
@@ -147,7 +147,10 @@ const layerRecorded = (current: Ref.Ref<RunEvent | null>) =>
         collect: (episodes) =>
           Array.match(episodes, {
             onEmpty: () => Effect.succeed([]),
-            onNonEmpty: ([{ id }]) => Effect.fail(new RolloutError({ reason: `the journal holds no trajectory ${id}` }))
+            onNonEmpty: ([{ id }]) =>
+              Effect.fail(
+                new RolloutError({ field: `trajectory ${id}`, value: "missing", expected: "a record of the journal" })
+              )
           })
       })
     )

@@ -18,7 +18,7 @@ import type { RunEvent, RunStarted } from "./RunEvent.ts"
 import { isRunning, type RunState, unstarted } from "./RunState.ts"
 import * as Strategies from "./Strategies.ts"
 import type { Limits, TooManyFailures } from "./TrajectoryStore.ts"
-import type { Setting } from "./Setting.ts"
+import type { DecisionContext } from "./DecisionContext.ts"
 
 export interface RunOptions<E = never> extends Limits {
   readonly algorithm: Algorithm
@@ -57,12 +57,12 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
   if (impossible !== null) return yield* impossible
   const journal = yield* Journal
   const strategies = yield* Strategies.fromContext
-  const setting = makeSetting({ algorithm: options.algorithm, strategies }, options.data)
+  const context = makeDecisionContext({ algorithm: options.algorithm, strategies }, options.data)
   const { catchUp, perform } = yield* Perform.make(options.algorithm, options.data, options).pipe(
     Effect.provide(Digest.layerWebCrypto)
   )
   const commit = Effect.fnUntraced(function* (state: RunState, event: RunEvent) {
-    const after = apply(setting, state, event)
+    const after = apply(context, state, event)
     yield* EventLog.append(journal, event, after)
     yield* options.onEvent(event, after)
     return after
@@ -82,18 +82,21 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
   const begun = Effect.gen(function* () {
     const events = yield* EventLog.read(journal)
     yield* assertSameRun(events, started)
-    const stored = yield* foldStored(setting, events)
+    const stored = yield* foldStored(context, events)
     if (events.length === 0) return yield* commit(stored, started)
-    yield* catchUp(stored, updatesAfter(setting, events, stored.checkpoints.at(-1)?.step ?? 0))
+    yield* catchUp(stored, updatesAfter(context, events, stored.checkpoints.at(-1)?.step ?? 0))
     return stored
   })
   let state = yield* begun
-  while (isRunning(state)) state = yield* commit(state, yield* perform(next(setting, state), state))
+  while (isRunning(state)) state = yield* commit(state, yield* perform(next(context, state), state))
   return state
 })
 
 /** What `next` has to know of a run. */
-export const makeSetting = ({ algorithm, strategies }: Strategies.Deciding, data: Pick<RunData, "train">): Setting => ({
+export const makeDecisionContext = (
+  { algorithm, strategies }: Strategies.Deciding,
+  data: Pick<RunData, "train">
+): DecisionContext => ({
   algorithm,
   strategies,
   questions: data.train.map(({ dataSource, id }) => ({ id, dataSource }))
@@ -101,14 +104,14 @@ export const makeSetting = ({ algorithm, strategies }: Strategies.Deciding, data
 
 /** The policy updates after `step`, as they were commanded. */
 const updatesAfter = (
-  setting: Setting,
+  context: DecisionContext,
   events: ReadonlyArray<RunEvent>,
   step: number
 ): ReadonlyArray<Command.Train> => {
   let state = unstarted
   return events.flatMap((event) => {
-    const command = event._tag === "StepTrained" && event.step > step && isRunning(state) ? next(setting, state) : null
-    state = apply(setting, state, event)
+    const command = event._tag === "StepTrained" && event.step > step && isRunning(state) ? next(context, state) : null
+    state = apply(context, state, event)
     return command?._tag === "Train" ? [command] : []
   })
 }
@@ -120,11 +123,11 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
     return Effect.fail(
       new Perform.RunMismatch({ reason: `the journal begins with ${first._tag}, expected RunStarted` })
     )
-  const [setting] = AlgorithmDiff.of(first.algorithm, started.algorithm)
-  if (setting !== undefined)
+  const [change] = AlgorithmDiff.of(first.algorithm, started.algorithm)
+  if (change !== undefined)
     return Effect.fail(
       new Perform.RunMismatch({
-        reason: `${AlgorithmDiff.tell(setting)}; go on as the run began, or start another one`
+        reason: `${AlgorithmDiff.tell(change)}; go on as the run began, or start another one`
       })
     )
   const strategy = Strategies.difference(first.strategies, started.strategies)

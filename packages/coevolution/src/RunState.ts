@@ -24,12 +24,12 @@ export interface RunState extends EvolutionState {
   /** Every instruction that ever lived, in order of birth. */
   readonly instructions: ReadonlyArray<Instruction.Instruction>
   /** The values with which instructions left the population, and what was known of them, in order of leaving. */
-  readonly departed: ReadonlyArray<Population.Value & Record>
+  readonly removed: ReadonlyArray<Population.Value & Record>
   readonly buffer: ReplayBuffer.Contents
   readonly checkpoints: ReadonlyArray<SavedCheckpoint>
   readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
   /** What the mean training rewards of the steps have come to. */
-  readonly course: Collapse.Course
+  readonly rewardTrend: Collapse.RewardTrend
   readonly validations: ReadonlyArray<Validation>
   readonly spent: Spent
   /** Rollouts among those spent that their environment failed. */
@@ -114,11 +114,11 @@ export const unstarted: RunState = {
   step: 0,
   previousValues: [],
   instructions: [],
-  departed: [],
+  removed: [],
   buffer: ReplayBuffer.empty,
   checkpoints: [],
   evaluations: [],
-  course: Collapse.unstarted,
+  rewardTrend: Collapse.unstarted,
   validations: [],
   spent: {
     rollouts: { train: 0, verification: 0, evaluation: 0 },

@@ -22,7 +22,7 @@ export const selected = ({ evaluation }: Algorithm, state: RunState): Selected =
     const validated = Arr.last(Arr.sort(loadable(state), byMean))
     return validated._tag === "None" ? last : { step: validated.value.step, rule: "best" }
   }
-  const { best, collapse } = state.course
+  const { best, collapse } = state.rewardTrend
   if (evaluation.select === "last" || best === null || collapse === null) return last
   return { step: lastValidated(state, best.step), rule: "before-collapse" }
 }
@@ -43,7 +43,7 @@ const eligibleSteps = (algorithm: Algorithm, state: RunState): ReadonlyArray<num
   const { select } = algorithm.evaluation
   if (select === "last") return []
   if (select === "best") return [selected(algorithm, state).step]
-  const { best } = state.course
+  const { best } = state.rewardTrend
   const from = best === null ? 0 : lastValidated(state, best.step)
   return state.validations.flatMap(({ step }) => (step >= from ? [step] : []))
 }

@@ -4,7 +4,8 @@ import { Journal, Records } from "@inspo/journal"
 import { type Episode, Rollout } from "@inspo/rollout"
 import { Array as Arr, Effect, Ref, Schema } from "effect"
 import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
-import { maximumTokens, type Algorithm } from "./Algorithm.ts"
+import * as Agents from "@inspo/rollout/agents/Agents"
+import type { Algorithm } from "./Algorithm.ts"
 import * as Ledger from "@inspo/ledger/Ledger"
 
 /**
@@ -145,14 +146,12 @@ const chunkSize = (limits: Ledger.Limits, { concurrency }: EngineProfile): numbe
 
 /** What an episode can cost at most. */
 const mostOf = (
-  algorithm: Algorithm,
+  { rollout }: Algorithm,
   { contextLength }: EngineProfile,
   scoringAtMost: (question: Question.Question) => Spent.Spent
 ) => {
-  const limit = ["search-r1", "search-r1-exact"].includes(algorithm.rollout.agent) ? maximumTokens(algorithm) : Infinity
-  // Each turn of it may have an answer beside the conversation, with a prompt of its own.
-  const asides = algorithm.rollout.agent === "search-o1" ? algorithm.rollout.maxTurns : 0
-  const played = { ...Ledger.nothing, rollouts: 1, tokens: Math.min(limit, contextLength) + asides * contextLength }
+  const { maximumTokens = (_, contextLength) => contextLength } = Agents.fromConfig(rollout)
+  const played = { ...Ledger.nothing, rollouts: 1, tokens: maximumTokens(rollout, contextLength) }
   return ({ question }: Episode) => Ledger.add(played, Ledger.ofSpent(scoringAtMost(question)))
 }
 

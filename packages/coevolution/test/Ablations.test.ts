@@ -4,7 +4,7 @@ import {
   apply,
   EventLog,
   inconsistency,
-  makeSetting,
+  makeDecisionContext,
   Presets,
   type Algorithm,
   type RunEvent,
@@ -73,12 +73,12 @@ const observe = Effect.fnUntraced(
     const events = yield* EventLog.read(journal)
     const of = <Tag extends RunEvent["_tag"]>(tag: Tag): Events<Tag> =>
       events.filter((event): event is Extract<RunEvent, { readonly _tag: Tag }> => event._tag === tag)
-    const setting = makeSetting(Strategies.deciding(settings), data)
+    const context = makeDecisionContext(Strategies.deciding(settings), data)
     return {
       of,
       last,
-      setting,
-      states: Arr.scan(events, RunState.unstarted, (state, event) => apply(setting, state, event)).slice(1),
+      context,
+      states: Arr.scan(events, RunState.unstarted, (state, event) => apply(context, state, event)).slice(1),
       events,
       trained: of("StepTrained").flatMap(({ metrics, step }) => (metrics.length > 0 ? [step] : []))
     }
@@ -102,7 +102,7 @@ const drawsAt = (temperature: number) => (run: Observed) => {
   run.events.forEach((event, index) => {
     const before = run.states[index - 1]
     if (event._tag !== "StepPlanned" || before === undefined) return
-    const values = run.setting.strategies.valuation.values(before.population).map(({ value }) => value)
+    const values = run.context.strategies.valuation.values(before.population).map(({ value }) => value)
     assert.deepStrictEqual(Object.values(event.probabilities), Sampler.probabilities(values, temperature))
     spread = Math.max(spread, Math.max(...values) - Math.min(...values))
   })

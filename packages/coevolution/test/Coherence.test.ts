@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   EventLog,
   foldStored,
-  makeSetting,
+  makeDecisionContext,
   type Algorithm,
   type RunEvent,
   RunEvents,
@@ -18,7 +18,7 @@ const recorded = (settings: Algorithm) =>
     const journal = yield* Journal
     yield* runOn(settings, Layer.succeed(Journal, journal))
     const { data } = yield* make(settings)
-    return { events: yield* EventLog.read(journal), setting: makeSetting(Strategies.deciding(settings), data) }
+    return { events: yield* EventLog.read(journal), context: makeDecisionContext(Strategies.deciding(settings), data) }
   }).pipe(Effect.provide(layerMemory, { local: true }))
 
 const validating: Algorithm = { ...reusing, evaluation: { ...reusing.evaluation, every: 2 } }
@@ -32,14 +32,14 @@ describe("a journal that is not of one piece", () => {
     ["verification in the groups of steps, and validation", validating]
   ] as const)("is refused, with the event that does not follow: %s", ([, settings]) =>
     Effect.gen(function* () {
-      const { events, setting } = yield* recorded(settings)
-      assert.strictEqual((yield* foldStored(setting, events)).phase._tag, "Finished")
+      const { events, context } = yield* recorded(settings)
+      assert.strictEqual((yield* foldStored(context, events)).phase._tag, "Finished")
       for (const [place, event] of events.entries()) {
         if (isRepeatable(event)) continue
         const twice = [...events.slice(0, place + 1), ...events.slice(place)]
         const without = events.toSpliced(place, 1)
         for (const some of [twice, ...(place < events.length - 1 ? [without] : [])]) {
-          const folded = yield* Effect.result(foldStored(setting, some))
+          const folded = yield* Effect.result(foldStored(context, some))
           if (Result.isSuccess(folded))
             assert.fail(`event ${place}, ${event._tag}, may come ${some.length - events.length}`)
           assert.strictEqual(folded.failure._tag, "IncoherentJournal")
@@ -54,9 +54,9 @@ describe("a journal that is not of one piece", () => {
       const journal = yield* Journal
       const { events } = yield* recorded(algorithm)
       const { data } = yield* make(algorithm)
-      const setting = makeSetting(Strategies.deciding(algorithm), data)
+      const context = makeDecisionContext(Strategies.deciding(algorithm), data)
       const kept = events.slice(0, 12).filter(({ _tag }) => _tag !== "RolloutsCollected")
-      const state = yield* foldStored(setting, events.slice(0, 1))
+      const state = yield* foldStored(context, events.slice(0, 1))
       yield* Effect.forEach(kept, (event) => EventLog.append(journal, event, state))
       const failure = yield* Effect.flip(runOn(algorithm, Layer.succeed(Journal, journal)))
       assert.match(failure.message, /event \d+, TrainingPlanned, .* before Collect.*Restore the journal/u)

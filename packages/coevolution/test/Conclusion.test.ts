@@ -41,7 +41,7 @@ const stateOf = (lives: Lives, names: ReadonlyArray<Instruction.InstructionId>):
   return {
     ...RunState.unstarted,
     instructions: known.map(({ instruction }) => instruction),
-    departed: known.filter(({ lives }) => !lives),
+    removed: known.filter(({ lives }) => !lives),
     population: {
       ...Population.make([]),
       step: 9,
@@ -120,7 +120,7 @@ describe("the conclusion of a run", () => {
       const state = {
         ...RunState.unstarted,
         instructions,
-        departed: gone.map((member) => ({ id: member.instruction.id, value: 0, ...RunState.recordOf(member) })),
+        removed: gone.map((member) => ({ id: member.instruction.id, value: 0, ...RunState.recordOf(member) })),
         population: Population.remove(
           seen,
           gone.map(({ instruction }) => instruction.id)

@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   EventLog,
   fold,
-  makeSetting,
+  makeDecisionContext,
   next,
   Strategies,
   type Algorithm,
   type RunEvent,
   RunState,
-  type Setting,
+  type DecisionContext,
   StateHash
 } from "@inspo/coevolution"
 import { Journal } from "@inspo/journal"
@@ -22,7 +22,10 @@ const recorded = (settings: Algorithm) =>
     const journal = yield* Journal
     yield* runOn(settings, Layer.succeed(Journal, journal))
     const { data } = yield* make(settings)
-    return { entries: yield* EventLog.readEntries(journal), setting: makeSetting(Strategies.deciding(settings), data) }
+    return {
+      entries: yield* EventLog.readEntries(journal),
+      context: makeDecisionContext(Strategies.deciding(settings), data)
+    }
   }).pipe(Effect.provide(layerMemory, { local: true }))
 
 const asked = (): never => assert.fail("a fold of events asked a strategy")
@@ -46,8 +49,8 @@ const runs: ReadonlyArray<readonly [string, Algorithm]> = [
 ]
 
 /** A strategy that lets no candidate in who is as good as its parent, and takes the worst for parents. */
-const otherwise = ({ strategies, ...setting }: Setting): Setting => ({
-  ...setting,
+const otherwise = ({ strategies, ...context }: DecisionContext): DecisionContext => ({
+  ...context,
   strategies: {
     ...strategies,
     halving: {
@@ -65,9 +68,9 @@ const otherwise = ({ strategies, ...setting }: Setting): Setting => ({
 describe("the fold of a recorded run", () => {
   it.effect.each(runs)("asks no strategy, so that no other rule rewrites it: %s", ([, settings]) =>
     Effect.gen(function* () {
-      const { entries, setting } = yield* recorded(settings)
+      const { entries, context } = yield* recorded(settings)
       const events = entries.map(({ event }) => event)
-      for (const other of [{ ...setting, strategies: unasked }, otherwise(setting)]) {
+      for (const other of [{ ...context, strategies: unasked }, otherwise(context)]) {
         const folded = fold(other, events)
         assert.strictEqual(folded.phase._tag, "Finished")
         assert.strictEqual(yield* StateHash.of(folded), entries.at(-1)?.state)
@@ -77,7 +80,7 @@ describe("the fold of a recorded run", () => {
 
   it.effect("credits whom the plan of a step names", () =>
     Effect.gen(function* () {
-      const { entries, setting } = yield* recorded({ ...algorithm, control: { permuteCredit: true, clauses: null } })
+      const { entries, context } = yield* recorded({ ...algorithm, control: { permuteCredit: true, clauses: null } })
       const events = entries.map(({ event }) => event)
       let others = 0
       let plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | undefined
@@ -85,7 +88,7 @@ describe("the fold of a recorded run", () => {
         if (event._tag === "StepPlanned") plan = event
         if (event._tag !== "RolloutsCollected") continue
         const { credit = {} } = plan ?? {}
-        for (const { instruction, window } of fold(setting, events.slice(0, place + 1)).population.members) {
+        for (const { instruction, window } of fold(context, events.slice(0, place + 1)).population.members) {
           const own = event.groups.filter(({ instructionId }) => credit[instructionId] === instruction.id)
           const rewards = own.flatMap((group) => group.rewards)
           const seen = window.find(({ step }) => step === event.step)
@@ -100,12 +103,12 @@ describe("the fold of a recorded run", () => {
 
   it.effect("decides otherwise from the next event on, under another rule", () =>
     Effect.gen(function* () {
-      const { entries, setting } = yield* recorded(algorithm)
+      const { entries, context } = yield* recorded(algorithm)
       const events = entries.map(({ event }) => event)
       const decided = (tag: RunEvent["_tag"]) => {
         const place = events.findIndex(({ _tag }) => _tag === tag)
-        const state = fold(setting, events.slice(0, place))
-        const other = RunState.isRunning(state) ? next(otherwise(setting), state) : null
+        const state = fold(context, events.slice(0, place))
+        const other = RunState.isRunning(state) ? next(otherwise(context), state) : null
         assert.notDeepEqual<unknown>(other, { _tag: "Record", event: events[place] }, tag)
       }
       decided("ParentsChosen")

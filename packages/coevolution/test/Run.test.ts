@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   EventLog,
   fold,
-  makeSetting,
+  makeDecisionContext,
   Projection,
   type Algorithm,
   type RunEvent,
@@ -81,7 +81,7 @@ describe("run", () => {
       const [a, b, other] = yield* Effect.all([
         history(algorithm),
         history(algorithm),
-        history({ ...algorithm, seed: 4 })
+        history({ ...algorithm, randomSeed: 4 })
       ])
       assert.deepStrictEqual(a.events, b.events)
       assert.notDeepEqual(a.events.slice(1), other.events.slice(1))
@@ -92,9 +92,9 @@ describe("run", () => {
     Effect.gen(function* () {
       const { data } = yield* make(algorithm)
       const { events } = yield* history(algorithm)
-      const setting = makeSetting(Strategies.deciding(algorithm), data)
+      const context = makeDecisionContext(Strategies.deciding(algorithm), data)
       events.forEach((_, index) => {
-        const { members } = fold(setting, events.slice(0, index + 1)).population
+        const { members } = fold(context, events.slice(0, index + 1)).population
         if (index > 0) {
           assert.isAtLeast(members.length, algorithm.population.parents)
           assert.isAtMost(members.length, algorithm.population.size)

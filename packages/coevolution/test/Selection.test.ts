@@ -48,7 +48,7 @@ const statesOf = ({ every, keep, select, stretches, validations }: typeof Run.Ty
     state = {
       ...state,
       step,
-      course: Collapse.observe(state.course, { step, mean }),
+      rewardTrend: Collapse.observe(state.rewardTrend, { step, mean }),
       validations:
         step % every === 0
           ? [
@@ -79,11 +79,11 @@ describe("Selection", () => {
       for (const state of states) {
         const saved = state.checkpoints.map(({ step }) => step)
         const failing = Arr.makeBy(12, (index) => ({ step: state.step + 1 + index, mean: 0 })).reduce(
-          (course, reward) => Collapse.observe(course, reward),
-          state.course
+          (rewardTrend, reward) => Collapse.observe(rewardTrend, reward),
+          state.rewardTrend
         )
         assert.include(saved, Selection.selected(settings, state).step)
-        assert.include(saved, Selection.selected(settings, { ...state, course: failing }).step)
+        assert.include(saved, Selection.selected(settings, { ...state, rewardTrend: failing }).step)
       }
     }
   )

@@ -1,5 +1,5 @@
 /**
- * What delay, silence and faults do to decisions, in a world whose truth is known: false prunes of equal instructions over whole
+ * What delay, missing rewards and faults do to decisions, in a world whose truth is known: false prunes of equal instructions over whole
  * lives, with the naive feed beside them; how soon the worse of two is known; the power of the batch rule.
  *
  *     node packages/cohorts/bench/cohorts.ts [simulations] [PART …]
@@ -40,19 +40,19 @@ const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b)
 
 const contests = Effect.gen(function* () {
   yield* Console.log("0.8 against 0.3, cohorts of 200; median over 20 seeds, at most 100 cohorts")
-  for (const silence of [{ value: 0.5 }, "worst"] as const)
+  for (const missingRewards of [{ value: 0.5 }, "worst"] as const)
     for (const response of [1, 0.8, 0.2, 0.05]) {
       const ended = seeds
         .slice(0, 20)
-        .map((seed) => contest({ seed, means: [0.8, 0.3], response, silence, batch: 200, cohorts: 100 }))
+        .map((seed) => contest({ seed, means: [0.8, 0.3], response, missingRewards, batch: 200, cohorts: 100 }))
       const decided = ended.flatMap(({ decidedAt }) => (decidedAt === null ? [] : [decidedAt]))
       const forbids = ended.filter(
-        ({ server }) => snapshot(server.strategies, server.state).silenceForbids.length > 0
+        ({ server }) => snapshot(server.strategies, server.state).missingRewardsForbid.length > 0
       ).length
       yield* Console.log(
-        `${(silence === "worst" ? "worst" : `value ${silence.value}`).padEnd(12)}response ${String(response).padEnd(8)}` +
+        `${(missingRewards === "worst" ? "worst" : `value ${missingRewards.value}`).padEnd(12)}response ${String(response).padEnd(8)}` +
           `decided ${decided.length} of ${ended.length}${decided.length === 0 ? "" : `, after ${median(decided)} cohorts`}` +
-          `; silence is said to forbid it in ${forbids}`
+          `; missing rewards forbid it in ${forbids}`
       )
     }
 })

@@ -33,7 +33,7 @@ const one = (): ReadonlyArray<PopulationEvent> => {
       now: 1,
       cohort: null,
       phase: "train",
-      isWhole: false,
+      isFullBatch: false,
       requests
     })
   )

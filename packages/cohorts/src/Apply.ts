@@ -58,7 +58,7 @@ export const apply = (state: State, event: PopulationEvent): State => {
       return withCohort(state, event, (cohort) => ({ ...cohort, status: "sealed", sealedAt: event.at }))
     case "Settled":
       return {
-        ...withCohort(state, event, (cohort) => ({ ...cohort, status: "settled" })),
+        ...withCohort(state, event, (cohort) => ({ ...cohort, status: "complete" })),
         waits: waited(state.waits, event.waited)
       }
     case "RewardedLate":
@@ -147,7 +147,7 @@ const without = (state: State, event: { readonly _tag: string; readonly cohort: 
 }
 
 const opened = (state: State, event: EventOf<"CohortOpened">): State => {
-  const { at, cohort, index, isNamed, isWhole, phase, shares, values } = event
+  const { at, cohort, index, isNamed, isFullBatch, phase, shares, values } = event
   return {
     ...state,
     opened: { ...state.opened, [phase]: index },
@@ -158,7 +158,7 @@ const opened = (state: State, event: EventOf<"CohortOpened">): State => {
         index,
         phase,
         isNamed,
-        isWhole,
+        isFullBatch,
         status: "open",
         openedAt: at,
         sealedAt: null,

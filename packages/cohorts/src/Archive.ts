@@ -4,7 +4,7 @@ import type { QuestionId } from "@inspo/domain/Question"
 import type { Given } from "./Event.ts"
 import { ancestry, baseKey, type State } from "./State.ts"
 
-/** A lease of a cohort that was settled, closed or given up, with the samples whose first reward is known. */
+/** A lease of a cohort that was complete, closed or given up, with the samples whose first reward is known. */
 export interface ArchivedLease {
   readonly lease: string
   readonly branch: number

@@ -20,7 +20,7 @@ export interface LeaseRequest {
 
 /**
  * `value` is in the reward range; null if there will be none, since the environment failed; `abandoned` if the instruction was
- * never used, so that the sample is neither evidence nor missing.
+ * never used, so that the sample is neither evidence nor a missing reward.
  */
 export interface RewardItem {
   readonly lease: string
@@ -29,7 +29,7 @@ export interface RewardItem {
 }
 
 /**
- * Leases. `cohort` null leaves it to the population. `isWhole`: these are all requests of the cohort, to be assigned together
+ * Leases. `cohort` null leaves it to the population. `isFullBatch`: these are all requests of the cohort, to be assigned together
  * as those of a run: stratified, newcomers served, and questions used several times if a trial needs it.
  */
 export interface LeaseCommand {
@@ -37,7 +37,7 @@ export interface LeaseCommand {
   readonly now: number
   readonly cohort: string | null
   readonly phase: LeasePhase
-  readonly isWhole: boolean
+  readonly isFullBatch: boolean
   readonly requests: ReadonlyArray<LeaseRequest>
 }
 

@@ -37,13 +37,13 @@ export const MemberRetired = Schema.TaggedStruct("MemberRetired", { id: Instruct
 /** A person decided on the candidate at a place of the proposal that waits. */
 export const CandidateReviewed = Schema.TaggedStruct("CandidateReviewed", { place: Count, isApproved: Schema.Boolean })
 
-/** A cohort began: `shares` are frozen. Those of a `isWhole` one are what each draw has before newcomers are served. */
+/** A cohort began: `shares` are frozen. Those of a `isFullBatch` one are what each draw has before newcomers are served. */
 export const CohortOpened = Schema.TaggedStruct("CohortOpened", {
   cohort: Schema.String,
   index: Place,
   phase: LeasePhase,
   isNamed: Schema.Boolean,
-  isWhole: Schema.Boolean,
+  isFullBatch: Schema.Boolean,
   values: Schema.Array(Value),
   shares: Schema.Array(Schema.Struct({ id: InstructionId, probability: Schema.Finite })),
   at: Time
@@ -75,7 +75,7 @@ export const Leased = Schema.TaggedStruct("Leased", { cohort: Schema.String, lea
 /** A reward in [0, 1], null if there will be none, or that the instruction was never used. */
 export const SampleReward = Schema.NullOr(Schema.Union([Schema.Finite, Schema.Literal("abandoned")]))
 
-/** First rewards of samples in a cohort that is not settled. */
+/** First rewards of samples in a cohort that is not complete. */
 export const Rewarded = Schema.TaggedStruct("Rewarded", {
   cohort: Schema.String,
   rewards: Schema.Array(Schema.Struct({ key: Schema.String, sample: Count, value: SampleReward })),
@@ -101,7 +101,7 @@ export const CloseRequested = Schema.TaggedStruct("CloseRequested", { cohort: Sc
 /** A cohort gives out no new leases. */
 export const Sealed = Schema.TaggedStruct("Sealed", {
   cohort: Schema.String,
-  reason: Schema.Literals(["units", "time", "whole", "client", "members"]),
+  reason: Schema.Literals(["units", "time", "fullBatch", "client", "members"]),
   at: Time
 })
 

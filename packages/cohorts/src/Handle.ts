@@ -168,7 +168,7 @@ const end = (
   const groups = command.groups ?? 0
   if (!Number.isSafeInteger(groups) || groups < 0)
     return refuse("invalid", "groups", groups, "a whole number of at least 0", "Leave it out to close the cohort now")
-  return found.status === "settled" || found.closing === groups
+  return found.status === "complete" || found.closing === groups
     ? did()
     : did({ _tag: "CloseRequested", cohort: name, groups })
 }
@@ -195,7 +195,7 @@ const rewind = (
 }
 
 /** Settings that a guarantee or a client relies on; they never change. */
-const fixed = ["seed", "profile", "delta", "rewardRange", "silence"] as const
+const fixed = ["seed", "profile", "delta", "rewardRange", "missingRewards"] as const
 
 const configure = (state: State, settings: Settings): Result.Result<Decided, Refused> => {
   const differing = fixed.find((name) => JSON.stringify(settings[name]) !== JSON.stringify(state.settings[name]))

@@ -2,7 +2,7 @@
 import type { Cohort, State } from "./State.ts"
 
 /**
- * In milliseconds, null for no limit. `observed`: three times what the last reward took in any of the cohorts settled last,
+ * In milliseconds, null for no limit. `observed`: three times what the last reward took in any of the cohorts completed last,
  * at least an hour and at most a day; a day until five cohorts were seen since a reward came late.
  */
 export const horizonOf = ({ settings: { horizon }, waits }: Pick<State, "settings" | "waits">): number | null => {

@@ -16,10 +16,10 @@ export const next = (strategies: Strategies, state: State, now: number): Populat
  * instruction was never used are left out, and so are units of such samples alone. A conversation is evidence in the cohort it
  * began in: its later turns would count it twice, and whether a user returns may depend on the instruction.
  */
-export const units = ({ isWhole, leases }: Cohort): ReadonlyArray<Group> => {
+export const units = ({ isFullBatch, leases }: Cohort): ReadonlyArray<Group> => {
   const all = HashMap.toValues(leases)
     .filter(({ isCarried }) => isCarried !== true)
-    .sort(isWhole ? byPlace : byKey)
+    .sort(isFullBatch ? byPlace : byKey)
   return Object.values(Arr.groupBy(all, ({ unit }) => unit)).flatMap((own): ReadonlyArray<Group> => {
     const [{ instruction, question, stratum }] = own
     const samples = own.flatMap((lease) => lease.samples)
@@ -47,7 +47,7 @@ const ending = (state: State, now: number): PopulationEvent | null => {
 const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | null => {
   const { learning } = state
   const { name, status } = cohort
-  if (status === "settled") {
+  if (status === "complete") {
     if (cohort.phase === "validation") return validated(cohort)
     return cohort.index === learning.population.step + 1
       ? { _tag: "Closed", cohort: name, index: cohort.index, units: units(cohort) }
@@ -69,9 +69,9 @@ const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | 
 const waitOf = ({ phase, rewardedAt, sealedAt }: Cohort): { readonly waited?: number } =>
   phase !== "train" || rewardedAt === null || sealedAt === null ? {} : { waited: Math.max(0, rewardedAt - sealedAt) }
 
-const sealing = (state: State, cohort: Cohort, now: number): "whole" | "units" | "time" | null => {
+const sealing = (state: State, cohort: Cohort, now: number): "fullBatch" | "units" | "time" | null => {
   const { sealUnits } = state.settings
-  if (cohort.isWhole && !HashMap.isEmpty(cohort.leases)) return "whole"
+  if (cohort.isFullBatch && !HashMap.isEmpty(cohort.leases)) return "fullBatch"
   if (sealUnits !== null && cohort.units >= sealUnits) return "units"
   const end = sealsAt(state, cohort)
   return end !== null && now >= end ? "time" : null

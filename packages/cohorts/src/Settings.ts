@@ -33,7 +33,7 @@ const month = 30 * 86_400_000
  * - `limits`: the most cohorts that are not closed, and the most leases and samples in them together; the most units of a
  *   cohort; the most characters of an instruction
  *
- * `redact`, `retention`, `sticky` and `budgetUsd` decide nothing here: the store and the optimizer apply them.
+ * `redact`, `retention`, `sticky` and `budgetUsd` decide nothing here: the store and the proposer apply them.
  */
 export const Settings = Schema.Struct({
   seed: Schema.Int,
@@ -41,7 +41,7 @@ export const Settings = Schema.Struct({
   rewardRange: Schema.Tuple([Schema.Finite, Schema.Finite]).check(
     Schema.makeFilter(([lowest, highest]) => lowest < highest || "the lowest reward below the highest")
   ),
-  silence: MissingRewards,
+  missingRewards: MissingRewards,
   delta: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)),
   size: Positive,
   parents: Positive,
@@ -83,7 +83,7 @@ export interface Settings extends Schema.Schema.Type<typeof Settings> {}
 
 const common = {
   rewardRange: [0, 1],
-  silence: "worst",
+  missingRewards: "worst",
   delta: 0.05,
   size: 7,
   parents: 1,

@@ -13,7 +13,7 @@ import type { Strategies } from "./Strategies.ts"
 
 /**
  * What is shown of a member. `mean` is that of the rewards reported in closed cohorts, late ones included, or so far where none
- * is closed, null before the first; it lies in `interval`. `silent` is the share of samples of closed cohorts that were not
+ * is closed, null before the first; it lies in `interval`. `missing` is the share of samples of closed cohorts that were not
  * reported. `interval` holds its mean by the closed cohorts, null before the
  * first, and `difference` what it is better than the seed by, each at the risk δ.
  */
@@ -23,7 +23,7 @@ export interface MemberSnapshot {
   readonly mean: number | null
   readonly samples: number
   readonly reported: number
-  readonly silent: number
+  readonly missing: number
   readonly interval: Difference.Interval | null
   readonly difference: Difference.Interval | null
   readonly isNewcomer: boolean
@@ -47,7 +47,7 @@ export interface CandidateSnapshot {
 export interface CohortSnapshot {
   readonly name: string
   readonly phase: "train" | "validation"
-  readonly status: "open" | "sealed" | "settled"
+  readonly status: "open" | "sealed" | "complete"
   readonly leases: number
   readonly reported: number
   /** Keys of the first leases that a sealed cohort waits for. */
@@ -62,8 +62,8 @@ export interface MissingShare {
 }
 
 /**
- * `silenceForbids` are pairs whose rewards differ as reported, but which no number of further cohorts could distinguish while
- * so much is silent: a gap Δ needs less than Δ / (1 + Δ). `silenceDiffers`: rewards are missing more often for one member than
+ * `missingRewardsForbid` are pairs whose rewards differ as reported, but which no number of further cohorts could distinguish while
+ * so many are missing: a gap Δ needs less than Δ / (1 + Δ). `missingRewardsDiffer`: rewards are missing more often for one member than
  * for another, beyond chance. `waitsFor` is what the next decision needs.
  */
 export interface Snapshot {
@@ -71,8 +71,8 @@ export interface Snapshot {
   readonly candidates: ReadonlyArray<CandidateSnapshot>
   readonly cohorts: ReadonlyArray<CohortSnapshot>
   readonly incumbent: Incumbent
-  readonly silenceForbids: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
-  readonly silenceDiffers: { readonly more: MissingShare; readonly less: MissingShare } | null
+  readonly missingRewardsForbid: ReadonlyArray<{ readonly better: InstructionId; readonly worse: InstructionId }>
+  readonly missingRewardsDiffer: { readonly more: MissingShare; readonly less: MissingShare } | null
   readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
 }
 
@@ -93,11 +93,11 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       return {
         id,
         value: values.get(id) ?? 0,
-        mean: meanOf(settings.silence, bounds, bounds.groups === 0 ? total([closed, open]) : closed),
+        mean: meanOf(settings.missingRewards, bounds, bounds.groups === 0 ? total([closed, open]) : closed),
         samples: closed.samples,
         reported: closed.reported + open.reported,
         interval: MeanInterval.ofMember(bounds, settings.delta),
-        silent: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
+        missing: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
         difference: seed === undefined || member === seed ? null : Difference.interval(member, seed, settings.delta),
         isNewcomer,
         isPinned,
@@ -115,14 +115,14 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       settlesAt: settlesAt(state, cohort.sealedAt)
     })),
     incumbent: incumbentOf(learning),
-    silenceForbids: silenceForbids(state),
-    silenceDiffers: silenceDiffers(state),
+    missingRewardsForbid: missingRewardsForbid(state),
+    missingRewardsDiffer: missingRewardsDiffer(state),
     waitsFor: waitsFor(state)
   }
 }
 
 /** Pairs whose rewards differ as reported, but which no number of further cohorts could distinguish. */
-export const silenceForbids = (state: State): Snapshot["silenceForbids"] => {
+export const missingRewardsForbid = (state: State): Snapshot["missingRewardsForbid"] => {
   const { members } = state.learning.population
   return members.flatMap((better) =>
     members
@@ -135,7 +135,7 @@ export const silenceForbids = (state: State): Snapshot["silenceForbids"] => {
  * The members with the largest and the smallest share of missing rewards, where these differ beyond chance: their intervals,
  * which hold at all times together with probability 1 − δ, do not overlap. Null if they do.
  */
-const silenceDiffers = ({ learning, settings }: State): Snapshot["silenceDiffers"] => {
+const missingRewardsDiffer = ({ learning, settings }: State): Snapshot["missingRewardsDiffer"] => {
   const { members } = learning.population
   const shares = members.flatMap(({ instruction: { id } }) => {
     const { reported, samples } = total(Object.values(statsOf(learning, id).tallies))

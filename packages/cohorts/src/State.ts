@@ -43,7 +43,7 @@ export type Sticky = Pick<Lease, "instruction" | "probability" | "isCarried" | "
 
 /**
  * Leases under one frozen set of probabilities. `index` counts the cohorts of a phase on a branch from 1. `closing` is how
- * many leases must have reported until the client wants it closed; null while it does not. `settled` ones take no more
+ * many leases must have reported until the client wants it closed; null while it does not. `complete` ones take no more
  * evidence and wait for those before them.
  */
 export interface Cohort {
@@ -51,8 +51,8 @@ export interface Cohort {
   readonly index: number
   readonly phase: LeasePhase
   readonly isNamed: boolean
-  readonly isWhole: boolean
-  readonly status: "open" | "sealed" | "settled"
+  readonly isFullBatch: boolean
+  readonly status: "open" | "sealed" | "complete"
   readonly openedAt: number
   readonly sealedAt: number | null
   /** When the last reward came that is evidence; null before the first. */
@@ -99,7 +99,7 @@ export interface State {
   readonly opened: { readonly train: number; readonly validation: number }
   /** Units of all closed training cohorts, on any branch; `lost` ones were not fully reported. */
   readonly closed: { readonly units: number; readonly lost: number }
-  /** How long after sealing the last reward came in the training cohorts settled last, the latest last. */
+  /** How long after sealing the last reward came in the training cohorts completed last, the latest last. */
   readonly waits: ReadonlyArray<number>
   /** The cohorts that are not closed, in the order in which they were opened. */
   readonly cohorts: ReadonlyArray<Cohort>

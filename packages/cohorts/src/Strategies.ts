@@ -19,7 +19,7 @@ export interface Assigned {
 export interface Strategies extends Evolution.Strategies {
   readonly valuation: Pick<InstructionValue.Strategy, "best" | "values">
   /** For a cohort that is assigned as a whole: each question's instruction, with the probability it was drawn with. */
-  readonly assign: (whole: Sampler.Request) => ReadonlyArray<Assigned>
+  readonly assign: (batch: Sampler.Request) => ReadonlyArray<Assigned>
 }
 
 /** The strategies of settings: stratified assignment, recent cohorts averaged, pruning with a lifetime risk, parents verified again. */
@@ -44,11 +44,11 @@ export const ofSettings = (settings: Settings): Strategies => {
 }
 
 /** What a population's window keeps of the rewards. */
-export const averaging = ({ average, silence, span, window }: Settings): InstructionValue.Averaging => ({
+export const averaging = ({ average, missingRewards, span, window }: Settings): InstructionValue.Averaging => ({
   average,
   span,
   window,
-  missingRewards: silence
+  missingRewards
 })
 
 /** An assignment of the stratified sampler with the propensities it had. */

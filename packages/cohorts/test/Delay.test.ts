@@ -23,19 +23,19 @@ describe("equal instructions", () => {
 describe("of two instructions, 0.8 and 0.3", () => {
   const two = { means: [0.8, 0.3], batch: 200 } as const
 
-  it("the worse is known where silence is a value, also when one in twenty answers", () => {
+  it("the worse is known where missing rewards have a value, also when one in twenty answers", () => {
     for (const [response, atMost] of [
       [0.2, 20],
       [0.05, 60]
     ] as const) {
-      const { decidedAt } = contest({ ...two, seed: 1, response, silence: { value: 0.5 }, cohorts: 60 })
+      const { decidedAt } = contest({ ...two, seed: 1, response, missingRewards: { value: 0.5 }, cohorts: 60 })
       assert.isAtMost(decidedAt ?? Infinity, atMost)
     }
   })
 
-  it("neither gets most of the traffic while silence forbids a decision, whichever of them is silent", () => {
+  it("neither gets most of the traffic while missing rewards forbid a decision, whichever of them lacks rewards", () => {
     for (const response of [0.3, { i0: 0.1, i1: 1 }, { i0: 1, i1: 0.1 }]) {
-      const { decidedAt, server } = contest({ ...two, seed: 1, response, silence: "worst", cohorts: 20 })
+      const { decidedAt, server } = contest({ ...two, seed: 1, response, missingRewards: "worst", cohorts: 20 })
       assert.isNull(decidedAt)
       server.lease(21, ["next"])
       const { shares = [] } = server.state.cohorts.at(-1) ?? {}
@@ -49,16 +49,16 @@ describe("of two instructions, 0.8 and 0.3", () => {
     }
   })
 
-  it("where silence may hide anything, it is said to forbid a decision, and forbids it", () => {
-    const { decidedAt, server } = contest({ ...two, seed: 1, response: 0.2, silence: "worst", cohorts: 30 })
+  it("where missing rewards may hide anything, they forbid a decision, and this is reported", () => {
+    const { decidedAt, server } = contest({ ...two, seed: 1, response: 0.2, missingRewards: "worst", cohorts: 30 })
     assert.isNull(decidedAt)
     assert.deepEqual(
-      snapshot(server.strategies, server.state).silenceForbids.map(({ better, worse }) => [better, worse]),
+      snapshot(server.strategies, server.state).missingRewardsForbid.map(({ better, worse }) => [better, worse]),
       [["i1", "i0"]]
     )
-    const heard = contest({ ...two, seed: 1, response: 0.85, silence: "worst", cohorts: 30 })
+    const heard = contest({ ...two, seed: 1, response: 0.85, missingRewards: "worst", cohorts: 30 })
     assert.isAtMost(heard.decidedAt ?? Infinity, 10)
-    assert.isEmpty(snapshot(heard.server.strategies, heard.server.state).silenceForbids)
+    assert.isEmpty(snapshot(heard.server.strategies, heard.server.state).missingRewardsForbid)
   })
 })
 

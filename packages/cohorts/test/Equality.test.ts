@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PopulationEvent } from "@inspo/cohorts"
-import { makeSetting, Strategies as RunStrategies, type RunEvent, type RunState } from "@inspo/coevolution"
-import type { Setting } from "@inspo/coevolution/Next"
+import { makeDecisionContext, Strategies as RunStrategies, type RunEvent, type RunState } from "@inspo/coevolution"
+import type { DecisionContext } from "@inspo/coevolution/Next"
 import type { Member } from "@inspo/population/Population"
 import { QuestionStream } from "@inspo/sampler"
 import { Array as Arr, Effect, Option } from "effect"
@@ -16,14 +16,14 @@ type Collected = Extract<RunEvent, { readonly _tag: "RolloutsCollected" }>
 /** Plays the questions, proposals and rewards of a run to a population, and compares what both decide. */
 class Follower {
   readonly server: Server
-  readonly setting: Setting
+  readonly context: DecisionContext
   #compared: Record<string, number> = {}
   #events: ReadonlyArray<PopulationEvent> = []
 
-  constructor(setting: Setting, contents: Arr.NonEmptyReadonlyArray<string>) {
+  constructor(context: DecisionContext, contents: Arr.NonEmptyReadonlyArray<string>) {
     const [first, ...others] = contents
-    this.setting = setting
-    this.server = new Server(settingsOf(setting.algorithm), [first, ...others], strategiesOf(setting))
+    this.context = context
+    this.server = new Server(settingsOf(context.algorithm), [first, ...others], strategiesOf(context))
   }
 
   get compared(): Readonly<Record<string, number>> {
@@ -60,15 +60,20 @@ class Follower {
   #leases = new Map<string, string>()
 
   #plan(plan: Step): void {
-    const { algorithm, questions } = this.setting
+    const { algorithm, questions } = this.context
     const { batchSize } = algorithm.train
-    const batch = QuestionStream.batch({ seed: algorithm.seed, step: plan.step, batchSize, size: questions.length })
+    const batch = QuestionStream.batch({
+      seed: algorithm.randomSeed,
+      step: plan.step,
+      batchSize,
+      size: questions.length
+    })
     const { answer, events } = this.server.do({
       _tag: "Lease",
       now: 0,
       cohort: `train/${plan.step}`,
       phase: "train",
-      isWhole: true,
+      isFullBatch: true,
       requests: batch.flatMap((index) => {
         const question = questions[index]
         return question === undefined
@@ -127,13 +132,13 @@ describe("a run driven through cohorts", () => {
     it.effect(`takes the same decisions: ${name}`, () =>
       Effect.gen(function* () {
         const { data } = yield* make(algorithm)
-        const setting = makeSetting(RunStrategies.deciding(algorithm), data)
+        const context = makeDecisionContext(RunStrategies.deciding(algorithm), data)
         let follower: Follower | undefined
         yield* runOn(algorithm, layerMemory, (event, state) =>
           Effect.sync(() => {
             if (event._tag === "PopulationInitialised")
               follower = new Follower(
-                setting,
+                context,
                 Arr.map(event.instructions, ({ text }) => text)
               )
             follower?.follow(event)

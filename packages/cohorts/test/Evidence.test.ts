@@ -31,12 +31,12 @@ const unit = (instruction: number, rewards: ReadonlyArray<number>, missing = 0):
 const Rewards = Schema.NonEmptyArray(Schema.Literals([0, 0.25, 0.6, 1])).check(Schema.isMaxLength(3))
 const Steps = Schema.Array(
   Schema.Array(
-    Schema.Struct({ instruction: Schema.Literals([0, 1, 2]), rewards: Rewards, silent: Schema.Literals([0, 1, 2]) })
+    Schema.Struct({ instruction: Schema.Literals([0, 1, 2]), rewards: Rewards, missing: Schema.Literals([0, 1, 2]) })
   ).check(Schema.isMaxLength(8))
 ).check(Schema.isMaxLength(6))
 
 describe("evidence", () => {
-  it.prop("is to the bit that of a run where nothing is silent", [Steps], ([steps]) => {
+  it.prop("is to the bit that of a run where no reward is missing", [Steps], ([steps]) => {
     let served = learning()
     let run = served.population
     for (const [index, groups] of steps.entries()) {
@@ -56,22 +56,22 @@ describe("evidence", () => {
     assert.deepEqual(served.population, run)
   })
 
-  it.prop("of a silence that is a value is that of a cohort in which it was reported", [Steps], ([steps]) => {
-    let silent = learning()
+  it.prop("of a missing reward that has a value is that of a cohort in which it was reported", [Steps], ([steps]) => {
+    let missing = learning()
     let told = learning()
     for (const [index, groups] of steps.entries()) {
       const fold = (before: Learning.Learning, units: ReadonlyArray<Group>) =>
         Evidence.fold(averaging({ value: 0.25 }), before, index + 1, units)
-      silent = fold(
-        silent,
-        groups.map((one) => unit(one.instruction, one.rewards, one.silent))
+      missing = fold(
+        missing,
+        groups.map((one) => unit(one.instruction, one.rewards, one.missing))
       )
       told = fold(
         told,
-        groups.map((one) => unit(one.instruction, [...one.rewards, ...Array.from({ length: one.silent }, () => 0.25)]))
+        groups.map((one) => unit(one.instruction, [...one.rewards, ...Array.from({ length: one.missing }, () => 0.25)]))
       )
     }
-    assert.deepEqual(silent.population, told.population)
+    assert.deepEqual(missing.population, told.population)
   })
 
   it.prop("that may hide anything holds the best and the worst it could be", [Steps], ([steps]) => {
@@ -81,7 +81,7 @@ describe("evidence", () => {
         averaging(),
         known,
         index + 1,
-        groups.map((one) => unit(one.instruction, one.rewards, one.silent))
+        groups.map((one) => unit(one.instruction, one.rewards, one.missing))
       )
     for (const [index] of contents.entries()) {
       const own = steps.flat().filter(({ instruction }) => instruction === index)
@@ -89,8 +89,8 @@ describe("evidence", () => {
       assert.strictEqual(bounds?.groups, own.length)
       const mean = (hidden: number) =>
         own.reduce(
-          (sum, { rewards, silent }) =>
-            sum + (rewards.reduce<number>((all, one) => all + one, 0) + hidden * silent) / (rewards.length + silent),
+          (sum, { rewards, missing }) =>
+            sum + (rewards.reduce<number>((all, one) => all + one, 0) + hidden * missing) / (rewards.length + missing),
           1 / 2
         )
       assert.approximately(bounds?.low ?? Number.NaN, mean(0), 1e-9)

@@ -45,7 +45,7 @@ const whole = (cohort: string, requests: Extract<Command, { readonly _tag: "Leas
   now: 1,
   cohort,
   phase: "train",
-  isWhole: true,
+  isFullBatch: true,
   requests
 })
 
@@ -96,7 +96,7 @@ describe("leases", () => {
       now: 3,
       cohort: "train/1",
       phase: "train",
-      isWhole: false,
+      isFullBatch: false,
       requests: [more]
     })
     assert.isTrue(refused instanceof Refused && refused.code === "conflict")
@@ -105,7 +105,7 @@ describe("leases", () => {
       now: 3,
       cohort: "train/1",
       phase: "train",
-      isWhole: false,
+      isFullBatch: false,
       requests: [request("new")]
     })
     assert.isTrue(late instanceof Refused && late.code === "closed")
@@ -132,7 +132,7 @@ describe("leases", () => {
             now: 0,
             cohort: cohortName,
             phase: "train",
-            isWhole: false,
+            isFullBatch: false,
             requests
           })
           const samples = [...open.values(), ...ns].reduce((sum, n) => sum + n, 0)
@@ -156,7 +156,7 @@ describe("leases", () => {
       now: 1,
       cohort,
       phase: "train",
-      isWhole: false,
+      isFullBatch: false,
       requests: [{ ...request("k"), n }]
     })
     server.do(lease("small", 1))
@@ -174,7 +174,7 @@ describe("leases", () => {
       now: 20,
       cohort: "train/1",
       phase: "train",
-      isWhole: false,
+      isFullBatch: false,
       requests: [request(key)]
     })
     const told = server.try(ask("k2"))
@@ -219,7 +219,7 @@ describe("leases", () => {
     )
   })
 
-  it("that were never used are neither evidence nor silence", () => {
+  it("that were never used are neither evidence nor a missing reward", () => {
     const told = fc.array(fc.option(fc.constantFrom(0, 0.5, 1)), { minLength: 6, maxLength: 6 })
     fc.assert(
       fc.property(told, fc.subarray(keys.slice(6)), (values, abandoned) => {
@@ -253,7 +253,7 @@ describe("leases", () => {
         now: 0,
         cohort: null,
         phase: "train",
-        isWhole: false,
+        isFullBatch: false,
         requests: [{ ...request(key), sticky: "conversation" }]
       })
       return answer._tag === "Leases" ? answer.leases : []
@@ -280,7 +280,7 @@ describe("leases", () => {
       now: 0,
       cohort: "validation/1",
       phase: "validation",
-      isWhole: false,
+      isFullBatch: false,
       requests: keys.map(request)
     })
     const leases = answer._tag === "Leases" ? answer.leases : []
@@ -451,7 +451,7 @@ describe("rewards", () => {
       now: 0,
       cohort: "train/1",
       phase: "train",
-      isWhole: false,
+      isFullBatch: false,
       requests: [{ ...request("a"), n: 3 }]
     })
     const lease = State.leaseId(0, "train/1", "a")
@@ -470,7 +470,7 @@ describe("rewards", () => {
     assert.deepEqual({ ...server.state.learning, stats: {} }, { ...before, stats: {} })
     const member = snapshot(server.strategies, server.state).members.find(({ id }) => id === one?.instruction)
     assert.strictEqual(member?.mean, 1)
-    assert.isAbove(member?.silent ?? 0, 0)
+    assert.isAbove(member?.missing ?? 0, 0)
   })
 })
 
@@ -548,7 +548,7 @@ describe("settings", () => {
     const server = new Server(named, contents)
     for (const settings of [
       { ...named, delta: 0.1 },
-      { ...named, silence: { value: 0 } },
+      { ...named, missingRewards: { value: 0 } },
       { ...named, seed: 2 }
     ])
       assert.isTrue(server.try({ _tag: "Configure", now: 0, settings }) instanceof Refused)
@@ -578,16 +578,16 @@ describe("what is shown", () => {
     maxLength: 4
   })
   const Cohorts = fc.array(fc.array(Samples, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 })
-  const Silence = fc.constantFrom<MissingRewards.MissingRewards>("worst", { value: 0 }, { value: 0.5 })
+  const Missing = fc.constantFrom<MissingRewards.MissingRewards>("worst", { value: 0 }, { value: 0.5 })
 
   it("has each mean within its interval, whatever is missing, failed or late", () => {
     fc.assert(
-      fc.property(Cohorts, Silence, fc.boolean(), (cohorts, silence, tellsLate) => {
-        const server = new Server({ ...named, silence, pruneEvery: 0 }, contents)
+      fc.property(Cohorts, Missing, fc.boolean(), (cohorts, missingRewards, tellsLate) => {
+        const server = new Server({ ...named, missingRewards, pruneEvery: 0 }, contents)
         for (const [at, units] of cohorts.entries()) {
           const cohort = `train/${at}`
           const requests = units.map((samples, key) => ({ ...request(`k${key}`), n: samples.length }))
-          server.do({ _tag: "Lease", now: at, cohort, phase: "train", isWhole: false, requests })
+          server.do({ _tag: "Lease", now: at, cohort, phase: "train", isFullBatch: false, requests })
           const report = (late: boolean) =>
             units.flatMap((samples, key) =>
               samples.flatMap((value, sample) =>
@@ -618,7 +618,7 @@ describe("what is shown", () => {
   })
 
   it("has the mean of what missing rewards count as, where they count as a value", () => {
-    const server = new Server({ ...named, silence: { value: 0.5 }, pruneEvery: 0 }, ["the seed"])
+    const server = new Server({ ...named, missingRewards: { value: 0.5 }, pruneEvery: 0 }, ["the seed"])
     const leases = server.lease(
       0,
       Arr.makeBy(1000, (at) => `k${at}`),
@@ -654,7 +654,7 @@ describe("what is shown", () => {
 
   it("says that rewards are missing more often for one instruction than for another, and nothing of chance", () => {
     const differing = (missing: (at: number, instruction: string) => boolean) => {
-      const server = new Server({ ...named, silence: { value: 0.5 }, pruneEvery: 0 }, contents)
+      const server = new Server({ ...named, missingRewards: { value: 0.5 }, pruneEvery: 0 }, contents)
       for (let step = 0; step < 60; step++) {
         const leases = server.lease(step, keys, `train/${step}`)
         server.reward(
@@ -665,7 +665,7 @@ describe("what is shown", () => {
         )
         server.do(close(`train/${step}`))
       }
-      return snapshot(server.strategies, server.state).silenceDiffers
+      return snapshot(server.strategies, server.state).missingRewardsDiffer
     }
     assert.isNull(differing((at) => at % 3 === 0))
     const found = differing((at, instruction) => instruction === "i1" && at % 2 === 0)
@@ -685,7 +685,7 @@ describe("shares", () => {
         for (const [at, units] of steps.entries()) {
           const cohort = `train/${at}`
           const requests = units.map((samples, key) => ({ ...request(`k${key}`), n: samples.length }))
-          server.do({ _tag: "Lease", now: at, cohort, phase: "train", isWhole: false, requests })
+          server.do({ _tag: "Lease", now: at, cohort, phase: "train", isFullBatch: false, requests })
           const rewards = units.flatMap((samples, key) =>
             samples.flatMap((value, sample) =>
               value === null ? [] : [{ lease: State.leaseId(0, cohort, `k${key}`), sample, value }]
@@ -721,7 +721,7 @@ describe("shares", () => {
     )
   })
 
-  it("stay even between equal instructions of which one is silent about most of its failures", () => {
+  it("stay even between equal instructions of which one lacks the rewards of most of its failures", () => {
     const drawn = Arr.makeBy(20, (seed) => {
       const server = new Server({ ...named, seed, pruneEvery: 0, seedFloor: 0 }, ["the seed", "a variant"])
       for (let step = 0; step < 10; step++) {
@@ -742,14 +742,14 @@ describe("shares", () => {
         now: 99,
         cohort: "next",
         phase: "train",
-        isWhole: false,
+        isFullBatch: false,
         requests: [request("k")]
       })
       const opened = next.events.find((event) => event._tag === "CohortOpened")
       return opened?._tag === "CohortOpened" ? (opened.shares.find(({ id }) => id === "i1")?.probability ?? 0) : 0
     })
     const share = drawn.reduce((sum, one) => sum + one, 0) / drawn.length
-    assert.isTrue(share > 0.45 && share < 0.55, `the silent one gets ${share}`)
+    assert.isTrue(share > 0.45 && share < 0.55, `the one with missing rewards gets ${share}`)
   })
 })
 
@@ -778,12 +778,12 @@ describe("an observed horizon", () => {
           assert.closeTo(horizon(), at < 4 ? 24 * hour : expected, 1)
         }
         const before = horizon()
-        const [silent] = server.lease(now, ["last.a", "last.b"])
+        const [missing] = server.lease(now, ["last.a", "last.b"])
         server.do({ _tag: "Tick", now: now + before - 2 })
         assert.strictEqual(server.state.cohorts.length, 1)
         server.do({ _tag: "Tick", now: now + before })
         assert.strictEqual(server.state.cohorts.length, 0)
-        assert.deepEqual(server.reward(now + before, [{ lease: silent?.lease ?? "", value: 1 }]), ["late"])
+        assert.deepEqual(server.reward(now + before, [{ lease: missing?.lease ?? "", value: 1 }]), ["late"])
         assert.strictEqual(horizon(), 24 * hour)
       }),
       { numRuns: 100 }
@@ -809,7 +809,7 @@ describe("a conversation", () => {
   const online = { ...named, sealUnits: 6, horizon: 1000, seedFloor: 0 }
   const turn = (server: Server, now: number, key: string, sticky: string) => {
     const requests = [{ ...request(key), sticky }]
-    const { answer } = server.do({ _tag: "Lease", now, cohort: null, phase: "train", isWhole: false, requests })
+    const { answer } = server.do({ _tag: "Lease", now, cohort: null, phase: "train", isFullBatch: false, requests })
     return answer._tag === "Leases" ? (answer.leases[0] ?? assert.fail("no lease")) : assert.fail("no leases")
   }
 

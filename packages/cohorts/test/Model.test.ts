@@ -33,8 +33,8 @@ interface Model {
   now: number
   branch: number
   readonly leases: Map<string, Remembered>
-  /** Cohorts by branch and name: settled or closed ones take no evidence. */
-  readonly settled: Set<string>
+  /** Cohorts by branch and name: complete or closed ones take no evidence. */
+  readonly complete: Set<string>
   readonly closed: Map<string, { readonly index: number; readonly learning: Learning.Learning | null }>
   /** The branches that stand, with the last index of each that counts. */
   line: Map<number, number>
@@ -87,7 +87,7 @@ const observe = (model: Model, server: Watched, events: ReadonlyArray<Population
         }
         break
       case "Settled":
-        model.settled.add(name(model.branch, event.cohort))
+        model.complete.add(name(model.branch, event.cohort))
         break
       case "Closed": {
         assert.strictEqual(event.index, model.folded + 1, "cohorts are folded in their order")
@@ -158,7 +158,7 @@ const predict = (model: Model, lease: string, sample: number): RewardOutcome => 
       model.line.has(known.branch))
   if (!stands) return "superseded"
   if (known.known.has(sample)) return "duplicate"
-  const settled = model.settled.has(name(known.branch, known.cohort))
+  const settled = model.complete.has(name(known.branch, known.cohort))
   return settled ? "late" : "accepted"
 }
 
@@ -237,7 +237,7 @@ const commands = [
           sticky: sticky === null ? null : `s${sticky}`,
           question: null
         }))
-        step(model, server, { _tag: "Lease", now: model.now, cohort, phase: "train", isWhole: false, requests })
+        step(model, server, { _tag: "Lease", now: model.now, cohort, phase: "train", isFullBatch: false, requests })
       })
     ),
   fc.tuple(fc.nat(9), fc.nat(3)).map(([key, at]) =>
@@ -245,7 +245,7 @@ const commands = [
       const requests = [{ key: `v${key}`, n: 1, stratum: "even", sticky: null, question: null }]
       const before = server.state.learning
       const cohort = `validation/${at}`
-      step(model, server, { _tag: "Lease", now: model.now, cohort, phase: "validation", isWhole: false, requests })
+      step(model, server, { _tag: "Lease", now: model.now, cohort, phase: "validation", isFullBatch: false, requests })
       for (const one of server.state.cohorts.filter(({ phase }) => phase === "validation"))
         assert.deepEqual(
           one.shares.map(({ probability }) => probability),
@@ -376,7 +376,7 @@ it("a population keeps its promises under any sequence of commands", { timeout: 
             now: 0,
             branch: 0,
             leases: new Map(),
-            settled: new Set<string>(),
+            complete: new Set<string>(),
             closed: new Map(),
             line: new Map([[0, Infinity]]),
             accepted: new Map(),

@@ -4,10 +4,14 @@ import { Array, Order, Result, Schema } from "effect"
 /** The relative share of each data source; sources without one are left out. */
 export type Shares = Readonly<Record<string, number>>
 
-/** A sample or a split cannot be drawn as asked; `reason` says which number does not fit. */
-export class SampleError extends Schema.TaggedError<SampleError>()("SampleError", { reason: Schema.String }) {
+/** A sample cannot be drawn as asked: `field` has a value that does not fit. */
+export class SampleError extends Schema.TaggedError<SampleError>()("SampleError", {
+  field: Schema.String,
+  value: Schema.String,
+  expected: Schema.String
+}) {
   override get message() {
-    return this.reason
+    return `${this.field} is ${this.value}; expected ${this.expected}`
   }
 }
 
@@ -32,12 +36,11 @@ export const mix = <Q extends Question.Question>(
   if (missing !== undefined || wanted.length === 0) {
     const found = [...bySource.keys()].join(", ") || "none, since there are no questions"
     return Result.fail(
-      new SampleError({
-        reason:
-          missing === undefined
-            ? `no source has a positive share; expected one of ${found}`
-            : `there is no source ${missing[0]}; expected one of ${found}`
-      })
+      new SampleError(
+        missing === undefined
+          ? { field: "every share", value: "0", expected: `a positive share of one of ${found}` }
+          : { field: "the source of a share", value: missing[0], expected: `one of ${found}` }
+      )
     )
   }
   const available = wanted.map(([source, share]) => ({ source, share, size: bySource.get(source)?.length ?? 0 }))
@@ -49,7 +52,9 @@ export const mix = <Q extends Question.Question>(
   if (short !== undefined) {
     return Result.fail(
       new SampleError({
-        reason: `the shares ask for more than the ${short.size} questions of ${short.source}; lower its share or the size`
+        field: `the share of ${short.source}`,
+        value: String(short.share),
+        expected: `one that asks for at most its ${short.size} questions; lower it or the size`
       })
     )
   }

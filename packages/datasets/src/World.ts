@@ -77,10 +77,14 @@ export interface Sizes extends Schema.Schema.Type<typeof Sizes> {}
 
 export const defaultSizes: Sizes = { person: 120, town: 40, company: 40, river: 20 }
 
-/** A world, or questions about one, cannot be made as asked; `reason` says which number does not fit. */
-export class WorldError extends Schema.TaggedError<WorldError>()("WorldError", { reason: Schema.String }) {
+/** A world, or questions about one, cannot be made as asked: `field` has a value that does not fit. */
+export class WorldError extends Schema.TaggedError<WorldError>()("WorldError", {
+  field: Schema.String,
+  value: Schema.Int,
+  expected: Schema.String
+}) {
   override get message() {
-    return `world: ${this.reason}`
+    return `world: ${this.field} is ${this.value}; expected ${this.expected}`
   }
 }
 
@@ -96,7 +100,7 @@ export const make = Effect.fnUntraced(function* (
     const [first, last] = names[type]
     const largest = first.length * last.length
     if (sizes[type] < 2 || sizes[type] > largest) {
-      return yield* new WorldError({ reason: `sizes.${type} is ${sizes[type]}; expected 2 to ${largest}` })
+      return yield* new WorldError({ field: `sizes.${type}`, value: sizes[type], expected: `2 to ${largest}` })
     }
   }
   return yield* drawWorld(seed, sizes).pipe(RandomStream.withStream(seed, ["world"]))

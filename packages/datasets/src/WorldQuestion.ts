@@ -80,7 +80,11 @@ export const generate = Effect.fn("WorldQuestion.generate")(function* (
 ): Effect.fn.Return<Generated, World.WorldError> {
   const { seed, counts = defaultCounts, mix = defaultMix } = options
   if (kinds.every((kind) => mix[kind] === 0)) {
-    return yield* new World.WorldError({ reason: "every share of mix is 0; give at least one kind a positive share" })
+    return yield* new World.WorldError({
+      field: "every share of mix",
+      value: 0,
+      expected: "a positive share of at least one kind"
+    })
   }
   const world = yield* World.make(seed, options.sizes)
   const quotas = {
@@ -94,9 +98,9 @@ export const generate = Effect.fn("WorldQuestion.generate")(function* (
     const available = needed === 0 ? [] : puzzles(world, kind)
     if (needed > available.length) {
       return yield* new World.WorldError({
-        reason:
-          `the counts and the mix ask for ${needed} ${kind} questions, but the world has ${available.length}; ` +
-          `lower counts or mix.${kind}, or raise sizes`
+        field: `the number of ${kind} questions that counts and mix ask for`,
+        value: needed,
+        expected: `at most ${available.length}, which the world has; lower counts or mix.${kind}, or raise sizes`
       })
     }
     const worded = yield* Random.shuffle(available).pipe(

@@ -174,7 +174,8 @@ describe("generate", () => {
           counts: { train: 300, validation: 30, test: 30 }
         })
       )
-      assert.include(error.message, "ask for 360 oneHop questions, but the world has 336")
+      assert.strictEqual(error.value, 360)
+      assert.match(error.message, /number of oneHop questions.+expected at most 336, which the world has/u)
     })
   )
 

@@ -1,4 +1,5 @@
 import { Engine, EngineError, type EngineProfile, type SampledSequence, type SampleRequest } from "@inspo/engine"
+import { profileOf as profileFrom } from "@inspo/engine/Wire"
 import { Effect, Layer, Semaphore } from "effect"
 import type { HttpClient } from "effect/http"
 import * as Questions from "./internal/Questions.ts"
@@ -114,16 +115,13 @@ const unsampled: SampledSequence = { tokens: [], logprobs: [], stopReason: "leng
 const profileOf = ({ concurrency, contextLength, dialect, facts, model, scores }: Served.Served): EngineProfile => ({
   name: `completions/${facts === undefined ? dialect.name : "inspo"}`,
   model,
-  parameters: facts?.parameters ?? 0,
+  ...profileFrom(facts, `${dialect.name}:${model}`),
   contextLength,
   concurrency,
   lanes: 16,
   topK: facts === undefined || facts.top_k === true,
-  stopTexts: facts?.single_token_stops === true ? "single-token" : "any",
   trains: false,
   klInLoss: false,
   scoresReference: scores,
-  removesCheckpoints: false,
-  deterministic: facts?.deterministic ?? false,
-  fingerprint: facts?.fingerprint ?? `${dialect.name}:${model}`
+  removesCheckpoints: false
 })

@@ -1,15 +1,6 @@
 /** What the servers take and answer, as far as it is used; fields that are not named here are ignored. */
+import { EngineFacts, list, maybe } from "@inspo/engine/Wire"
 import { Schema } from "effect"
-
-/** The header that carries the text of a seed, percent-encoded, beside the number in the body. */
-export const seedHeader = "x-inspo-seed"
-
-/** Left out or null: servers write either. */
-const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-
-/** A list of numbers, checked in one pass: an answer holds thousands of them. */
-const list = <A>(expected: string, holds: (value: unknown) => value is A) =>
-  Schema.declare((value): value is ReadonlyArray<A> => Array.isArray(value) && value.every(holds), { expected })
 
 const isToken = (value: unknown): value is number => Number.isSafeInteger(value)
 const isText = (value: unknown): value is string => typeof value === "string"
@@ -17,16 +8,6 @@ const isLogprob = (value: unknown): value is number | null => value === null || 
 
 export const Tokens = list("a list of tokens", isToken)
 const Logprobs = list("a list of numbers", isLogprob)
-
-/** What our own server adds to a model; others leave it out. */
-export const EngineFacts = Schema.Struct({
-  parameters: Schema.Int,
-  concurrency: Schema.Int,
-  deterministic: Schema.Boolean,
-  single_token_stops: Schema.Boolean,
-  top_k: Schema.optionalKey(Schema.Boolean),
-  fingerprint: Schema.String
-})
 
 /** `GET /v1/models/{id}`. */
 export const Model = Schema.Struct({

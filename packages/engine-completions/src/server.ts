@@ -1,11 +1,12 @@
 import { Engine } from "@inspo/engine"
+import * as SharedCalls from "@inspo/engine/SharedCalls"
+import { factsOf, readSeed } from "@inspo/engine/Wire"
 import { Credentials, Malformed } from "@inspo/http/server"
-import { Context, Effect, Layer, Option, type Redacted, Result, Schema, Semaphore } from "effect"
-import { Headers, HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Context, Effect, Layer, type Option, type Redacted, Result, Schema, Semaphore } from "effect"
+import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Completion from "./internal/server/Completion.ts"
 import { type Plan, plan } from "./internal/server/Plan.ts"
-import { bodyOf, Refusal, refuse } from "./internal/server/Refusal.ts"
-import * as SharedCalls from "./internal/server/SharedCalls.ts"
+import { bodyOf, failed, Refusal, refuse } from "./internal/server/Refusal.ts"
 import * as Wire from "./Wire.ts"
 
 export { Refusal } from "./internal/server/Refusal.ts"
@@ -63,7 +64,11 @@ const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
   const limits = { prompts: maxPrompts, sequences: Math.min(maxSequences, maxOpen), stops: 64 }
   const created = yield* Completion.seconds
   const open = yield* Semaphore.make(maxOpen)
-  const complete = Completion.make(engine, yield* SharedCalls.make(engine), model)
+  const sampleOne = yield* SharedCalls.make({
+    sample: (_: null, requests) => Effect.mapError(engine.sample(requests), failed),
+    unanswered: () => refuse(500, "the engine left the request unanswered")
+  })
+  const complete = Completion.make(engine, (request) => sampleOne(null, request), model)
 
   return CompletionsServer.of({
     apiKey: options.apiKey ?? null,
@@ -73,14 +78,7 @@ const make = Effect.fnUntraced(function* (options: CompletionsServerOptions) {
       created,
       owned_by: "inspo",
       max_model_len: profile.contextLength,
-      inspo: {
-        parameters: profile.parameters,
-        concurrency: profile.concurrency,
-        deterministic: profile.deterministic,
-        top_k: profile.topK === true,
-        single_token_stops: profile.stopTexts === "single-token",
-        fingerprint: profile.fingerprint
-      }
+      inspo: factsOf(profile)
     },
     complete: Effect.fnUntraced(function* (request, seed) {
       const asked = yield* Effect.fromResult(plan(request, { model, profile, tokenizer, limits }))
@@ -128,7 +126,10 @@ export const routes: Layer.Layer<never, never, HttpRouter.HttpRouter | Completio
       Effect.gen(function* () {
         const json = yield* Effect.mapError(request.json, () => refuse(400, "the body is not JSON"))
         const body = yield* Effect.fromResult(Result.mapError(decodeRequest(json), misread))
-        const completed = yield* complete(body, yield* seedOf(request.headers))
+        const completed = yield* complete(
+          body,
+          yield* Effect.fromResult(Result.mapError(readSeed(request.headers), (reason) => refuse(400, reason)))
+        )
         return completed.stream ? events(completed) : HttpServerResponse.jsonUnsafe(completed.response)
       })
     )
@@ -167,16 +168,6 @@ const misread = (cause: Schema.SchemaError): Refusal => {
   if (field === undefined) return refuse(400, `the body: expected ${expected}`)
   return new Refusal({ status: 400, field, reason: `${Malformed.fieldOf(path)}: expected ${expected}`, cause })
 }
-
-const seedOf = (headers: Headers.Headers): Effect.Effect<Option.Option<string>, Refusal> =>
-  Option.match(Headers.get(headers, Wire.seedHeader), {
-    onNone: () => Effect.succeedNone,
-    onSome: (text) =>
-      Effect.try({
-        try: () => Option.some(decodeURIComponent(text)),
-        catch: () => refuse(400, `the header ${Wire.seedHeader} is not percent-encoded`)
-      })
-  })
 
 /** The name of the model that a path asks for, if any; it may hold slashes, written as they are or not. */
 const nameIn = (url: string): string | null => {

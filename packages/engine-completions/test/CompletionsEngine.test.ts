@@ -60,7 +60,7 @@ const suffering = Effect.fnUntraced(function* (speaker: Served.Speaker, faults: 
   const layer = CompletionsEngine.layer({
     url: "http://served.test",
     tokenizer,
-    patience: "1 minute",
+    retryBudget: "1 minute",
     answerWithin: "20 seconds"
   }).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient)(client)))
   const engine = yield* Effect.provideContext(Engine, yield* Layer.build(layer))

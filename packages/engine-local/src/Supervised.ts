@@ -75,11 +75,7 @@ export const makeSupervisedTrainer = Effect.fn("makeSupervisedTrainer")(function
       ["loss"]
     ).pipe(Effect.mapError((cause) => new EngineError({ operation: "train", reason: cause.reason, cause })))
     const gradientNorm = AdamW.tryUpdate(pool.current, gradient, optimizer, settings)
-    if (gradientNorm === null)
-      return yield* new EngineError({
-        operation: "train",
-        reason: `${notFinite}, so the policy keeps its weights; lower the learning rate`
-      })
+    if (gradientNorm === null) return yield* notFinite(", so the policy keeps its weights; lower the learning rate")
     return {
       loss: outputs.reduce((sum, output) => sum + scalar(output, "loss"), 0),
       gradientNorm,

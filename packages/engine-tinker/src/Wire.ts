@@ -1,17 +1,8 @@
+import { EngineFacts, list, maybe } from "@inspo/engine/Wire"
 import { Predicate, Schema } from "effect"
 
-/** A list of numbers, checked in one pass: bodies hold hundreds of thousands of them. */
-const numbers = (expected: string, holds: (value: unknown) => boolean) =>
-  Schema.declare((value): value is ReadonlyArray<number> => Array.isArray(value) && value.every(holds), { expected })
-
-export const Integers = numbers("a list of integers", Number.isSafeInteger)
-export const Numbers = numbers("a list of numbers", Predicate.isNumber)
-
-/** The header that carries the text of a seed, percent-encoded, beside the number in the body. */
-export const seedHeader = "x-inspo-seed"
-
-/** Left out or null: servers write either. */
-const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+export const Integers = list("a list of integers", (value): value is number => Number.isSafeInteger(value))
+export const Numbers = list("a list of numbers", Predicate.isNumber)
 
 /** Servers may report what is no finite number. */
 const isNumber = (value: unknown): value is number => Predicate.isNumber(value)
@@ -103,15 +94,6 @@ export const ClientConfig = Schema.Struct({
   sample_max_concurrent_requests: maybe(Schema.Int)
 })
 export interface ClientConfig extends Schema.Schema.Type<typeof ClientConfig> {}
-
-/** What our own server adds to a supported model; other servers leave it out. */
-export const EngineFacts = Schema.Struct({
-  parameters: Schema.Int,
-  concurrency: Schema.Int,
-  deterministic: Schema.Boolean,
-  single_token_stops: Schema.Boolean,
-  fingerprint: Schema.String
-})
 
 export const SupportedModel = Schema.Struct({
   model_name: maybe(Schema.String),

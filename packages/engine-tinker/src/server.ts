@@ -30,7 +30,7 @@ export interface TinkerServerOptions {
    * How long a session lives without a heartbeat or another request, and its models and requests with it; a request without a
    * session lives as long unless somebody asks for its result. 5 minutes when absent.
    */
-  readonly sessionPatience?: Duration.Input | undefined
+  readonly sessionTimeout?: Duration.Input | undefined
   /** Results kept for clients that ask again; 20,000 when absent. */
   readonly retained?: number | undefined
 }
@@ -57,7 +57,7 @@ export const layer = (options: TinkerServerOptions): Layer.Layer<TinkerServer, E
         limits: { ...limits, ...options.limits },
         gapPatience: options.gapPatience ?? "5 seconds",
         retained: options.retained ?? 20_000,
-        sessionPatience: options.sessionPatience ?? "5 minutes"
+        sessionTimeout: options.sessionTimeout ?? "5 minutes"
       }),
       (service) => ({ ...service, apiKey: options.apiKey ?? null, longPoll: options.longPoll ?? "20 seconds" })
     )

@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as InMemory from "./support/InMemory.ts"
 
-const server = InMemory.layer({ sessionPatience: "5 minutes" }).pipe(
+const server = InMemory.layer({ sessionTimeout: "5 minutes" }).pipe(
   Layer.provideMerge(Layer.effect(Engine, TabularEngine.make))
 )
 

@@ -52,6 +52,8 @@ export const EngineProfile = Schema.Struct({
   klInLoss: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes an entropy term in its loss; it does not unless the engine says so. */
   entropyInLoss: Schema.optionalKey(Schema.Boolean),
+  /** What of AdamW `train` cannot set, because the server has its own value; it sets all unless the engine says so. */
+  fixedOptimizer: Schema.optionalKey(Schema.Array(Schema.Literals(["beta1", "gradientClip"]))),
   /** Whether `score` knows the reference policy; it does unless the engine says no. */
   scoresReference: Schema.optionalKey(Schema.Boolean),
   /** Whether a removed checkpoint is gone; it is unless the engine says no. */
@@ -154,9 +156,13 @@ export const CheckpointRef = Schema.Struct({
 })
 export interface CheckpointRef extends Schema.Schema.Type<typeof CheckpointRef> {}
 
-/** The engine refused a request or failed; `reason` says what was wrong and how to mend it. */
+/**
+ * The engine refused a request or failed. `kind` is for what a caller has to distinguish: `not-finite` is an update that
+ * was refused because its numbers are not finite. `reason` says in words what is wrong, which of a foreign server is all.
+ */
 export class EngineError extends Schema.TaggedError<EngineError>()("EngineError", {
   operation: Schema.Literals(["start", "sample", "train", "score", "save", "restore", "remove"]),
+  kind: Schema.optionalKey(Schema.Literal("not-finite")),
   reason: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
 }) {
@@ -165,12 +171,9 @@ export class EngineError extends Schema.TaggedError<EngineError>()("EngineError"
   }
 }
 
-/**
- * How engines tell of an update that they refused since it is not finite. It is part of the reason, since a server has no
- * other words for it.
- */
-export const notFinite = "the update is not finite"
+/** An update was refused because its numbers are not finite. */
+export const notFinite = (detail: string): EngineError =>
+  new EngineError({ operation: "train", kind: "not-finite", reason: `${notFiniteWords}${detail}` })
 
-/** Whether an engine refused an update since it is not finite. */
-export const isNotFinite = ({ operation, reason }: EngineError): boolean =>
-  operation === "train" && reason.includes(notFinite)
+/** How the reason of a `not-finite` error begins: the Tinker protocol carries an error as text alone. */
+export const notFiniteWords = "the update is not finite"

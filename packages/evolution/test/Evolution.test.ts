@@ -97,7 +97,7 @@ const context = (one: Led, state: EvolutionState): DecisionContext => {
     protectedIds: new Set(one.protectsSeed ? [seed] : []),
     generationOf: () => 0,
     verification: {
-      design: { questions: one.questions, interim: null, inSteps: true },
+      design: { questions: one.questions, interim: null, inlineVerification: true },
       asks: one.questions > 0,
       isSplit: one.isSplit,
       isLast: false

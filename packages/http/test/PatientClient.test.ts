@@ -1,11 +1,11 @@
 import { PatientClient } from "@inspo/http/client"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Redacted, Ref, Schema } from "effect"
+import { Cause, Clock, Effect, Fiber, Redacted, Ref, Schema, Tracer } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 
 const key = "sk-0123456789"
-const patience = 60_000
+const retryBudget = 60_000
 const answerWithin = 5_000
 
 /** What a server does with one try. `after` is its `Retry-After`, in seconds. */
@@ -50,7 +50,7 @@ const asked = Effect.fnUntraced(function* (script: readonly [Try, ...Array<Try>]
   )
   const ask = PatientClient.make(client, {
     server: "http://server",
-    patience,
+    retryBudget,
     answerWithin,
     ...(retries === undefined ? {} : { retries })
   })
@@ -67,7 +67,7 @@ const passes = (does: Try): boolean =>
 
 describe("PatientClient", () => {
   it.effect.prop(
-    "answers with the first answer of use, and stops at what stands, at the last retry, or where patience ends",
+    "answers with the first answer of use, and stops at what stands, at the last retry, or where retryBudget ends",
     { script: Schema.NonEmptyArray(Try), retries: Schema.Literals([0, 1, 3, 100]) },
     Effect.fnUntraced(function* ({ retries, script }) {
       const { result, tries } = yield* asked(script, retries)
@@ -76,7 +76,7 @@ describe("PatientClient", () => {
       const [first = 0] = tries
       const span = (tries.at(-1) ?? 0) - first
       assert.isAtMost(tries.length, retries + 1)
-      assert.isAtMost(span, patience, "a try after patience had ended")
+      assert.isAtMost(span, retryBudget, "a try after retryBudget had ended")
       for (const does of seen.slice(0, -1)) assert.isTrue(passes(does), `asked again after ${JSON.stringify(does)}`)
       for (const [n, at] of tries.slice(1).entries()) {
         const does = seen[n]
@@ -96,7 +96,7 @@ describe("PatientClient", () => {
       const asks = typeof last === "object" ? last.after * 1000 : 0
       const next = Math.max(asks, Math.min(500 * 2 ** failure.repeated, 30_000))
       const took = last === "hangs" ? answerWithin : 0
-      assert.isTrue(!passes(last) || tries.length === retries + 1 || span + took + next > patience)
+      assert.isTrue(!passes(last) || tries.length === retries + 1 || span + took + next > retryBudget)
     })
   )
 
@@ -111,7 +111,7 @@ describe("PatientClient", () => {
       )
       const ask = PatientClient.make(client, {
         server: "http://server",
-        patience,
+        retryBudget,
         answerWithin,
         isFinal: (_, body) => body.includes("quota")
       })
@@ -119,5 +119,43 @@ describe("PatientClient", () => {
       assert.deepInclude(failure, { status: 429, body: "the quota is used up", repeated: 0 })
       assert.strictEqual(yield* Ref.get(requests), 1)
     })
+  )
+
+  it.effect.each(["authorization", "x-api-key", "x-goog-api-key"])(
+    "gives each try a span that holds no key, sent as %s",
+    (header) =>
+      Effect.gen(function* () {
+        const spans: Array<Tracer.NativeSpan> = []
+        const tracer = Tracer.make({
+          span: (options) => {
+            const span = new Tracer.NativeSpan(options)
+            spans.push(span)
+            return span
+          }
+        })
+        const client = HttpClient.make((request) =>
+          Effect.succeed(HttpClientResponse.fromWeb(request, new Response("no", { status: 503 })))
+        )
+        const ask = PatientClient.make(client, { server: "http://server", retryBudget, answerWithin, retries: 1 })
+        const request = HttpClientRequest.setHeader(HttpClientRequest.get("http://me:pass-word@server/"), header, key)
+        const fiber = yield* Effect.flip(ask(request)).pipe(
+          Effect.provideService(HttpClient.TracerHeaderFilter, () => true),
+          Effect.withTracer(tracer),
+          Effect.forkChild
+        )
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(fiber)
+        assert.lengthOf(spans, 2)
+        for (const { attributes, events, name, status } of spans) {
+          const cause = status._tag === "Ended" && status.exit._tag === "Failure" ? Cause.pretty(status.exit.cause) : ""
+          const written = JSON.stringify([name, [...attributes], events.length, cause, status], (_, value: unknown) =>
+            typeof value === "bigint" ? String(value) : value
+          )
+          assert.include(written, "server/")
+          assert.include(written, "<redacted>")
+          assert.notInclude(written, key)
+          assert.notInclude(written, "pass-word")
+        }
+      })
   )
 })

@@ -202,12 +202,16 @@ export const JournalErrorReason = Schema.Literals([
 ])
 export type JournalErrorReason = typeof JournalErrorReason.Type
 
-/** A journal operation failed. `sequence` is the event concerned, or null; `detail` says what is wrong and how to mend it. */
+/**
+ * A journal operation failed. `sequence` is the event concerned, or null; `detail` says what is wrong and how to fix it.
+ * `intactEvents` is how many events before the damage can still be read, where that is known.
+ */
 export class JournalError extends Schema.TaggedError<JournalError>()("JournalError", {
   reason: JournalErrorReason,
   file: Schema.String,
   sequence: Schema.NullOr(Schema.Int),
   detail: Schema.String,
+  intactEvents: Schema.optionalKey(Schema.Natural),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {

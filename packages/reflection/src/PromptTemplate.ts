@@ -23,13 +23,14 @@ export interface PromptTemplate {
   readonly text: string
 }
 
-/** A template cannot be used; `source` is the file it was read from. */
+/** A template cannot be used: `source`, the file it was read from, holds something else than expected. */
 export class PromptTemplateError extends Schema.TaggedError<PromptTemplateError>()("PromptTemplateError", {
   source: Schema.String,
-  reason: Schema.String
+  found: Schema.String,
+  expected: Schema.String
 }) {
   override get message() {
-    return `prompt ${this.source}: ${this.reason}`
+    return `prompt ${this.source}: it holds ${this.found}, expected ${this.expected}`
   }
 }
 
@@ -60,14 +61,11 @@ export const parse = (
   const unknown = held(text).find((name) => !known.includes(name))
   if (unknown !== undefined) {
     const all = known.map((name) => `{{${name}}}`).join(", ")
-    return fail(source, `it holds {{${unknown}}}, expected only ${all} in a ${kind} prompt; remove or rename it`)
+    return fail(source, `{{${unknown}}}`, `only ${all} in a ${kind} prompt; remove or rename it`)
   }
   const template = { kind, text }
   return isWhole(template) && !candidateTag.test(text)
-    ? fail(
-        source,
-        "it holds neither {{format}} nor tags such as <ins_1>, from which candidates are read; write one of them"
-      )
+    ? fail(source, "neither {{format}} nor a tag such as <ins_1>", "one of them, since candidates are read from it")
     : Result.succeed(template)
 }
 
@@ -91,4 +89,5 @@ const hole = /\{\{([^{}]*)\}\}/gu
 
 const isPlaceholder = Schema.is(Placeholder)
 
-const fail = (source: string, reason: string) => Result.fail(new PromptTemplateError({ source, reason }))
+const fail = (source: string, found: string, expected: string) =>
+  Result.fail(new PromptTemplateError({ source, found, expected }))

@@ -43,7 +43,7 @@ describe("parse", () => {
   it("says that an answer could not be read", () => {
     assert.strictEqual(
       message("reflection", "{{parent}} {{examples}}"),
-      "prompt mine.txt: it holds neither {{format}} nor tags such as <ins_1>, from which candidates are read; write one of them"
+      "prompt mine.txt: it holds neither {{format}} nor a tag such as <ins_1>, expected one of them, since candidates are read from it"
     )
   })
 })

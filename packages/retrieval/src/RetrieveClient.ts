@@ -60,7 +60,7 @@ export const make = Effect.fn("RetrieveClient.make")(function* (
   const client = PatientClient.make(yield* HttpClient.HttpClient, {
     server: shown,
     answerWithin: timeout,
-    patience: longestWait,
+    retryBudget: longestWait,
     retries
   })
   const inFlight = yield* Semaphore.make(options.concurrency ?? 4)

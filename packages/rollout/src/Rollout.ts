@@ -15,7 +15,6 @@ import * as ToolCalls from "./internal/ToolCalls.ts"
 import * as Observation from "./Observation.ts"
 import { defaultConfig, type RolloutConfig } from "./RolloutConfig.ts"
 import { RolloutError } from "./RolloutError.ts"
-import * as SearchR1 from "./SearchR1.ts"
 import * as Tool from "./Tool.ts"
 import { calculator } from "./tools/Calculator.ts"
 import * as SearchTool from "./tools/SearchTool.ts"
@@ -74,14 +73,14 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   const engine = yield* Engine
   const { profile, tokenizer } = engine
   const reward = yield* Reward
-  const isReference = config.agent === "search-r1-exact"
-  const search = SearchTool.make((yield* Search).search, config.topK, (passages) =>
-    isReference
-      ? SearchR1.passagesText(passages)
-      : Observation.passagesText(passages.slice(0, config.topK), config.texts)
-  )
-  const tools = new Map([search, calculator, ...(options.tools ?? [])].map((tool) => [tool.name, tool]))
   const agent = options.agent ?? Agents.fromConfig(config)
+  const {
+    passagesText = (passages) => Observation.passagesText(passages.slice(0, config.topK), config.texts),
+    scoredTurns = config.scoredTurns,
+    sharesCalls = true
+  } = agent
+  const search = SearchTool.make((yield* Search).search, config.topK, passagesText)
+  const tools = new Map([search, calculator, ...(options.tools ?? [])].map((tool) => [tool.name, tool]))
   const callable = agent.tools(config)
   const begin = Running.make(agent, {
     config,
@@ -93,19 +92,19 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
   const call = ToolCalls.make(tools, {
     attempts: config.toolAttempts,
     timeoutSeconds: config.toolTimeoutSeconds,
-    distinct: !isReference
+    distinct: sharesCalls
   })
-  const score = Scoring.make(reward.score, tokenizer.decode, isReference ? "all" : config.scoredTurns)
+  const score = Scoring.make(reward.score, tokenizer.decode, scoredTurns)
   const refusal = refused(config, Observation.envelope(tokenizer), callable, Array.fromIterable(tools.keys()))
 
   const collect = Effect.fn("Rollout.collect")(function* <E = never>(
     episodes: ReadonlyArray<Episode>,
     { onFinished = () => Effect.void }: CollectOptions<E> = {}
   ) {
-    if (refusal !== null) return yield* new RolloutError({ reason: refusal })
-    const finished = yield* Queue.unbounded<Scoring.Over, Cause.Done>()
+    if (refusal !== null) return yield* refusal
+    const finished = yield* Queue.unbounded<Scoring.FinishedEpisode, Cause.Done>()
     const isStopping = yield* Ref.make(false)
-    const held: Array<Scoring.Over> = []
+    const held: Array<Scoring.FinishedEpisode> = []
     const play = Lanes.play({
       waiting: Iterable.map(episodes, begin)[Symbol.iterator](),
       places: Math.max(1, Math.min(profile.concurrency, episodes.length)),
@@ -113,11 +112,11 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       sample,
       call,
       hand: (ended) => {
-        const over = ended.map(Scoring.over)
-        held.push(...over.filter(({ isRescored }) => isRescored))
+        const all = ended.map(Scoring.finished)
+        held.push(...all.filter(({ isRescored }) => isRescored))
         return Queue.offerAll(
           finished,
-          over.filter(({ isRescored }) => !isRescored)
+          all.filter(({ isRescored }) => !isRescored)
         )
       },
       isStopping
@@ -143,14 +142,21 @@ const refused = (
   envelope: number,
   callable: ReadonlyArray<string>,
   known: ReadonlyArray<string>
-): string | null => {
+): RolloutError | null => {
   if (maxObservationTokens < envelope)
-    return (
-      `maxObservationTokens is ${maxObservationTokens}, but an observation takes ${envelope} tokens ` +
-      `before it shows anything; raise it above that`
-    )
+    return new RolloutError({
+      field: "maxObservationTokens",
+      value: String(maxObservationTokens),
+      expected: `at least ${envelope}, the tokens of an observation that shows nothing`,
+      remedy: "raise it"
+    })
   const unknown = callable.find((name) => !known.includes(name) || !Tool.isName(name))
   return unknown === undefined
     ? null
-    : `tools holds ${JSON.stringify(unknown)}, expected some of ${known.join(", ")}; leave it out or add a tool of that name`
+    : new RolloutError({
+        field: "an entry of tools",
+        value: JSON.stringify(unknown),
+        expected: `one of ${known.join(", ")}`,
+        remedy: "leave it out or add a tool of that name"
+      })
 }

@@ -1,10 +1,14 @@
 import { Schema } from "effect"
 
-/** The episodes could not be run; `reason` says what was wrong and how to mend it. */
+/** The episodes could not be run: `field`, a setting or what the engine answered, is not as `expected`. */
 export class RolloutError extends Schema.TaggedError<RolloutError>()("RolloutError", {
-  reason: Schema.String
+  field: Schema.String,
+  value: Schema.String,
+  expected: Schema.String,
+  remedy: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
-    return `rollout: ${this.reason}`
+    const remedy = this.remedy === undefined ? "" : `; ${this.remedy}`
+    return `rollout: ${this.field} is ${this.value}, expected ${this.expected}${remedy}`
   }
 }

@@ -84,7 +84,7 @@ describe("Api", () => {
   it("changes no setting that evidence rests upon", () => {
     const change = Schema.decodeUnknownSync(Population.SettingsChange)
     assert.deepStrictEqual<unknown>(change({ seedShare: 0.1 }), { seedShare: 0.1 })
-    assert.isFalse("risk" in change({ risk: 0.5 }) || "silence" in change({ silence: { value: 0 } }))
+    assert.isFalse("risk" in change({ risk: 0.5 }) || "missingRewards" in change({ missingRewards: { value: 0 } }))
   })
 
   it("lets a population go by nothing that a path could not hold", () => {

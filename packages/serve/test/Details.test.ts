@@ -15,7 +15,7 @@ const lease =
     now,
     cohort: "a",
     phase: "train",
-    isWhole: false,
+    isFullBatch: false,
     requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
   })
 

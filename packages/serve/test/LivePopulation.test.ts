@@ -29,7 +29,7 @@ const Lease = Schema.TaggedStruct("Lease", {
   keys: Schema.NonEmptyArray(Key).check(Schema.isMaxLength(4)),
   n: Schema.Literals([1, 1, 1, 2]),
   sticky: Schema.NullOr(Schema.Literals(["s"])),
-  isWhole: Schema.Boolean
+  isFullBatch: Schema.Boolean
 })
 const Reward = Schema.TaggedStruct("Reward", {
   lease: Schema.Literals([0, 1, 2, 3, 4, 5]),
@@ -129,8 +129,8 @@ const commandOf = (op: Ask, state: State.State, leases: ReadonlyArray<string>): 
         sticky: op.sticky,
         question: null
       }))
-      const { cohort, isWhole, phase } = op
-      return (now) => ({ _tag: "Lease", now, cohort, phase, isWhole, requests })
+      const { cohort, isFullBatch, phase } = op
+      return (now) => ({ _tag: "Lease", now, cohort, phase, isFullBatch, requests })
     }
     case "Reward": {
       const lease = leases.at(-1 - op.lease) ?? "0/a/nothing"
@@ -288,7 +288,7 @@ describe("LivePopulation", () => {
         now,
         cohort: "a",
         phase: "train",
-        isWhole: true,
+        isFullBatch: true,
         requests: ["k1", "k2", "k3", "k4"].map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
       })
       const live = yield* LivePopulation.open(journal)
@@ -328,7 +328,7 @@ describe("LivePopulation", () => {
       const live = yield* LivePopulation.open(journal)
       const lease = (cohort: string): LivePopulation.At => {
         const requests = ["k1", "k2"].map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
-        return (now) => ({ _tag: "Lease", now, cohort, phase: "train", isWhole: false, requests })
+        return (now) => ({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: false, requests })
       }
       const reward =
         (lease: string): LivePopulation.At =>
@@ -392,7 +392,7 @@ describe("LivePopulation", () => {
               now,
               cohort: `a${broken("cohort")}`,
               phase: "train",
-              isWhole: false,
+              isFullBatch: false,
               requests: [request]
             }
           }

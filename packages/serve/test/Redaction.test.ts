@@ -136,7 +136,7 @@ describe("redaction", () => {
         const request = { key, n: 1, stratum: "all", sticky: null, question: null }
         const said = `Ada, ada@example.org, 0123`
         const answer = yield* live.submit(
-          (now) => ({ _tag: "Lease", now, cohort: null, phase: "train", isWhole: false, requests: [request] }),
+          (now) => ({ _tag: "Lease", now, cohort: null, phase: "train", isFullBatch: false, requests: [request] }),
           { leases: [{ question: { text: said, goldenAnswers: [said] } }] }
         )
         const [lease] = answer._tag === "Leases" ? answer.leases.map((one) => one.lease) : []

@@ -31,7 +31,7 @@ const lease = (live: LivePopulation.LivePopulation, keys: ReadonlyArray<string>)
         now,
         cohort: null,
         phase: "train",
-        isWhole: false,
+        isFullBatch: false,
         requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
       }),
       { leases: keys.map((key) => ({ question: { text: `Question(${key})` } })) }
@@ -228,7 +228,7 @@ describe("retention", () => {
                 now,
                 cohort: null,
                 phase: "train",
-                isWhole: false,
+                isFullBatch: false,
                 requests: [{ key: `${name} ${talk}`, n: 1, stratum: "all", sticky: talk, question: null }]
               })),
               (answer) => (answer._tag === "Leases" ? answer.leases.map(({ instruction }) => instruction) : [])

@@ -172,7 +172,7 @@ describe("Server", () => {
         ["POST", `${one}/leases`, { requests: [{ key: "" }] }, "requests[0].key"],
         ["POST", `${one}/leases`, { requests: [] }, "requests"],
         ["POST", `${one}/leases`, { requests: [request], cohort: "mine" }, "cohort"],
-        ["POST", `${one}/leases`, { requests: [request], whole: true }, "whole"],
+        ["POST", `${one}/leases`, { requests: [request], fullBatch: true }, "fullBatch"],
         ["POST", `${one}/leases`, { requests: [request, request] }, "key"],
         ["POST", `${one}/leases`, { requests: [{ ...request, color: 1 }] }, "requests[0].color"],
         ["POST", `${one}/rewards`, { rewards: [{ lease: "l", value: "good" }] }, "rewards[0].value"],
@@ -182,7 +182,12 @@ describe("Server", () => {
         ["PUT", "/v1/populations/new", { seed: "" }, "seed"],
         ["PUT", "/v1/populations/new", { seed: "a", variants: [{ system: "b" }] }, "variants[0]"],
         ["PUT", "/v1/populations/new", { seed: "a", settings: { risk: 2 } }, "settings.risk"],
-        ["PUT", "/v1/populations/new", { seed: "a", settings: { silence: { value: 3 } } }, "settings.silence.value"],
+        [
+          "PUT",
+          "/v1/populations/new",
+          { seed: "a", settings: { missingRewards: { value: 3 } } },
+          "settings.missingRewards.value"
+        ],
         ["PUT", "/v1/populations/new", { seed: "a", settings: { horizonSeconds: null } }, "settings.horizonSeconds"],
         ["PATCH", one, { risk: 0.5 }, "risk"],
         ["GET", `${one}/events?limit=0`, undefined, "limit"]
@@ -381,43 +386,41 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect(
-    "asks for patience while it works on as many requests as it may; bodies that do not arrive take no place",
-    () =>
-      Effect.gen(function* () {
-        const latch = yield* Latch.make(true)
-        const { ask, handler } = yield* (yield* serversOn(heldBack(latch)))()
-        yield* ask("PUT", one, online)
-        const post = (body: string | ReadableStream) =>
-          handler(
-            new Request(`http://localhost${one}/leases`, {
-              method: "POST",
-              headers: { "content-type": "application/json" },
-              body,
-              duplex: "half"
-            })
-          )
-        const pause = Effect.promise(() => new Promise((done) => setTimeout(done, 100)))
-        const open: Array<ReadableStreamDefaultController> = []
-        const stalled = Array.from({ length: Limits.requestsWaiting }, () =>
-          post(new ReadableStream({ start: (controller) => void open.push(controller) }))
+  it.effect("asks to wait while it works on as many requests as it may; bodies that do not arrive take no place", () =>
+    Effect.gen(function* () {
+      const latch = yield* Latch.make(true)
+      const { ask, handler } = yield* (yield* serversOn(heldBack(latch)))()
+      yield* ask("PUT", one, online)
+      const post = (body: string | ReadableStream) =>
+        handler(
+          new Request(`http://localhost${one}/leases`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body,
+            duplex: "half"
+          })
         )
-        yield* pause
-        assert.strictEqual((yield* ask("GET", one)).status, 200)
-        yield* latch.close
-        const waiting = Array.from({ length: Limits.requestsWaiting }, (_, key) =>
-          post(JSON.stringify({ requests: [{ key: String(key) }] }))
-        )
-        yield* pause
-        const refused = yield* Effect.promise(() => handler(new Request(`http://localhost${one}/incumbent`)))
-        assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "1"])
-        const told = yield* Effect.promise(() => refused.json())
-        assert.strictEqual(fieldOf(told, "type"), "urn:inspo:too-many-requests")
-        yield* latch.open
-        for (const body of open) body.close()
-        yield* Effect.promise(() => Promise.all([...stalled, ...waiting]))
-        assert.strictEqual((yield* ask("GET", one)).status, 200)
-      }).pipe(Effect.scoped)
+      const pause = Effect.promise(() => new Promise((done) => setTimeout(done, 100)))
+      const open: Array<ReadableStreamDefaultController> = []
+      const stalled = Array.from({ length: Limits.requestsWaiting }, () =>
+        post(new ReadableStream({ start: (controller) => void open.push(controller) }))
+      )
+      yield* pause
+      assert.strictEqual((yield* ask("GET", one)).status, 200)
+      yield* latch.close
+      const waiting = Array.from({ length: Limits.requestsWaiting }, (_, key) =>
+        post(JSON.stringify({ requests: [{ key: String(key) }] }))
+      )
+      yield* pause
+      const refused = yield* Effect.promise(() => handler(new Request(`http://localhost${one}/incumbent`)))
+      assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "1"])
+      const told = yield* Effect.promise(() => refused.json())
+      assert.strictEqual(fieldOf(told, "type"), "urn:inspo:too-many-requests")
+      yield* latch.open
+      for (const body of open) body.close()
+      yield* Effect.promise(() => Promise.all([...stalled, ...waiting]))
+      assert.strictEqual((yield* ask("GET", one)).status, 200)
+    }).pipe(Effect.scoped)
   )
 
   it("names a lease within what a reward may name", () => {

@@ -34,7 +34,7 @@ const after = (cohorts: number, isReported: (key: string, instruction: string) =
       sticky: null,
       question: null
     }))
-    const answer = run({ _tag: "Lease", now, cohort: null, phase: "train", isWhole: false, requests })
+    const answer = run({ _tag: "Lease", now, cohort: null, phase: "train", isFullBatch: false, requests })
     const leases = answer._tag === "Leases" ? answer.leases : []
     const rewards = leases.filter(({ instruction, key }) => isReported(key, instruction))
     run({ _tag: "Reward", now, rewards: rewards.map(({ lease }) => ({ lease, sample: null, value: 1 })) })

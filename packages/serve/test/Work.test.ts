@@ -19,7 +19,7 @@ const told = Effect.fnUntraced(function* (live: LivePopulation.LivePopulation, t
     now,
     cohort: null,
     phase: "train",
-    isWhole: false,
+    isFullBatch: false,
     requests: keys.map((key) => ({ key, n: 1, stratum: "all", sticky: null, question: null }))
   }))
   const leases = answer._tag === "Leases" ? answer.leases : []
@@ -69,7 +69,7 @@ it.effect("labels that the newest work has often are common answers, wherever th
         now,
         cohort: null,
         phase: "train",
-        isWhole: false,
+        isFullBatch: false,
         requests: answers.map((_, at) => ({ key: `k${at}`, n: 1, stratum: "all", sticky: null, question: null }))
       }),
       { leases: answers.map((one, at) => (at % 2 === 0 ? { question: { goldenAnswers: [one] } } : {})) }

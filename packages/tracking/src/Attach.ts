@@ -16,12 +16,12 @@ export interface Options<R> {
 export type Log = (point: Point) => Effect.Effect<void>
 
 /** How long a tracker may go on after the run, to be told what still waits. */
-export const patience = "10 seconds"
+export const closeTimeout = "10 seconds"
 
 /**
  * Keeps a tracker told of a run for as long as the scope lives, from a fiber of its own: one that is slow, refuses or is
  * away neither delays nor fails the run. Its failures are counted in the metric `inspo.tracking.failures`. When the scope
- * closes the tracker has {@link patience} to take what still waits, and learns how the scope ended.
+ * closes the tracker has {@link closeTimeout} to take what still waits, and learns how the scope ended.
  */
 export const attach = Effect.fn("Attach.attach")(function* <R>(
   options: Options<R>
@@ -60,7 +60,7 @@ export const attach = Effect.fn("Attach.attach")(function* <R>(
     Effect.fnUntraced(function* (exit) {
       yield* Deferred.succeed(outcome, outcomeOf(exit))
       yield* Queue.end(queue)
-      yield* Effect.timeoutOption(Effect.interruptible(Fiber.await(worker)), patience)
+      yield* Effect.timeoutOption(Effect.interruptible(Fiber.await(worker)), closeTimeout)
       const missed = (yield* Ref.get(offered)) - (yield* Ref.get(told))
       if (missed > 0)
         yield* warn(`Tracking: ${name} missed ${missed} of ${yield* Ref.get(offered)} points of this session.`)

@@ -14,240 +14,83 @@ export interface Definition {
   readonly verl: string | null
 }
 
-/** The metrics by name. A labelled one is told as `name/label`, such as `inspo/value/i3`. */
+/** A metric of an event. */
+const of =
+  (event: Definition["event"]) =>
+  (unit: string, meaning: string, more: Partial<Pick<Definition, "label" | "verl">> = {}): Definition => ({
+    label: null,
+    unit,
+    meaning,
+    event,
+    verl: null,
+    ...more
+  })
+
+const rollouts = of("RolloutsCollected")
+const planned = of("StepPlanned")
+const trained = of("StepTrained")
+const validated = of("Validated")
+const evaluated = of("Evaluated")
+const pruned = of("Pruned")
+const proposed = of("CandidatesProposed")
+const refilled = of("PopulationRefilled")
+const spent = of(null)
+
+/** The metrics by name. A labelled one is reported as `name/label`, such as `inspo/value/i3`. */
 export const catalogue = {
-  "reward/mean": {
-    label: null,
-    unit: "reward",
-    meaning: "Mean training reward over the trajectories of the step",
-    event: "RolloutsCollected",
+  "reward/mean": rollouts("reward", "Mean training reward over the trajectories of the step", {
     verl: "critic/score/mean"
-  },
-  "reward/std": {
-    label: null,
-    unit: "reward",
-    meaning: "Standard deviation of the rewards of the step",
-    event: "RolloutsCollected",
-    verl: null
-  },
-  reward: {
-    label: "source",
-    unit: "reward",
-    meaning: "Mean training reward over the trajectories of one data source",
-    event: "RolloutsCollected",
-    verl: null
-  },
-  "groups/mixed": {
-    label: null,
-    unit: "share",
-    meaning: "Groups with different rewards: those whose advantages are not all 0",
-    event: "RolloutsCollected",
-    verl: null
-  },
-  "tool_calls/mean": {
-    label: null,
-    unit: "calls",
-    meaning: "Tool calls per trajectory",
-    event: "RolloutsCollected",
-    verl: "tool_call_counts/mean"
-  },
+  }),
+  "reward/std": rollouts("reward", "Standard deviation of the rewards of the step"),
+  reward: rollouts("reward", "Mean training reward over the trajectories of one data source", { label: "source" }),
+  "groups/mixed": rollouts("share", "Groups with different rewards: those whose advantages are not all 0"),
+  "tool_calls/mean": rollouts("calls", "Tool calls per trajectory", { verl: "tool_call_counts/mean" }),
   // verl's num_turns/mean counts the messages of the user too.
-  "turns/mean": {
-    label: null,
-    unit: "turns",
-    meaning: "Turns of the policy per trajectory, those with an invalid action included",
-    event: "RolloutsCollected",
-    verl: null
-  },
-  "prompt_length/mean": {
-    label: null,
-    unit: "tokens",
-    meaning: "Length of the prompt, as a mean over groups",
-    event: "RolloutsCollected",
+  "turns/mean": rollouts("turns", "Turns of the policy per trajectory, those with an invalid action included"),
+  "prompt_length/mean": rollouts("tokens", "Length of the prompt, as a mean over groups", {
     verl: "prompt_length/mean"
-  },
-  "response_length/mean": {
-    label: null,
-    unit: "tokens",
-    meaning: "Length of the response with its observations, per trajectory",
-    event: "RolloutsCollected",
+  }),
+  "response_length/mean": rollouts("tokens", "Length of the response with its observations, per trajectory", {
     verl: "response_length/mean"
-  },
-  "rollouts/failed": {
-    label: null,
-    unit: "rollouts",
-    meaning: "Rollouts of the step that a tool or the reward failed",
-    event: "RolloutsCollected",
-    verl: null
-  },
-  lr: {
-    label: null,
-    unit: "1",
-    meaning: "Learning rate of the step",
-    event: "StepPlanned",
-    verl: "actor/lr"
-  },
-  loss: {
-    label: null,
-    unit: "1",
-    meaning: "Loss, as a mean over the optimizer steps",
-    event: "StepTrained",
-    verl: "actor/loss"
-  },
-  kl: {
-    label: null,
-    unit: "nats",
-    meaning: "KL divergence from the reference policy per token (k3 estimate)",
-    event: "StepTrained",
-    verl: "actor/kl_loss"
-  },
-  clipfrac: {
-    label: null,
-    unit: "share",
-    meaning: "Action tokens whose probability ratio was clipped",
-    event: "StepTrained",
-    verl: "actor/pg_clipfrac"
-  },
-  grad_norm: {
-    label: null,
-    unit: "1",
-    meaning: "Global norm of the gradient before it is clipped",
-    event: "StepTrained",
-    verl: "actor/grad_norm"
-  },
-  "rollouts/train": {
-    label: null,
-    unit: "rollouts",
-    meaning: "Training rollouts since the run began",
-    event: "StepTrained",
-    verl: null
-  },
-  "rollouts/verification": {
-    label: null,
-    unit: "rollouts",
-    meaning: "Verification rollouts since the run began",
-    event: "StepTrained",
-    verl: null
-  },
-  "tokens/train": {
-    label: null,
-    unit: "tokens",
-    meaning: "Tokens of training rollouts since the run began",
-    event: "StepTrained",
-    verl: null
-  },
-  "tokens/verification": {
-    label: null,
-    unit: "tokens",
-    meaning: "Tokens of verification rollouts since the run began",
-    event: "StepTrained",
-    verl: null
-  },
-  "inspo/population": {
-    label: null,
-    unit: "instructions",
-    meaning: "Instructions alive",
-    event: "StepTrained",
-    verl: null
-  },
-  "inspo/value": {
-    label: "instruction",
-    unit: "reward",
-    meaning: "Value of a living instruction (Eq. 6)",
-    event: "StepTrained",
-    verl: null
-  },
-  "inspo/prob": {
-    label: "instruction",
-    unit: "share",
-    meaning: "Probability with which the sampler draws an instruction (Eq. 4)",
-    event: "StepPlanned",
-    verl: null
-  },
-  "inspo/pruned": {
-    label: null,
-    unit: "instructions",
-    meaning: "Instructions pruned after the step",
-    event: "Pruned",
-    verl: null
-  },
-  "inspo/proposed": {
-    label: null,
-    unit: "candidates",
-    meaning: "Candidates of a proposal that may be verified",
-    event: "CandidatesProposed",
-    verl: null
-  },
-  "inspo/accepted": {
-    label: null,
-    unit: "candidates",
-    meaning: "Candidates that entered the population after the step",
-    event: "PopulationRefilled",
-    verl: null
-  },
-  "val/reward/mean": {
-    label: null,
-    unit: "share",
-    meaning: "Mean reward on the validation questions",
-    event: "Validated",
-    verl: null
-  },
-  "val/reward": {
+  }),
+  "rollouts/failed": rollouts("rollouts", "Rollouts of the step that a tool or the reward failed"),
+  lr: planned("1", "Learning rate of the step", { verl: "actor/lr" }),
+  loss: trained("1", "Loss, as a mean over the optimizer steps", { verl: "actor/loss" }),
+  kl: trained("nats", "KL divergence from the reference policy per token (k3 estimate)", { verl: "actor/kl_loss" }),
+  clipfrac: trained("share", "Action tokens whose probability ratio was clipped", { verl: "actor/pg_clipfrac" }),
+  grad_norm: trained("1", "Global norm of the gradient before it is clipped", { verl: "actor/grad_norm" }),
+  "rollouts/train": trained("rollouts", "Training rollouts since the run began"),
+  "rollouts/verification": trained("rollouts", "Verification rollouts since the run began"),
+  "tokens/train": trained("tokens", "Tokens of training rollouts since the run began"),
+  "tokens/verification": trained("tokens", "Tokens of verification rollouts since the run began"),
+  "inspo/population": trained("instructions", "Instructions alive"),
+  "inspo/value": trained("reward", "Value of a living instruction (Eq. 6)", { label: "instruction" }),
+  "inspo/prob": planned("share", "Probability with which the sampler draws an instruction (Eq. 4)", {
+    label: "instruction"
+  }),
+  "inspo/pruned": pruned("instructions", "Instructions pruned after the step"),
+  "inspo/proposed": proposed("candidates", "Candidates of a proposal that may be verified"),
+  "inspo/accepted": refilled("candidates", "Candidates that entered the population after the step"),
+  "val/reward/mean": validated("share", "Mean reward on the validation questions"),
+  "val/reward": validated("share", "The same over the questions of one data source", {
     label: "source",
-    unit: "share",
-    meaning: "The same over the questions of one data source",
-    event: "Validated",
     verl: "val-core/{}/reward/mean@1"
-  },
-  "test/reward/before": {
-    label: "instruction",
-    unit: "share",
-    meaning: "Mean reward on the test questions, by the policy before training under an instruction",
-    event: "Evaluated",
-    verl: null
-  },
-  "test/reward/after": {
-    label: "instruction",
-    unit: "share",
-    meaning: "Mean reward on the test questions, by the policy after training under an instruction",
-    event: "Evaluated",
-    verl: null
-  },
-  "budget/rollouts": {
-    label: null,
-    unit: "rollouts",
-    meaning: "Rollouts paid for since the run began, redone ones included",
-    event: null,
-    verl: null
-  },
-  "budget/tokens": {
-    label: null,
-    unit: "tokens",
-    meaning: "Tokens paid for, of the policy and of the optimizer",
-    event: null,
-    verl: null
-  },
-  "budget/calls": {
-    label: null,
-    unit: "calls",
-    meaning: "Calls of the optimizer",
-    event: null,
-    verl: null
-  },
-  "budget/usd": {
-    label: null,
-    unit: "US dollars",
-    meaning: "Money spent",
-    event: null,
-    verl: null
-  },
-  "budget/minutes": {
-    label: null,
-    unit: "minutes",
-    meaning: "Time spent, summed over resumes",
-    event: null,
-    verl: null
-  }
-} as const satisfies Record<string, Definition>
+  }),
+  "test/reward/before": evaluated(
+    "share",
+    "Mean reward on the test questions, by the policy before training under an instruction",
+    { label: "instruction" }
+  ),
+  "test/reward/after": evaluated(
+    "share",
+    "Mean reward on the test questions, by the policy after training under an instruction",
+    { label: "instruction" }
+  ),
+  "budget/rollouts": spent("rollouts", "Rollouts paid for since the run began, redone ones included"),
+  "budget/tokens": spent("tokens", "Tokens paid for, of the policy and of the proposer"),
+  "budget/calls": spent("calls", "Calls of the proposer"),
+  "budget/usd": spent("US dollars", "Money spent"),
+  "budget/minutes": spent("minutes", "Time spent, summed over resumes")
+} satisfies Record<string, Definition>
 
 export type MetricName = keyof typeof catalogue

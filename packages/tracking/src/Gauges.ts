@@ -1,5 +1,5 @@
 import { Effect, Layer, Metric } from "effect"
-import { catalogue, type Label, type MetricName } from "./Catalogue.ts"
+import { catalogue, type MetricName } from "./Catalogue.ts"
 import type { Sample } from "./Point.ts"
 import { type Interface, Tracker } from "./Tracker.ts"
 
@@ -48,7 +48,7 @@ export const gaugeName = (name: MetricName): string => `inspo.${name.replace(/^i
 const stepGauge = Metric.gauge("inspo.step", { description: "The step that was measured last" })
 
 const gaugeOf = ({ label, name }: Sample): Metric.Gauge<number> => {
-  const definition: { readonly label: Label | null; readonly meaning: string; readonly unit: string } = catalogue[name]
+  const definition = catalogue[name]
   return Metric.gauge(gaugeName(name), {
     description: `${definition.meaning}, in ${definition.unit}`,
     ...(definition.label === null || label === null ? {} : { attributes: { [definition.label]: label } })

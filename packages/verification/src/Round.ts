@@ -10,12 +10,12 @@ import type { Scores, Strategy, Verdict } from "./Verification.ts"
 
 /**
  * How a round is held: on so many `questions` in all, with an interim analysis after every `interim` of them, null for none.
- * `inSteps` the questions are those of ordinary steps, and one that failed for anybody is replaced by another.
+ * `inlineVerification` the questions are those of ordinary steps, and one that failed for anybody is replaced by another.
  */
 export interface Design {
   readonly questions: number
   readonly interim: number | null
-  readonly inSteps: boolean
+  readonly inlineVerification: boolean
 }
 
 /** What a batch of questions brought: `asked` of them, and the scores on those that no arm failed on. */
@@ -100,7 +100,7 @@ export const analyse = (
 ): Analysis => {
   const { candidates, parent } = round
   const open = rule.remaining({ candidates, parent, left: left(design, round), places })
-  const isCut = design.inSteps && (isLast || round.latest === 0)
+  const isCut = design.inlineVerification && (isLast || round.latest === 0)
   return isCut ? { remaining: [], cutShort: open } : { remaining: open, cutShort: [] }
 }
 
@@ -126,8 +126,8 @@ export const judge = (
 export const proceed = (round: Round, remaining: ReadonlyArray<number>): Round => ({ ...round, remaining })
 
 /** How many questions are left to ask. */
-const left = ({ inSteps, questions }: Design, round: Round): number =>
-  Math.max(0, questions - (inSteps ? round.questions.length : round.asked))
+const left = ({ inlineVerification, questions }: Design, round: Round): number =>
+  Math.max(0, questions - (inlineVerification ? round.questions.length : round.asked))
 
 /** What a batch says in which all arms were asked the same questions, as a round records it; null where an arm failed. */
 export const scored = <Q extends QuestionId>(

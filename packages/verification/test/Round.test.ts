@@ -37,7 +37,7 @@ const ruleOf = ({ race, stop }: World) => Verification.rerunParent({ rounds: 1, 
 /** Holds a round of rollouts of its own to its end: the round, and who was asked how many questions in each batch. */
 const hold = (given: World) => {
   const { answers, interim, places, questions } = given
-  const design = { questions, interim, inSteps: false }
+  const design = { questions, interim, inlineVerification: false }
   const ids = Array.from({ length: questions }, (_, index) => question(index))
   const asked: Array<{ readonly remaining: ReadonlyArray<number>; readonly size: number }> = []
   let round = Round.begin(answers.length - 1)
@@ -156,7 +156,7 @@ describe("a round of verification", () => {
       fc.property(world, fc.integer({ min: 1, max: 9 }), (some, interim) => {
         const answers = some.answers.map((own) => own.map((score) => score ?? 0))
         const given = { ...some, answers, interim }
-        const design = { questions: given.questions, interim, inSteps: true }
+        const design = { questions: given.questions, interim, inlineVerification: true }
         let round = Round.begin(answers.length - 1)
         while (round.remaining.length > 0) {
           const groups = interim * (1 + round.remaining.length)
@@ -177,7 +177,7 @@ describe("a round of verification", () => {
       fc.property(world, fc.integer({ min: 1, max: 9 }), (some, interim) => {
         fc.pre(some.answers.length > 1)
         const { questions } = some
-        const design = { questions, interim, inSteps: true }
+        const design = { questions, interim, inlineVerification: true }
         // The parent fails on every question of an odd number.
         const answers = some.answers.map((own, arm) =>
           Array.from({ length: 2 * questions }, (_, index) => (arm === 0 && index % 2 === 1 ? null : (own[0] ?? 1)))
@@ -210,7 +210,7 @@ describe("a round of verification", () => {
         (batch, excluded, candidates, most) => {
           const round = Round.begin(candidates)
           const given = batch.map((index) => ({ id: question(index) }))
-          const { asked, others } = Round.divide({ questions: most, interim: null, inSteps: true }, round, {
+          const { asked, others } = Round.divide({ questions: most, interim: null, inlineVerification: true }, round, {
             batch: given,
             excluded: excluded.map(question)
           })
@@ -228,7 +228,7 @@ describe("a round of verification", () => {
   })
 
   it("in steps ends where no step follows, or where the last one could ask nobody anything, and cuts short who would have stayed", () => {
-    const design = { questions: 9, interim: 1, inSteps: true }
+    const design = { questions: 9, interim: 1, inlineVerification: true }
     const rule = Verification.rerunParent({ rounds: 1, fill: false, stop: 0.01 })
     const batch = { asked: 1, questions: [question(0)], candidates: [[1]], parent: [0] }
     const context = { places: 1, isLast: false }
@@ -239,7 +239,7 @@ describe("a round of verification", () => {
     assert.deepStrictEqual(Round.analyse(rule, design, after, { ...context, isLast: true }), ends)
     const empty = Round.record(after, { asked: 1, questions: [], candidates: [[]], parent: [] })
     assert.deepStrictEqual(Round.analyse(rule, design, empty, context), ends)
-    assert.deepStrictEqual(Round.analyse(rule, { ...design, inSteps: false }, empty, context), goesOn)
+    assert.deepStrictEqual(Round.analyse(rule, { ...design, inlineVerification: false }, empty, context), goesOn)
   })
 
   it("passes nobody in a round that was cut, unless the rest of it could not have changed that", () => {
@@ -247,7 +247,7 @@ describe("a round of verification", () => {
       fc.property(world, fc.integer({ min: 1, max: 30 }), (some, last) => {
         const answers = some.answers.map((own) => own.map((score) => score ?? 0))
         const given = { ...some, answers }
-        const design = { questions: given.questions, interim: null, inSteps: true }
+        const design = { questions: given.questions, interim: null, inlineVerification: true }
         const rule = ruleOf(given)
         const ids = Array.from({ length: Math.min(last, given.questions) }, (_, index) => question(index))
         const begun = Round.begin(answers.length - 1)

@@ -31,7 +31,7 @@ export const undisturbedRun = async (
 }
 
 /** Starts a run, or continues the one that has begun under that name. */
-export const goOn = async (
+export const startOrResume = async (
   cwd: string,
   name: string,
   options: { readonly settings?: ReadonlyArray<string>; readonly kill?: Kill | undefined } = {}

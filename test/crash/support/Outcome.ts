@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { fold, makeSetting, next, type RunEvent, RunState, StateHash, Strategies } from "@inspo/coevolution"
+import { fold, makeDecisionContext, next, type RunEvent, RunState, StateHash, Strategies } from "@inspo/coevolution"
 import { Effect } from "effect"
 import { loadData } from "../../../apps/cli/src/config/Data.ts"
 import { readRun } from "../../../apps/cli/src/runDirectory/Read.ts"
@@ -51,9 +51,9 @@ export const eventsOf = (directory: string): Promise<ReadonlyArray<RunEvent>> =>
 /** What a killed run was about to do or was doing, by its journal: the tag of the next command, or `nothing`. */
 export const interrupted = (directory: string): Promise<string> =>
   Effect.runPromise(
-    Effect.map(stateOf(directory), ({ setting, state }) => {
+    Effect.map(stateOf(directory), ({ context, state }) => {
       if (!RunState.isRunning(state)) return "nothing"
-      const command = next(setting, state)
+      const command = next(context, state)
       return command._tag === "Record" ? command.event._tag : command._tag
     }).pipe(Effect.orElseSucceed(() => "start"))
   )
@@ -62,6 +62,6 @@ const stateOf = (directory: string) =>
   Effect.gen(function* () {
     const { config, events } = yield* readRun(directory)
     const { data } = yield* loadData(config)
-    const setting = makeSetting(Strategies.deciding(config), data)
-    return { events, setting, state: fold(setting, events) }
+    const context = makeDecisionContext(Strategies.deciding(config), data)
+    return { events, context, state: fold(context, events) }
   }).pipe(Effect.provide(NodeServices.layer))

@@ -219,7 +219,7 @@ const ask = async (port: number, path: string, body: string, method = "POST") =>
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { "content-type": "application/json" },
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(testTimeout),
       ...(method === "POST" ? { body } : {})
     })
     return { status: response.status, text: await response.text() }
@@ -245,4 +245,4 @@ const silent = chat(`{{inspo:support|Help.}} say nothing ${"x".repeat(1_100_000)
 
 /** Milliseconds in which 99 of 100 honest rounds end, and after which nobody waits. */
 const slowest = 1000
-const patience = 5000
+const testTimeout = 5000

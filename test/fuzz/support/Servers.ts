@@ -144,7 +144,7 @@ export const start = async (kind: Kind, cwd: string): Promise<Server> => {
         return `the process ended (${exitCode ?? signalCode}): ${running.stderr().slice(-1000)}`
       const health = plain({ method: "GET", path: "/healthz", body: null })
       const { milliseconds, status } = await ask(health)
-      return status === 200 && milliseconds <= patience
+      return status === 200 && milliseconds <= testTimeout
         ? null
         : `/healthz answered ${status ?? "nothing"} after ${Math.round(milliseconds)} ms`
     },
@@ -190,7 +190,7 @@ export const growth = 1.5
 export const concurrency = 16
 
 /** Milliseconds in which every answer comes, but that of a long poll. */
-export const patience = 5000
+export const testTimeout = 5000
 
 const longPoll = 20_000
 
@@ -229,7 +229,7 @@ const faultOf = (message: Message, answer: Answer, cwd: string): string | null =
   if (status === null) return isLost ? null : "no answer came"
   if (status >= 500 && status !== 503) return `status ${status}: ${body.slice(0, 500)}`
   if (body.includes('"category":"server"')) return `the server failed on its own: ${body.slice(0, 500)}`
-  const patienceOfThis = message.path.includes("retrieve_future") ? longPoll + patience : patience
+  const patienceOfThis = message.path.includes("retrieve_future") ? longPoll + testTimeout : testTimeout
   if (milliseconds > patienceOfThis) return `the answer (${status}) took ${Math.round(milliseconds)} ms`
   // Told on purpose: where the tokenizer lies, and the settings of a run, which name its data.
   const told = `${head}\n${body.replaceAll(/"tokenizer_id":"[^"]*"|"[^"]*\/questions\.jsonl"/gu, "")}`

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Algorithm, Selection } from "@inspo/coevolution"
 import { Instruction, Question } from "@inspo/domain"
-import { constants, GrpoBatch } from "@inspo/policy-gradient"
+import { GrpoBatch } from "@inspo/policy-gradient"
 import { Prompt } from "@inspo/rollout"
 import { both, every, small } from "../support/Golden.ts"
 import { play } from "../support/Trace.ts"
@@ -85,14 +85,10 @@ describe("training", () => {
     })
 
     it(`row 27: the optimizer is Search-R1's (${reading})`, () => {
-      const [request] = GrpoBatch.trainRequests(
-        [sampled(0, 0, 1), sampled(0, 0, 0)],
-        { ...preset.train, ...constants },
-        {
-          key: "train/1",
-          learningRate: 1e-7
-        }
-      )
+      const [request] = GrpoBatch.trainRequests([sampled(0, 0, 1), sampled(0, 0, 0)], preset.train, {
+        key: "train/1",
+        learningRate: 1e-7
+      })
       assert.deepInclude(request?.optimizer, {
         learningRate: 1e-7,
         beta1: 0.9,
@@ -126,7 +122,7 @@ describe("training", () => {
         rewards: Array.from({ length: 20 }, (_, index) => ({ i0: [[index < 10 ? 0.4 : 0]] }))
       })
       // The 10-step mean is .4 at step 10 and .04 × (20 - t) after it: below half of .4 from step 16 on.
-      const { best, collapse } = state.course
+      const { best, collapse } = state.rewardTrend
       assert.strictEqual(best?.step, 10)
       assert.approximately(best?.mean ?? NaN, 0.4, 1e-12)
       assert.strictEqual(collapse?.step, 16)

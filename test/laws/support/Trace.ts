@@ -2,7 +2,7 @@
 import {
   apply,
   type Command,
-  makeSetting,
+  makeDecisionContext,
   next,
   type Algorithm,
   type RunEvent,
@@ -65,14 +65,14 @@ const deciding = (algorithm: Algorithm, { minimumGroups = 1 }: Script): Strategi
 
 /** Runs as many steps as there are rewards, starting from `size` instructions `i0` (the seed), `i1`, …. */
 export const play = (algorithm: Algorithm, script: Script): Trace => {
-  const setting = { ...makeSetting(deciding(algorithm, script), { train: [] }), questions: trainingQuestions }
+  const context = { ...makeDecisionContext(deciding(algorithm, script), { train: [] }), questions: trainingQuestions }
   const proposals = script.proposals === undefined ? undefined : [...script.proposals]
   const steps: Array<Step> = []
   let commands = 0
-  let state = apply(setting, RunState.unstarted, {
+  let state = apply(context, RunState.unstarted, {
     _tag: "RunStarted",
     algorithm,
-    strategies: Strategies.identities(setting.strategies),
+    strategies: Strategies.identities(context.strategies),
     engine: "scripted",
     tokenizer: "scripted",
     data: "scripted",
@@ -80,12 +80,12 @@ export const play = (algorithm: Algorithm, script: Script): Trace => {
     code: "test"
   })
   while (RunState.isRunning(state)) {
-    const command = next(setting, state)
+    const command = next(context, state)
     if (state.phase._tag === "Plan" && steps.length === script.rewards.length) break
     if (++commands > 10_000) throw new Error("the run does not end")
     const event = answer(command, script, proposals)
     if (event._tag === "StepPlanned") steps.push({ p: event.probabilities, w: {}, did: [], shown: [], alive: "" })
-    state = apply(setting, state, event)
+    state = apply(context, state, event)
     const step = steps.pop()
     if (step === undefined) continue
     const { members } = state.population
@@ -94,7 +94,7 @@ export const play = (algorithm: Algorithm, script: Script): Trace => {
       w:
         event._tag === "RolloutsCollected"
           ? Object.fromEntries(
-              setting.strategies.valuation.values(state.population).map(({ id, value }) => [id, value])
+              context.strategies.valuation.values(state.population).map(({ id, value }) => [id, value])
             )
           : step.w,
       did: [...step.did, ...decisions(event)],

@@ -1,5 +1,5 @@
 """
-tinker-cookbook's own training loop: cookbook.py URL ENGINE MODEL FOLDER LOG ATTEMPT WORKERS STEPS. Where it was killed, it goes on from its
+tinker-cookbook's own training loop: cookbook.py URL ENGINE MODEL FOLDER LOG ATTEMPT WORKERS STEPS. After a kill, it resumes from its
 last checkpoint. Rollouts are done in so many processes of their own, or, where WORKERS is 0, in this one.
 """
 
@@ -116,7 +116,7 @@ class Builder(RLDatasetBuilder):
 
     async def __call__(self):
         renderer = renderers.get_renderer("role_colon", tokenizer=get_tokenizer(self.model))
-        population = Population((self.url,), "policy", patience=30)
+        population = Population((self.url,), "policy", retry_budget=30)
         training = LeasedDataset(Questions(renderer, self.steps), population)
         held_out = LeasedDataset(Questions(renderer, 1), population, validation=True)
         return (

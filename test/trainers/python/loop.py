@@ -1,6 +1,6 @@
 """
 A training loop of nobody's framework, one rank of it: loop.py URL LOG RANK RANKS FIRST LAST ATTEMPT. It writes every reward to
-its log, and goes on from the cohort FIRST as from a checkpoint.
+its log, and resumes from the cohort FIRST as from a checkpoint.
 """
 
 import sys
@@ -14,7 +14,7 @@ url, log, *numbers, attempt = sys.argv[1:]
 rank, ranks, first, last = map(int, numbers)
 groups, n = 16, 2
 
-run = TrainingRun([url], "policy", patience=120)
+run = TrainingRun([url], "policy", retry_budget=120)
 rewards = RewardLog(log, rank, attempt)
 if first > 0:
     run.resume(first, attempt)

@@ -159,7 +159,7 @@ config.trainer.enable_ray_gpu_monitor = False
 config.generator.inference_engine.enable_ray_prometheus_stats = False
 config.environment.env_class = "world"
 generator = Generator(config.generator, config.environment.skyrl_gym, Engine(), tokens)
-run = Noted([url], "policy", patience=120)
+run = Noted([url], "policy", retry_budget=120)
 trainer = Trainer(
     config, Tracker(), tokens, Rows(48), Engine(), InstructedGenerator(generator, run), eval_dataset=Rows(5)
 )

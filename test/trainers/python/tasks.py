@@ -1,6 +1,6 @@
 """
 A trainer's orchestrator over verifiers' environment server, as prime-rl does it: tasks.py URL MODEL LOG CHECKPOINT ATTEMPT STEPS. Where there
-is a checkpoint, it goes on from it.
+is a checkpoint, it resumes from it.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ async def main():
         runs = (client.run(endpoint, "m", vf.SamplingConfig(), data) for _ in range(SAMPLES))
         return await asyncio.gather(*runs)
 
-    run = TrainingRun([url], "policy", patience=30)
+    run = TrainingRun([url], "policy", retry_budget=30)
     sampler = LeasedTasks(itertools.cycle(taskset), run, samples=SAMPLES, groups=GROUPS)
 
     async def work(step, tasks, rewards):

@@ -57,7 +57,7 @@ args = GRPOConfig(
 )
 # With several processes the device is `cpu:0`, to which torch restores no checkpoint of an optimizer.
 args.__dict__["_setup_devices"] = torch.device("cpu")
-instructions = Instructions(TrainingRun([url], "policy", patience=120), args, prompt=prompt)
+instructions = Instructions(TrainingRun([url], "policy", retry_budget=120), args, prompt=prompt)
 rows = [{"prompt": [{"role": "user", "content": f"Question {index}?"}]} for index in range(23)]
 tokens = tiny_model.tokenizer()
 trainer = GRPOTrainer(

@@ -32,7 +32,7 @@ class Noted(TrainingRun):
 class Manager(InstructedManager):
     @staticmethod
     def training_run():
-        return Noted([os.environ["VERL_URL"]], os.environ["VERL_POPULATION"], patience=120)
+        return Noted([os.environ["VERL_URL"]], os.environ["VERL_POPULATION"], retry_budget=120)
 
 
 class Flawed(SingleTurnAgentLoop):
@@ -48,7 +48,7 @@ class Flawed(SingleTurnAgentLoop):
 
 
 class World(NaiveRewardManager):
-    """Rewards by what the policy says it was told."""
+    """Rewards by the instruction that the policy repeats."""
 
     async def run_single(self, data):
         scored = await super().run_single(data)

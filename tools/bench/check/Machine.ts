@@ -1,4 +1,5 @@
 import { Context } from "effect"
+import { processorSeconds } from "../Measure.ts"
 import { calibration } from "./Calibration.ts"
 
 /** What work is timed by. */
@@ -12,10 +13,7 @@ export interface Machine {
 /** This machine, unless another is provided. */
 export const Machine = Context.Reference<Machine>("bench/Machine", {
   defaultValue: () => ({
-    seconds: () => {
-      const { system, user } = process.cpuUsage()
-      return (system + user) / 1e6
-    },
+    seconds: processorSeconds,
     calibrate: calibration
   })
 })

@@ -1,18 +1,18 @@
-/** Whole runs of the pure core, played against an environment that only counts. */
+/** Whole runs of the pure core in an environment that only counts. */
 import {
-  apply,
   next,
   Presets,
   type Algorithm,
   type RunEvent,
   RunState,
-  type Setting,
+  type DecisionContext,
   Strategies,
   ValueChoices
 } from "@inspo/coevolution"
 import { Question } from "@inspo/domain"
 import { InstructionValue } from "@inspo/population"
 import { Array as Arr } from "effect"
+import * as DryRun from "../../../packages/coevolution/src/internal/DryRun.ts"
 import * as Environment from "../../../test/laws/support/Environment.ts"
 
 export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
@@ -26,57 +26,47 @@ export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
   }
 }
 
-/** Far more than a step takes, of three sources. */
+/** Far more than a step needs, of three sources. */
 const questions = Arr.makeBy(20_000, (index) => ({
   id: Question.QuestionId.make(`question ${index}`),
   dataSource: `source ${index % 3}`
 }))
 
-export const settingOf = (algorithm: Algorithm): Setting => ({ ...Strategies.deciding(algorithm), questions })
+export const settingOf = (algorithm: Algorithm): DecisionContext => ({ ...Strategies.deciding(algorithm), questions })
 
-/** Rewards in which no instruction stands out; nothing fails and nothing is missing. */
+/** Rewards that are the same for all instructions; nothing fails and nothing is missing. */
 const luck: Environment.Luck = { rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1], missing: [0], failing: [false] }
 
-/** A run until it ends or `over` says so: its events and its last state. */
-export const play = (setting: Setting, over: (state: RunState.RunState) => boolean = () => false) => {
-  const started: RunEvent = {
-    _tag: "RunStarted",
-    algorithm: setting.algorithm,
-    strategies: Strategies.identities(setting.strategies),
-    engine: "",
-    tokenizer: "",
-    data: "",
-    search: "passages",
-    code: ""
-  }
-  const environment = Environment.make(setting.algorithm, questions)
-  const events: Array<RunEvent> = [started]
-  let state = apply(setting, RunState.unstarted, started)
-  while (RunState.isRunning(state) && !over(state)) {
-    const event = environment.perform(next(setting, state), luck)
+/** A run until it ends or `over` holds: its first state, its events and its last state. */
+export const play = (context: DecisionContext, over?: (state: RunState.RunState) => boolean) => {
+  const { perform } = Environment.make(context.algorithm, questions)
+  const start = DryRun.begun(context)
+  const events: Array<RunEvent> = []
+  let state = start
+  for (const { after, event } of DryRun.play(context, start, (command) => perform(command, luck), over)) {
     events.push(event)
-    state = apply(setting, state, event)
+    state = after
   }
-  return { events, state }
+  return { start, events, state }
 }
 
-/** Selection, attribution and pruning of step 15, before any was pruned. */
+/** Selection, attribution and pruning of step 15, before the first pruning. */
 export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
   const algorithm: Algorithm = {
     ...base[rule],
     schedule: { ...base[rule].schedule, steps: 15, pruneEvery: 0, evolveEvery: 0 },
     train: { ...base[rule].train, batchSize, miniBatchSize: Math.min(batchSize, base[rule].train.miniBatchSize) }
   }
-  const setting = settingOf(algorithm)
-  const { halving, valuation } = setting.strategies
-  const planning = play(setting, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
-  const { events, state } = play(setting, ({ phase }) => phase._tag === "Evaluate")
+  const context = settingOf(algorithm)
+  const { halving, valuation } = context.strategies
+  const planning = play(context, ({ phase, step }) => step === 14 && phase._tag === "Plan").state
+  const { events, state } = play(context, ({ phase }) => phase._tag === "Evaluate")
   const groups = events.flatMap((event) =>
     event._tag === "RolloutsCollected" && event.step === 15 ? event.groups : []
   )
   const values = valuation.values(state.population)
   return {
-    selection: () => (RunState.isRunning(planning) ? next(setting, planning) : null),
+    selection: () => (RunState.isRunning(planning) ? next(context, planning) : null),
     attribution: () => InstructionValue.observe(ValueChoices.choices(algorithm), planning.population, 15, groups),
     pruning: () => halving.prune(state.population, values)
   }

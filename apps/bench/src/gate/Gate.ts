@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
 import { Trajectory } from "@inspo/domain"
 import { Effect, Option } from "effect"
+import { commandLine, named } from "../CommandLine.ts"
 import { type Host, InvalidStudy, type QuestionData, StudyFailure } from "../Host.ts"
 import { type GateResult, markdown, taskResult } from "./GateResult.ts"
 import * as Records from "./Records.ts"
@@ -21,10 +22,10 @@ export interface GateInput {
  * instructions differ beyond noise. Every answer is kept as it comes, so that a gate that was stopped, however it was, goes on.
  */
 export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, input: GateInput) {
-  const chosen = yield* choose(input.tasks)
+  const chosen = yield* named(tasks, input.tasks)
   const preset = Option.getOrElse(input.preset, () => "quick")
   const base = yield* host.config(preset, [
-    `seed=${input.seed}`,
+    `randomSeed=${input.seed}`,
     "evaluation.questions=200",
     "train.fromStep=null",
     ...input.set
@@ -74,18 +75,13 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
           `${expected - own.length} of ${expected} answers of ${task.name} failed: a tool or the reward gave none. The others ` +
           "are kept; see to it and give the command again."
       })
-    results.push(taskResult(task, own, base.seed))
+    results.push(taskResult(task, own, base.randomSeed))
     const result: GateResult = {
       gate: hash,
-      command: [
-        `${host.program} bench gate --seed ${input.seed}`,
-        ...Option.match(input.tasks, { onNone: () => [], onSome: (names) => [`--arms ${names}`] }),
-        ...Option.match(input.preset, { onNone: () => [], onSome: (name) => [`--preset ${name}`] }),
-        ...input.set.map((setting) => `--set '${setting}'`)
-      ].join(" "),
+      command: commandLine([`${host.program} bench gate --seed ${input.seed}`], { ...input, arms: input.tasks }),
       code: host.code,
       model: base.engine.model ?? base.engine.tokenizer ?? "the embedded model",
-      seed: base.seed,
+      seed: base.randomSeed,
       tasks: [...results]
     }
     yield* host.write(`${out}/gate.json`, `${JSON.stringify(result, null, 2)}\n`)
@@ -103,7 +99,7 @@ const isUnasked = (trajectory: Trajectory.Trajectory): boolean =>
 
 /** The questions of a task, and the settings under which they are asked. */
 const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: QuestionData) {
-  const questions = task.questions(data, base.evaluation.questions, base.seed)
+  const questions = task.questions(data, base.evaluation.questions, base.randomSeed)
   if (questions.length < 2)
     return yield* new InvalidStudy({
       problem:
@@ -131,7 +127,7 @@ const resume = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, file: string
 
 /** What decides the answers, as far as it is known here: where the server is, is no part of it. */
 const fingerprint = (
-  { engine, seed }: RunConfig,
+  { engine, randomSeed: seed }: RunConfig,
   asked: ReadonlyArray<{ readonly task: Task; readonly config: RunConfig; readonly questions: ReadonlyArray<object> }>
 ): string =>
   createHash("sha256")
@@ -161,15 +157,4 @@ const toAnswer = (task: Task, instruction: number, trajectory: Trajectory.Trajec
   promptTokens: trajectory.promptTokens,
   responseTokens: trajectory.responseTokens,
   text: trajectory.transcript.map(({ text }) => text).join("\n")
-})
-
-const choose = Effect.fnUntraced(function* (list: Option.Option<string>) {
-  if (Option.isNone(list)) return tasks
-  const names = list.value.split(",").map((part) => part.trim())
-  const unknown = names.find((name) => tasks.every((task) => task.name !== name))
-  if (unknown !== undefined)
-    return yield* new InvalidStudy({
-      problem: `--arms names ${JSON.stringify(unknown)}, expected some of ${tasks.map(({ name }) => name).join(", ")}.`
-    })
-  return tasks.filter(({ name }) => names.includes(name))
 })

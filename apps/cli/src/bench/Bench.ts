@@ -41,7 +41,7 @@ export interface BenchInput {
 /** Makes a study with the runs of this program; without a name, tells which there are. */
 export const bench = Effect.fn("Bench.bench")(function* (input: BenchInput) {
   const study = catalogue.find(({ name }) => Option.contains(input.study, name))
-  if (study === undefined) return yield* list(input)
+  if (study === undefined) return yield* list(input.json)
   const flag = Object.entries(given(input)).find(([name, is]) => is && !takes[study.by].flags.includes(name))
   if (flag !== undefined)
     return yield* new UsageError({
@@ -116,7 +116,7 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const launchedAt = yield* Clock.currentTimeMillis
-  const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  const reporter = yield* Reporter.make(input)
   const code = yield* codeHash()
   return {
     code,
@@ -146,10 +146,9 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
   }
 })
 
-/** Tells which studies there are, and what each asks. */
-const list = Effect.fnUntraced(function* ({ json }: BenchInput) {
-  if (json) return yield* Console.log(JSON.stringify({ studies: catalogue }))
-  const reporter = yield* Reporter.make("normal")
-  const width = Math.max(...catalogue.map(({ name }) => name.length)) + 2
-  return yield* reporter.lines(catalogue.map(({ asks, name }) => name.padEnd(width) + asks))
-})
+/** Which studies there are, and what each asks. */
+const list = (json: boolean) =>
+  Reporter.print(json, { studies: catalogue }, () => {
+    const width = Math.max(...catalogue.map(({ name }) => name.length)) + 2
+    return catalogue.map(({ asks, name }) => name.padEnd(width) + asks)
+  })

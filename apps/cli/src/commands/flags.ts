@@ -1,54 +1,88 @@
 import { partNames } from "@inspo/coevolution/Ablations"
-import { Flag } from "effect/cli"
+import { flow } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
 
-export const json = Flag.Boolean("json").pipe(
-  Flag.withDescription("Print one JSON document on standard output and everything else on standard error"),
-  Flag.withDefault(false)
-)
+/** What `--help` says of a verb; `short` is its line in the list of verbs, where the description is too long for it. */
+export const help =
+  (texts: {
+    readonly short?: string
+    readonly description: string
+    /** What each example does, by its command line. */
+    readonly examples: Readonly<Record<string, string>>
+  }) =>
+  <const Name extends string, Input, E, R, ContextInput>(
+    verb: Command.Command<Name, Input, ContextInput, E, R>
+  ): Command.Command<Name, Input, ContextInput, E, R> =>
+    verb.pipe(
+      Command.withDescription(texts.description),
+      Command.withShortDescription(texts.short ?? texts.description),
+      Command.withExamples(Object.entries(texts.examples).map(([command, description]) => ({ command, description })))
+    )
 
-export const quiet = Flag.Boolean("quiet").pipe(Flag.withDescription("Print no progress"), Flag.withDefault(false))
+export const argument = (name: string, description: string) =>
+  Argument.String(name).pipe(Argument.withDescription(description))
 
-export const presetName = Flag.String("preset").pipe(
-  Flag.withMetavar("NAME"),
-  Flag.withDescription(
-    "Settings to start from: quick, tiny, paper, paper-7b or robust; `inspo init --list` tells what each is for"
-  )
+/** A flag with a text; `metavar` stands for the text in the help. */
+export const text = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description))
+
+export const integer = (name: string, description: string, metavar = "N") =>
+  Flag.Int(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description))
+
+export const number = (name: string, description: string) =>
+  Flag.Finite(name).pipe(Flag.withMetavar("X"), Flag.withDescription(description))
+
+export const choice = <const L extends ReadonlyArray<string>>(name: string, literals: L, description: string) =>
+  Flag.Literals(name, literals).pipe(Flag.withDescription(description))
+
+export const optionalText = flow(text, Flag.optional)
+
+export const optionalInteger = flow(integer, Flag.optional)
+
+export const optionalChoice = <const L extends ReadonlyArray<string>>(name: string, literals: L, description: string) =>
+  Flag.optional(choice(name, literals, description))
+
+/** A flag that is off unless it is given. */
+export const toggle = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+
+export const config = Argument.optional(argument("config", "YAML file with settings"))
+
+export const json = toggle("json", "Print one JSON document on standard output and everything else on standard error")
+
+export const quiet = toggle("quiet", "Print no progress")
+
+export const force = toggle("force", "Write over files that exist")
+
+export const presetName = text(
+  "preset",
+  "NAME",
+  "Settings to start from: quick, tiny, paper, paper-7b or robust; `inspo init --list` tells what each is for"
 )
 
 export const preset = presetName.pipe(Flag.withDefault("quick"))
 
-export const set = Flag.String("set").pipe(
-  Flag.withMetavar("KEY=VALUE"),
-  Flag.withDescription("Change one setting, such as schedule.steps=50; may be repeated"),
-  Flag.atLeast(0)
+export const set = Flag.atLeast(
+  text("set", "KEY=VALUE", "Change one setting, such as schedule.steps=50; may be repeated"),
+  0
 )
 
 /** Parts of co-evolution that are left out. */
-export const without = Flag.Literals("without", partNames).pipe(
+export const ablate = Flag.Literals("ablate", partNames).pipe(
   Flag.withDescription("Leave a part of co-evolution out, to learn what it is worth; may be repeated"),
   Flag.atLeast(0)
 )
 
 /** Consent to what the run directories of a command name. */
-export const trust = Flag.Boolean("trust").pipe(
-  Flag.withDescription(
-    "Allow what the config.json of a directory that is not yours names: servers, programs, environment variables. Read it first; " +
-      "the answer is remembered until it changes"
-  ),
-  Flag.withDefault(false)
+export const trust = toggle(
+  "trust",
+  "Allow what the config.json of a directory that is not yours names: servers, programs, environment variables. Read it first; " +
+    "the answer is remembered until it changes"
 )
 
-export const seed = Flag.Int("seed").pipe(
-  Flag.withMetavar("N"),
-  Flag.withDescription("Seed of every random choice"),
-  Flag.optional
-)
+export const seed = optionalInteger("seed", "Seed of every random choice")
 
-export const out = Flag.String("out").pipe(
-  Flag.withMetavar("DIR"),
-  Flag.withDescription("New or empty directory for everything that is written"),
-  Flag.optional
-)
+export const out = optionalText("out", "DIR", "New or empty directory for everything that is written")
 
 /** Whether a run is compared with its static arm; where it is not said, the config or what the run began with says. */
 export const baseline = Flag.Boolean("baseline").pipe(
@@ -60,34 +94,28 @@ export const baseline = Flag.Boolean("baseline").pipe(
 
 /** Where a server listens; `header` is how clients bring their key. */
 export const address = (port: number, header: string) => ({
-  port: Flag.Int("port").pipe(
-    Flag.withMetavar("N"),
-    Flag.withDescription("Port to listen on; 0 takes a free one"),
-    Flag.withDefault(port)
-  ),
-  host: Flag.String("host").pipe(
-    Flag.withMetavar("ADDRESS"),
-    Flag.withDescription("Address to listen on; one that other machines can reach needs --api-key-env"),
+  port: integer("port", "Port to listen on; 0 takes a free one").pipe(Flag.withDefault(port)),
+  host: text("host", "ADDRESS", "Address to listen on; one that other machines can reach needs --api-key-env").pipe(
     Flag.withDefault("127.0.0.1")
   ),
-  apiKeyEnv: Flag.String("api-key-env").pipe(
-    Flag.withMetavar("NAME"),
-    Flag.withDescription(`Environment variable with the key that requests have to bring as ${header}`),
-    Flag.optional
+  apiKeyEnv: Flag.optional(
+    text("api-key-env", "NAME", `Environment variable with the key that requests have to bring as ${header}`)
   )
 })
 
 /** Who is told what a run measures while it lasts. */
 export const tracking = {
-  track: Flag.String("track").pipe(
-    Flag.withMetavar("TRACKER"),
-    Flag.withDescription(
+  track: Flag.atLeast(
+    text(
+      "track",
+      "TRACKER",
       "Tell a tracker what the run measures: tensorboard, mlflow[=URL] or prometheus[=PORT]; may be repeated"
     ),
-    Flag.atLeast(0)
+    0
   ),
-  trackNames: Flag.Literals("track-names", ["inspo", "verl"]).pipe(
-    Flag.withDescription("By which names: those of metrics.jsonl, or verl's where it has one"),
-    Flag.withDefault("inspo")
-  )
+  trackNames: choice(
+    "track-names",
+    ["inspo", "verl"],
+    "By which names: those of metrics.jsonl, or verl's where it has one"
+  ).pipe(Flag.withDefault("inspo"))
 }

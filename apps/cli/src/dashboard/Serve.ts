@@ -2,6 +2,7 @@ import { Assets, Server } from "@inspo/dashboard"
 import { Console, Effect, FileSystem, Layer } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
+import * as Reporter from "../terminal/Reporter.ts"
 import * as Stored from "../serve/Stored.ts"
 import * as Catalog from "./Catalog.ts"
 
@@ -12,8 +13,9 @@ export interface ServeInput extends Address {
 
 /** Serves the dashboard until it is interrupted. One line tells where it is. */
 export const serve = Effect.fn("Dashboard.serve")(function* (input: ServeInput) {
-  const url = yield* start(input)
-  yield* Console.log(input.json ? JSON.stringify({ url }) : `Dashboard of ${input.directories.join(", ")} at ${url}`)
+  const directories = input.directories.length === 0 ? ["runs"] : input.directories
+  const url = yield* start({ ...input, directories })
+  yield* Reporter.print(input.json, { url }, () => [`Dashboard of ${directories.join(", ")} at ${url}`])
   return yield* Effect.never
 }, Effect.scoped)
 

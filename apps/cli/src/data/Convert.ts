@@ -1,6 +1,7 @@
 import { SearchR1 } from "@inspo/datasets"
 import { ClauseBank } from "@inspo/reflection"
-import { Console, Effect, Option, Ref, Stream } from "effect"
+import { Effect, Option, Ref, Stream } from "effect"
+import * as Reporter from "../terminal/Reporter.ts"
 import { refuseExisting, replace } from "./Output.ts"
 
 export interface ConvertInput {
@@ -24,5 +25,5 @@ export const convert = Effect.fn("Convert.convert")(function* ({ file, force, in
     )
   )
   const written = yield* Ref.get(count)
-  yield* Console.log(json ? JSON.stringify({ file: out, questions: written }) : `${written} questions in ${out}`)
+  yield* Reporter.print(json, { file: out, questions: written }, () => [`${written} questions in ${out}`])
 })

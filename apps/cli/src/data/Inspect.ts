@@ -1,5 +1,5 @@
 import { type DatasetError, SearchR1 } from "@inspo/datasets"
-import { Console, Effect, Ref, Result, Stream } from "effect"
+import { Array as Arr, Effect, Stream } from "effect"
 import { UsageError } from "../Failure.ts"
 import { paragraph } from "../terminal/Text.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -13,80 +13,45 @@ export interface InspectInput {
 /** Tells what a question file holds, and which of its rows cannot be read: those fail it at the end. */
 export const inspect = Effect.fn("Inspect.inspect")(function* ({ file, json }: InspectInput) {
   const columns = yield* SearchR1.columns(file)
-  const malformed = yield* Ref.make<Malformed>({ rows: 0, first: [], kinds: new Map() })
-  const questions = yield* SearchR1.checked(file).pipe(
-    Stream.mapEffect((row) =>
-      Result.isSuccess(row) ? Effect.succeed([row.success]) : Effect.as(Ref.update(malformed, andOne(row.failure)), [])
-    ),
-    Stream.flattenIterable,
-    Stream.runCollect
-  )
+  const rows = yield* Stream.runCollect(SearchR1.checked(file))
+  const [questions, malformed] = Arr.separate(rows)
   const found = inspection(columns, questions)
-  const unread = yield* Ref.get(malformed)
-  const reporter = yield* Reporter.make("normal")
-  yield* json
-    ? Console.log(JSON.stringify({ file, ...found, malformed: { rows: unread.rows, first: unread.first } }))
-    : reporter.lines(page(file, found, unread, reporter.columns))
-  if (unread.rows > 0)
+  const first = malformed.slice(0, mostShown).map(({ message }) => message)
+  const document = { file, ...found, malformed: { rows: malformed.length, first } }
+  yield* Reporter.print(json, document, (columns) => page(file, found, malformed, columns))
+  if (malformed.length > 0)
     return yield* new UsageError({
-      problem:
-        `${unread.rows} of ${questions.length + unread.rows} rows of ${file} cannot be read; the first is ` +
-        `${unread.first[0]}. Mend or remove them.`
+      problem: `${malformed.length} of ${rows.length} rows of ${file} cannot be read; the first is ${first[0]}. Fix or remove them.`
     })
 })
 
-/** The rows that cannot be read, and what is wrong with the first of them. */
-interface Malformed {
-  readonly rows: number
-  readonly first: ReadonlyArray<string>
-  /** What is expected of how many rows, with the first of them. */
-  readonly kinds: ReadonlyMap<
-    string,
-    { readonly rows: number; readonly first: string; readonly lines: ReadonlyArray<number> }
-  >
-}
-
+/** Kinds of malformed rows, and rows, that are named. */
 const mostShown = 20
 
 /** Lines that are named beside the first row of a kind. */
 const mostLines = 5
 
-const andOne =
-  ({ expected, field, line, message }: DatasetError) =>
-  ({ first, kinds, rows }: Malformed): Malformed => {
-    const kind = `${field}: ${expected}`
-    const { first: same = message, lines = [], rows: before = 0 } = kinds.get(kind) ?? {}
-    const known = kinds.has(kind) || kinds.size < mostShown
-    return {
-      rows: rows + 1,
-      first: rows < mostShown ? [...first, message] : first,
-      kinds: known
-        ? new Map(kinds).set(kind, {
-            rows: before + 1,
-            first: same,
-            lines: before > 0 && line !== null && lines.length < mostLines ? [...lines, line] : lines
-          })
-        : kinds
-    }
-  }
+/** The rows that cannot be read, a line for all that have the same fault. */
+const faultLines = (malformed: ReadonlyArray<DatasetError>): ReadonlyArray<string> => {
+  const kinds = [...Map.groupBy(malformed, ({ expected, field }) => `${field}: ${expected}`).values()]
+  const hidden = kinds.slice(mostShown).flat().length
+  return [
+    ...kinds.slice(0, mostShown).map(([first, ...others]) => {
+      const lines = others.flatMap(({ line }) => line ?? []).slice(0, mostLines)
+      return others.length === 0
+        ? `${first?.message}`
+        : `${first?.message}; and ${others.length} more: line ${lines.join(", ")}${others.length > lines.length ? ", …" : ""}`
+    }),
+    ...(hidden > 0 ? [`and ${hidden} more`] : [])
+  ]
+}
 
-/** A kind of fault by its first row, and where else it is. */
-const kindLine = ({
-  first,
-  lines,
-  rows
-}: {
-  readonly rows: number
-  readonly first: string
-  readonly lines: ReadonlyArray<number>
-}) =>
-  rows === 1
-    ? first
-    : `${first}; and so ${rows - 1} more: line ${lines.join(", ")}${rows - 1 > lines.length ? ", …" : ""}`
-
-const told = ({ kinds }: Malformed): number => [...kinds.values()].reduce((sum, { rows }) => sum + rows, 0)
-
-const page = (file: string, found: Inspection, malformed: Malformed, columns: number): ReadonlyArray<string> => [
+const page = (
+  file: string,
+  found: Inspection,
+  malformed: ReadonlyArray<DatasetError>,
+  columns: number
+): ReadonlyArray<string> => [
   `${found.questions} questions in ${file}`,
   "",
   "sources",
@@ -114,11 +79,6 @@ const page = (file: string, found: Inspection, malformed: Malformed, columns: nu
   ...(found.problems.length === 0
     ? ["  none"]
     : found.problems.flatMap(({ problem, questions }) => paragraph(`${questions} with ${problem}`, "  ", columns))),
-  ...(malformed.rows === 0
-    ? []
-    : [
-        "rows that cannot be read",
-        ...[...malformed.kinds.values()].flatMap((kind) => paragraph(kindLine(kind), "  ", columns)),
-        ...(malformed.rows > told(malformed) ? [`  and ${malformed.rows - told(malformed)} more`] : [])
-      ])
+  ...(malformed.length === 0 ? [] : ["rows that cannot be read"]),
+  ...faultLines(malformed).flatMap((line) => paragraph(line, "  ", columns))
 ]

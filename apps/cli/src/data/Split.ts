@@ -1,8 +1,9 @@
 import { Sample, SearchR1 } from "@inspo/datasets"
 import type { Shares } from "@inspo/datasets/Shares"
 import { ClauseBank } from "@inspo/reflection"
-import { Console, Effect, Path, Stream } from "effect"
+import { Effect, Path, Stream } from "effect"
 import { UsageError } from "../Failure.ts"
+import * as Reporter from "../terminal/Reporter.ts"
 import { refuseExisting, replace } from "./Output.ts"
 
 export interface SplitInput extends Shares {
@@ -34,9 +35,7 @@ export const split = Effect.fn("Split.split")(function* (input: SplitInput) {
       SearchR1.writeStream(temporary, Stream.fromIterable(members), ClauseBank.seedInstruction)
     return Effect.as(replace(fileOf(part), write), { part, file: fileOf(part), questions: members.length })
   })
-  yield* Console.log(
-    json
-      ? JSON.stringify({ seed, parts: written })
-      : written.map((part) => `${part.questions} questions in ${part.file}`).join("\n")
+  yield* Reporter.print(json, { seed, parts: written }, () =>
+    written.map((part) => `${part.questions} questions in ${part.file}`)
   )
 })

@@ -1,8 +1,9 @@
 import { SearchR1, WorldQuestion } from "@inspo/datasets"
-import { Console, Effect, Option, Path } from "effect"
+import { Effect, Option, Path } from "effect"
 import { worldCounts } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
 import { UsageError } from "../Failure.ts"
+import * as Reporter from "../terminal/Reporter.ts"
 import { refuseExisting, replace } from "./Output.ts"
 
 export interface WorldInput extends Omit<Input, "file"> {
@@ -15,10 +16,10 @@ export interface WorldInput extends Omit<Input, "file"> {
 export const world = Effect.fn("World.world")(function* ({ force, json, out, ...input }: WorldInput) {
   const path = yield* Path.Path
   const files = { questions: path.join(out, "questions.jsonl"), corpus: path.join(out, "corpus.jsonl") }
-  const { data, seed } = yield* fromInput({ ...input, file: Option.none() })
+  const { data, randomSeed } = yield* fromInput({ ...input, file: Option.none() })
   yield* refuseExisting(Object.values(files), force)
   const generated = yield* WorldQuestion.generate({
-    seed: data.world.seed ?? seed,
+    seed: data.world.randomSeed ?? randomSeed,
     counts: worldCounts(data.world.questions)
   }).pipe(Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause })))
   const questions = (["train", "validation", "test"] as const).flatMap((split) =>
@@ -26,9 +27,9 @@ export const world = Effect.fn("World.world")(function* ({ force, json, out, ...
   )
   yield* replace(files.questions, (temporary) => SearchR1.writeQuestions(temporary, questions))
   yield* replace(files.corpus, (temporary) => SearchR1.writeCorpus(temporary, generated.passages))
-  yield* Console.log(
-    json
-      ? JSON.stringify({ ...files, counts: { questions: questions.length, passages: generated.passages.length } })
-      : `${questions.length} questions in ${files.questions}\n${generated.passages.length} passages in ${files.corpus}`
-  )
+  const counts = { questions: questions.length, passages: generated.passages.length }
+  yield* Reporter.print(json, { ...files, counts }, () => [
+    `${counts.questions} questions in ${files.questions}`,
+    `${counts.passages} passages in ${files.corpus}`
+  ])
 })

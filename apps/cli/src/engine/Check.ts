@@ -1,7 +1,7 @@
 import { isChatAddress, noChatPolicy } from "@inspo/config/Inconsistency"
 import { Engine, type EngineProfile } from "@inspo/engine"
 import { laws } from "@inspo/engine/conformance/EngineConformance"
-import { Console, DateTime, Effect, Option, Path } from "effect"
+import { DateTime, Effect, Option, Path } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import * as Remote from "./Remote.ts"
@@ -58,28 +58,24 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
     )
   )
   const broken = findings.filter(({ holds }) => !holds)
-  if (input.json) {
-    yield* Console.log(
-      JSON.stringify({ ok: broken.length === 0, engine: profile, capabilities: capabilities(profile), laws: findings })
-    )
-  } else {
-    const reporter = yield* Reporter.make("normal")
-    yield* reporter.lines([
-      `${profile.model} on ${profile.name}, context ${profile.contextLength}`,
-      ...capabilities(profile).map(({ is, name }) => `${is ? "yes     " : "no      "}${name}`),
-      ...findings.map(
-        ({ holds, law, reason, skipped }) =>
-          `${skipped ? "skipped " : holds ? "ok      " : "broken  "}${reason === null ? law : `${law}: ${reason}`}`
-      )
-    ])
+  const document = {
+    ok: broken.length === 0,
+    engine: profile,
+    capabilities: capabilities(profile),
+    laws: findings
   }
-  return yield* broken.length === 0
-    ? Effect.void
-    : Effect.fail(
-        new CommandFailure({
-          problem: `${broken.length} of ${findings.length} laws do not hold at ${input.url}.`
-        })
-      )
+  yield* Reporter.print(input.json, document, () => [
+    `${profile.model} on ${profile.name}, context ${profile.contextLength}`,
+    ...document.capabilities.map(({ is, name }) => `${is ? "yes     " : "no      "}${name}`),
+    ...findings.map(
+      ({ holds, law, reason, skipped }) =>
+        `${skipped ? "skipped " : holds ? "ok      " : "broken  "}${reason === null ? law : `${law}: ${reason}`}`
+    )
+  ])
+  if (broken.length > 0)
+    return yield* new CommandFailure({
+      problem: `${broken.length} of ${findings.length} laws do not hold at ${input.url}.`
+    })
 })
 
 const flags: Remote.Names = {

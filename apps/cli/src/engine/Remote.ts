@@ -1,11 +1,11 @@
 import type { RunConfig } from "@inspo/config"
-import { Engine, EngineError, type Tokenizer } from "@inspo/engine"
+import { Engine, EngineError } from "@inspo/engine"
 import * as CompletionsEngine from "@inspo/engine-completions/CompletionsEngine"
 import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import * as HuggingFaceTokenizer from "@inspo/engine/HuggingFaceTokenizer"
 import type { ModelNotes } from "@inspo/engine-tinker/ModelNotes"
 import * as TinkerEngine from "@inspo/engine-tinker/TinkerEngine"
-import { Effect, Layer, type Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import * as Secret from "../config/Secret.ts"
 import * as PooledHttpClient from "./PooledHttpClient.ts"
 
@@ -62,53 +62,18 @@ export const layer = (config: RemoteConfig, options: RemoteOptions) =>
       const { key, profile } = config
       const apiKey =
         key === null ? null : yield* Secret.fromEnvironment(key, options.names.apiKey, "the server's key", start)
+      const { concurrency, contextLength, loraRank, model, url } = config
+      const server = { url, tokenizer, apiKey, model, contextLength, concurrency }
       const engine =
         profile === "completions"
-          ? completions(config, tokenizer, apiKey, options)
-          : tinker({ ...config, profile }, tokenizer, apiKey, options)
+          ? CompletionsEngine.layer({ ...server, names: options.names })
+          : TinkerEngine.layer({ ...options, ...server, profile, loraRank, answerWithin: null })
       return config.tokenizer === null ? onlyEmbedded(engine, config.url, options.names) : engine
     })
-  ).pipe(Layer.provide(PooledHttpClient.layer(silence[protocolOf(config)])))
+  ).pipe(Layer.provide(PooledHttpClient.layer(config.profile === "completions" ? silence.completions : silence.tinker)))
 
 /** Results of the Tinker protocol are asked for again and again; completions come when they are done. */
 const silence = { tinker: "60 seconds", completions: "10 minutes" } as const
-
-/** What a server speaks. */
-export const protocolOf = ({ profile }: Pick<RemoteConfig, "profile">): "tinker" | "completions" =>
-  profile === "completions" ? profile : "tinker"
-
-const tinker = (
-  {
-    concurrency,
-    contextLength,
-    loraRank,
-    model,
-    profile,
-    url
-  }: RemoteConfig & { readonly profile: Exclude<RemoteConfig["profile"], "completions"> },
-  tokenizer: Tokenizer,
-  apiKey: Redacted.Redacted | null,
-  options: RemoteOptions
-) =>
-  TinkerEngine.layer({
-    ...options,
-    url,
-    tokenizer,
-    apiKey,
-    model,
-    profile,
-    contextLength,
-    loraRank,
-    concurrency,
-    answerWithin: null
-  })
-
-const completions = (
-  { concurrency, contextLength, model, url }: RemoteConfig,
-  tokenizer: Tokenizer,
-  apiKey: Redacted.Redacted | null,
-  { names }: RemoteOptions
-) => CompletionsEngine.layer({ url, tokenizer, apiKey, model, contextLength, concurrency, names })
 
 const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: string, names: Names) =>
   Layer.effect(

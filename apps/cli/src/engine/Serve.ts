@@ -3,9 +3,10 @@ import * as ModelFolder from "@inspo/engine-local/ModelFolder"
 import * as CompletionsServer from "@inspo/engine-completions/server"
 import { Catalog } from "@inspo/engine-tinker"
 import * as TinkerServer from "@inspo/engine-tinker/server"
-import { Console, Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
+import { Effect, FileSystem, Layer, Option, Path, type PlatformError } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
+import * as Reporter from "../terminal/Reporter.ts"
 
 export interface ServeInput extends Address {
   readonly name: string
@@ -35,9 +36,9 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
       : Layer.provide(CompletionsServer.routes, CompletionsServer.layer({ model: name, apiKey }))
   const limits = input.protocol === "tinker" ? { maxBodyBytes: TinkerServer.limits.bodyBytes } : {}
   const url = yield* listen("engine", input, Layer.provide(routes, engine), limits)
-  yield* Console.log(
-    input.json ? JSON.stringify({ url, model: name, checkpoints }) : `${name} at ${url}, checkpoints in ${checkpoints}`
-  )
+  yield* Reporter.print(input.json, { url, model: name, checkpoints }, () => [
+    `${name} at ${url}, checkpoints in ${checkpoints}`
+  ])
   return yield* Effect.never
 }, Effect.scoped)
 

@@ -1,9 +1,9 @@
 import type { AgentName } from "@inspo/rollout"
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { compare } from "./Comparison.ts"
-import { type Answerer, encodeJson, type Report, text } from "./Report.ts"
+import { type Answerer, encode, type Report, text } from "./Report.ts"
 import { type Results, results } from "./Results.ts"
 import { answer, type Side, side, type Wanted } from "./Side.ts"
 
@@ -26,8 +26,8 @@ export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: Evaluat
   const right = Option.match(opponent(input), { onNone: () => null, onSome: side })
   const other = right === null ? null : yield* right
   const questions = yield* chosen(left, input)
-  const seed = Option.getOrElse(input.seed, () => left.config.seed)
-  const reporter = yield* Reporter.make(input.json ? "json" : "normal")
+  const seed = Option.getOrElse(input.seed, () => left.config.randomSeed)
+  const reporter = yield* Reporter.make(input)
 
   const options = { resamples: input.resamples, seed }
   const asked = { questions, passages: left.loaded.passages, seed, reporter }
@@ -36,7 +36,7 @@ export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: Evaluat
   const others = other === null ? null : yield* answer(onDataOf(left, other), asked)
   const report: Report = {
     ...answerer(left),
-    seed,
+    randomSeed: seed,
     resamples: input.resamples,
     ...found,
     against:
@@ -48,8 +48,7 @@ export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: Evaluat
             comparison: compare(outcomes, others, options)
           }
   }
-  if (input.json) return yield* Console.log(encodeJson(report))
-  return yield* reporter.lines(text(report, reporter.columns))
+  return yield* Reporter.print(input.json, encode(report), (columns) => text(report, columns))
 })
 
 const check = Effect.fnUntraced(function* ({ againstInstruction, instruction, questions, resamples }: EvaluateInput) {

@@ -1,6 +1,7 @@
 import { Trajectory } from "@inspo/domain"
 import { Schema } from "effect"
-import { paragraph, share, table } from "../terminal/Text.ts"
+import { percent, points } from "@inspo/dashboard/Format"
+import { decimal, interval, table, paragraph, wrap } from "../terminal/Text.ts"
 import { Comparison, type Difference } from "./Comparison.ts"
 import { type Cell, Results } from "./Results.ts"
 
@@ -20,7 +21,7 @@ export interface Answerer extends Schema.Schema.Type<typeof Answerer> {}
  */
 export const Report = Schema.Struct({
   ...Answerer.fields,
-  seed: Schema.Int,
+  randomSeed: Schema.Int,
   resamples: Schema.Int,
   ...Results.fields,
   against: Schema.NullOr(
@@ -29,7 +30,7 @@ export const Report = Schema.Struct({
 })
 export interface Report extends Schema.Schema.Type<typeof Report> {}
 
-export const encodeJson = Schema.encodeSync(Schema.fromJsonString(Report))
+export const encode = Schema.encodeSync(Report)
 
 /** The report as plain lines of at most `columns` characters. */
 export const text = (report: Report, columns: number): ReadonlyArray<string> => {
@@ -43,9 +44,8 @@ export const text = (report: Report, columns: number): ReadonlyArray<string> => 
 }
 
 const answered = (one: Answerer & Results, columns: number): ReadonlyArray<string> => [
-  ...paragraph(
+  ...wrap(
     `${one.runDir ?? "the policy that ships"}, ${one.policy} training (step ${one.step}), agent ${one.agent}`,
-    "",
     columns
   ),
   ...paragraph(one.instruction, "  ", columns),
@@ -60,22 +60,21 @@ const answered = (one: Answerer & Results, columns: number): ReadonlyArray<strin
           [
             "mean of sources",
             "",
-            share(one.macro.em),
+            percent(one.macro.em),
             interval(one.macro.ci95),
-            share(one.macro.f1),
+            percent(one.macro.f1),
             interval(one.macro.f1Ci95)
           ]
         ])
   ]),
   "",
-  ...paragraph(
-    `${fixed(one.turns, 2)} turns and ${fixed(one.responseTokens, 1)} response tokens per question; ended as ` +
+  ...wrap(
+    `${decimal(one.turns)} turns and ${decimal(one.responseTokens, 1)} response tokens per question; ended as ` +
       Trajectory.FinishReason.literals
         .filter((reason) => one.finishReasons[reason] > 0)
         .map((reason) => `${reason} ${one.finishReasons[reason]}`)
         .join(", ") +
       (one.failed === 0 ? "." : ". The failed count nowhere else."),
-    "",
     columns
   )
 ]
@@ -83,18 +82,18 @@ const answered = (one: Answerer & Results, columns: number): ReadonlyArray<strin
 const row = (name: string, cell: Cell): ReadonlyArray<string> => [
   name,
   String(cell.n),
-  share(cell.em),
+  percent(cell.em),
   interval(cell.ci95),
-  share(cell.f1),
+  percent(cell.f1),
   interval(cell.f1Ci95),
-  fixed(cell.toolCalls, 2)
+  decimal(cell.toolCalls)
 ]
 
 const compared = (comparison: Comparison | null, columns: number): ReadonlyArray<string> =>
   comparison === null
     ? ["There is no question that both answered."]
     : [
-        `first minus second, on the same ${comparison.n} questions`,
+        `first minus second in points, on the same ${comparison.n} questions`,
         "",
         ...table([
           ["", "difference", "95 % interval", "mean of sources", "95 % interval", "better", "worse", "p"],
@@ -102,28 +101,23 @@ const compared = (comparison: Comparison | null, columns: number): ReadonlyArray
           difference("F1", comparison.f1)
         ]),
         "",
-        ...paragraph(
+        ...wrap(
           "Intervals are paired bootstraps over questions; p is the exact sign test of better against worse " +
             "(for EM: McNemar's).",
-          "",
           columns
         )
       ]
 
 const difference = (name: string, one: Difference): ReadonlyArray<string> => [
   name,
-  signed(one.mean),
-  interval(one.ci95),
-  signed(one.macro),
-  interval(one.macroCi95),
+  points(one.mean),
+  range(one.ci95),
+  points(one.macro),
+  range(one.macroCi95),
   String(one.better),
   String(one.worse),
   one.p < 0.001 ? "<0.001" : one.p.toFixed(3)
 ]
 
-const interval = (bounds: Cell["ci95"]): string =>
-  bounds === null ? "-" : `[${share(bounds[0])}, ${share(bounds[1])}]`
-
-const fixed = (value: number | null, digits: number): string => (value === null ? "-" : value.toFixed(digits))
-
-const signed = (value: number): string => `${value < 0 ? "" : "+"}${value.toFixed(3)}`
+const range = (bounds: Difference["ci95"]): string =>
+  bounds === null ? "–" : `[${points(bounds[0])}, ${points(bounds[1])}]`

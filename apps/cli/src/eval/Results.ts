@@ -1,7 +1,7 @@
 import { Trajectory } from "@inspo/domain"
 import { bootstrap, meanOf, type Options } from "@inspo/statistics/Bootstrap"
 import { Interval, wilson } from "@inspo/statistics/Interval"
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { bySource, type Outcome, valid } from "./Outcome.ts"
 
 const Mean = Schema.NullOr(Schema.Finite)
@@ -30,14 +30,7 @@ export const Cell = Schema.Struct({
 export interface Cell extends Schema.Schema.Type<typeof Cell> {}
 
 /** The mean over sources of the means within sources: every source counts alike. */
-export const Macro = Schema.Struct({
-  sources: Schema.Int,
-  em: Mean,
-  ci95: MeanInterval,
-  f1: Mean,
-  f1Ci95: MeanInterval
-})
-export interface Macro extends Schema.Schema.Type<typeof Macro> {}
+const Macro = Schema.Struct({ sources: Schema.Int, ...Struct.pick(Cell.fields, ["em", "ci95", "f1", "f1Ci95"]) })
 
 /** All questions as one cell, each source as one, and the mean over sources. */
 export const Results = Schema.Struct({

@@ -3,8 +3,7 @@ import * as RetrieveClient from "@inspo/retrieval/RetrieveClient"
 import { Effect, identity, Redacted, Result, Schedule, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import * as Secret from "../config/Secret.ts"
-import type { Check } from "./Check.ts"
-import { atMost, longest } from "./Patience.ts"
+import { atMost, type Check, longest } from "./Check.ts"
 
 /** Whether a retriever answers a query. */
 export const retriever = Effect.fnUntraced(

@@ -1,5 +1,6 @@
 import type * as Ledger from "@inspo/ledger/Ledger"
-import { count, duration, table } from "../terminal/Text.ts"
+import { count, duration } from "@inspo/dashboard/Format"
+import { table } from "../terminal/Text.ts"
 
 /** What a run spent, a line per phase; nothing where nothing was spent. */
 export const costLines = ({ open, phases, redone, total }: Ledger.Summary): ReadonlyArray<string> =>

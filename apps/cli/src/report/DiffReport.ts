@@ -1,7 +1,9 @@
-import { styleText } from "node:util"
+import { stripVTControlCharacters, styleText } from "node:util"
 import * as PlainText from "@inspo/domain/PlainText"
 import { type Piece, wordDiff } from "@inspo/dashboard/WordDiff"
-import { share, table } from "../terminal/Text.ts"
+import { percent } from "@inspo/dashboard/Format"
+import { interval, table } from "../terminal/Text.ts"
+import type { Style } from "../terminal/Reporter.ts"
 import type { Cell } from "./Summary.ts"
 
 /** A text and what it is called. */
@@ -33,12 +35,6 @@ export interface RunDifference {
     readonly from: Pick<Cell, "em" | "ci95" | "n">
     readonly to: Pick<Cell, "em" | "ci95" | "n">
   }>
-}
-
-/** How a terminal is written to. */
-export interface Style {
-  readonly columns: number
-  readonly canColor: boolean
 }
 
 export const compareTexts = (from: Named, to: Named): TextDifference => ({
@@ -98,11 +94,7 @@ export const runLines = (difference: RunDifference, style: Style): ReadonlyArray
     "",
     settings.length === 0 ? "The settings are equal." : "Settings",
     ...settings.flatMap((setting) =>
-      fill(
-        [`${setting.key}:`, ...shown(setting.from).split(" "), "→", ...shown(setting.to).split(" ")].map(plainWord),
-        style.columns,
-        "  "
-      )
+      fill([PlainText.escape(`${setting.key}: ${shown(setting.from)} → ${shown(setting.to)}`)], style.columns, "  ")
     ),
     "",
     ...(best === null
@@ -116,8 +108,8 @@ export const runLines = (difference: RunDifference, style: Style): ReadonlyArray
             [`held-out ${difference.measure}`, "from", "to", "95 % intervals"],
             ...results.map((row) => [
               `${row.policy} training, ${row.instruction}`,
-              share(row.from.em),
-              share(row.to.em),
+              percent(row.from.em),
+              percent(row.to.em),
               `${interval(row.from.ci95)} ${interval(row.to.ci95)}`
             ])
           ])
@@ -125,69 +117,40 @@ export const runLines = (difference: RunDifference, style: Style): ReadonlyArray
   ]
 }
 
-/** A word with its marks or colours, and how wide it is; `isGlued` to the one before. */
-interface Word {
-  readonly text: string
-  readonly width: number
-  readonly isGlued: boolean
-}
-
-const plainWord = (word: string): Word => {
-  const text = PlainText.escape(word)
-  return { text, width: text.length, isGlued: false }
-}
-
-const words = (piece: Piece, before: Piece | undefined, canColor: boolean): ReadonlyArray<Word> => {
+const words = (piece: Piece, before: Piece | undefined, canColor: boolean): ReadonlyArray<string> => {
   const parts = PlainText.escape(piece.text)
     .split(/\s+/u)
     .filter((part) => part !== "")
   const isGlued = before !== undefined && !/\s$/u.test(before.text) && !/^\s/u.test(piece.text)
-  return parts.map((part, index) => ({
-    ...marked(part, piece.kind, { isFirst: index === 0, isLast: index === parts.length - 1, canColor }),
-    isGlued: isGlued && index === 0
-  }))
+  return parts.map((part, index) => {
+    const word = marked(part, piece.kind, { isFirst: index === 0, isLast: index === parts.length - 1, canColor })
+    return isGlued && index === 0 ? glue + word : word
+  })
 }
+
+/** Begins a word that follows the one before without a space. */
+const glue = "\0"
 
 const marked = (
   word: string,
   kind: Piece["kind"],
   { canColor, isFirst, isLast }: { readonly canColor: boolean; readonly isFirst: boolean; readonly isLast: boolean }
-): Omit<Word, "isGlued"> => {
-  if (kind === "same") return { text: word, width: word.length }
-  if (canColor)
-    return { text: styleText(kind === "added" ? "green" : "red", word, { validateStream: false }), width: word.length }
+): string => {
+  if (kind === "same") return word
+  if (canColor) return styleText(kind === "added" ? "green" : "red", word, { validateStream: false })
   const [open, close] = kind === "added" ? ["{+", "+}"] : ["[-", "-]"]
-  const text = (isFirst ? open : "") + word + (isLast ? close : "")
-  return { text, width: text.length }
+  return (isFirst ? open : "") + word + (isLast ? close : "")
 }
 
-/** Words that are glued together as one. */
-const unite = (all: ReadonlyArray<Word>): ReadonlyArray<Word> =>
-  all.reduce<Array<Word>>((united, word) => {
-    const last = united.at(-1)
-    if (word.isGlued && last !== undefined)
-      united[united.length - 1] = { ...last, text: last.text + word.text, width: last.width + word.width }
-    else united.push(word)
-    return united
-  }, [])
-
 /** Words in lines of at most `columns` characters behind an indent; a longer word has a line of its own. */
-const fill = (all: ReadonlyArray<Word>, columns: number, indent: string): ReadonlyArray<string> => {
+const fill = (all: ReadonlyArray<string>, columns: number, indent: string): ReadonlyArray<string> => {
   const lines: Array<string> = []
-  let line = ""
-  let width = 0
-  for (const word of unite(all)) {
-    if (width > 0 && indent.length + width + 1 + word.width > columns) {
-      lines.push(indent + line)
-      line = ""
-      width = 0
-    }
-    line += (width === 0 ? "" : " ") + word.text
-    width += (width === 0 ? 0 : 1) + word.width
+  for (const word of all.join(" ").replaceAll(` ${glue}`, "").split(" ")) {
+    const joined = `${lines.at(-1) ?? ""} ${word}`
+    if (lines.length === 0 || stripVTControlCharacters(joined).length > columns) lines.push(indent + word)
+    else lines[lines.length - 1] = joined
   }
-  return width === 0 ? lines : [...lines, indent + line]
+  return lines
 }
 
 const shown = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value))
-
-const interval = ([low, high]: readonly [number, number]): string => `[${share(low)}, ${share(high)}]`

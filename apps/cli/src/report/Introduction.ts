@@ -1,8 +1,9 @@
 import type { RunConfig } from "@inspo/config"
 import type { EngineProfile } from "@inspo/engine"
+import { count } from "@inspo/dashboard/Format"
 import type { LoadedData } from "../config/Data.ts"
 import { plannedByPurpose } from "../terminal/Progress.ts"
-import { count, wrap } from "../terminal/Text.ts"
+import { wrap } from "../terminal/Text.ts"
 
 /** What a run is about to do: model, world, schedule and the number of rollouts. */
 export const introduction = (
@@ -18,15 +19,14 @@ export const introduction = (
   const { population, rollout, schedule, train } = config
   const planned = plannedByPurpose(config)
   const { data, passages } = loaded
-  return [
-    ...entry("model", `${profile.model} on ${profile.name}, ${count(profile.parameters)} parameters`, columns),
-    ...entry(
+  const entries: ReadonlyArray<readonly [name: string, text: string]> = [
+    ["model", `${profile.model} on ${profile.name}, ${count(profile.parameters)} parameters`],
+    [
       "world",
       `${loaded.description}: ${count(passages.length)} passages, ${count(data.train.length)} training and ` +
-        `${count(data.test.length)} test questions`,
-      columns
-    ),
-    ...entry(
+        `${count(data.test.length)} test questions`
+    ],
+    [
       "schedule",
       `${count(schedule.steps)} steps of ${train.batchSize} questions × ${rollout.groupSize} rollouts` +
         (population.size > 1
@@ -35,27 +35,33 @@ export const introduction = (
             (schedule.evolveEvery > 0
               ? `, evolve every ${schedule.evolveEvery} until step ${schedule.evolveUntil}`
               : ", no evolution")
-          : ", one instruction"),
-      columns
-    ),
-    ...(train.fromStep === null
-      ? entry("training", "none: instructions are optimised, the policy stays as it is", columns)
-      : train.demonstrations === null
-        ? []
-        : entry("training", "supervised, on demonstrations", columns)),
-    ...entry("optimizer", optimizer(config), columns),
-    ...entry(
+          : ", one instruction")
+    ],
+    [
+      "training",
+      train.fromStep === null
+        ? "none: instructions are optimised, the policy stays as it is"
+        : train.demonstrations === null
+          ? ""
+          : "supervised, on demonstrations"
+    ],
+    ["proposer", proposer(config)],
+    [
       "rollouts",
       `${count(planned.train)} training, ${count(planned.verification)} verification (when every evolution takes ` +
-        `one round), ${count(planned.evaluation)} evaluation`,
-      columns
+        `one round), ${count(planned.evaluation)} evaluation`
+    ],
+    ["directory", run.directory]
+  ]
+  return [
+    ...entries.flatMap(([name, text]) =>
+      wrap(text, columns - 11).map((line, index) => `${(index === 0 ? name : "").padEnd(11)}${line}`)
     ),
-    ...entry("directory", run.directory, columns),
     ""
   ]
 }
 
-const optimizer = ({ optimizer: { model, provider }, proposer: { kind } }: RunConfig): string =>
+const proposer = ({ proposer: { kind, model, provider } }: RunConfig): string =>
   provider === "offline" || kind === "random"
     ? offline[kind]
     : `${kind} by ${model ?? "a language model"} (${provider})`
@@ -66,6 +72,3 @@ const offline: Readonly<Record<RunConfig["proposer"]["kind"], string>> = {
   paraphrase: "the parent in other words of the bank",
   history: "clauses of the better-scored instructions"
 }
-
-const entry = (name: string, text: string, columns: number): ReadonlyArray<string> =>
-  wrap(text, columns - 11).map((line, index) => `${(index === 0 ? name : "").padEnd(11)}${line}`)

@@ -1,8 +1,9 @@
 import { basename } from "node:path"
 import type { Projection } from "@inspo/coevolution"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
-import { paragraph } from "../terminal/Text.ts"
-import { changeLines, type Style } from "./DiffReport.ts"
+import { paragraph, wrap } from "../terminal/Text.ts"
+import type { Style } from "../terminal/Reporter.ts"
+import { changeLines } from "./DiffReport.ts"
 
 /** A run among those asked for; `parent` is the one it branched off, when that was asked for, too. */
 export interface Branch {
@@ -34,7 +35,7 @@ export const lineageLines = (
   roots: ReadonlyArray<Node>,
   style: Style
 ): ReadonlyArray<string> => {
-  const lines = branches.flatMap((branch) => paragraph(told(branch), "", style.columns))
+  const lines = branches.flatMap((branch) => wrap(told(branch), style.columns))
   const open: Array<{ readonly node: Node; readonly parent: Node | null; readonly depth: number }> = roots
     .map((node) => ({ node, parent: null, depth: 0 }))
     .toReversed()

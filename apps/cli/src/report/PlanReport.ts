@@ -1,7 +1,8 @@
 import type { Forecast } from "@inspo/coevolution/Plan"
 import type { RunConfig } from "@inspo/config"
+import { count, percent } from "@inspo/dashboard/Format"
 import type { Check } from "../preflight/Check.ts"
-import { count, paragraph, table } from "../terminal/Text.ts"
+import { paragraph, table, wrap } from "../terminal/Text.ts"
 
 /** The plan of a run as plain lines of at most `columns` characters. */
 export const planLines = (
@@ -12,10 +13,9 @@ export const planLines = (
 ): ReadonlyArray<string> => {
   const { bounds, evolutions, prunes, rollouts } = forecast
   return [
-    ...paragraph(
+    ...wrap(
       `${count(forecast.steps)} steps of ${config.train.batchSize} questions × ${config.rollout.groupSize} rollouts, ` +
         `${config.population.size} instructions`,
-      "",
       columns
     ),
     "",
@@ -36,22 +36,20 @@ export const planLines = (
       ["training rollouts", ...same(rollouts.train)],
       ["verification rollouts", ...row(bounds.verification)],
       ["evaluation rollouts", ...same(rollouts.evaluation)],
-      ["optimizer calls", ...row(bounds.optimizerCalls)],
+      ["proposer calls", ...row(bounds.proposerCalls)],
       ["tokens", "", "", count(forecast.maximumTokens)]
     ]),
     "",
-    ...paragraph(
+    ...wrap(
       "At least: no evolution finds failures to learn from. Expected: every candidate passes. At most: none does; " +
         "tokens if every rollout uses up its limits. Evaluation supposes that the seed is not the best instruction in the end. The " +
         "static baseline, unless left out, trains on as many rollouts again.",
-      "",
       columns
     ),
     "",
-    ...paragraph(
-      `Values are known to ± ${forecast.valueHalfWidth.toFixed(3)} (95 %) after ${config.population.window} steps of ` +
+    ...wrap(
+      `Values are known to ± ${percent(forecast.valueHalfWidth)} (95 %) after ${config.population.window} steps of ` +
         `${config.population.size} instructions that share the batch, if a group's mean varies as much as it can (1/4).`,
-      "",
       columns
     ),
     ...(checks.length === 0
@@ -61,7 +59,7 @@ export const planLines = (
           "Checked:",
           ...checks.flatMap(({ detail, part, status }) => paragraph(`${part} ${status}: ${detail}`, "  ", columns))
         ]),
-    ...forecast.warnings.flatMap((warning) => ["", ...paragraph(`Warning: ${warning}`, "", columns)])
+    ...forecast.warnings.flatMap((warning) => ["", ...wrap(`Warning: ${warning}`, columns)])
   ]
 }
 

@@ -3,12 +3,13 @@ import * as Degradation from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
 import * as Strategies from "@inspo/coevolution/Strategies"
 import type { RunConfig } from "@inspo/config"
+import { count, duration, percent, points } from "@inspo/dashboard/Format"
 import * as MarkdownText from "@inspo/dashboard/report/MarkdownText"
 import { Strategy } from "@inspo/domain"
 import { measure } from "@inspo/reward/RewardConfig"
 import { identity } from "effect"
 import { stringify } from "yaml"
-import { count, duration, paragraph, share, table, wrap } from "../terminal/Text.ts"
+import { interval, table, wrap } from "../terminal/Text.ts"
 import { change } from "./Change.ts"
 import { type Cell, cell, type Summary } from "./Summary.ts"
 import { explain, type UnknownWords } from "./UnknownWords.ts"
@@ -24,8 +25,9 @@ export interface RunReport {
 
 /** The report as plain lines of at most `columns` characters. */
 export const text = (report: RunReport, columns: number): ReadonlyArray<string> => {
-  const { config, summary } = report
-  const { seedInstruction, bestInstruction } = summary
+  const { summary } = report
+  const { bestInstruction, seedInstruction } = summary
+  const spaced = (paragraphs: ReadonlyArray<string>) => paragraphs.flatMap((one) => ["", ...wrap(one, columns)])
   return [
     "",
     ...sideBySide(
@@ -33,24 +35,16 @@ export const text = (report: RunReport, columns: number): ReadonlyArray<string> 
       [`Best instruction (${bestInstruction.id}, generation ${bestInstruction.generation})`, bestInstruction.text],
       columns
     ),
+    ...spaced(degraded(summary.degradations)),
     "",
-    ...degraded(summary.degradations).flatMap((line) => [...paragraph(line, "", columns), ""]),
-    ...changes(report, identity).flatMap((line) => paragraph(line, "", columns)),
-    ...(summary.evaluation.length === 0
-      ? []
-      : ["", `Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`, ...table(resultRows(report))]),
-    ...notes(report).flatMap((note) => ["", ...wrap(note, columns)]),
-    ...ownStrategies(config, summary.strategies).flatMap((line) => ["", ...paragraph(line, "", columns)]),
+    ...changes(report, identity).flatMap((line) => wrap(line, columns)),
+    ...(summary.evaluation.length === 0 ? [] : ["", resultTitle(summary), ...table(resultRows(report))]),
+    ...spaced(notes(report)),
+    ...spaced(ownStrategies(report.config, summary.strategies)),
+    ...spaced([`${budget(summary)} in ${duration(summary.wallSeconds)}.`]),
     "",
-    ...paragraph(
-      `${summary.steps} steps, ${count(summary.rollouts.train)} training, ${count(summary.rollouts.verification)} ` +
-        `verification and ${count(summary.rollouts.evaluation)} evaluation rollouts in ${duration(summary.wallSeconds)}.`,
-      "",
-      columns
-    ),
-    "",
-    `Everything lies in ${summary.runDir}:`,
-    ...table(files.map(([name, content]) => [`  ${name}`, content] as const).map(leftAligned)),
+    `Everything is in ${summary.runDir}:`,
+    ...files.map(([name, content]) => `  ${name.padEnd(24)}${content}`),
     "",
     "Next:",
     ...nextCommands(report).map((command) => `  ${command}`)
@@ -59,67 +53,49 @@ export const text = (report: RunReport, columns: number): ReadonlyArray<string> 
 
 /** The report as a Markdown page with the settings and the commands that reproduce it. */
 export const markdown = (report: RunReport): string => {
-  const { summary, config } = report
-  const { seedInstruction, bestInstruction } = summary
+  const { config, instructions, program, summary } = report
+  const { bestInstruction, runDir, seedInstruction } = summary
+  const { fenced, inline, table } = MarkdownText
+  const spaced = (paragraphs: ReadonlyArray<string>) => paragraphs.flatMap((one) => [one, ""])
   return [
-    `# Run of seed ${summary.seed}`,
+    `# Run of seed ${summary.randomSeed}`,
     "",
-    ...MarkdownText.table([
+    ...table([
       ["", "instruction"],
-      [`seed, ${seedInstruction.id}`, MarkdownText.inline(seedInstruction.text)],
-      [
-        `best, ${bestInstruction.id}, generation ${bestInstruction.generation}`,
-        MarkdownText.inline(bestInstruction.text)
-      ]
+      [`seed, ${seedInstruction.id}`, inline(seedInstruction.text)],
+      [`best, ${bestInstruction.id}, generation ${bestInstruction.generation}`, inline(bestInstruction.text)]
     ]),
     "",
-    ...degraded(summary.degradations).flatMap((line) => [MarkdownText.inline(line), ""]),
-    ...changes(report, MarkdownText.inline).flatMap((line) => [line, ""]),
-    ...(summary.evaluation.length === 0
-      ? []
-      : [
-          `## Held-out questions (n = ${summary.evaluation[0]?.n ?? 0})`,
-          "",
-          ...MarkdownText.table(resultRows(report)),
-          ""
-        ]),
-    ...notes(report).flatMap((note) => [note, ""]),
+    ...spaced(degraded(summary.degradations).map(inline)),
+    ...spaced(changes(report, inline)),
+    ...(summary.evaluation.length === 0 ? [] : [`## ${resultTitle(summary)}`, "", ...table(resultRows(report)), ""]),
+    ...spaced(notes(report)),
     "## All instructions",
     "",
-    ...MarkdownText.table([
+    ...table([
       ["id", "born at step", "generation", "parent", "text"],
-      ...report.instructions.map(({ bornAt, generation, id, parent, text: body }) => [
-        id,
-        String(bornAt),
-        String(generation),
-        parent ?? "",
-        MarkdownText.inline(body)
-      ])
+      ...instructions.map((one) => [one.id, `${one.bornAt}`, `${one.generation}`, one.parent ?? "", inline(one.text)])
     ]),
     "",
     "## Budget",
     "",
-    `${summary.steps} steps, ${count(summary.rollouts.train)} training, ${count(summary.rollouts.verification)} verification and ` +
-      `${count(summary.rollouts.evaluation)} evaluation rollouts.`,
+    `${budget(summary)}.`,
     "",
     "## Reproduce",
     "",
-    ...MarkdownText.fenced("", [`${report.program} run ${summary.runDir}/config.json --out ${summary.runDir}-again`]),
+    ...fenced("", [`${program} run ${runDir}/config.json --out ${runDir}-again`]),
     "",
     "## Strategies",
     "",
-    ...MarkdownText.table([
+    ...table([
       ["part", "decided by"],
-      ...Object.entries(summary.strategies).map(([part, identity]) => [
-        part,
-        MarkdownText.inline(Strategy.describe(identity))
-      ])
+      ...Object.entries(summary.strategies).map(([part, strategy]) => [part, inline(Strategy.describe(strategy))])
     ]),
     "",
-    ...ownStrategies(config, summary.strategies).flatMap((line) => [MarkdownText.inline(line), ""]),
+    ...spaced(ownStrategies(config, summary.strategies).map(inline)),
     "## Settings",
     "",
-    ...MarkdownText.fenced("yaml", stringify(config).trimEnd().split("\n")),
+    ...fenced("yaml", stringify(config).trimEnd().split("\n")),
     ""
   ].join("\n")
 }
@@ -171,33 +147,36 @@ const evidence = ({ evidence, unproven }: Pick<Summary, "evidence" | "unproven">
   if (evidence === null) return []
   const { instruction, kind, mean, rival, rivalMean } = evidence
   const where = kind === "lifetime" ? "over its lifetime" : "in verification"
-  return [`Evidence: ${instruction} has a mean reward of ${share(mean)} ${where}, ${rival} of ${share(rivalMean)}.`]
+  return [`Evidence: ${instruction} has a mean reward of ${percent(mean)} ${where}, ${rival} of ${percent(rivalMean)}.`]
 }
 
 const effect = (policy: Cell["policy"], { config, summary }: RunReport): ReadonlyArray<string> => {
   const seed = cell(summary, policy, "seed")
   const best = cell(summary, policy, "best")
   if (seed === undefined || best === undefined) return []
-  const gain = 100 * (best.em - seed.em)
   return [
-    `Effect ${policy} training: ${measure(config.reward)} ${share(seed.em)} → ${share(best.em)} (${gain < 0 ? "" : "+"}${gain.toFixed(1)} points), ` +
+    `Effect ${policy} training: ${measure(config.reward)} ${percent(seed.em)} → ${percent(best.em)} (${points(best.em - seed.em)} points), ` +
       `tool calls ${seed.toolCalls.toFixed(2)} → ${best.toolCalls.toFixed(2)} per question.`
   ]
 }
 
-const interval = ([low, high]: readonly [number, number]): string => `[${share(low)}, ${share(high)}]`
+const resultTitle = ({ evaluation }: Summary): string => `Held-out questions (n = ${evaluation[0]?.n ?? 0})`
+
+const budget = ({ rollouts, steps }: Summary): string =>
+  `${steps} steps, ${count(rollouts.train)} training, ${count(rollouts.verification)} verification and ` +
+  `${count(rollouts.evaluation)} evaluation rollouts`
 
 const resultRows = ({ config, summary }: RunReport): ReadonlyArray<ReadonlyArray<string>> => [
   ["policy, instruction", measure(config.reward), "95 % interval", "tool calls"],
   ...summary.evaluation.map((entry) => [
     `${entry.policy} training, ${entry.instruction}`,
-    share(entry.em),
+    percent(entry.em),
     interval(entry.ci95),
     entry.toolCalls.toFixed(2)
   ]),
   ...(summary.baseline === null
     ? []
-    : [["static baseline, seed", share(summary.baseline.em), interval(summary.baseline.ci95), ""]])
+    : [["static baseline, seed", percent(summary.baseline.em), interval(summary.baseline.ci95), ""]])
 ]
 
 const notes = ({ config, summary, unknownWords }: RunReport): ReadonlyArray<string> => {
@@ -237,13 +216,13 @@ const training = ({ checkpoint, collapse, steps, validation }: Summary): Readonl
     ? []
     : [
         `Validation (n = ${validation[0]?.n ?? 0}): ` +
-          `${validation.map(({ mean, step }) => `${share(mean)} at step ${step}`).join(", ")}.`
+          `${validation.map(({ mean, step }) => `${percent(mean)} at step ${step}`).join(", ")}.`
       ]),
   ...(collapse === null
     ? []
     : [
-        `The training reward collapsed: its 10-step mean was ${share(collapse.mean)} at step ${collapse.step}, below ` +
-          `${100 * Collapse.share} % of the best, ${share(collapse.best.mean)} at step ${collapse.best.step}.`
+        `The training reward collapsed: its 10-step mean was ${percent(collapse.mean)} at step ${collapse.step}, below ` +
+          `${100 * Collapse.share} % of the best, ${percent(collapse.best.mean)} at step ${collapse.best.step}.`
       ]),
   ...(checkpoint.step === steps
     ? []
@@ -258,7 +237,7 @@ const training = ({ checkpoint, collapse, steps, validation }: Summary): Readonl
 const nextCommands = ({ program, summary, config }: RunReport): ReadonlyArray<string> => [
   `${program} show ${summary.runDir}`,
   `${program} eval ${summary.runDir} --questions 100`,
-  `${program} run --seed ${config.seed + 1}`,
+  `${program} run --seed ${config.randomSeed + 1}`,
   `${program} bench static-vs-evolved --seeds 1-3`
 ]
 
@@ -275,7 +254,3 @@ const sideBySide = (
     `${(lefts[index] ?? "").padEnd(width)}   ${rights[index] ?? ""}`.trimEnd()
   )
 }
-
-const leftAligned = ([name, content]: readonly [string, string]): ReadonlyArray<string> => [
-  `${name.padEnd(24)}${content}`
-]

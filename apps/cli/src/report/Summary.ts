@@ -43,7 +43,7 @@ export interface Baseline extends Schema.Schema.Type<typeof Baseline> {}
  */
 export const Summary = Schema.Struct({
   runDir: Schema.String,
-  seed: Count,
+  randomSeed: Count,
   /** Which strategies decided. */
   strategies: Identities,
   steps: Count,
@@ -91,12 +91,12 @@ export const summarize = (run: {
   const seed = state.instructions[0]
   const { phase } = state
   if (seed === undefined || state.strategies === null || phase._tag !== "Finished") return null
-  const { best: peak, collapse } = state.course
+  const { best: peak, collapse } = state.rewardTrend
   const best = instruction(state, phase.best)
   const evidence = phase.unproven === null ? Conclusion.evidenceFor(state, best.id) : null
   return {
     runDir: run.runDir,
-    seed: config.seed,
+    randomSeed: config.randomSeed,
     strategies: state.strategies,
     steps: state.step,
     rollouts: state.spent.rollouts,

@@ -1,6 +1,7 @@
 import type { Answer, TooFewGroups } from "@inspo/coevolution/WhatIf"
 import { Equal, Result } from "effect"
-import { clip, paragraph, share, table } from "../terminal/Text.ts"
+import { percent } from "@inspo/dashboard/Format"
+import { clip, table, wrap } from "../terminal/Text.ts"
 
 /** Settings by dotted name, and what the log says to them. */
 export interface Asked {
@@ -20,10 +21,9 @@ export const answerLines = (
     groups: ({ effectiveGroups }) => (effectiveGroups === null ? "-" : effectiveGroups.toFixed(0))
   }),
   "",
-  ...paragraph(
+  ...wrap(
     `Best instruction: ${best.logged} logged, ${best.replayed} what if. Mean training reward: ` +
-      `${share(reward.logged)} logged, ${share(reward.replayed)} what if.`,
-    "",
+      `${percent(reward.logged)} logged, ${percent(reward.replayed)} what if.`,
     columns
   )
 ]
@@ -43,10 +43,10 @@ export const decisionLines = <D extends Compared>(
 ): ReadonlyArray<string> => {
   const changed = decisions.filter(differs)
   return [
-    ...paragraph(fixed, "", columns),
+    ...wrap(fixed, columns),
     "",
-    ...paragraph(`Settings: ${words(settings)}`, "", columns),
-    ...paragraph(`${changed.length} of ${decisions.length} decisions differ.`, "", columns),
+    ...wrap(`Settings: ${words(settings)}`, columns),
+    ...wrap(`${changed.length} of ${decisions.length} decisions differ.`, columns),
     ...(changed.length === 0
       ? []
       : ["", ...table([Object.keys(cells), ...changed.map((one) => Object.values(cells).map((cell) => cell(one)))])])
@@ -62,7 +62,7 @@ export const shown = {
 
 /** One line for each point of a grid, and the reasons of those that the log does not answer. */
 export const gridLines = (asked: ReadonlyArray<Asked>, columns: number): ReadonlyArray<string> => [
-  ...paragraph(fixedPath, "", columns),
+  ...wrap(fixedPath, columns),
   "",
   ...table([
     ["settings", "differ", "best", "reward"],
@@ -72,14 +72,14 @@ export const gridLines = (asked: ReadonlyArray<Asked>, columns: number): Readonl
         onSuccess: ({ best, decisions, reward }) => [
           `${decisions.filter(differs).length}/${decisions.length}`,
           best.replayed,
-          share(reward.replayed)
+          percent(reward.replayed)
         ],
         onFailure: () => ["refused", "-", "-"]
       })
     ])
   ]),
   ...asked.flatMap(({ answer, settings }) =>
-    Result.isFailure(answer) ? ["", ...paragraph(`${words(settings)}: ${answer.failure.message}.`, "", columns)] : []
+    Result.isFailure(answer) ? ["", ...wrap(`${words(settings)}: ${answer.failure.message}.`, columns)] : []
   )
 ]
 

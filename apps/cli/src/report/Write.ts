@@ -1,15 +1,12 @@
 import { MarkdownReport, RunRecord } from "@inspo/dashboard"
-import { foldStored } from "@inspo/coevolution"
 import { Console, Effect, Option } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { programName } from "../run/ProgramName.ts"
-import { readOutcome } from "../runDirectory/Outcome.ts"
-import { readRun } from "../runDirectory/Read.ts"
-import { wallSeconds } from "../runDirectory/Timings.ts"
+import { readResult } from "../runDirectory/Outcome.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
+import * as Reporter from "../terminal/Reporter.ts"
 import { htmlReport } from "./HtmlReport.ts"
 import * as RunReport from "./RunReport.ts"
-import { summarize } from "./Summary.ts"
 
 export interface ReportInput {
   readonly directory: string
@@ -30,32 +27,23 @@ export const report = Effect.fn("Write.report")(function* (input: ReportInput) {
       (cause) => new CommandFailure({ problem: `${cause.problem} Or name another with --out FILE.`, cause })
     )
   )
-  return yield* Console.log(json ? JSON.stringify({ report: file, bytes: Buffer.byteLength(text) }) : `Report: ${file}`)
+  return yield* Reporter.print(json, { report: file, bytes: Buffer.byteLength(text) }, () => [`Report: ${file}`])
 })
 
 /** The report of a finished run as Markdown, with its course and the changes that led to its best instruction. */
 const markdownReport = Effect.fnUntraced(function* (directory: string, program: string) {
-  const { config, events } = yield* readRun(directory)
-  const state = yield* foldStored({ algorithm: config }, events)
-  const outcome = yield* readOutcome(directory)
-  const summary = summarize({
-    runDir: directory,
-    config,
-    state,
-    outcome,
-    wallSeconds: yield* wallSeconds(directory)
-  })
+  const { config, events, outcome, state, summary } = yield* readResult(directory)
   if (summary === null)
     return yield* new CommandFailure({
       problem:
-        `The run in ${directory} is not finished: it stands after step ${state.step} of ${config.schedule.steps}. ` +
+        `The run in ${directory} is not finished: it is after step ${state.step} of ${config.schedule.steps}. ` +
         `Continue it with \`${program} resume ${directory}\`, or write --report html to see how far it is.`
     })
   const record = RunRecord.observe(RunRecord.empty(config), events)
   const { instructions } = state
   return [
     RunReport.markdown({ summary, config, instructions, unknownWords: outcome.unknownWords, program }),
-    ...MarkdownReport.course(record),
-    ...MarkdownReport.descent(record)
+    ...MarkdownReport.progress(record),
+    ...MarkdownReport.lineageOfBest(record)
   ].join("\n")
 })

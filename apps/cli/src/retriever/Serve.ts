@@ -5,6 +5,7 @@ import * as Server from "@inspo/retrieval/Server"
 import { Console, Effect, FileSystem, Layer, Option, Ref } from "effect"
 import { UsageError } from "../Failure.ts"
 import { type Address, admission, listen } from "../server/Listen.ts"
+import * as Reporter from "../terminal/Reporter.ts"
 
 export interface ServeInput extends Address {
   readonly corpus: string
@@ -29,11 +30,9 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
     Layer.provide(Layer.succeed(Search)(Search.of({ search: index.search })))
   )
   const url = `${yield* listen("retriever", input, routes)}${RetrieveProtocol.path}`
-  yield* Console.log(
-    input.json
-      ? JSON.stringify({ url, passages: index.size, built: index.built })
-      : `${index.size} passages of ${corpus} at ${url}`
-  )
+  yield* Reporter.print(input.json, { url, passages: index.size, built: index.built }, () => [
+    `${index.size} passages of ${corpus} at ${url}`
+  ])
   return yield* Effect.never
 }, Effect.scoped)
 

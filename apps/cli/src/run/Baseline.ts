@@ -5,14 +5,12 @@ import type { Degradation } from "@inspo/coevolution/Degradation"
 import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 import { staticConfig } from "@inspo/config/StaticArm"
-import { Effect, FileSystem, Schema, Struct } from "effect"
-import type { LoadedData } from "../config/Data.ts"
+import { Effect, Schema, Struct } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { Baseline, score } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
-import { appendFile, jsonLines } from "../runDirectory/Write.ts"
-import type { Reporter } from "../terminal/Reporter.ts"
-import { findOrExecute } from "./FindOrExecute.ts"
+import { appendFile, jsonLines, readJsonLines } from "../runDirectory/Write.ts"
+import { findOrExecute, type FindOrExecuteOptions } from "./FindOrExecute.ts"
 
 /** Whether a static arm is asked for and there is one: under one instruction it is the run itself, and a frozen policy has none. */
 export const isCompared = ({ evaluation, population, train }: RunConfig): boolean =>
@@ -26,12 +24,12 @@ export const cacheKey = (
   config: RunConfig,
   identity: { readonly engine: string; readonly data: string; readonly code: string }
 ): string => {
-  const { engine, evaluation, instruction, population, retrieval, reward, rollout, sampler, schedule, seed, train } =
-    config
+  const { engine, evaluation, population, randomSeed, retrieval, reward, rollout, sampler } = config
+  const { schedule, seedInstruction, train } = config
   const decisive = [
     {
-      seed,
-      instruction,
+      randomSeed,
+      seedInstruction,
       population,
       sampler,
       rollout,
@@ -49,25 +47,21 @@ export const cacheKey = (
 }
 
 /** The static arm of a finished run: from a results file when one holds it, else trained in `baseline/` now. */
-export const baseline = Effect.fn("Baseline.baseline")(function* (options: {
-  readonly directory: string
-  readonly config: RunConfig
-  readonly loaded: LoadedData
-  readonly code: string
-  readonly launchedAt: number
-  readonly state: RunState
-  readonly events: ReadonlyArray<RunEvent>
-  readonly reporter: Reporter
-  /** Told of what failed in the training of the arm. */
-  readonly note: (facts: ReadonlyArray<Degradation>) => Effect.Effect<void>
-}) {
+export const baseline = Effect.fn("Baseline.baseline")(function* (
+  options: FindOrExecuteOptions & {
+    readonly state: RunState
+    readonly events: ReadonlyArray<RunEvent>
+    /** Notes what failed in the training of the arm. */
+    readonly note: (facts: ReadonlyArray<Degradation>) => Effect.Effect<void>
+  }
+) {
   const { code, directory, loaded, reporter, state } = options
   const started = options.events.find((event) => event._tag === "RunStarted")
   const config = staticConfig(options.config, state.spent.rollouts.train + state.spent.rollouts.verification)
   const key = cacheKey(config, { engine: started?.engine ?? "", data: loaded.data.fingerprint, code })
   const local = `${directory}/../baselines.jsonl`
   for (const file of [shipped, local]) {
-    const known = (yield* readResults(file)).find((result) => result.key === key)
+    const known = (yield* readJsonLines(file, Result)).find((result) => result.key === key)
     if (known !== undefined) return { ...known.baseline, source: "cache" as const }
   }
 
@@ -95,14 +89,3 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (options: {
 const shipped = fileURLToPath(new URL("../../baselines.jsonl", import.meta.url))
 
 const Result = Schema.Struct({ key: Schema.String, baseline: Baseline })
-const decodeResult = Schema.decodeOption(Schema.fromJsonString(Result))
-
-/** The results of a file; lines that are no results, such as one that a crash cut off, are left out. */
-const readResults = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  if (!(yield* fs.exists(file))) return []
-  return (yield* fs.readFileString(file)).split("\n").flatMap((line) => {
-    const result = decodeResult(line)
-    return result._tag === "Some" ? [result.value] : []
-  })
-})

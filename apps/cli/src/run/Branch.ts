@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { UsageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { paragraph } from "../terminal/Text.ts"
+import { wrap } from "../terminal/Text.ts"
 import { fork } from "./Fork.ts"
 import { resume, type ResumeInput } from "./Resume.ts"
 
@@ -13,7 +13,7 @@ export interface ContinueInput extends ResumeInput {
 }
 
 /** Continues a run; or, from a step on, a branch of it in a directory of its own, under any other settings. */
-export const goOn = Effect.fn("Branch.goOn")(function* ({ at, out, ...input }: ContinueInput) {
+export const continueRun = Effect.fn("Branch.continueRun")(function* ({ at, out, ...input }: ContinueInput) {
   if (Option.isNone(at) && Option.isNone(out)) return yield* resume(input)
   if (Option.isNone(at) || Option.isNone(out))
     return yield* new UsageError({
@@ -27,15 +27,14 @@ export const goOn = Effect.fn("Branch.goOn")(function* ({ at, out, ...input }: C
     set: input.set,
     out: out.value
   })
-  const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  const reporter = yield* Reporter.make(input)
   yield* reporter.lines(
-    paragraph(
+    wrap(
       `${runDir} shares ${events} events and ${records} records of ${input.directory}, up to step ${at.value}.` +
         (trainedFrom === at.value
           ? ""
           : ` The last checkpoint that is kept is of step ${trainedFrom}; steps ${trainedFrom + 1} to ${at.value} are trained again ` +
             "on their recorded batches."),
-      "",
       reporter.columns
     )
   )

@@ -1,8 +1,7 @@
 import { Projection, type RunEvent } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import { measure } from "@inspo/reward/RewardConfig"
-import { Console, Effect, FileSystem } from "effect"
-import { TerminalCapabilities } from "effect/cli"
+import { Effect, FileSystem } from "effect"
 import { leafPaths, valueAt } from "../config/Resolve.ts"
 import { readText } from "../config/TextFile.ts"
 import { UsageError } from "../Failure.ts"
@@ -22,23 +21,17 @@ export interface DiffInput {
 export const diff = Effect.fn("Diff.diff")(function* (input: DiffInput) {
   const from = yield* read(input.from)
   const to = yield* read(input.to)
-  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  const { columns } = yield* Reporter.make("normal")
-  const style = { columns, canColor }
   if (from._tag === "Run" && to._tag === "Run") {
     const difference = compareRuns(from, to)
-    return yield* input.json
-      ? Console.log(JSON.stringify({ kind: "runs", ...difference }))
-      : print(runLines(difference, style))
+    return yield* Reporter.printStyled(input.json, { kind: "runs", ...difference }, (style) =>
+      runLines(difference, style)
+    )
   }
   const difference = compareTexts(yield* textOf(from), yield* textOf(to))
-  return yield* input.json
-    ? Console.log(JSON.stringify({ kind: "instructions", ...difference }))
-    : print(textLines(difference, style))
+  return yield* Reporter.printStyled(input.json, { kind: "instructions", ...difference }, (style) =>
+    textLines(difference, style)
+  )
 })
-
-/** Not through the reporter, which lets no colours pass. */
-const print = (lines: ReadonlyArray<string>) => Console.log(lines.join("\n"))
 
 /** What one side of a comparison names. */
 type Side =

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { foldStored, Selection } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
-import { Console, Effect, FileSystem, type PlatformError } from "effect"
+import { Effect, FileSystem, type PlatformError } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { claim } from "../runDirectory/Claim.ts"
 import { filesOf } from "../runDirectory/Files.ts"
@@ -67,9 +67,7 @@ export const exportRun = Effect.fn("Export.export")(function* ({ directory, json
     yield* replaceFile(join(target, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   }).pipe(Effect.onError(() => discard))
 
-  if (json) return yield* Console.log(JSON.stringify({ directory: target, ...manifest }))
-  const reporter = yield* Reporter.make("normal")
-  yield* reporter.lines([
+  yield* Reporter.print(json, { directory: target, ...manifest }, () => [
     `${target} holds ${best.id}, the best instruction, ${embedded ? "and" : "and the name of"} the policy after step ${step}.`,
     ...(embedded ? [`Try it with: --set engine.model=${join(target, "model")}`] : [])
   ])

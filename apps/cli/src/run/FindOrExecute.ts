@@ -2,7 +2,6 @@ import { AlgorithmDiff, foldStored } from "@inspo/coevolution"
 import type { RunState } from "@inspo/coevolution/RunState"
 import { type RunConfig, algorithmOf } from "@inspo/config/RunConfig"
 import { Effect, FileSystem } from "effect"
-import type { LoadedData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
 import { writeConfig } from "../runDirectory/ConfigFile.ts"
 import { filesOf } from "../runDirectory/Files.ts"
@@ -11,21 +10,21 @@ import * as Lost from "../runDirectory/Lost.ts"
 import { readLedger, readRun } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { execute } from "./Execute.ts"
+import { execute, type ExecuteOptions } from "./Execute.ts"
 import { watch } from "./Watch.ts"
+
+export interface FindOrExecuteOptions extends Pick<
+  ExecuteOptions,
+  "code" | "config" | "directory" | "launchedAt" | "loaded"
+> {
+  readonly reporter: Reporter
+}
 
 /**
  * The finished run of a config in a directory of its own: read when it is there, continued when it was stopped, made when
  * it is not. A directory that holds the run of another config is refused.
  */
-export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* (options: {
-  readonly directory: string
-  readonly config: RunConfig
-  readonly loaded: LoadedData
-  readonly code: string
-  readonly launchedAt: number
-  readonly reporter: Reporter
-}) {
+export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* (options: FindOrExecuteOptions) {
   const fs = yield* FileSystem.FileSystem
   const { config, directory, reporter } = options
   const files = filesOf(directory)

@@ -1,6 +1,6 @@
 import { Ablations } from "@inspo/coevolution"
 import { Presets } from "@inspo/config"
-import { Console, Effect, FileSystem, Path, Predicate } from "effect"
+import { Effect, FileSystem, Path, Predicate } from "effect"
 import { jsonSchema } from "../config/ConfigKeys.ts"
 import { configTemplate } from "../config/ConfigTemplate.ts"
 import { presetByName } from "../config/Input.ts"
@@ -23,7 +23,7 @@ export interface InitInput {
 
 /** Writes a config file that explains itself, and the JSON Schema that editors check it with; or lists the presets. */
 export const init = Effect.fn("Init.init")(function* ({ directory, force, json, list, preset, short }: InitInput) {
-  if (list) return yield* listPresets({ json })
+  if (list) return yield* listPresets(json)
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const config = yield* presetByName(preset)
@@ -45,55 +45,46 @@ export const init = Effect.fn("Init.init")(function* ({ directory, force, json, 
     `${short ? `, as all others do: \`${program} init\` writes those too` : ""}. Start with: ${run}`
   yield* replaceFile(file, configTemplate(short ? pick(config, first) : config, introduction, "config.schema.json"))
   yield* replaceFile(schema, `${JSON.stringify(jsonSchema, null, 2)}\n`)
-  return yield* Console.log(
-    json
-      ? JSON.stringify({ config: file, schema, preset })
-      : [
-          `${file}  ${short ? `${first.length} settings` : "the settings"} of preset ${preset}, explained`,
-          `${schema}  for editors`,
-          "",
-          `Start with: ${run}`
-        ].join("\n")
-  )
-})
-
-/** Tells which presets there are and what each is for, and what can be left out of them. */
-const listPresets = Effect.fnUntraced(function* ({ json }: Pick<InitInput, "json">) {
-  const presets = Object.entries(Presets.purposes).map(([preset, purpose]) => ({ preset, purpose }))
-  const parts = Ablations.partNames.map((part) => ({ part, remains: Ablations.parts[part].remains }))
-  if (json) return yield* Console.log(JSON.stringify({ presets, parts }))
-  const reporter = yield* Reporter.make("normal")
-  return yield* reporter.lines([
-    "Settings to start from, with --preset NAME",
-    ...rows(
-      presets.map(({ preset, purpose }) => [preset, purpose]),
-      reporter.columns
-    ),
+  return yield* Reporter.print(json, { config: file, schema, preset }, () => [
+    `${file}  ${short ? `${first.length} settings` : "the settings"} of preset ${preset}, explained`,
+    `${schema}  for editors`,
     "",
-    "What a run can leave out, with --without PART, and what remains",
-    ...rows(
-      parts.map(({ part, remains }) => [part, remains]),
-      reporter.columns
-    )
+    `Start with: ${run}`
   ])
 })
+
+/** Which presets there are and what each is for, and what can be left out of them. */
+const listPresets = (json: boolean) => {
+  const presets = Object.entries(Presets.purposes).map(([preset, purpose]) => ({ preset, purpose }))
+  const parts = Ablations.partNames.map((part) => ({ part, remains: Ablations.parts[part].remains }))
+  return Reporter.print(json, { presets, parts }, (columns) => [
+    "Settings to start from, with --preset NAME",
+    ...rows(Object.entries(Presets.purposes), columns),
+    "",
+    "What a run can leave out, with --ablate PART, and what remains",
+    ...rows(
+      parts.map(({ part, remains }) => [part, remains]),
+      columns
+    )
+  ])
+}
 
 /** What `run` starts from where nothing else is said. */
 const defaultPreset = "quick"
 
 /** The settings that a first run of one's own changes: what it asks, what it spends, and what it runs on. */
 const first = [
-  "seed",
+  "randomSeed",
   "data.questions",
   "data.corpus",
-  "instruction.seed",
+  "seedInstruction",
   "population.size",
   "schedule.steps",
   "schedule.pruneEvery",
   "schedule.evolveEvery",
   "proposer.candidates",
-  "optimizer.provider",
-  "optimizer.model",
+  "proposer.provider",
+  "proposer.model",
   "verification.samples",
   "rollout.groupSize",
   "rollout.maxTurns",

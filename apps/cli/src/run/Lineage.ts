@@ -1,7 +1,6 @@
 import { basename, resolve } from "node:path"
 import { Projection, type RunEvent } from "@inspo/coevolution"
-import { Console, Effect } from "effect"
-import { TerminalCapabilities } from "effect/cli"
+import { Effect } from "effect"
 import { type Branch, type Fate, lineageLines, type Node } from "../report/LineageReport.ts"
 import { readRun } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -19,10 +18,9 @@ export const lineage = Effect.fn("Lineage.lineage")(function* ({ directories, js
   )
   const branches = yield* Effect.forEach(runs, (one) => branchOf(one, runs))
   const roots = forest(runs)
-  if (json) return yield* Console.log(JSON.stringify({ runs: branches, instructions: roots }))
-  const reporter = yield* Reporter.make("normal")
-  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  yield* reporter.lines(lineageLines(branches, roots, { columns: reporter.columns, canColor }))
+  yield* Reporter.printStyled(json, { runs: branches, instructions: roots }, (style) =>
+    lineageLines(branches, roots, style)
+  )
 })
 
 interface Run {

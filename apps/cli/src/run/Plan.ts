@@ -1,6 +1,6 @@
 import * as Plan from "@inspo/coevolution/Plan"
 import * as Strategies from "@inspo/coevolution/Strategies"
-import { Console, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { loadData } from "../config/Data.ts"
 import { fromInput, type Input } from "../config/Input.ts"
 import { Check } from "../preflight/Check.ts"
@@ -22,14 +22,10 @@ export const plan = Effect.fn("Plan.plan")(function* (input: PlanInput) {
     test: data.test.length
   })
   const checks = yield* Preflight.look(config)
-  if (input.json) yield* Console.log(encodeJson({ ...forecast, checks }))
-  else {
-    const reporter = yield* Reporter.make("normal")
-    yield* reporter.lines(planLines(config, forecast, checks, reporter.columns))
-  }
+  yield* Reporter.print(input.json, encode({ ...forecast, checks }), (columns) =>
+    planLines(config, forecast, checks, columns)
+  )
   yield* Preflight.assertReady(checks)
 })
 
-const encodeJson = Schema.encodeSync(
-  Schema.fromJsonString(Schema.Struct({ ...Plan.Plan.fields, checks: Schema.Array(Check) }))
-)
+const encode = Schema.encodeSync(Schema.Struct({ ...Plan.Plan.fields, checks: Schema.Array(Check) }))

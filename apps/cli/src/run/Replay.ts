@@ -1,13 +1,13 @@
 import { EventLog, Replay, Strategies } from "@inspo/coevolution"
 import { algorithmOf } from "@inspo/config/RunConfig"
 import { Journal } from "@inspo/journal"
-import { Clock, Console, Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { loadData } from "../config/Data.ts"
 import { CommandFailure } from "../Failure.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import { layerReading } from "../runDirectory/Read.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { paragraph } from "../terminal/Text.ts"
+import { wrap } from "../terminal/Text.ts"
 
 export interface ReplayInput {
   readonly directory: string
@@ -15,7 +15,7 @@ export interface ReplayInput {
 }
 
 /**
- * Plays a run again from its journal, without an engine, an optimizer or a tool, and compares every event and every state
+ * Plays a run again from its journal, without an engine, a proposer or a tool, and compares every event and every state
  * with those committed. Exit code 1 at the first difference.
  */
 export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }: ReplayInput) {
@@ -29,32 +29,27 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }:
   const seconds = ((yield* Clock.currentTimeMillis) - began) / 1000
   const { difference, events, hashes, state, stateHash } = replayed
 
-  if (json)
-    yield* Console.log(
-      JSON.stringify({
-        runDir: directory,
-        ok: difference === null,
-        events,
-        steps: state.step,
-        hashes,
-        stateHash,
-        difference,
-        seconds
-      })
-    )
-  else {
-    const reporter = yield* Reporter.make("normal")
+  const document = {
+    runDir: directory,
+    ok: difference === null,
+    events,
+    steps: state.step,
+    hashes,
+    stateHash,
+    difference,
+    seconds
+  }
+  yield* Reporter.print(json, document, (columns) => {
     const unchecked = hashes.other === 0 ? "" : `, ${hashes.other} carry no state hash of this version`
-    yield* reporter.lines([
-      ...paragraph(
+    return [
+      ...wrap(
         `${events} events of ${state.step} steps came out as they were committed in ${seconds.toFixed(1)} s: ` +
           `${hashes.equal} state hashes are equal${unchecked}.`,
-        "",
-        reporter.columns
+        columns
       ),
       `State ${stateHash}`
-    ])
-  }
+    ]
+  })
   if (difference !== null)
     return yield* new CommandFailure({
       problem:

@@ -1,5 +1,5 @@
 import { AlgorithmDiff } from "@inspo/coevolution"
-import { type RunConfig, algorithmOf, environmentOf } from "@inspo/config/RunConfig"
+import { type RunConfig, algorithmOf, deploymentOf } from "@inspo/config/RunConfig"
 import { Clock, Effect, FileSystem, type Option, Result } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
@@ -46,7 +46,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   const loaded = yield* loadData(config)
   const notes = yield* Preflight.assertReady(yield* Preflight.look(config))
   const code = yield* codeHash()
-  const reporter = yield* Reporter.make(input.quiet ? "quiet" : input.json ? "json" : "normal")
+  const reporter = yield* Reporter.make(input)
   if (lost !== null)
     yield* reporter.lines([`Note: the end of the journal is lost; what follows step ${lost.step} is done again.`])
   if (begun !== undefined && begun.code !== code)
@@ -85,7 +85,7 @@ const withSettings = Effect.fnUntraced(function* (config: RunConfig, input: Resu
     return yield* new UsageError({
       problem:
         `--set: ${AlgorithmDiff.tell(other)}, and it decides what the run finds; expected one of ` +
-        `${leafPaths(environmentOf(config)).join(", ")}. Give --at STEP --out DIR to change ` +
+        `${leafPaths(deploymentOf(config)).join(", ")}. Give --at STEP --out DIR to change ` +
         "it from some step on, in a branch."
     })
   return changed

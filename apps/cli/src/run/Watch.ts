@@ -3,12 +3,13 @@ import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 import { measure } from "@inspo/reward/RewardConfig"
 import { Clock, Effect, Option, Ref, Schedule, type Scope } from "effect"
+import { percent } from "@inspo/dashboard/Format"
 import { degraded } from "../report/RunReport.ts"
 import { score } from "../report/Summary.ts"
 import { announce } from "../terminal/Announcement.ts"
 import * as Progress from "../terminal/Progress.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { paragraph, share } from "../terminal/Text.ts"
+import { interval, wrap } from "../terminal/Text.ts"
 import { plain, view } from "../terminal/View.ts"
 import type { OnEvent } from "./Execute.ts"
 
@@ -47,9 +48,9 @@ export const watch = Effect.fnUntraced(function* (
     )
     yield* reporter.lines([
       ...(event._tag === "StepTrained" && !reporter.live ? [plain(latest)] : []),
-      // Each failure of the optimizer has a line of its own.
-      ...degraded(state.degraded.filter(({ part }) => part !== "optimizer" && !before.has(part))).flatMap((line) =>
-        paragraph(line, "", columns)
+      // Each failure of the proposer has a line of its own.
+      ...degraded(state.degraded.filter(({ part }) => part !== "proposer" && !before.has(part))).flatMap((line) =>
+        wrap(line, columns)
       ),
       ...announce(event, { leader, tried }, columns),
       ...(event._tag === "Evaluated" ? evaluated(event, measure(config.reward), columns) : [])
@@ -87,10 +88,9 @@ const rolloutsIn = (events: ReadonlyArray<RunEvent>): number =>
 
 const evaluated = (event: Extract<RunEvent, { readonly _tag: "Evaluated" }>, name: string, columns: number) => {
   const { ci95, em, n, toolCalls } = score(event.groups)
-  return paragraph(
-    `evaluated ${event.policy} training with ${event.instruction}: ${name} ${share(em)} [${share(ci95[0])}, ${share(ci95[1])}] ` +
+  return wrap(
+    `evaluated ${event.policy} training with ${event.instruction}: ${name} ${percent(em)} ${interval(ci95)} ` +
       `on ${n} questions, ${toolCalls.toFixed(2)} tool calls each`,
-    "",
     columns
   )
 }

@@ -1,7 +1,7 @@
 import * as Strategies from "@inspo/coevolution/Strategies"
 import * as WhatIf from "@inspo/coevolution/WhatIf"
 import type { RunConfig } from "@inspo/config"
-import { Array as Arr, Console, Effect, Result } from "effect"
+import { Array as Arr, Effect, Result } from "effect"
 import { orUsage } from "../config/Input.ts"
 import { leafPaths, parseSet, resolve, valueAt } from "../config/Resolve.ts"
 import { UsageError } from "../Failure.ts"
@@ -41,17 +41,16 @@ const whatif = Effect.fn("WhatIf.whatif")(function* (input: WhatIfInput) {
     answer: WhatIf.ask(opened, Strategies.deciding(wanted))
   }))
 
-  const reporter = yield* Reporter.make("normal")
   const [only] = asked
   if (only === undefined || input.grid.length > 0)
-    return yield* input.json
-      ? Console.log(JSON.stringify({ runDir: directory, policyPath, grid: asked.map(gridEntry) }))
-      : reporter.lines(gridLines(asked, reporter.columns))
+    return yield* Reporter.print(input.json, { runDir: directory, policyPath, grid: asked.map(gridEntry) }, (columns) =>
+      gridLines(asked, columns)
+    )
   const { answer, settings } = only
   const found = yield* Effect.fromResult(answer)
-  return yield* input.json
-    ? Console.log(JSON.stringify({ runDir: directory, settings, policyPath, ...found }))
-    : reporter.lines(answerLines(settings, found, reporter.columns))
+  return yield* Reporter.print(input.json, { runDir: directory, settings, policyPath, ...found }, (columns) =>
+    answerLines(settings, found, columns)
+  )
 })
 
 /** What every answer holds on to: policy, rollouts and candidates are those of the log. */

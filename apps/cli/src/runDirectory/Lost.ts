@@ -1,11 +1,12 @@
 /** Work that a run directory tells of and its journal does not: the end of the journal is lost. */
 import type { RunEvent } from "@inspo/coevolution"
 import type { LedgerEntry, LedgerTotal } from "@inspo/journal"
-import { Array as Arr, Effect, Equal, FileSystem, Schema } from "effect"
+import { Effect, Equal, FileSystem, Schema } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
 import { readSpent, type Spent, unbooked } from "./Spent.ts"
 import { accepted, appendTiming, lastStep } from "./Timings.ts"
+import { readJsonLines } from "./Write.ts"
 
 /** What is lost. */
 export interface Lost {
@@ -30,13 +31,16 @@ export interface Told {
   readonly results: ReadonlyArray<string>
 }
 
+/** What counts in a row of the metrics. */
+const Row = Schema.Struct({ step: Schema.Int })
+
 /** Reads what the files of a run tell: before its journal, which a run that goes on may write to meanwhile. */
 export const listen = Effect.fn("Lost.listen")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const { checkpoints, htmlReport, metrics, outcome, report } = filesOf(directory)
   return {
     spent: yield* readSpent(directory),
-    metrics: yield* stepOfMetrics(metrics),
+    metrics: (yield* readJsonLines(metrics, Row)).reduce((last, { step }) => Math.max(last, step), 0),
     timings: yield* lastStep(directory),
     checkpoints: (yield* fs.exists(checkpoints))
       ? (yield* fs.readDirectory(checkpoints)).map((name) => `${checkpoints}/${name}`)
@@ -100,15 +104,6 @@ const compare = (told: Told, events: ReadonlyArray<RunEvent>, ledger: ReadonlyAr
 }
 
 const stepOfCheckpoint = (file: string): number => Number(/step-(\d+)\.safetensors$/u.exec(file)?.[1] ?? 0)
-
-const stepOfMetrics = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  if (!(yield* fs.exists(file))) return 0
-  const rows = Arr.getSomes((yield* fs.readFileString(file)).split("\n").map((line) => decodeRow(line)))
-  return rows.reduce((last, { step }) => Math.max(last, step), 0)
-})
-
-const decodeRow = Schema.decodeOption(Schema.fromJsonString(Schema.Struct({ step: Schema.Int })))
 
 /** Amounts in words; of seconds nobody asks here. */
 const paid = (expenses: ReadonlyArray<LedgerEntry>): string => {

@@ -1,9 +1,12 @@
+import { foldStored } from "@inspo/coevolution"
 import { Degradation } from "@inspo/coevolution/Degradation"
 import { Effect, FileSystem, Schema } from "effect"
 import { CommandFailure, fileFailure, oneLine } from "../Failure.ts"
-import { Baseline } from "../report/Summary.ts"
+import { Baseline, summarize } from "../report/Summary.ts"
 import { UnknownWords } from "../report/UnknownWords.ts"
 import { filesOf } from "./Files.ts"
+import { readRun } from "./Read.ts"
+import { wallSeconds } from "./Timings.ts"
 import { replaceFile } from "./Write.ts"
 
 /** What the final report tells beyond the journal. */
@@ -21,6 +24,16 @@ const OutcomeJson = Schema.fromJsonString(Outcome)
 
 export const writeOutcome = Effect.fnUntraced(function* (directory: string, outcome: Outcome) {
   yield* replaceFile(filesOf(directory).outcome, `${yield* Schema.encodeEffect(OutcomeJson)(outcome)}\n`)
+})
+
+/** A stored run, its state and its summary, which is null while the run is not finished. */
+export const readResult = Effect.fn("RunDirectory.result")(function* (directory: string) {
+  const run = yield* readRun(directory)
+  const state = yield* foldStored({ algorithm: run.config }, run.events)
+  const outcome = yield* readOutcome(directory)
+  const seconds = yield* wallSeconds(directory)
+  const summary = summarize({ runDir: directory, config: run.config, state, outcome, wallSeconds: seconds })
+  return { ...run, state, outcome, summary }
 })
 
 /** The outcome of a run directory; `nothing` before there is one. */

@@ -1,5 +1,6 @@
 /** What a run had committed and spent by its last commit, in a file beside the journal that outlives it. */
 import { type Expense, type Journal, JournalError, type LedgerEntry, type LedgerTotal } from "@inspo/journal"
+import * as Ledger from "@inspo/ledger/Ledger"
 import { Array as Arr, Effect, FileSystem, Ref, Schema, Semaphore } from "effect"
 import { CommandFailure, systemWords } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
@@ -10,16 +11,7 @@ const amounts = ["rollouts", "tokens", "calls", "usd", "seconds"] as const
 /** Events that were committed, and amounts by phase: settled, and reserved where no end was seen. */
 export const Spent = Schema.Struct({
   events: Schema.Natural,
-  phases: Schema.Record(
-    Schema.String,
-    Schema.Struct({
-      rollouts: Schema.Finite,
-      tokens: Schema.Finite,
-      calls: Schema.Finite,
-      usd: Schema.Finite,
-      seconds: Schema.Finite
-    })
-  )
+  phases: Schema.Record(Schema.String, Ledger.Amounts)
 })
 export interface Spent extends Schema.Schema.Type<typeof Spent> {}
 
@@ -47,7 +39,7 @@ export const readSpent = Effect.fnUntraced(function* (directory: string) {
 export const unbooked = (spent: Spent, ledger: ReadonlyArray<LedgerTotal>): ReadonlyArray<LedgerEntry> => {
   const booked = new Map(ledger.map((total) => [total.phase, total]))
   return Object.entries(spent.phases).flatMap(([phase, most]) => {
-    const less = booked.get(phase) ?? nothing
+    const less = booked.get(phase) ?? Ledger.nothing
     const missing = each((amount) =>
       most[amount] - less[amount] > 1e-6 * most[amount] ? most[amount] - less[amount] : 0
     )
@@ -79,7 +71,7 @@ export const noted = Effect.fnUntraced(function* (
     Effect.flatMap(Ref.get(spent), (now) => replacement(file, `${JSON.stringify(now)}\n`)).pipe(
       Effect.provideService(FileSystem.FileSystem, fs),
       Effect.mapError(
-        (cause) => new JournalError({ reason: "storage", file, sequence: null, detail: systemWords(cause) })
+        (cause) => new JournalError({ reason: "storage", file, sequence: null, detail: systemWords(cause), cause })
       )
     )
   )
@@ -129,7 +121,7 @@ interface Booking {
 
 const booked = (phases: Spent["phases"], { expense, phase }: Booking): Spent["phases"] => ({
   ...phases,
-  [phase]: each((amount) => (phases[phase] ?? nothing)[amount] + expense[amount])
+  [phase]: Ledger.add(phases[phase] ?? Ledger.nothing, expense)
 })
 
 const each = (of: (amount: (typeof amounts)[number]) => number): Expense => ({
@@ -139,5 +131,3 @@ const each = (of: (amount: (typeof amounts)[number]) => number): Expense => ({
   usd: of("usd"),
   seconds: of("seconds")
 })
-
-const nothing = each(() => 0)

@@ -1,7 +1,7 @@
 import type { Spent } from "@inspo/coevolution/RunState"
 import { Array as Arr, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import { filesOf } from "./Files.ts"
-import { appendFile, jsonLines } from "./Write.ts"
+import { appendFile, jsonLines, readJsonLines } from "./Write.ts"
 
 /**
  * One line of `timings.jsonl`: what is not reproducible. `session` is when the process began, in milliseconds since 1970;
@@ -71,13 +71,7 @@ export const wallSeconds = Effect.fnUntraced(function* (directory: string) {
   return Math.round(10 * [...longest.values()].reduce((total, seconds) => total + seconds, 0)) / 10
 })
 
-/** The lines of a run; those that a crash cut off are left out. */
-const read = Effect.fnUntraced(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
-  const file = filesOf(directory).timings
-  if (!(yield* fs.exists(file))) return []
-  return Arr.getSomes((yield* fs.readFileString(file)).split("\n").map((line) => decodeLine(line)))
-})
+const read = (directory: string) => readJsonLines(filesOf(directory).timings, Timing)
 
 /** When a run came to its last event, in milliseconds since 1970; null before the first one. */
 export const lastEvent = Effect.fnUntraced(

@@ -1,4 +1,4 @@
-import { Effect, FileSystem } from "effect"
+import { Array as Arr, Effect, FileSystem, Schema } from "effect"
 import { fileFailure } from "../Failure.ts"
 
 /** Writes a whole file or leaves the old one: first beside it, then in its place. */
@@ -22,6 +22,16 @@ export const appendFile = Effect.fnUntraced(
   },
   (writing, file) => Effect.mapError(writing, (cause) => fileFailure(file, "written", cause))
 )
+
+/** Decodes the JSON lines of a file, none where there is no file; a line that a crash cut off is left out. */
+export const readJsonLines = <A>(file: string, row: Schema.ConstraintDecoder<A>) => {
+  const decode = Schema.decodeUnknownOption(Schema.fromJsonString(row))
+  return Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    if (!(yield* fs.exists(file))) return []
+    return Arr.getSomes((yield* fs.readFileString(file)).split("\n").map((line) => decode(line)))
+  })
+}
 
 /** Rows as JSON lines. */
 export const jsonLines = (rows: ReadonlyArray<unknown>): string =>

@@ -9,10 +9,11 @@ import {
   type Scope
 } from "@inspo/reward"
 import { Console, Effect, FileSystem, type PlatformError, Predicate, Ref, Result, Schema, Stdio, Stream } from "effect"
+import { count, percent } from "@inspo/dashboard/Format"
 import { notUtf8 } from "../config/TextFile.ts"
 import { UsageError } from "../Failure.ts"
 import { isClosed } from "../StandardStreams.ts"
-import { count, share } from "../terminal/Text.ts"
+
 import { parse, type Row } from "./Row.ts"
 
 export interface ScoreInput {
@@ -83,7 +84,7 @@ export const score = Effect.fn("Score.score")(function* (input: ScoreInput) {
   const whole = yield* Ref.get(total)
   const mean = whole.scored === 0 ? null : whole.sum / whole.scored
   yield* Console.error(
-    `${count(whole.scored)} rows, mean ${input.reward} ${share(mean)}` +
+    `${count(whole.scored)} rows, mean ${input.reward} ${percent(mean)}` +
       (whole.failed === 0 ? "" : `; ${count(whole.failed)} failed trajectories left out`)
   )
 })

@@ -1,10 +1,10 @@
 import { join } from "node:path"
 import * as View from "@inspo/serve/live/View"
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { claim } from "../runDirectory/Claim.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { paragraph } from "../terminal/Text.ts"
+import { wrap } from "../terminal/Text.ts"
 import { type Place, read } from "./Stored.ts"
 
 /** Writes the instruction to use outside learning, as text or, if it has several texts, as JSON, and why it was chosen. */
@@ -24,7 +24,7 @@ export const exportPopulation = Effect.fn("Served.export")(function* (
     yield* replaceFile(join(directory, file), text)
     yield* replaceFile(join(directory, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   }).pipe(Effect.onError(() => discard))
-  if (json) return yield* Console.log(JSON.stringify({ directory, ...manifest }))
-  const reporter = yield* Reporter.make("normal")
-  yield* reporter.lines(paragraph(`${directory} contains ${instruction.id}. ${why}`, "", reporter.columns))
+  yield* Reporter.print(json, { directory, ...manifest }, (columns) =>
+    wrap(`${directory} contains ${instruction.id}. ${why}`, columns)
+  )
 })

@@ -1,10 +1,10 @@
 /** Repeats the decisions of a served population from its log alone: as they were, or under other settings. */
 import { Replay, type Settings } from "@inspo/cohorts"
-import { Console, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { decisionLines, shown } from "../report/WhatIfReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { clip, paragraph } from "../terminal/Text.ts"
+import { clip, wrap } from "../terminal/Text.ts"
 import { type Place, read } from "./Stored.ts"
 
 export interface ReplayInput {
@@ -26,20 +26,14 @@ type Log = Parameters<typeof Replay.replay>[0]
 const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: Log, json: boolean) {
   const { decisions, difference, events, state } = Replay.replay(log)
   const { incumbent, population } = state.learning
-  if (json)
-    yield* Console.log(
-      JSON.stringify({ directory, ok: difference === null, events, decisions, difference, incumbent: incumbent.id })
-    )
-  else if (difference === null) {
-    const reporter = yield* Reporter.make("normal")
-    yield* reporter.lines(
-      paragraph(
+  const document = { directory, ok: difference === null, events, decisions, difference, incumbent: incumbent.id }
+  if (json || difference === null)
+    yield* Reporter.print(json, document, (columns) =>
+      wrap(
         `${decisions} decisions of ${population.step} cohorts equal the logged ones, in ${events} events. The incumbent is ${incumbent.id}.`,
-        "",
-        reporter.columns
+        columns
       )
     )
-  }
   if (difference !== null)
     return yield* new CommandFailure({
       problem:
@@ -57,10 +51,10 @@ const whatIf = Effect.fn("Served.whatIf")(function* (
   const changes = yield* Effect.forEach(set, settingOf)
   const decisions = Replay.whatIf(log, (before) => changes.reduce((after, { change }) => change(after), before))
   const settings = Object.fromEntries(changes.map(({ name, text }) => [name, text]))
-  if (json) return yield* Console.log(JSON.stringify({ directory, settings, decisions }))
-  const reporter = yield* Reporter.make("normal")
   const cells = { cohorts: ({ after }: Replay.Decision) => String(after), ...shown }
-  yield* reporter.lines(decisionLines({ decisions, settings, fixed }, reporter.columns, cells))
+  yield* Reporter.print(json, { directory, settings, decisions }, (columns) =>
+    decisionLines({ decisions, settings, fixed }, columns, cells)
+  )
 })
 
 const fixed =
@@ -85,24 +79,24 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
       if (number !== null && Number.isInteger(number) && number > 0)
         return { name, text, change: (settings) => ({ ...settings, [name]: number }) }
       return yield* refused(given, `${name}=3, a whole number of at least 1`)
-    case "silence":
-      if (text === "worst") return { name, text, change: (settings) => ({ ...settings, silence: "worst" }) }
-      if (number !== null) return { name, text, change: silent(number) }
-      return yield* refused(given, "silence=worst, or silence=0.5, a reward")
+    case "missingRewards":
+      if (text === "worst") return { name, text, change: (settings) => ({ ...settings, missingRewards: "worst" }) }
+      if (number !== null) return { name, text, change: missing(number) }
+      return yield* refused(given, "missingRewards=worst, or missingRewards=0.5, a reward")
     default:
       return yield* refused(
         given,
-        "one of risk, silence, window, parents, which a log is enough for. Create another population to test other settings"
+        "one of risk, missingRewards, window, parents, which a log is enough for. Create another population to test other settings"
       )
   }
 })
 
 /** No reward is this one, on the scale of the population's rewards. */
-const silent =
+const missing =
   (reward: number) =>
   (settings: Settings.Settings): Settings.Settings => {
     const [low, high] = settings.rewardRange
-    return { ...settings, silence: { value: Math.min(1, Math.max(0, (reward - low) / (high - low))) } }
+    return { ...settings, missingRewards: { value: Math.min(1, Math.max(0, (reward - low) / (high - low))) } }
   }
 
 const decodeNumber = (text: string): number | null => {

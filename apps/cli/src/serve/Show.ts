@@ -1,14 +1,13 @@
 /** Shows served populations in a terminal. */
-import { duration, plural } from "@inspo/dashboard/Format"
+import { count, duration, plural } from "@inspo/dashboard/Format"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
-import { none, storiesOf, type Story, tell } from "@inspo/dashboard/served/Stories"
+import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import type { Population } from "@inspo/serve"
 import * as View from "@inspo/serve/live/View"
-import { Console, Effect } from "effect"
-import { TerminalCapabilities } from "effect/cli"
-import { changeLines, type Style } from "../report/DiffReport.ts"
+import { Effect } from "effect"
+import { changeLines } from "../report/DiffReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import { count, paragraph, table } from "../terminal/Text.ts"
+import { paragraph, table } from "../terminal/Text.ts"
 import { type Place, read } from "./Stored.ts"
 
 /** Shows the status of populations, as the server's API does. */
@@ -20,12 +19,10 @@ export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Pl
       population: View.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
     }))
   )
-  if (json) return yield* Console.log(JSON.stringify({ populations }))
-  const reporter = yield* Reporter.make("normal")
-  yield* reporter.lines(
+  yield* Reporter.print(json, { populations }, (columns) =>
     populations.flatMap(({ incumbent, population }, index) => [
       ...(index === 0 ? [] : [""]),
-      ...statusLines(population, incumbent, reporter.columns)
+      ...statusLines(population, incumbent, columns)
     ])
   )
 })
@@ -40,7 +37,7 @@ const statusLines = (
       `${count(leases.given)} leases, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
       `${count(leases.lost)} lost; ` +
       (horizonSeconds === null ? "" : `rewards count for ${duration(horizonSeconds)}; `) +
-      `${spentUsd === null ? "spending unknown, as the optimizer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
+      `${spentUsd === null ? "spending unknown, as the proposer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
     "",
     columns
   ),
@@ -48,7 +45,7 @@ const statusLines = (
   ...paragraph(`Next: ${next}.`, "", columns),
   "",
   ...table([
-    ["instruction", "standing", "share", "mean", "low", "high", "rewards", "silent"],
+    ["instruction", "standing", "share", "mean", "low", "high", "rewards", "missing"],
     ...members.map(({ estimate, id, probability, standing }) => [
       id,
       standing,
@@ -57,7 +54,7 @@ const statusLines = (
       figure(estimate.low),
       figure(estimate.high),
       count(estimate.samples),
-      estimate.silent.toFixed(3)
+      estimate.missing.toFixed(3)
     ])
   ])
 ]
@@ -67,21 +64,18 @@ const figure = (value: number | null): string => (value === null ? "-" : value.t
 /** Shows the parent of each instruction, the difference between them, and why it was removed. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
-  const told = log.reduce((stories, { at, event }) => tell(stories, event, View.isoTime(at)), none)
-  const stories = storiesOf(told)
-  if (json)
-    return yield* Console.log(
-      JSON.stringify({ directory: place.directory, name: place.name, instructions: [...stories.values()] })
-    )
-  const reporter = yield* Reporter.make("normal")
-  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-  yield* reporter.lines(lineageLines(stories, told.history.incumbent, { columns: reporter.columns, canColor }))
+  const told = log.reduce((before, { at, event }) => append(before, event, View.isoTime(at)), empty)
+  const stories = membersOf(told)
+  const { directory, name } = place
+  yield* Reporter.printStyled(json, { directory, name, instructions: [...stories.values()] }, (style) =>
+    lineageLines(stories, told.history.incumbent, style)
+  )
 })
 
 const lineageLines = (
-  stories: ReadonlyMap<string, Story>,
+  stories: ReadonlyMap<string, MemberHistory>,
   incumbent: string | null,
-  style: Style
+  style: Reporter.Style
 ): ReadonlyArray<string> =>
   [...stories.values()].flatMap((story, index) => {
     const parent = story.parent === null ? undefined : stories.get(story.parent)
@@ -94,14 +88,14 @@ const lineageLines = (
     ]
   })
 
-const fate = ({ bornAfter, entered, left, parent, trial }: Story): string =>
+const fate = ({ bornAfter, entered, left, parent, trial }: MemberHistory): string =>
   [
     `${entered}${parent === null ? "" : ` from ${parent}`}${bornAfter === 0 ? "" : ` after ${bornAfter} cohorts`}`,
     ...(trial === null ? [] : [`trial: ${trial}`]),
     ...(left === null ? [] : [`left after ${left.after} cohorts: ${left.why}`])
   ].join("; ")
 
-const said = ({ content }: Story): string =>
+const said = ({ content }: MemberHistory): string =>
   typeof content === "string"
     ? content
     : Object.entries(content)

@@ -63,13 +63,17 @@ const leasingAt = (url: string, { admin, lease = admin }: Keys) =>
   Effect.acquireRelease(
     Effect.sync(
       () =>
-        new Inspo({ urls: [url], timeout: patience, ...(lease === undefined ? {} : { apiKey: Redacted.value(lease) }) })
+        new Inspo({
+          urls: [url],
+          timeout: flushTimeout,
+          ...(lease === undefined ? {} : { apiKey: Redacted.value(lease) })
+        })
     ),
-    (inspo) => Effect.promise(() => inspo.flush({ timeout: patience }))
+    (inspo) => Effect.promise(() => inspo.flush({ timeout: flushTimeout }))
   )
 
 /** Milliseconds that a request to a model, which takes seconds, waits for its instruction. */
-const patience = 1000
+const flushTimeout = 1000
 
 const addressOf = (upstream: string): Effect.Effect<string, UsageError> => {
   const url = URL.parse(upstream)

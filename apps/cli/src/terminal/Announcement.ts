@@ -5,12 +5,14 @@ import type { Instruction } from "@inspo/domain"
 import * as PlainText from "@inspo/domain/PlainText"
 import * as CandidateLint from "@inspo/reflection/CandidateLint"
 import type { ProposerFailure } from "@inspo/reflection/Proposer"
+import { meanOf } from "@inspo/statistics/Bootstrap"
 import { Array as Arr, Schema } from "effect"
+import { percent } from "@inspo/dashboard/Format"
 import type { Leader } from "./Progress.ts"
-import { paragraph, share } from "./Text.ts"
+import { paragraph, wrap } from "./Text.ts"
 
 /**
- * The lines worth keeping about an event: each prune, each evolution with the text that won, what the optimizer failed at, and
+ * The lines worth keeping about an event: each prune, each evolution with the text that won, what the proposer failed at, and
  * why candidates were rejected untried. Mostly none. `tried` are the candidates that a refill chose among.
  */
 export const announce = (
@@ -27,23 +29,22 @@ export const announce = (
       return event.pruned.length === 0
         ? []
         : [
-            ...paragraph(
-              `step ${event.step}: pruned ${event.pruned.map(({ id, value }) => `${id} (${share(value)})`).join(", ")}; ` +
+            ...wrap(
+              `step ${event.step}: pruned ${event.pruned.map(({ id, value }) => `${id} (${percent(value)})`).join(", ")}; ` +
                 `${event.kept.length} left`,
-              "",
               columns
             ),
             ...(leader === null
               ? []
               : textOf(
                   leader.best,
-                  leader.value === null ? "leads, not drawn lately" : `leads with value ${share(leader.value)}`,
+                  leader.value === null ? "leads, not drawn lately" : `leads with value ${percent(leader.value)}`,
                   columns
                 ))
           ]
     case "PopulationRefilled":
       return [
-        ...paragraph(
+        ...wrap(
           event.accepted.length === 0
             ? `step ${event.step}: ${
                 tried === 0
@@ -52,7 +53,6 @@ export const announce = (
               }`
             : `step ${event.step}: evolved ${event.parents.join(", ")}; ${event.accepted.length} candidates passed` +
                 (event.shortfall > 0 ? `, ${event.shortfall} places stay empty` : ""),
-          "",
           columns
         ),
         ...event.accepted
@@ -60,27 +60,26 @@ export const announce = (
           .flatMap(({ instruction, mean, questions }) =>
             textOf(
               instruction,
-              questions === 0 ? "comes first, untried" : `won with ${share(mean)} on ${questions} questions`,
+              questions === 0 ? "comes first, untried" : `won with ${percent(mean)} on ${questions} questions`,
               columns
             )
           )
       ]
     case "Validated":
-      return paragraph(
-        `step ${event.step}: ${share(mean(event.groups.flatMap(({ rewards }) => rewards)))} on ${event.groups.length} ` +
+      return wrap(
+        `step ${event.step}: ${percent(meanOf(event.groups.flatMap(({ rewards }) => rewards)))} on ${event.groups.length} ` +
           `validation questions with ${event.instruction}`,
-        "",
         columns
       )
     case "EvolutionSkipped":
-      return paragraph(`step ${event.step}: no evolution, ${event.reason}`, "", columns)
+      return wrap(`step ${event.step}: no evolution, ${event.reason}`, columns)
     default:
       return []
   }
 }
 
 const failed = (step: number, { failure }: { readonly failure?: ProposerFailure }, columns: number) =>
-  failure === undefined ? [] : paragraph(`step ${step}: the optimizer failed: ${failure.message}`, "", columns)
+  failure === undefined ? [] : wrap(`step ${step}: the proposer failed: ${failure.message}`, columns)
 
 /** Candidates that broke a rule; repetitions break none. */
 const rejected = (
@@ -93,9 +92,8 @@ const rejected = (
     ([reason, some]) =>
       `${some.length} because each ${isReason(reason) ? CandidateLint.description[reason] : PlainText.escape(reason)}`
   )
-  return paragraph(
+  return wrap(
     `step ${step}: ${faults.length} of ${candidates.length + all.length} candidates rejected untried, ${why.join("; ")}`,
-    "",
     columns
   )
 }
@@ -111,9 +109,6 @@ export const announceAll = (events: ReadonlyArray<RunEvent>, columns: number): R
     return lines
   })
 }
-
-const mean = (values: ReadonlyArray<number>): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 
 const textOf = (instruction: Instruction.Instruction, why: string, columns: number): ReadonlyArray<string> => [
   `  ${instruction.id} ${why}:`,

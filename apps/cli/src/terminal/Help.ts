@@ -1,13 +1,8 @@
 import { styleText } from "node:util"
 import { Option } from "effect"
 import type { HelpDoc } from "effect/cli"
+import type { Style } from "./Reporter.ts"
 import { rows, wrap } from "./Text.ts"
-
-/** How wide a help page may be, and whether its titles stand out. */
-export interface Style {
-  readonly columns: number
-  readonly canColor: boolean
-}
 
 /**
  * The help of a verb as lines of at most `columns` characters, its examples aside: they are to be copied. What every verb

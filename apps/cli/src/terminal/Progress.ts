@@ -4,6 +4,7 @@ import * as Schedule from "@inspo/coevolution/Schedule"
 import type { RunConfig } from "@inspo/config"
 import type { Instruction } from "@inspo/domain"
 import { measure } from "@inspo/reward/RewardConfig"
+import { meanOf } from "@inspo/statistics/Bootstrap"
 
 /** What a person follows while a run goes on. Rewards, values and shares are in [0, 1]; times are in milliseconds. */
 export interface Progress {
@@ -62,9 +63,9 @@ export const observe = (
   step: event._tag === "StepTrained" ? event.step : progress.step,
   ...(event._tag === "RolloutsCollected"
     ? {
-        reward: average(event.groups, "rewards"),
+        reward: meanOf(event.groups.flatMap(({ rewards }) => rewards)),
         answers: event.groups.reduce((sum, { rewards }) => sum + rewards.length, 0),
-        toolCalls: average(event.groups, "toolCalls")
+        toolCalls: meanOf(event.groups.flatMap(({ toolCalls }) => toolCalls))
       }
     : {}),
   leader: facts.leader ?? progress.leader,
@@ -98,14 +99,6 @@ export const plannedByPurpose = (config: RunConfig) => {
     verification: Schedule.reuses(config) ? 0 : evolutions * (proposer.candidates + rerun) * verification.samples,
     evaluation: (population.size > 1 ? 4 : 2) * evaluation.questions + looks * Schedule.validationQuestions
   }
-}
-
-const average = <K extends "rewards" | "toolCalls">(
-  groups: ReadonlyArray<{ readonly [key in K]: ReadonlyArray<number> }>,
-  key: K
-): number | null => {
-  const values = groups.flatMap((group) => group[key])
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 const activityAfter = (event: RunEvent): string => {

@@ -14,20 +14,43 @@ export interface Reporter {
   readonly block: (lines: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/**
- * `normal` writes to standard output, live on a terminal; `json` keeps standard output for one document and writes plain
- * lines to standard error; `quiet` writes nothing.
- */
-export type Mode = "normal" | "json" | "quiet"
+/** How wide lines may be, and whether they may have colours. */
+export interface Style {
+  readonly columns: number
+  readonly canColor: boolean
+}
 
-export const make = Effect.fnUntraced(function* (mode: Mode): Effect.fn.Return<Reporter, never, Terminal.Terminal> {
+/** Prints a document as one line of JSON or, for people, as lines, none of which moves the cursor or hides anything. */
+export const print = (json: boolean, document: unknown, lines: (columns: number) => ReadonlyArray<string>) =>
+  printStyled(json, document, ({ columns }) => safe(lines(columns)))
+
+/** {@link print} for lines that have colours, and nothing else from models and files that a terminal obeys. */
+export const printStyled = (json: boolean, document: unknown, lines: (style: Style) => ReadonlyArray<string>) =>
+  json
+    ? Console.log(JSON.stringify(document))
+    : Effect.flatMap(styleOf, (style) => Console.log(lines(style).join("\n")))
+
+/** How wide this terminal is, and whether it shows colours. */
+export const styleOf = Effect.gen(function* () {
+  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+  const width = yield* (yield* Terminal.Terminal).columns
+  return { columns: width > 0 ? Math.min(maximumColumns, width) : maximumColumns, canColor }
+})
+
+/**
+ * Writes to standard output, live on a terminal. `json` keeps standard output for one document and writes plain lines to
+ * standard error; `quiet` writes nothing.
+ */
+export const make = Effect.fnUntraced(function* ({
+  json = false,
+  quiet = false
+}: { readonly json?: boolean; readonly quiet?: boolean } = {}): Effect.fn.Return<Reporter, never, Terminal.Terminal> {
   const terminal = yield* Terminal.Terminal
-  const capabilities = yield* TerminalCapabilities.TerminalCapabilities
-  const width = yield* terminal.columns
-  const columns = width > 0 ? Math.min(maximumColumns, width) : maximumColumns
-  if (mode === "quiet") return { columns, live: false, lines: () => Effect.void, block: () => Effect.void }
-  if (mode === "json" || !capabilities.canAnimate) {
-    const print = mode === "json" ? Console.error : Console.log
+  const { canAnimate } = yield* TerminalCapabilities.TerminalCapabilities
+  const { columns } = yield* styleOf
+  if (quiet) return { columns, live: false, lines: () => Effect.void, block: () => Effect.void }
+  if (json || !canAnimate) {
+    const print = json ? Console.error : Console.log
     return {
       columns,
       live: false,

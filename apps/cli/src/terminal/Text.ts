@@ -1,3 +1,4 @@
+import { percent } from "@inspo/dashboard/Format"
 import * as PlainText from "@inspo/domain/PlainText"
 
 /** Widest line of any output; narrower terminals are honoured, wider ones are not filled. */
@@ -40,20 +41,12 @@ export const clip = (text: string, columns: number): string => {
   return shown.length <= columns ? shown : `${shown.slice(0, Math.max(0, columns - 1))}…`
 }
 
-/** A duration for people: `48 s`, `3 min 05 s`, `2 h 07 min`. */
-export const duration = (seconds: number): string => {
-  const whole = Math.max(0, Math.round(seconds))
-  const two = (value: number) => String(value).padStart(2, "0")
-  if (whole < 60) return `${whole} s`
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`
-  return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
-}
+/** A value with so many digits, or a dash when it is not known. */
+export const decimal = (value: number | null, digits = 2): string => (value === null ? "–" : value.toFixed(digits))
 
-/** A count with thin groups of three digits: `12,000`. */
-export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
-
-/** A share in [0, 1] with three digits, or a dash when it is not known. */
-export const share = (value: number | null): string => (value === null ? "-" : value.toFixed(3))
+/** An interval of shares: `[48.1 %, 56.9 %]`, or a dash when it is not known. */
+export const interval = (bounds: readonly [low: number, high: number] | null): string =>
+  bounds === null ? "–" : `[${percent(bounds[0])}, ${percent(bounds[1])}]`
 
 /** Lines of equal columns: the first left-aligned, the others right-aligned, two spaces between. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {

@@ -1,5 +1,6 @@
+import { duration, percent } from "@inspo/dashboard/Format"
 import { type Leader, timeLeft, type Progress } from "./Progress.ts"
-import { clip, duration, paragraph, share } from "./Text.ts"
+import { clip, decimal, paragraph } from "./Text.ts"
 
 /** The live view: a few lines of at most `columns` characters that are redrawn in place. */
 export const view = (progress: Progress, columns: number): ReadonlyArray<string> => {
@@ -30,22 +31,20 @@ export const plain = (progress: Progress): string => {
   return [
     `step ${progress.step}/${progress.steps}`,
     training(progress),
-    ...(leader === null ? [] : [`best ${leader.best.id} ${share(leader.value)}`, `population ${leader.population}`]),
+    ...(leader === null ? [] : [`best ${leader.best.id} ${percent(leader.value)}`, `population ${leader.population}`]),
     `tool calls ${decimal(progress.toolCalls)}`,
     ...(progress.degraded.length === 0 ? [] : [degraded(progress)]),
     ...(left === null ? [] : [`left ${duration(left / 1000)}`])
   ].join("  ")
 }
 
-const value = ({ value }: Leader): string => (value === null ? "not drawn lately" : `value ${share(value)}`)
+const value = ({ value }: Leader): string => (value === null ? "not drawn lately" : `value ${percent(value)}`)
 
 const degraded = (progress: Progress): string =>
   `degraded: ${progress.degraded.map(({ count, part }) => `${part} ${count}`).join(", ")}`
 
 const training = ({ answers, measure, reward }: Progress): string =>
-  `training ${measure} ${share(reward)}${reward === null ? "" : ` (n = ${answers})`}`
-
-const decimal = (value: number | null): string => (value === null ? "-" : value.toFixed(2))
+  `training ${measure} ${percent(reward)}${reward === null ? "" : ` (n = ${answers})`}`
 
 const bar = (done: number, width: number): string => {
   const full = Math.round(Math.min(1, Math.max(0, done)) * width)

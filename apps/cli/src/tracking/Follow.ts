@@ -5,6 +5,7 @@ import * as Ledger from "@inspo/ledger/Ledger"
 import type { RunState } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 import { Journal, type JournalError } from "@inspo/journal"
+import { withoutCredentials } from "@inspo/tracking/Credentials"
 import { Attach, Point, Tracker } from "@inspo/tracking"
 import * as Gauges from "@inspo/tracking/Gauges"
 import * as Mlflow from "@inspo/tracking/Mlflow"
@@ -12,10 +13,10 @@ import * as Prometheus from "@inspo/tracking/Prometheus"
 import * as TensorBoard from "@inspo/tracking/TensorBoard"
 import { Console, Effect, type FileSystem, Option, type Path, Ref, type Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { leafPaths, valueAt } from "../config/Resolve.ts"
 import { listen } from "../server/Listen.ts"
 import type { OnEvent } from "../run/Execute.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { settingsOf } from "./Settings.ts"
 import * as Telemetry from "./Telemetry.ts"
 import type { Tracker as Asked, Tracking } from "./Trackers.ts"
 
@@ -56,6 +57,15 @@ export const follow = Effect.fn("Tracking.follow")(function* (
       yield* tellStored(journal.ledger, (totals) => Point.ofSpending(event.step, Ledger.summarize(totals).total))
   })
 })
+
+/** The settings of a run by dotted name, as text: what trackers show beside its metrics. Addresses lose their credentials. */
+export const settingsOf = (config: RunConfig): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    leafPaths(config).map((name) => {
+      const value = valueAt(config, name)
+      return [name, withoutCredentials(typeof value === "string" ? value : JSON.stringify(value))]
+    })
+  )
 
 /** What is told of earlier sessions grows with the run: nothing here outlives this call but the trackers. */
 const attachAll = Effect.fnUntraced(function* (options: FollowOptions, step: Effect.Effect<number>) {

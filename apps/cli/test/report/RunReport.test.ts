@@ -19,7 +19,7 @@ const cell = (policy: "before" | "after", which: "seed" | "best", em: number) =>
 
 const summary: Summary = {
   runDir: "runs/quick-seed1",
-  seed: 1,
+  randomSeed: 1,
   strategies: Strategies.identities(Strategies.ofAlgorithm(Presets.quick)),
   steps: 60,
   rollouts: { train: 4800, verification: 224, evaluation: 2000 },
@@ -64,9 +64,9 @@ describe("text", () => {
     "Seed instruction (i0)",
     "Best instruction (i7, generation 2)",
     "Added: Search for one entity at a time.",
-    "EM 0.400 → 0.500 (+10.0 points)",
+    "EM 40.0 % → 50.0 % (+10.0 points)",
     "before training, best",
-    "[0.460, 0.540]",
+    "[46.0 %, 54.0 %]",
     "static baseline",
     "npx pnpm@12 inspo show runs/quick-seed1"
   ])("tells %s", (part) => {
@@ -78,7 +78,7 @@ describe("text", () => {
       RunReport.text({ ...report, summary: { ...summary, ...changes } }, 80)
         .join(" ")
         .replaceAll(/\s+/gu, " ")
-    assert.include(told({}), "Evidence: i7 has a mean reward of 0.500 over its lifetime, i0 of 0.400.")
+    assert.include(told({}), "Evidence: i7 has a mean reward of 50.0 % over its lifetime, i0 of 40.0 %.")
     const seed = { ...summary.seedInstruction, generation: 0 }
     const none = { learned: false, evidence: null }
     const nothing = "Nothing was learned: "
@@ -107,7 +107,7 @@ describe("markdown", () => {
   it("holds the table, the settings and the command that reproduces it", () => {
     const page = RunReport.markdown(report)
     for (const part of [
-      "| after training, best | 0.500 | [0.460, 0.540] | 1.50 |",
+      "| after training, best | 50.0 % | [46.0 %, 54.0 %] | 1.50 |",
       "steps: 60",
       "run runs/quick-seed1/config.json"
     ])
@@ -116,12 +116,12 @@ describe("markdown", () => {
 })
 
 describe("degraded", () => {
-  const degradations = [{ part: "optimizer", step: 15, count: 2, message: "nobody | answers" }]
+  const degradations = [{ part: "proposer", step: 15, count: 2, message: "nobody | answers" }]
   const degraded = { ...report, summary: { ...summary, degraded: true, degradations } }
 
   it("is told before the result, on the terminal and on the page", () => {
     for (const page of [RunReport.text(degraded, 80).join("\n"), RunReport.markdown(degraded)]) {
-      const at = page.indexOf("Degraded: optimizer, 2 times since step 15: nobody")
+      const at = page.indexOf("Degraded: proposer, 2 times since step 15: nobody")
       assert.isAtLeast(at, 0)
       assert.isBelow(at, page.indexOf("Added: "))
     }
@@ -135,7 +135,7 @@ describe("both", () => {
     const told = { ...report, config, summary: { ...summary, measure: "f1" } }
     for (const page of [RunReport.text(told, 80).join("\n"), RunReport.markdown(told)]) {
       assert.notMatch(page, /\bEM\b/u)
-      assert.include(page, "F1 0.400 → 0.500 (+10.0 points)")
+      assert.include(page, "F1 40.0 % → 50.0 % (+10.0 points)")
     }
   })
 })

@@ -93,7 +93,7 @@ describe("a session", () => {
       assert.strictEqual(
         full.message,
         `${metrics} cannot be written (ENOSPC: no space left on device). The disk is full: make room there and try again; ` +
-          "a run that has begun goes on with `inspo resume`."
+          "a run that has begun continues with `inspo resume`."
       )
 
       const bug = new TypeError("no such field")

@@ -22,11 +22,11 @@ describe("view", () => {
     for (const part of [
       "step 12/",
       "left",
-      "training EM 0.500 (n = ",
+      "training EM 50.0 % (n = ",
       "tool calls per question 1.50",
       "population 4",
       "i1",
-      "0.456"
+      "45.6 %"
     ])
       assert.include(screen, part)
   })
@@ -34,7 +34,7 @@ describe("view", () => {
   it("shows no value of an instruction that was not drawn lately", () => {
     const unseen = { ...after(collected, 200, 10_000), leader: { ...leader, value: null } }
     assert.include(view(unseen, 80).join("\n"), "best i1, not drawn lately")
-    assert.include(plain(unseen), "best i1 -")
+    assert.include(plain(unseen), "best i1 –")
   })
 
   it.prop(
@@ -50,24 +50,24 @@ describe("view", () => {
   )
 
   it("tells that the run is degraded", () => {
-    const degraded = [{ part: "optimizer", count: 3 }]
+    const degraded = [{ part: "proposer", count: 3 }]
     for (const screen of [
       plain({ ...after(collected, 1, 1), degraded }),
       view({ ...after(collected, 1, 1), degraded }, 80)
     ])
-      assert.include([screen].flat().join(" "), "degraded: optimizer 3")
+      assert.include([screen].flat().join(" "), "degraded: proposer 3")
   })
 
   it("is one line in plain output", () => {
     assert.notInclude(plain(after(collected, 200, 10_000)), "\n")
-    assert.include(plain(after(collected, 200, 10_000)), "training EM 0.500 (n = ")
+    assert.include(plain(after(collected, 200, 10_000)), "training EM 50.0 % (n = ")
   })
 })
 
 describe("announce", () => {
   it.each([
-    ["pruned", pruned, "pruned i2 (0.200)"],
-    ["evolved", refilled, "i5 won with 0.500 on 16 questions"],
+    ["pruned", pruned, "pruned i2 (20.0 %)"],
+    ["evolved", refilled, "i5 won with 50.0 % on 16 questions"],
     ["skipped", skipped, "no evolution"]
   ])("tells what was %s, with the text that won, in 80 columns", (_, event, part) => {
     const lines = announce(event, { leader, tried: 3 }, 80)
@@ -104,10 +104,10 @@ describe("announce", () => {
     assert.include(told(0), "no candidate to try")
   })
 
-  it("tells why an optimizer failed", () => {
+  it("tells why a proposer failed", () => {
     const failure = { kind: "unreachable", message: "nobody is there" } as const
     const begun: RunEvent = { _tag: "PopulationInitialised", instructions: [instruction(0)], failure }
-    assert.include(announceAll([begun], 80).join(" "), "step 0: the optimizer failed: nobody is there")
+    assert.include(announceAll([begun], 80).join(" "), "step 0: the proposer failed: nobody is there")
   })
 
   it("is silent about everything else", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Presets } from "@inspo/config"
 import { ConfigProvider, Effect, Redacted } from "effect"
-import { settingsOf } from "../../src/tracking/Settings.ts"
+import { settingsOf } from "../../src/tracking/Follow.ts"
 import { fromInput } from "../../src/tracking/Trackers.ts"
 
 const read = (environment: Record<string, string>, ...track: ReadonlyArray<string>) =>
@@ -55,7 +55,7 @@ describe("settingsOf", () => {
       retrieval: { ...Presets.quick.retrieval, url: "http://me:s3cret@host/retrieve" }
     })
     assert.strictEqual(settings["retrieval.url"], "http://host/retrieve")
-    assert.strictEqual(settings["seed"], "1")
+    assert.strictEqual(settings["randomSeed"], "1")
     assert.strictEqual(settings["data.world.questions"], "1000")
     assert.strictEqual(settings["rollout.tools"], '["search"]')
   })

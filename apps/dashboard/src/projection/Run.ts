@@ -1,11 +1,13 @@
 import { measure } from "@inspo/reward/RewardConfig"
+import { Array as Arr } from "effect"
+import { mean } from "../Means.ts"
 import type { RunPlace, Written } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
 import type { RunStatus, RunView } from "../view/RunView.ts"
 import { share } from "./Scores.ts"
 
 /** A run is `running` while it gave a sign of life within this time, in milliseconds. */
-export const patience = 180_000
+export const quietAfter = 180_000
 
 /** Points of the small curve. */
 const coursePoints = 60
@@ -46,13 +48,13 @@ export const run = ({ id, name }: Named, record: RunRecord, written: Written, no
     status: status(record, written, now),
     problem: null,
     sequence: record.sequence,
-    seed: config.seed,
+    seed: config.randomSeed,
     step: state.step,
     steps: config.schedule.steps,
     alive: state.population.members.length,
     born: state.instructions.length,
     degraded: state.degraded.length > 0,
-    reward: state.course.latest.at(-1)?.mean ?? null,
+    reward: state.rewardTrend.latest.at(-1)?.mean ?? null,
     course: thinned(record.rows.flatMap((row) => row["reward/mean"] ?? [])),
     measure: measure(config.reward),
     tested: result(record),
@@ -65,7 +67,7 @@ export const run = ({ id, name }: Named, record: RunRecord, written: Written, no
 
 const status = ({ rows, state }: RunRecord, { alive }: Written, now: number): RunStatus => {
   if (state.phase._tag === "Finished") return "finished"
-  if (alive === null || now - alive > patience) return "quiet"
+  if (alive === null || now - alive > quietAfter) return "quiet"
   return rows.length === 0 ? "waiting" : "running"
 }
 
@@ -77,10 +79,5 @@ const result = ({ state }: RunRecord): number | null => {
 }
 
 /** At most `coursePoints` of the values: means of equal stretches. */
-const thinned = (values: ReadonlyArray<number>): ReadonlyArray<number> => {
-  const stretch = Math.max(1, Math.ceil(values.length / coursePoints))
-  return Array.from({ length: Math.ceil(values.length / stretch) }, (_, index) => {
-    const own = values.slice(index * stretch, (index + 1) * stretch)
-    return own.reduce((sum, value) => sum + value, 0) / own.length
-  })
-}
+const thinned = (values: ReadonlyArray<number>): ReadonlyArray<number> =>
+  Arr.chunksOf(values, Math.max(1, Math.ceil(values.length / coursePoints))).map((own) => mean(own) ?? 0)

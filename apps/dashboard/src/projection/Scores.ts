@@ -15,7 +15,3 @@ export const bySource = (groups: ReadonlyArray<Group.Group>): Readonly<Record<st
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([source, own]) => [source, share(own)])
   )
-
-/** The mean of a list; null when it is empty. */
-export const mean = (values: ReadonlyArray<number>): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length

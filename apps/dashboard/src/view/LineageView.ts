@@ -34,7 +34,7 @@ export const NodeView = Schema.Struct({
 })
 export interface NodeView extends Schema.Schema.Type<typeof NodeView> {}
 
-/** One round of an evolution: what the optimizer was shown and what it said. */
+/** One round of an evolution: what the proposer was shown and what it said. */
 export const EvolutionView = Schema.Struct({
   step: Schema.Int,
   round: Schema.Int,

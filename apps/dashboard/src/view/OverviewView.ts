@@ -36,6 +36,13 @@ export const CellView = Schema.Struct({
 })
 export interface CellView extends Schema.Schema.Type<typeof CellView> {}
 
+/** The cell of a policy and an instruction. */
+export const cellOf = (
+  cells: ReadonlyArray<CellView>,
+  policy: CellView["policy"],
+  role: CellView["role"]
+): CellView | undefined => cells.find((cell) => cell.policy === policy && cell.role === role)
+
 /** The static-instruction arm at the same budget. */
 export const BaselineView = Schema.Struct({ em: Schema.Finite, ci95: Interval, rollouts: Schema.Int })
 export interface BaselineView extends Schema.Schema.Type<typeof BaselineView> {}

@@ -14,19 +14,21 @@ export type Outcome = typeof Outcome.Type
 /** Most trajectories of one page. */
 export const pageLimit = 200
 
-/** What to list; absent fields do not restrict. `text` is looked for in the question. */
+export const Order = Schema.Literals(["newest", "oldest", "longest", "calls"])
+
+/** Filters; an absent field does not restrict. `text` is a part of the question. */
 export const TrajectoryQuery = Schema.Struct({
-  purpose: Schema.optionalKey(Purpose),
-  instruction: Schema.optionalKey(Schema.String),
-  source: Schema.optionalKey(Schema.String),
-  outcome: Schema.optionalKey(Outcome),
-  mode: Schema.optionalKey(FailureMode),
-  fromStep: Schema.optionalKey(Schema.Int),
-  toStep: Schema.optionalKey(Schema.Int),
-  text: Schema.optionalKey(Schema.String),
-  order: Schema.optionalKey(Schema.Literals(["newest", "oldest", "longest", "calls"])),
-  offset: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-  limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pageLimit })))
+  purpose: Schema.optional(Purpose),
+  instruction: Schema.optional(Schema.String),
+  source: Schema.optional(Schema.String),
+  outcome: Schema.optional(Outcome),
+  mode: Schema.optional(FailureMode),
+  fromStep: Schema.optional(Schema.Int),
+  toStep: Schema.optional(Schema.Int),
+  text: Schema.optional(Schema.String),
+  order: Schema.optional(Order),
+  offset: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+  limit: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: pageLimit })))
 })
 export interface TrajectoryQuery extends Schema.Schema.Type<typeof TrajectoryQuery> {}
 

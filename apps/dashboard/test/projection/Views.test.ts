@@ -7,7 +7,7 @@ import { cost } from "../../src/projection/Cost.ts"
 import { lineage } from "../../src/projection/Lineage.ts"
 import { overview } from "../../src/projection/Overview.ts"
 import { population } from "../../src/projection/Population.ts"
-import { patience, run, unread } from "../../src/projection/Run.ts"
+import { quietAfter, run, unread } from "../../src/projection/Run.ts"
 import { index, instructionText } from "../../src/projection/Trajectories.ts"
 import * as RunRecord from "../../src/RunRecord.ts"
 import { ComparisonView } from "../../src/view/ComparisonView.ts"
@@ -66,7 +66,7 @@ describe("views", () => {
     const record = at(end)
     const status = (silence: number) => run(place, record, written, silence).status
     const finished = record.state.phase._tag === "Finished"
-    assert.strictEqual(status(patience + 1), finished ? "finished" : "quiet")
+    assert.strictEqual(status(quietAfter + 1), finished ? "finished" : "quiet")
     assert.strictEqual(status(0), finished ? "finished" : record.rows.length === 0 ? "waiting" : "running")
     assert.strictEqual(unread(place, "no config").status, "unreadable")
   })
@@ -163,7 +163,7 @@ describe("trials", () => {
 
 describe("comparison", () => {
   it("finds no difference between a run and itself, and the settings that differ", () => {
-    const other = RunRecord.observe(RunRecord.empty({ ...config, seed: 2 }), events)
+    const other = RunRecord.observe(RunRecord.empty({ ...config, randomSeed: 2 }), events)
     const card = run(place, whole, written, 0)
     const { runs, settings } = comparison([
       { run: card, record: whole, notes },

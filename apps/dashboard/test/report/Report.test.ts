@@ -81,13 +81,13 @@ describe("Report.html", () => {
 
 describe("MarkdownReport", () => {
   it.each(hostile)("lets no text such as %j be Markdown or HTML", (text) => {
-    const document = Markdown.descent(recordOf(saying(text))).join("\n")
+    const document = Markdown.lineageOfBest(recordOf(saying(text))).join("\n")
     assert.isAbove(document.length, 0)
     assert.notMatch(document, /<(?!\/?$)/u)
   })
 
   it("covers every step once", () => {
-    const rows = Markdown.course(recordOf(events)).filter((line) => /^\| \d/u.test(line))
+    const rows = Markdown.progress(recordOf(events)).filter((line) => /^\| \d/u.test(line))
     const steps = rows.flatMap((line) => {
       const [, first = 0, last = first] = /^\| (\d+)(?: – (\d+))?/u.exec(line) ?? []
       return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index)

@@ -6,7 +6,7 @@ import { next } from "../Next.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import { instructionId, isRunning, type RunState, unstarted } from "../RunState.ts"
 import * as Strategies from "../Strategies.ts"
-import type { Setting } from "../Setting.ts"
+import type { DecisionContext } from "../DecisionContext.ts"
 import * as Schedule from "../Schedule.ts"
 
 /** A command of the loop, the event that answered it, and the states before and after. */
@@ -28,7 +28,7 @@ export type Environment = (command: Command.Command, state: RunState) => RunEven
 
 /** The moves of the loop from a state on, until there is none left or `over` says so; `amend` may change what a move led to. */
 export function* play(
-  setting: Setting,
+  context: DecisionContext,
   from: RunState,
   environment: Environment,
   over: (state: RunState) => boolean = () => false,
@@ -37,19 +37,19 @@ export function* play(
   let state = from
   while (isRunning(state) && !over(state)) {
     const before = state
-    const command = next(setting, before)
+    const command = next(context, before)
     const event = environment(command, before)
-    state = amend(apply(setting, before, event))
+    state = amend(apply(context, before, event))
     yield { before, command, event, after: state }
   }
 }
 
 /** The state of a run that is about to do its first command. */
-export const begun = (setting: Setting): RunState =>
-  apply(setting, unstarted, {
+export const begun = (context: DecisionContext): RunState =>
+  apply(context, unstarted, {
     _tag: "RunStarted",
-    algorithm: setting.algorithm,
-    strategies: Strategies.identities(setting.strategies),
+    algorithm: context.algorithm,
+    strategies: Strategies.identities(context.strategies),
     engine: "",
     tokenizer: "",
     data: "",
@@ -61,7 +61,7 @@ export const begun = (setting: Setting): RunState =>
  * An environment in which instructions do about equally well, later ones a little better; proposers bring all the
  * candidates they are asked for, and all of these beat their parent. A group stands for all its trajectories with one.
  */
-export const scripted = ({ algorithm }: Setting, there: HeldOut): Environment => {
+export const scripted = ({ algorithm }: DecisionContext, there: HeldOut): Environment => {
   const trajectoryId = naming()
   return (command, state) => {
     switch (command._tag) {
@@ -135,7 +135,7 @@ const proposed = ({ count, failures, parent, round, step }: Command.Propose): Ru
 
 /** Where candidates may leave early, they win and lose by turns, so that all questions are asked. */
 const verified = (
-  { verification }: Setting["algorithm"],
+  { verification }: DecisionContext["algorithm"],
   { asked, batch, candidates, parent, questions, remaining, round, step }: Command.Verify
 ): RunEvent => {
   const scores = (reward: number) =>

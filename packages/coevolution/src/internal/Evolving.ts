@@ -5,26 +5,26 @@ import * as Evolution from "@inspo/evolution"
 import { type EvolutionIn, isIn } from "@inspo/evolution/State"
 import type { Population } from "@inspo/population"
 import type { Command } from "../Command.ts"
-import type { Setting } from "../Setting.ts"
+import type { DecisionContext } from "../DecisionContext.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import * as RunState from "../RunState.ts"
 import * as Verifying from "./Verifying.ts"
 
 /** The next command of an evolution. */
-export const next = (setting: Setting, state: RunState.RunState): Command => {
-  const decision = Evolution.decide(context(setting, state), state)
+export const next = (context: DecisionContext, state: RunState.RunState): Command => {
+  const decision = Evolution.decide(kernelContext(context, state), state)
   if (decision !== null) return record(decision)
-  return isIn(state.evolution, "Proposing") ? propose(setting, state, state.evolution) : Verifying.ask(setting, state)
+  return isIn(state.evolution, "Proposing") ? propose(context, state, state.evolution) : Verifying.ask(context, state)
 }
 
 /** What evolution needs to know of a run to decide. */
-const context = (setting: Setting, state: RunState.RunState): Evolution.DecisionContext => ({
-  strategies: setting.strategies,
-  values: rankingValues(setting, state),
-  size: setting.algorithm.population.size,
+const kernelContext = (context: DecisionContext, state: RunState.RunState): Evolution.DecisionContext => ({
+  strategies: context.strategies,
+  values: rankingValues(context, state),
+  size: context.algorithm.population.size,
   protectedIds: new Set(),
   generationOf: (id) => RunState.instruction(state, id).generation,
-  verification: Verifying.context(setting, state)
+  verification: Verifying.verificationContext(context, state)
 })
 
 /** A verification in the groups of a step takes no rollouts of its own. */
@@ -35,7 +35,7 @@ const record = (decision: Evolution.Decision): Command => ({
 
 /** Members that a prune met before they were seen in the groups it asks for (row 7). */
 export const overdue = (
-  { algorithm: { schedule }, strategies }: Setting,
+  { algorithm: { schedule }, strategies }: DecisionContext,
   { population, step }: Pick<RunState.RunState, "population" | "step">
 ): ReadonlyArray<InstructionId> => {
   const pruned = schedule.pruneEvery === 0 ? 0 : step - (step % schedule.pruneEvery)
@@ -44,15 +44,15 @@ export const overdue = (
 }
 
 /** The first parent of a round's order that has failures is shown. */
-const propose = (setting: Setting, state: RunState.RunState, evolution: EvolutionIn<"Proposing">): Command => {
-  const { algorithm, strategies } = setting
+const propose = (context: DecisionContext, state: RunState.RunState, evolution: EvolutionIn<"Proposing">): Command => {
+  const { algorithm, strategies } = context
   const reflections = parentsOfRound(algorithm, evolution).map((parent) => ({
     parent,
     failures: strategies.buffer.failures(state.buffer, {
       parent,
       count: failuresShown,
       threshold: failureThreshold,
-      seed: algorithm.seed,
+      seed: algorithm.randomSeed,
       path: ["failures", evolution.step, evolution.round]
     })
   }))
@@ -60,10 +60,11 @@ const propose = (setting: Setting, state: RunState.RunState, evolution: Evolutio
   if (reflection === undefined)
     return {
       _tag: "Record",
-      event: evolution.round === 1 ? skipped(setting, evolution) : Evolution.refill(context(setting, state), state)
+      event:
+        evolution.round === 1 ? skipped(context, evolution) : Evolution.refill(kernelContext(context, state), state)
     }
   const parent = RunState.instruction(state, reflection.parent)
-  const history = [...state.departed, ...strategies.valuation.values(state.population)].map(({ id, value }) => ({
+  const history = [...state.removed, ...strategies.valuation.values(state.population)].map(({ id, value }) => ({
     instruction: RunState.instruction(state, id),
     score: value
   }))
@@ -82,7 +83,7 @@ const propose = (setting: Setting, state: RunState.RunState, evolution: Evolutio
   }
 }
 
-const skipped = ({ algorithm }: Setting, { parents, step }: EvolutionIn<"Proposing">): RunEvent => ({
+const skipped = ({ algorithm }: DecisionContext, { parents, step }: EvolutionIn<"Proposing">): RunEvent => ({
   _tag: "EvolutionSkipped",
   step,
   reason:
@@ -92,10 +93,10 @@ const skipped = ({ algorithm }: Setting, { parents, step }: EvolutionIn<"Proposi
 
 /** Row 30: the paper draws one parent for each round; in turn, each round begins with the next. */
 const parentsOfRound = (
-  { proposer, seed }: Setting["algorithm"],
+  { proposer, randomSeed }: DecisionContext["algorithm"],
   { parents, round, step }: EvolutionIn<"Proposing">
 ): ReadonlyArray<InstructionId> => {
-  if (proposer.parent === "random") return RandomStream.make(seed, ["parent", step, round]).shuffle(parents)
+  if (proposer.parent === "random") return RandomStream.make(randomSeed, ["parent", step, round]).shuffle(parents)
   const turn = (round - 1) % parents.length
   return [...parents.slice(turn), ...parents.slice(0, turn)]
 }
@@ -107,5 +108,8 @@ const failuresShown = 4
 const failureThreshold = 0.5
 
 /** Row 3: the paper ranks by the values before this step's rewards, we by the present ones. */
-const rankingValues = ({ algorithm, strategies }: Setting, state: RunState.RunState): ReadonlyArray<Population.Value> =>
+const rankingValues = (
+  { algorithm, strategies }: DecisionContext,
+  state: RunState.RunState
+): ReadonlyArray<Population.Value> =>
   algorithm.halving.ranking === "before" ? state.previousValues : strategies.valuation.values(state.population)

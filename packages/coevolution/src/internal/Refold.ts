@@ -7,7 +7,7 @@ import { sumAll } from "effect/Number"
 import { experiences } from "../Apply.ts"
 import { conclude } from "../Conclusion.ts"
 import type { Algorithm } from "../Algorithm.ts"
-import type { Setting } from "../Setting.ts"
+import type { DecisionContext } from "../DecisionContext.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import { type RunState, unstarted } from "../RunState.ts"
 import type { Deciding } from "../Strategies.ts"
@@ -103,7 +103,7 @@ export const index = (
 /** Folds the log's rewards under other settings; policy, rollouts and candidates stay those of the log. */
 export const refold = (log: Log, deciding: Deciding): Trace => {
   const { algorithm } = deciding
-  const setting = refolding(deciding)
+  const context = refolding(deciding)
   const decisions: Array<Decided> = []
   const probabilities = new Map<number, Event<"StepPlanned">["probabilities"]>()
   let beforeRewards = unstarted
@@ -120,14 +120,14 @@ export const refold = (log: Log, deciding: Deciding): Trace => {
       ? { ...state, buffer: log.buffers.get(state.phase.plan.step) ?? ReplayBuffer.empty }
       : state
 
-  let last = begun(setting)
-  for (const move of play(setting, last, environment(log), isEvaluating, remembering)) {
+  let last = begun(context)
+  for (const move of play(context, last, environment(log), isEvaluating, remembering)) {
     last = move.after
     if (move.event._tag === "StepPlanned") probabilities.set(move.event.step, move.event.probabilities)
     if (move.command._tag === "Collect") beforeRewards = move.before
     decisions.push(...decided(log, move, evidenceOf))
   }
-  const best = conclude(setting, last).instruction.id
+  const best = conclude(context, last).instruction.id
   decisions.push({
     step: last.step,
     kind: "best",
@@ -139,7 +139,7 @@ export const refold = (log: Log, deciding: Deciding): Trace => {
 }
 
 /** The strategies of other settings, where questions and candidates are those of a log. */
-const refolding = ({ algorithm, strategies }: Deciding): Setting => ({
+const refolding = ({ algorithm, strategies }: Deciding): DecisionContext => ({
   algorithm,
   strategies: {
     ...strategies,

@@ -7,22 +7,22 @@ import { Round, type Verification } from "@inspo/verification"
 import { Option } from "effect"
 import type { Verify } from "../Command.ts"
 import type { Algorithm } from "../Algorithm.ts"
-import type { Setting } from "../Setting.ts"
+import type { DecisionContext } from "../DecisionContext.ts"
 import { instruction, type QuestionRef, type RunState } from "../RunState.ts"
 import * as Schedule from "../Schedule.ts"
 
 type Trial = EvolutionIn<"PairedTrial">
 
 /** What evolution needs to know of the verification of a run. */
-export const context = (setting: Setting, state: RunState): VerificationContext => {
-  const { algorithm } = setting
+export const verificationContext = (context: DecisionContext, state: RunState): VerificationContext => {
+  const { algorithm } = context
   const { due, evolution, step } = state
   return {
     design: design(
       algorithm,
       // Drawn for an analysis alone: what else is due needs no questions, and `ask` draws its own.
       due === "Judge" && isIn(evolution, "PairedTrial") && !Schedule.reuses(algorithm)
-        ? questionsOf(setting, state, evolution).length
+        ? questionsOf(context, state, evolution).length
         : algorithm.verification.samples
     ),
     asks: algorithm.verification.samples > 0,
@@ -33,16 +33,16 @@ export const context = (setting: Setting, state: RunState): VerificationContext 
 }
 
 /** The next batch of a trial that has rollouts of its own. */
-export const ask = (setting: Setting, state: RunState): Verify => {
+export const ask = (context: DecisionContext, state: RunState): Verify => {
   const { evolution } = state
   if (!isIn(evolution, "PairedTrial")) throw new Invariant.InvariantBroken({ missing: "a trial" })
   const { candidates, parent, round } = evolution.stage
-  const { algorithm, strategies } = setting
+  const { algorithm, strategies } = context
   const plan = strategies.verification.plan({
     candidates: candidates.length,
     questions: algorithm.verification.samples
   })
-  const questions = questionsOf(setting, state, evolution)
+  const questions = questionsOf(context, state, evolution)
   return {
     _tag: "Verify",
     step: evolution.step,
@@ -57,7 +57,7 @@ export const ask = (setting: Setting, state: RunState): Verify => {
 }
 
 /** The part of an ordinary step's batch that a trial is given, and the questions left for the population. */
-export const share = ({ algorithm }: Setting, state: RunState, batch: ReadonlyArray<QuestionRef>) => {
+export const share = ({ algorithm }: DecisionContext, state: RunState, batch: ReadonlyArray<QuestionRef>) => {
   const { arms, asked, others } = TrialBatch.divide(design(algorithm, algorithm.verification.samples), state, batch)
   return {
     questions: asked.flatMap((question) => arms.map(() => question)),
@@ -74,7 +74,7 @@ const evidence = (
 ): Verification.Evidence => {
   const { parent, round } = stage
   const candidates = algorithm.control.permuteCredit
-    ? RandomStream.make(algorithm.seed, ["permuted-verification", step, number]).shuffle(round.candidates)
+    ? RandomStream.make(algorithm.randomSeed, ["permuted-verification", step, number]).shuffle(round.candidates)
     : round.candidates
   return {
     candidates: compared(algorithm, buffer, parent, round.questions, candidates),
@@ -102,18 +102,18 @@ const compared = (
 const design = ({ verification, ...algorithm }: Algorithm, questions: number): Round.Design => ({
   questions,
   interim: verification.stop === null ? null : verification.lookEvery,
-  inSteps: Schedule.reuses({ ...algorithm, verification })
+  inlineVerification: Schedule.reuses({ ...algorithm, verification })
 })
 
 /** D_B of a round that has rollouts of its own. */
 const questionsOf = (
-  { algorithm, strategies }: Setting,
+  { algorithm, strategies }: DecisionContext,
   state: RunState,
   { round, stage, step }: Trial
 ): ReadonlyArray<Question.QuestionId> =>
   strategies.buffer.verificationQuestions(state.buffer, {
     samples: algorithm.verification.samples,
     exclude: stage.reflected,
-    seed: algorithm.seed,
+    seed: algorithm.randomSeed,
     path: ["verification", step, round]
   })

@@ -2,7 +2,7 @@
  * Logs that between them hold every type of event, as fixtures keep them: from 0.1.0 on, one of each released version. Run as a
  * program, this file writes that of the version on top of CHANGELOG.md; it is final when that version is released.
  */
-import { EventLog, makeSetting, type Algorithm, StateHash, Strategies } from "@inspo/coevolution"
+import { EventLog, makeDecisionContext, type Algorithm, StateHash, Strategies } from "@inspo/coevolution"
 import { Question } from "@inspo/domain"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
@@ -58,7 +58,7 @@ const record = Effect.fnUntraced(
     const stored = yield* journal.read
     const { data } = yield* make(settings)
     return {
-      questions: makeSetting(Strategies.deciding(settings), data).questions,
+      questions: makeDecisionContext(Strategies.deciding(settings), data).questions,
       events: stored.map(({ payload }) => payload),
       states: (yield* EventLog.readEntries(journal)).flatMap(({ state }) => (state === null ? [] : [state]))
     }

@@ -63,7 +63,7 @@ const protectedIds = ({ learning, settings }: State): ReadonlySet<InstructionId>
 export const design = ({ trial }: Settings): Round.Design => ({
   questions: trial.samples,
   interim: trial.lookEvery,
-  inSteps: true
+  inlineVerification: true
 })
 
 /** The content of a candidate in a paired trial; null for any other instruction. */

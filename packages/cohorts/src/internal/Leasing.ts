@@ -54,7 +54,7 @@ export const lease = (
   const [first] = fresh
   if (first === undefined) return Result.succeed([])
   // Candidates that are tried take the places of some questions, which have no lease then.
-  if (command.isWhole && (found !== undefined || name === null))
+  if (command.isFullBatch && (found !== undefined || name === null))
     return fresh.length < command.requests.length
       ? Result.succeed([])
       : refuse("closed", "key", first.key, `a key of ${command.cohort}, which was assigned as a whole`, otherCohort)
@@ -63,15 +63,15 @@ export const lease = (
 
 /** The leases of a request, in its order; in a cohort assigned as a whole, all leases of its questions. */
 export const answers = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
-  const whole = command.cohort === null ? undefined : cohort(state, command.cohort)
-  if (whole?.isWhole === true) {
+  const batch = command.cohort === null ? undefined : cohort(state, command.cohort)
+  if (batch?.isFullBatch === true) {
     const asked = new Set(command.requests.map(({ key }) => key))
-    return HashMap.toValues(whole.leases)
+    return HashMap.toValues(batch.leases)
       .filter(({ key }) => asked.has(baseKey(key)))
       .sort((a, b) => a.place - b.place)
-      .map((one) => answer(state, whole, one))
+      .map((one) => answer(state, batch, one))
   }
-  if (command.isWhole) return archivedWhole(state, archive, command)
+  if (command.isFullBatch) return archivedBatch(state, archive, command)
   return command.requests.map(({ key }) => {
     const open = cohortOf(state, command, key)
     const one = open === undefined ? undefined : Option.getOrUndefined(HashMap.get(open.leases, key))
@@ -83,7 +83,7 @@ export const answers = (state: State, archive: Archive, command: LeaseCommand): 
 }
 
 /** The leases of a whole cohort that is closed: those of the questions, with those of the candidates that were asked them. */
-const archivedWhole = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
+const archivedBatch = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
   const find = (key: string) => archivedLease(state, archive, command, key) ?? []
   return command.requests
     .flatMap(({ key }) => find(key))
@@ -112,14 +112,14 @@ const otherCohort = "Name another cohort"
 
 const validate = (
   { settings }: State,
-  { cohort: name, isWhole, requests }: LeaseCommand
+  { cohort: name, isFullBatch, requests }: LeaseCommand
 ): Result.Result<void, Refused> => {
   const bad = (field: string, value: string | number, expected: string, remedy: string, of: string | null = null) =>
     refuse("invalid", field, value, expected, remedy, of)
   const { textLength, unitsPerCohort } = settings.limits
   if (name !== null && (name === "" || name.startsWith(ownPrefix) || !name.isWellFormed()))
     return bad("cohort", name, `a well-formed name that does not begin with ${ownPrefix}`, "Rename the cohort")
-  if (isWhole && name === null)
+  if (isFullBatch && name === null)
     return bad("cohort", "absent", "a name, as the cohort is assigned as a whole", "Name the cohort")
   if (requests.length > unitsPerCohort)
     return bad("requests", requests.length, `at most ${unitsPerCohort}`, "Split the request")
@@ -135,7 +135,7 @@ const validate = (
         )
     if (!Number.isSafeInteger(n) || n < 1 || n > 10_000)
       return bad("n", n, "a whole number from 1 to 10000", "Split the samples over several keys", key)
-    if (isWhole && baseKey(key) !== key)
+    if (isFullBatch && baseKey(key) !== key)
       return bad("key", key, "a key that does not end like a candidate's", "Rename the key")
     if (seen.has(key))
       return bad("key", key, "each key once in a request", "Remove the repetition, or ask for n samples")
@@ -154,19 +154,19 @@ interface Target {
 const targetOf = (
   state: State,
   archive: Archive,
-  { cohort: name, isWhole, phase, requests }: LeaseCommand
+  { cohort: name, isFullBatch, phase, requests }: LeaseCommand
 ): Result.Result<Target, Refused> => {
   const known = name === null ? undefined : cohort(state, name)
   if (known !== undefined && known.phase !== phase) return refuse("conflict", "phase", phase, known.phase, otherCohort)
-  if (known !== undefined && known.isWhole !== isWhole)
-    return refuse("conflict", "isWhole", isWhole, String(known.isWhole), otherCohort)
+  if (known !== undefined && known.isFullBatch !== isFullBatch)
+    return refuse("conflict", "isFullBatch", isFullBatch, String(known.isFullBatch), otherCohort)
   if (name === null) {
     const open = state.cohorts.find((one) => !one.isNamed && one.phase === phase && one.status === "open")
     return Result.succeed({ cohort: open, name: `${ownPrefix}${phase}/${state.opened[phase] + 1}` })
   }
   if (known === undefined && closedIndex(archive, state, name) !== undefined) {
     const missing = requests.find(({ key }) => archivedLease(state, archive, { cohort: name }, key) === undefined)
-    return missing === undefined || isWhole
+    return missing === undefined || isFullBatch
       ? Result.succeed({ cohort: undefined, name: null })
       : refuse("closed", "key", missing.key, `a key of ${name}, which is closed`, otherCohort)
   }
@@ -247,7 +247,7 @@ const grant = (
   if (opening !== null) events.push(opening)
   const frozen = found ?? opening
   if (frozen === null) return Result.succeed(events)
-  const leases = command.isWhole
+  const leases = command.isFullBatch
     ? assignWhole(strategies, state, name, frozen, drawn)
     : drawOne(state, found?.name ?? name, frozen.shares, drawn)
   events.push({ _tag: "Leased", cohort: found?.name ?? name, leases })
@@ -280,7 +280,7 @@ const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, o
 const open = (
   strategies: Strategies,
   state: State,
-  { cohort: named, isWhole, now, phase }: LeaseCommand,
+  { cohort: named, isFullBatch, now, phase }: LeaseCommand,
   name: string
 ): EventOf<"CohortOpened"> => {
   const { learning, settings } = state
@@ -291,7 +291,7 @@ const open = (
     index: state.opened[phase] + 1,
     phase,
     isNamed: named !== null,
-    isWhole,
+    isFullBatch,
     values: phase === "train" ? values : [],
     shares: phase === "train" ? shares(settings, learning, values) : [{ id: incumbentOf(learning).id, probability: 1 }],
     at: now
@@ -321,15 +321,15 @@ const carriedOf = (
 /** The cohort in which the unit of a sticky request is known: its turns are of one outcome, also once it is sealed. */
 const joinable = (
   { cohorts }: State,
-  { cohort: name, isWhole, phase }: LeaseCommand,
+  { cohort: name, isFullBatch, phase }: LeaseCommand,
   request: LeaseRequest
 ): Cohort | undefined =>
-  request.sticky === null || isWhole
+  request.sticky === null || isFullBatch
     ? undefined
     : cohorts.find(
         (one) =>
           one.phase === phase &&
-          one.status !== "settled" &&
+          one.status !== "complete" &&
           (name === null ? !one.isNamed : one.name === name) &&
           HashMap.has(one.sticky, unitOf(request))
       )

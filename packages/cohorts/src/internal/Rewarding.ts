@@ -32,7 +32,7 @@ export const reward = (
     if (found === undefined) outcomes.push("unknown")
     else if (found.isSuperseded) outcomes.push("superseded")
     else if (!isFirst || found.isKnown(sample.success)) outcomes.push("duplicate")
-    else if (found.cohort === null || found.cohort.status === "settled") {
+    else if (found.cohort === null || found.cohort.status === "complete") {
       outcomes.push("late")
       const { instruction, stratum } = found
       late.push({ lease: item.lease, instruction, stratum, ...reported })
@@ -65,10 +65,10 @@ const find = (state: State, archive: Archive, id: string): Found | undefined => 
       ...lease,
       cohort,
       isSuperseded: false,
-      // A reward after its cohort was settled is not evidence, and not in the state.
+      // A reward after its cohort was complete is not evidence, and not in the state.
       isKnown: (sample) =>
         (lease.samples[sample] ?? null) !== null ||
-        (cohort.status === "settled" && archive.lease(id)?.rewarded.includes(sample) === true)
+        (cohort.status === "complete" && archive.lease(id)?.rewarded.includes(sample) === true)
     }
   }
   const archived = archive.lease(id)

@@ -93,7 +93,7 @@ export const live = ({ batch, evolutions, mean, seed, weather }: LifeOptions): L
       sticky: null,
       question: null
     }))
-    const leased = server.do({ _tag: "Lease", now, cohort: null, phase: "train", isWhole: false, requests })
+    const leased = server.do({ _tag: "Lease", now, cohort: null, phase: "train", isFullBatch: false, requests })
     watch(leased.events)
     if (leased.answer._tag !== "Leases") break
     leases += batch
@@ -146,26 +146,26 @@ export const naive = ({
   return false
 }
 
-/** Cohorts until the worse of two is pruned, null where it is not within `cohorts`; and whether silence forbids it. */
+/** Cohorts until the worse of two is pruned, null where it is not within `cohorts`; and whether missing rewards forbid it. */
 export const contest = ({
   batch,
   cohorts,
   means,
   response,
   seed,
-  silence
+  missingRewards
 }: {
   readonly seed: number
   readonly means: readonly [number, number]
   /** The share of samples that are reported, of all or of each instruction. */
   readonly response: number | Readonly<Record<string, number>>
-  readonly silence: MissingRewards.MissingRewards
+  readonly missingRewards: MissingRewards.MissingRewards
   readonly batch: number
   readonly cohorts: number
 }): { readonly decidedAt: number | null; readonly server: Server } => {
   const settings: Settings.Settings = {
     ...Settings.online(seed),
-    silence,
+    missingRewards,
     sealUnits: batch,
     sealAfter: null,
     horizon: 0.4,
@@ -260,7 +260,7 @@ export const power = ({
         sticky: null,
         question: null
       }))
-      const { answer } = server.do({ _tag: "Lease", now: step, cohort, phase: "train", isWhole: true, requests })
+      const { answer } = server.do({ _tag: "Lease", now: step, cohort, phase: "train", isFullBatch: true, requests })
       const leases = answer._tag === "Leases" ? answer.leases : []
       const groups = World.rollOut(
         world,

@@ -62,7 +62,7 @@ export class Life extends Server {
       sticky: null,
       question: null
     }))
-    const leased = this.ask({ _tag: "Lease", now, cohort, phase: "train", isWhole: false, requests })
+    const leased = this.ask({ _tag: "Lease", now, cohort, phase: "train", isFullBatch: false, requests })
     if (leased?._tag !== "Leases") return
     const rewards = leased.leases.map(({ instruction, lease }, index) => ({
       lease,

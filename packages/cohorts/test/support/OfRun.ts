@@ -1,12 +1,12 @@
 /** A run and a population in the same words: the settings and strategies of one in the other, and what both decide. */
 import { type PopulationEvent, Settings, Strategies } from "@inspo/cohorts"
 import type { Algorithm, RunEvent } from "@inspo/coevolution"
-import type { Setting } from "@inspo/coevolution/Next"
+import type { DecisionContext } from "@inspo/coevolution/Next"
 import { reusing } from "../../../coevolution/test/support/ScriptedRun.ts"
 
 /** The settings of a served population that is to decide as a run does. */
 export const settingsOf = (algorithm: Algorithm): Settings.Settings => ({
-  ...Settings.trainer(algorithm.seed),
+  ...Settings.trainer(algorithm.randomSeed),
   size: algorithm.population.size,
   parents: algorithm.population.parents,
   temperature: algorithm.sampler.temperature,
@@ -26,7 +26,7 @@ export const settingsOf = (algorithm: Algorithm): Settings.Settings => ({
 })
 
 /** The strategies of the run, in its place. */
-export const strategiesOf = ({ algorithm, strategies }: Setting): Strategies.Strategies => ({
+export const strategiesOf = ({ algorithm, strategies }: DecisionContext): Strategies.Strategies => ({
   valuation: strategies.valuation,
   halving: strategies.halving,
   verification: strategies.verification,
@@ -100,7 +100,7 @@ export const configs: Readonly<Record<string, Algorithm>> = {
   },
   "the letter of the paper": {
     ...longer,
-    seed: 5,
+    randomSeed: 5,
     population: {
       ...longer.population,
       average: "draws",

@@ -20,7 +20,7 @@ export interface ConnectionOptions {
   readonly url: string
   readonly apiKey: Redacted.Redacted | null
   /** How long a server may be out of reach or too busy. */
-  readonly patience: Duration.Input
+  readonly retryBudget: Duration.Input
   /** How long one answer may take. */
   readonly answerWithin: Duration.Input
 }
@@ -52,7 +52,7 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
   const asking = PatientClient.make(client, {
     server: base,
     answerWithin: options.answerWithin,
-    patience: options.patience
+    retryBudget: options.retryBudget
   })
 
   const ask = <A>(path: string, request: HttpClientRequest.HttpClientRequest, read: Read<A>) =>

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto"
 import type { SampledSequence, SampleRequest, Sequence, Tokenizer } from "@inspo/engine"
+import { numericSeed, seedHeaders } from "@inspo/engine/Wire"
 import { Effect, Result } from "effect"
-import * as Wire from "../Wire.ts"
 import type { AskError, Connection } from "./Connection.ts"
 import type { Arrived, Dialect } from "./Dialect.ts"
 import { fill } from "./Fill.ts"
@@ -36,7 +35,7 @@ export const make = (
   sample: (request, n, seed) => {
     const asked = { ...request, n, seed: numericSeed(seed) }
     const { body, path } = dialect.sample(model, asked)
-    const headers = sendsSeeds ? { [Wire.seedHeader]: encodeURIComponent(seed) } : {}
+    const headers = sendsSeeds ? seedHeaders(seed) : {}
     const expected = { n, most: request.maxTokens, vocabulary: tokenizer.vocabularySize }
     return connection
       .post(path, body, headers, (answer) =>
@@ -54,9 +53,6 @@ export const make = (
     )
   }
 })
-
-/** The servers' seeds are numbers; 31 bits are what all take. */
-const numericSeed = (seed: string): number => createHash("sha256").update(seed).digest().readUInt32LE() >>> 1
 
 const checked = (
   sequences: ReadonlyArray<Arrived>,

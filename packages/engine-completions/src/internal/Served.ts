@@ -26,7 +26,7 @@ export interface ServedOptions {
   /** Requests in flight at once; as many as the server says, or else 256, when absent. */
   readonly concurrency?: number | null | undefined
   /** How long the server may be out of reach or too busy; 5 minutes when absent. */
-  readonly patience?: Duration.Input | undefined
+  readonly retryBudget?: Duration.Input | undefined
   /** How long one answer may take; 10 minutes when absent. */
   readonly answerWithin?: Duration.Input | undefined
   /** What these options are called where a user sets them, for messages; as here when absent. */
@@ -64,11 +64,11 @@ export const make = Effect.fnUntraced(function* (
   // Many name the base of OpenAI's clients, which has the version in it.
   const url = options.url.replace(/\/v1\/*$/u, "")
   const client = yield* HttpClient.HttpClient
-  const connect = (patience: Duration.Input) =>
+  const connect = (retryBudget: Duration.Input) =>
     Connection.make(client, {
       url,
       apiKey: options.apiKey ?? null,
-      patience,
+      retryBudget,
       answerWithin: options.answerWithin ?? "10 minutes"
     })
   const names: OptionNames = { model: "model", contextLength: "contextLength", apiKey: "apiKey", ...options.names }
@@ -104,7 +104,7 @@ export const make = Effect.fnUntraced(function* (
       contextLength,
       concurrency: options.concurrency ?? facts?.concurrency ?? props?.total_slots ?? 256,
       scores,
-      connection: connect(options.patience ?? "5 minutes"),
+      connection: connect(options.retryBudget ?? "5 minutes"),
       fail
     }
   }).pipe(Effect.mapError(fail("start")))

@@ -1,5 +1,5 @@
 import { Engine } from "@inspo/engine"
-import { Wire } from "@inspo/engine-completions"
+import { seedHeader } from "@inspo/engine/Wire"
 import { Effect, Option, Schema } from "effect"
 import { Headers, HttpRouter, HttpServerResponse } from "effect/http"
 
@@ -58,7 +58,7 @@ export const routes = HttpRouter.use(
             maxTokens: n_predict,
             temperature,
             topP: top_p,
-            seed: Option.getOrElse(Headers.get(request.headers, Wire.seedHeader), () => String(seed))
+            seed: Option.getOrElse(Headers.get(request.headers, seedHeader), () => String(seed))
           }
         ])
         const { logprobs = [], stopReason = "length", tokens = [] } = result?.sequences[0] ?? {}

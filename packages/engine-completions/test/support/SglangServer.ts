@@ -1,4 +1,5 @@
 import { Engine } from "@inspo/engine"
+import { seedHeader } from "@inspo/engine/Wire"
 import { Wire } from "@inspo/engine-completions"
 import { Effect, Option, Schema } from "effect"
 import { Headers, HttpRouter, HttpServerResponse } from "effect/http"
@@ -32,7 +33,7 @@ export const routes = HttpRouter.use(
                   maxTokens: max_new_tokens,
                   temperature,
                   topP: top_p,
-                  seed: Option.getOrElse(Headers.get(request.headers, Wire.seedHeader), () => String(sampling_seed))
+                  seed: Option.getOrElse(Headers.get(request.headers, seedHeader), () => String(sampling_seed))
                 }
               ])
         const { logprobs = [], stopReason = "length", tokens = [] } = sampled?.sequences[0] ?? {}

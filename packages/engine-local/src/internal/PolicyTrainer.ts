@@ -62,11 +62,7 @@ export const make = (options: PolicyTrainerOptions): PolicyTrainer => {
       const gradientNorm = Number.isFinite(total("loss") + total("kl"))
         ? AdamW.tryUpdate(pool.current, gradient, optimizer, settings)
         : null
-      if (gradientNorm === null)
-        return yield* new EngineError({
-          operation: "train",
-          reason: `${notFinite}, so the policy keeps its weights; lower the learning rate`
-        })
+      if (gradientNorm === null) return yield* notFinite(", so the policy keeps its weights; lower the learning rate")
       const weights = datums.flatMap((datum) => datum.weights.filter((weight) => weight !== 0))
       const weight = weights.reduce((sum, value) => sum + value, 0)
       return {

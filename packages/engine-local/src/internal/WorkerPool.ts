@@ -53,14 +53,14 @@ export interface Options {
   /** Sequences that one worker decodes at once. */
   readonly rows: number
   /** How long an interrupted task, and the end of a worker, are waited for; 30 seconds when absent. */
-  readonly patience?: Duration.Input
+  readonly timeout?: Duration.Input
   /** The module that the threads run; `worker` beside this one when absent. */
   readonly module?: URL
 }
 
 /** Starts `workers` threads; both policies start as `parameters`. The threads end with the scope. */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<WorkerPool, never, Scope.Scope> {
-  const { module = workerUrl, patience = "30 seconds" } = options
+  const { module = workerUrl, timeout = "30 seconds" } = options
   const data = workerData(options)
   const current = new Float32Array(data.policies.current)
   const reference = new Float32Array(data.policies.reference)
@@ -73,13 +73,11 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   }
   /** Waits for the end of an interrupted task, or gives the pool up. */
   const inTime = (over: Effect.Effect<void>) =>
-    inRealTime(
-      Effect.timeoutOrElse(over, { duration: patience, orElse: () => Effect.sync(() => fail(hung(patience))) })
-    )
+    inRealTime(Effect.timeoutOrElse(over, { duration: timeout, orElse: () => Effect.sync(() => fail(hung(timeout))) }))
   for (let index = 0; index < options.workers; index++) {
     const worker = yield* Effect.acquireRelease(
       Effect.sync(() => new Worker(module, { workerData: data })),
-      (worker) => end(worker, patience)
+      (worker) => end(worker, timeout)
     )
     worker.on("error", (error) => fail(crashed(error)))
     worker.on("exit", (code) => fail(exited(code)))
@@ -138,12 +136,12 @@ const anySize = { rows: unknown, context: unknown }
  * Ends a worker once it has come to its messages: one that is within native code would take the process with it. One that
  * does not come to them in time ends when it does, and keeps no process alive.
  */
-const end = (worker: Worker, patience: Duration.Input): Effect.Effect<void> => {
+const end = (worker: Worker, timeout: Duration.Input): Effect.Effect<void> => {
   const answered = Effect.exit(Effect.interruptible(post(worker, "sample", [], () => Effect.void)))
   const terminate = Effect.promise(() => worker.terminate())
   return Effect.suspend(() => (worker.threadId === ended ? terminate : Effect.andThen(answered, terminate))).pipe(
     Effect.timeoutOrElse({
-      duration: patience,
+      duration: timeout,
       orElse: () =>
         Effect.sync(() => {
           worker.once("message", () => worker.terminate())
@@ -183,10 +181,10 @@ const post = <K extends keyof Tasks>(
     return whenInterrupted(Effect.interruptible(Deferred.await(over)))
   })
 
-const hung = (patience: Duration.Input): WorkerFailure =>
+const hung = (timeout: Duration.Input): WorkerFailure =>
   new WorkerFailure({
     reason:
-      `a worker thread did not end its task within ${Duration.format(Duration.fromInputUnsafe(patience))} of being ` +
+      `a worker thread did not end its task within ${Duration.format(Duration.fromInputUnsafe(timeout))} of being ` +
       "interrupted; build the engine again"
   })
 

@@ -5,7 +5,7 @@ import * as Programs from "../../src/internal/Programs.ts"
 import * as WorkerPool from "../../src/internal/WorkerPool.ts"
 import { config } from "../fixtures.ts"
 
-const make = (rows: number, options: Pick<WorkerPool.Options, "module" | "patience"> = {}) =>
+const make = (rows: number, options: Pick<WorkerPool.Options, "module" | "timeout"> = {}) =>
   WorkerPool.make({ config, parameters: initialParameters(config, "pool"), workers: 2, rows, ...options })
 
 const program = Programs.make(config).sequence(2, 16, "logprob")
@@ -53,7 +53,7 @@ describe("WorkerPool", () => {
   it.live("a task given while the worker starts is answered, where early messages are not kept", () =>
     Effect.gen(function* () {
       const module = new URL("./eagerWorker.ts", import.meta.url)
-      const pool = yield* make(2, { module, patience: "2 seconds" })
+      const pool = yield* make(2, { module, timeout: "2 seconds" })
       const answer = yield* Effect.timeoutOption(pool.run("sample", []), "20 seconds")
       assert.isTrue(Option.isSome(answer), "no answer within 20 seconds")
     }).pipe(Effect.scoped)
@@ -75,7 +75,7 @@ describe("WorkerPool", () => {
   it.live("a worker that hangs holds an interrupt up for no longer than allowed, and costs the pool", () =>
     Effect.gen(function* () {
       const module = new URL("./hangingWorker.ts", import.meta.url)
-      const pool = yield* make(2, { module, patience: "200 millis" })
+      const pool = yield* make(2, { module, timeout: "200 millis" })
       const tasks = yield* Effect.forkChild(
         Effect.forEach([1, 2, 3], () => evaluate(pool, 1), { concurrency: "unbounded" })
       )

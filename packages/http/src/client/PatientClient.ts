@@ -1,5 +1,5 @@
 /** Sends requests that may be repeated to a server that may fail for a while. */
-import { Clock, Data, Duration, Effect, Predicate, Result } from "effect"
+import { Clock, Data, Duration, Effect, Predicate, Result, Schedule } from "effect"
 import { Headers, HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as Waiting from "./Waiting.ts"
 
@@ -9,7 +9,7 @@ export interface Options {
   /** How long one answer may take, to the end of its body. */
   readonly answerWithin: Duration.Input
   /** How long a request is retried; it fails if the server requires a longer pause than is left. */
-  readonly patience: Duration.Input
+  readonly retryBudget: Duration.Input
   /** The most retries of a request; without a limit by default. */
   readonly retries?: number
   /** Whether an answer is final although its status (408, 429, 5xx) would allow a retry. */
@@ -37,53 +37,72 @@ export class Unanswered extends Data.TaggedError("Unanswered")<{
 
 /**
  * Retries after a broken connection or body, a timeout, and a status of 408, 429 or 5xx: 0.5 s later, then 1 s, 2 s, … at most
- * 30 s, or as long as `Retry-After` requires. Long waits are logged.
+ * 30 s, or as long as `Retry-After` requires. Long waits are logged. Each
+ * attempt has a span, in which headers and parameters that carry keys are redacted.
  */
 export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
   const { isFinal = () => false, onFailure = () => Effect.void, retries = Infinity } = options
-  const patience = Duration.toMillis(options.patience)
+  const retryBudget = Duration.toMillis(options.retryBudget)
   const waiting = Waiting.make(options.server)
 
-  const attempt = (request: HttpClientRequest.HttpClientRequest): Effect.Effect<string, Failed> =>
-    client.execute(request).pipe(
-      Effect.flatMap((response) => Effect.map(response.text, (body) => ({ response, body }))),
-      Effect.timeout(options.answerWithin),
-      Effect.mapError((error) => broken(error, options.answerWithin)),
-      Effect.flatMap(({ body, response }) =>
-        response.status >= 200 && response.status < 300
-          ? Effect.succeed(body)
-          : Effect.flatMap(refused(response, body, isFinal), Effect.fail)
+  const attempt = Effect.fnUntraced(
+    function* (request: HttpClientRequest.HttpClientRequest) {
+      const response = yield* client.execute(request)
+      return { response, body: yield* response.text }
+    },
+    Effect.timeout(options.answerWithin),
+    Effect.mapError((error) => broken(error, options.answerWithin)),
+    Effect.flatMap(({ body, response }) =>
+      response.status >= 200 && response.status < 300
+        ? Effect.succeed(body)
+        : Effect.flatMap(refused(response, body, isFinal), Effect.fail)
+    ),
+    Effect.catch(
+      Effect.fnUntraced(function* ({ mayPass, pause, ...seen }) {
+        const failure = new Unanswered({ ...seen, repeated: (yield* Schedule.CurrentMetadata).attempt })
+        yield* onFailure(failure)
+        return yield* Effect.fail({ failure, mayPass, pause })
+      })
+    ),
+    Effect.provideService(Headers.CurrentRedactedNames, secretNames)
+  )
+
+  const schedule = (began: number) =>
+    Schedule.exponential("500 millis").pipe(
+      Schedule.setInputType<Effect.Error<ReturnType<typeof attempt>>>(),
+      Schedule.modifyDelay(({ duration, input: { pause } }) =>
+        Effect.succeed(Duration.max(pause, Duration.min(duration, longest)))
       ),
-      // A span would store the request with its key, and send its own name to the server.
-      Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
+      Schedule.while(
+        ({ attempt, duration, input: { mayPass }, now }) =>
+          mayPass && attempt <= retries && now - began + Duration.toMillis(duration) <= retryBudget
+      ),
+      Schedule.tap(({ duration, input: { failure }, now }) => {
+        const wait = Duration.toMillis(duration)
+        return now - began + wait > quiet
+          ? waiting("no answer", `${failure.reason}; the next try is in ${Waiting.span(wait)}`)
+          : Effect.void
+      })
     )
 
-  return Effect.fnUntraced(function* (request) {
-    const began = yield* Clock.currentTimeMillis
-    for (let repeated = 0; ; repeated++) {
-      const answer = yield* Effect.result(attempt(request))
-      if (Result.isSuccess(answer)) return answer.success
-      const { pause, mayPass, ...seen } = answer.failure
-      const failure = new Unanswered({ ...seen, repeated })
-      yield* onFailure(failure)
-      const left = patience - ((yield* Clock.currentTimeMillis) - began)
-      const wait = Math.max(pause, Waiting.backoff(repeated))
-      if (!mayPass || repeated >= retries || wait > left) return yield* failure
-      if (patience - left + wait > quiet)
-        yield* waiting("no answer", `${failure.reason}; retrying in ${Waiting.span(wait)}`)
-      yield* Effect.sleep(wait)
-    }
-  })
+  return (request) =>
+    Effect.flatMap(Clock.currentTimeMillis, (began) => Effect.retry(attempt(request), schedule(began))).pipe(
+      Effect.mapError(({ failure }) => failure)
+    )
 }
 
-/** The failure of one attempt; `pause` is the one that the server requires, in milliseconds. */
+/** The failure of one attempt; `pause` is the one that the server requires. */
 type Failed = Pick<Unanswered, "status" | "body" | "reason" | "sent" | "cause"> & {
   readonly mayPass: boolean
-  readonly pause: number
+  readonly pause: Duration.Duration
 }
 
 /** Shorter waits are not logged, in milliseconds. */
 const quiet = 10_000
+const longest = Duration.seconds(30)
+
+/** Headers that carry keys: those of HTTP, and those of language-model servers. */
+const secretNames = [/authorization|cookie|api-?key|secret|token/iu]
 
 const refused = Effect.fnUntraced(function* (
   { headers, status }: HttpClientResponse.HttpClientResponse,
@@ -98,7 +117,7 @@ const refused = Effect.fnUntraced(function* (
     reason: `status ${status}`,
     sent: true,
     mayPass: (status === 408 || status === 429 || status >= 500) && !isFinal(status, body),
-    pause: Result.isSuccess(asked) ? Duration.toMillis(Headers.retryAfterDelay(asked.success, now)) : 0
+    pause: Result.isSuccess(asked) ? Headers.retryAfterDelay(asked.success, now) : Duration.zero
   }
 })
 
@@ -110,7 +129,7 @@ const broken = (error: unknown, answerWithin: Duration.Input): Failed => {
     reason: reasonOf(error, cause, answerWithin),
     sent: !(cause instanceof Error && "code" in cause && noConnection.has(cause.code)),
     mayPass: !HttpClientError.isHttpClientError(error) || ["TransportError", "DecodeError"].includes(error.reason._tag),
-    pause: 0,
+    pause: Duration.zero,
     ...(cause === undefined ? {} : { cause })
   }
 }

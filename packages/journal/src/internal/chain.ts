@@ -21,7 +21,7 @@ export const emptyHead: Head = { events: 0, hash: "" }
 
 /** Where a journal stops being what was written. */
 export interface Damage {
-  readonly sequence: number | null
+  readonly sequence: number
   readonly detail: string
 }
 

@@ -37,6 +37,7 @@ type Statement<A, R = never> = Effect.Effect<A, SqlError.SqlError | JournalError
 
 /** The database of a journal, and how its faults are told. */
 export interface Database {
+  readonly meta: JournalMeta
   readonly sql: SqlClient.SqlClient
   readonly error: (
     reason: JournalErrorReason,
@@ -57,6 +58,7 @@ export interface Database {
 }
 
 export const make = ({ erase, guard, meta, onSqlError, records, sql }: DatabaseOptions): Database => ({
+  meta,
   sql,
   erase,
   records,

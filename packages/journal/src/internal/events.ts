@@ -1,5 +1,5 @@
 import { Effect, Option, Schema } from "effect"
-import type { Journal, JournalError, NewEvent } from "../Journal.ts"
+import { type Journal, JournalError, type NewEvent } from "../Journal.ts"
 import { emptyHead, type EventRow, Head, link, verify } from "./chain.ts"
 import type { Database } from "./database.ts"
 import { checkName, checkStep, encode } from "./input.ts"
@@ -44,7 +44,7 @@ export const insert = Effect.fnUntraced(function* (database: Database, rows: Rea
 
 /** The events from a sequence number on, up to the first that is damaged, and at most `limit`. */
 const reading = (database: Database) => {
-  const { error, sql, storage } = database
+  const { meta, sql, storage } = database
   return Effect.fn("Journal.read")(function* (sequence: number, limit?: number) {
     // The event before the first tells its hash, which the first one's covers.
     const [head, rows] = yield* Effect.all([
@@ -60,9 +60,17 @@ const reading = (database: Database) => {
     // What was left out is not missing: the last one read is taken for the head.
     const end = asked.length === limit && last < head.events ? { events: last, hash: hashOf(asked.at(-1)) } : head
     const { damage, events } = verify(asked, end, before)
+    if (damage === null) return { events, damage }
+    const { detail, sequence: at } = damage
     return {
       events,
-      damage: damage === null ? null : error("corrupt", `${damage.detail}; ${remedy}`, damage.sequence)
+      damage: new JournalError({
+        reason: "corrupt",
+        file: meta.file,
+        sequence: at,
+        detail: `${detail}; ${remedy}`,
+        intactEvents: before.events + events.length
+      })
     }
   }, storage)
 }
@@ -75,7 +83,7 @@ const readHead = ({ error, sql }: Database) =>
     })
   )
 
-const remedy = "what lies before it can be read; go on from there, restore the file from a copy or start a new run"
+const remedy = "the events before it can be read; continue from there, restore the file from a copy or start a new run"
 
 /** The hash of a stored event; nothing has this one when the row has lost its form. */
 const hashOf = (row: unknown): string => Option.match(decodeHash(row), { onNone: () => "", onSome: ({ hash }) => hash })

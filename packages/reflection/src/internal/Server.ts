@@ -42,7 +42,7 @@ export const connect = Effect.fnUntraced(function* (
     {
       server: `${options.name} at ${base}`,
       answerWithin: options.timeout,
-      patience: longestWait,
+      retryBudget: longestWait,
       retries: options.retries,
       isFinal: (status, body) => !ServerFault.fromStatus(status, body, () => "").isRetryable,
       onFailure: ({ sent, status }) => (sent && status === null ? options.onLost : Effect.void)

@@ -7,17 +7,18 @@ import * as ToolLoop from "./ToolLoop.ts"
 /** The agent `rag`: what a search for the question finds stands in the prompt, and the policy answers in one turn. */
 export const agent: Agent = {
   tools: () => ["search"],
+  policyTools: [],
   make: (environment) =>
     retrieveFirst(environment, ToolLoop.loop(environment, { maxTurns: 0, grammar: () => ToolLoop.answers }))
 }
 
 /**
- * Searches for the question, and goes on with a prompt that ends with what was found, between information tags. What does
+ * Searches for the question, and continues with a prompt that ends with what was found, between information tags. What does
  * not fit into `maxObservationTokens`, or into `maxPromptTokens` beside the rest, is cut off.
  */
 export const retrieveFirst = (
   { config, toolTexts: tools }: Environment,
-  goOn: (conversation: Conversation) => Program
+  resume: (conversation: Conversation) => Program
 ) =>
   function* (conversation: Conversation): Program {
     const { instruction, question } = conversation.episode
@@ -26,5 +27,5 @@ export const retrieveFirst = (
     if (spare === 0) return "context-exhausted"
     const found = yield* ToolLoop.consult(conversation, { kind: "search", content: question.question.trim() })
     conversation.open(opening(conversation.excerpt(found, spare)))
-    return yield* goOn(conversation)
+    return yield* resume(conversation)
   }

@@ -4,6 +4,7 @@ import * as Observation from "../Observation.ts"
 import * as Prompt from "../Prompt.ts"
 import * as SearchR1 from "../SearchR1.ts"
 import type { Setting, Transcription } from "../Transcription.ts"
+import * as ToolLoop from "./ToolLoop.ts"
 
 /**
  * The agent `search-r1-exact`: the loop of the Search-R1 code, to the token. After `maxTurns` turns one
@@ -11,7 +12,13 @@ import type { Setting, Transcription } from "../Transcription.ts"
  */
 export const agent: Agent = {
   tools: () => ["search"],
+  requiredTools: ["search"],
   transcription: (setting) => transcription(setting),
+  passagesText: SearchR1.passagesText,
+  sharesCalls: false,
+  scoredTurns: "all",
+  answerScope: "searchr1",
+  maximumTokens: ToolLoop.maximumTokens,
   make: ({ config, toolTexts: tools }) =>
     function* (conversation) {
       const { instruction, question } = conversation.episode

@@ -12,6 +12,8 @@ import * as ToolLoop from "./ToolLoop.ts"
  */
 export const agent: Agent = {
   tools: (config) => config.tools,
+  // A reply may be condensed after each turn, under a prompt of its own.
+  maximumTokens: ({ maxTurns }, contextLength) => (1 + maxTurns) * contextLength,
   make: (environment) => {
     const { maxTurns, tools } = environment.config
     const grammar = ActionParser.grammar(tools)

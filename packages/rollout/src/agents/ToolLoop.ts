@@ -1,7 +1,7 @@
 import type { Trajectory } from "@inspo/domain"
 import { Result } from "effect"
 import * as ActionParser from "../ActionParser.ts"
-import type { Agent, Environment } from "../Agent.ts"
+import type { Agent, Environment, TokenLimits } from "../Agent.ts"
 import type { Conversation } from "../Conversation.ts"
 import * as Observation from "../Observation.ts"
 import type { Ending, Program } from "../Program.ts"
@@ -16,9 +16,19 @@ export interface Options {
   readonly digest?: (conversation: Conversation, action: Trajectory.Action, text: string) => Program<string>
 }
 
+/** The most tokens of prompt and response that the limits and the context allow an episode of `search-r1`. */
+export const maximumTokens = (limits: TokenLimits, contextLength = Infinity): number =>
+  Math.min(
+    limits.maxPromptTokens +
+      (limits.maxTurns + 1) * limits.maxResponseTokens +
+      limits.maxTurns * limits.maxObservationTokens,
+    contextLength
+  )
+
 /** The agent `search-r1`: it thinks and calls tools, turn by turn, until it answers. */
 export const agent: Agent = {
   tools: (config) => config.tools,
+  maximumTokens,
   make: (environment) => {
     const { maxTurns, tools } = environment.config
     const grammar = ActionParser.grammar(tools)

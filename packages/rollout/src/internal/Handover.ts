@@ -1,9 +1,9 @@
 import type { Trajectory } from "@inspo/domain"
 import { Array, type Cause, Effect, Exit, type Queue, Stream } from "effect"
-import type { Over } from "./Scoring.ts"
+import type { FinishedEpisode } from "./Scoring.ts"
 
 export interface Options<E> {
-  readonly score: (over: Over) => Effect.Effect<Trajectory.Trajectory>
+  readonly score: (finished: FinishedEpisode) => Effect.Effect<Trajectory.Trajectory>
   /** Gets every trajectory once, within half a second, also before the handover fails. It runs once at a time. */
   readonly onFinished: (finished: ReadonlyArray<Trajectory.Trajectory>) => Effect.Effect<void, E>
   /** Runs when scoring met an exception. */
@@ -15,16 +15,16 @@ const together = 256
 const within = "500 millis"
 
 /**
- * Scores what is over and hands it on until the queue ends. Yields the trajectories by their index, or the exception that
+ * Scores finished episodes and hands them over until the queue ends. Yields the trajectories by their index, or the exception that
  * scoring met, once all else is handed over.
  */
 export const run = Effect.fnUntraced(function* <E>(
-  over: Queue.Dequeue<Over, Cause.Done>,
+  finished: Queue.Dequeue<FinishedEpisode, Cause.Done>,
   { onDefect, onFinished, score }: Options<E>
 ) {
   const trajectories = new Map<number, Trajectory.Trajectory>()
   let defect: Cause.Cause<never> | undefined
-  yield* Stream.fromQueue(over).pipe(
+  yield* Stream.fromQueue(finished).pipe(
     Stream.groupedWithin(together, within),
     Stream.runForEach(
       Effect.fnUntraced(function* (batch) {

@@ -38,12 +38,12 @@ export const play = <E>({ call, hand, isStopping, lanes, places, sample, waiting
   const round = Effect.fnUntraced(function* (episodes: ReadonlyArray<Running>) {
     const sampling = episodes.filter(isSampling)
     const sequences = yield* sample(sampling.map(({ step }) => step.request))
-    for (const [{ goOn }, sequence] of Invariant.zip(sampling, sequences, "requests and sequences"))
-      goOn({ _tag: "Sampled", sequence })
+    for (const [{ resume }, sequence] of Invariant.zip(sampling, sequences, "requests and sequences"))
+      resume({ _tag: "Sampled", sequence })
     for (let calling = episodes.filter(isCalling); calling.length > 0; calling = episodes.filter(isCalling)) {
       const replies = yield* call(calling.map(({ step }) => step))
-      for (const [{ fail, goOn }, reply] of Invariant.zip(calling, replies, "calls and replies"))
-        if (reply._tag === "Success") goOn({ _tag: "Replied", reply: reply.success })
+      for (const [{ fail, resume }, reply] of Invariant.zip(calling, replies, "calls and replies"))
+        if (reply._tag === "Success") resume({ _tag: "Replied", reply: reply.success })
         else fail(reply.failure.message)
     }
     const thrown = episodes.find(isThrown)

@@ -21,7 +21,7 @@ export interface Running<S extends Step | Thrown = Step | Thrown> {
   readonly recording: () => Recording
   /** Whether the log-probabilities of its turns have yet to be found. */
   readonly isRescored: boolean
-  readonly goOn: (answer: Answer) => void
+  readonly resume: (answer: Answer) => void
   /** Ends it, since its environment failed. */
   readonly fail: (failure: string) => void
 }
@@ -48,7 +48,7 @@ export const make = (agent: Agent, setting: Transcription.Setting & Environment)
       },
       recording: conversation.recording,
       isRescored: transcription.isRescored || demonstration !== undefined,
-      goOn: (answer) => {
+      resume: (answer) => {
         step = take(program, answer)
       },
       fail: (failure) => {

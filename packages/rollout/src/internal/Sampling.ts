@@ -22,21 +22,23 @@ const onlySequence = (
   request: SampleRequest,
   result: SampleResult | undefined
 ): Effect.Effect<SampledSequence, RolloutError> => {
-  const answered = `the engine answered the request of seed ${request.seed} with`
+  const about = (what: string, value: number | string, expected: string, remedy?: string) =>
+    Effect.fail(
+      new RolloutError({
+        field: `the engine's ${what} for the request of seed ${request.seed}`,
+        value: String(value),
+        expected,
+        ...(remedy === undefined ? {} : { remedy })
+      })
+    )
   const sequence = result?.sequences[0]
-  if (sequence === undefined) return fail(`the engine left the request of seed ${request.seed} unanswered`)
+  if (sequence === undefined) return about("answer", "missing", "one sequence")
   const { logprobs, tokens } = sequence
   const odd = logprobs.find((logprob) => !Number.isFinite(logprob))
   if (odd !== undefined)
-    return fail(
-      `${answered} a log-probability of ${odd}, expected a finite one; if it has been trained, lower the learning rate`
-    )
-  return logprobs.length === tokens.length && tokens.length <= request.maxTokens
+    return about("log-probability", odd, "a finite number", "if the policy has been trained, lower the learning rate")
+  if (tokens.length > request.maxTokens) return about("number of tokens", tokens.length, `at most ${request.maxTokens}`)
+  return logprobs.length === tokens.length
     ? Effect.succeed(sequence)
-    : fail(
-        `${answered} ${tokens.length} tokens and ${logprobs.length} log-probabilities; expected equally many, ` +
-          `at most ${request.maxTokens}`
-      )
+    : about("number of log-probabilities", logprobs.length, `${tokens.length}, one for each token`)
 }
-
-const fail = (reason: string) => Effect.fail(new RolloutError({ reason }))

@@ -8,8 +8,8 @@ import type { Recording } from "../Recording.ts"
 import { RolloutError } from "../RolloutError.ts"
 import type { Running } from "./Running.ts"
 
-/** An episode that is over, with what is kept of it. */
-export interface Over {
+/** A finished episode, with what is kept of it. */
+export interface FinishedEpisode {
   readonly index: number
   readonly episode: Episode
   readonly end: End
@@ -18,7 +18,7 @@ export interface Over {
   readonly isRescored: boolean
 }
 
-export const over = (running: Running<End>): Over => {
+export const finished = (running: Running<End>): FinishedEpisode => {
   const { episode, index, step } = running
   const recording = running.recording()
   const isRescored = running.isRescored && step.reason !== "failed" && recording.mask.includes(1)
@@ -26,7 +26,10 @@ export const over = (running: Running<End>): Over => {
 }
 
 /** Gives turns that were not recorded as sampled the log-probabilities of the policy that wrote them. */
-export const rescore = Effect.fnUntraced(function* (score: Engine.Interface["score"], all: ReadonlyArray<Over>) {
+export const rescore = Effect.fnUntraced(function* (
+  score: Engine.Interface["score"],
+  all: ReadonlyArray<FinishedEpisode>
+) {
   if (all.length === 0) return all
   const scores = yield* score(
     "current",
@@ -38,9 +41,9 @@ export const rescore = Effect.fnUntraced(function* (score: Engine.Interface["sco
     if (scored.length !== response.length)
       return Effect.fail(
         new RolloutError({
-          reason:
-            `the engine scored ${scored.length} of the ${response.length} tokens of ${one.episode.id}; ` +
-            "expected a log-probability for each"
+          field: `the engine's number of log-probabilities of ${one.episode.id}`,
+          value: String(scored.length),
+          expected: `${response.length}, one for each token`
         })
       )
     const logprobs = Array.zipWith(mask, scored, (isAction, logprob) => (isAction === 1 ? logprob : 0))
@@ -51,7 +54,7 @@ export const rescore = Effect.fnUntraced(function* (score: Engine.Interface["sco
 /** What makes trajectories: the reward scores the policy's turns; where it fails, or a tool did, there is no reward. */
 export const make =
   (score: Reward.Interface["score"], decode: (tokens: ReadonlyArray<number>) => string, scoredTurns: "all" | "valid") =>
-  ({ end, episode, recording }: Over): Effect.Effect<Trajectory.Trajectory> => {
+  ({ end, episode, recording }: FinishedEpisode): Effect.Effect<Trajectory.Trajectory> => {
     if (end.reason === "failed") return Effect.succeed(trajectory(episode, recording, end, unscored))
     const { prompt, response, transcript } = recording
     return score({

@@ -188,7 +188,7 @@ interface Answered {
 
 const inWords = (timeout: Duration.Input) => Duration.format(Duration.fromInputUnsafe(timeout))
 
-/** Whether a request has the agents' key; refused if it has no key of this server. */
+/** Whether a request has the lease key; refused if it has no key of this server. */
 const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): Effect.Effect<boolean, Refused> => {
   const { admin, lease } = keys
   if (admin === undefined) return Effect.succeed(false)
@@ -253,8 +253,8 @@ const fallbackOf = (markers: ReadonlyArray<Marker.Marker>): Wording | undefined 
   const own = known.find(([text]) => text === null)
   if (own !== undefined) return own[1]
   const texts = Object.fromEntries(known.flatMap(([text, fallback]) => (text === null ? [] : [[text, fallback]])))
-  const isWhole = markers.every(({ text }) => text !== null && Object.hasOwn(texts, text))
-  return isWhole ? texts : undefined
+  const isFullBatch = markers.every(({ text }) => text !== null && Object.hasOwn(texts, text))
+  return isFullBatch ? texts : undefined
 }
 
 const textsOf =

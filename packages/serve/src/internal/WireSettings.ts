@@ -29,7 +29,8 @@ export const toWire = (settings: Settings.Settings): Wire.Settings => {
   const { evolveEvery, evolveUntil, newcomers, parents, pruneEvery, rewardRange, size, temperature, window } = settings
   return {
     rewardRange,
-    silence: settings.silence === "worst" ? "worst" : { value: onScale(settings, settings.silence.value) },
+    missingRewards:
+      settings.missingRewards === "worst" ? "worst" : { value: onScale(settings, settings.missingRewards.value) },
     risk: settings.delta,
     randomSeed: seed,
     sealAfterLeases: sealUnits,
@@ -66,12 +67,12 @@ const changed = (
   given: Wire.GivenSettings
 ): Result.Result<Settings.Settings, InvalidRequest> => {
   const wire = { ...toWire(before), ...given }
-  const { rewardRange, silence } = wire
+  const { rewardRange, missingRewards } = wire
   const [low, high] = rewardRange
-  if (silence !== "worst" && !(silence.value >= low && silence.value <= high))
+  if (missingRewards !== "worst" && !(missingRewards.value >= low && missingRewards.value <= high))
     return invalid(
-      "silence.value",
-      silence.value,
+      "missingRewards.value",
+      missingRewards.value,
       `a number from ${low} to ${high}`,
       "Name an outcome within rewardRange"
     )
@@ -87,12 +88,12 @@ const changed = (
     ...before,
     rewardRange,
     // What is not given stays to the bit.
-    silence:
-      given.silence === undefined
-        ? before.silence
-        : silence === "worst"
+    missingRewards:
+      given.missingRewards === undefined
+        ? before.missingRewards
+        : missingRewards === "worst"
           ? "worst"
-          : { value: (silence.value - low) / (high - low) },
+          : { value: (missingRewards.value - low) / (high - low) },
     delta: wire.risk,
     seed: wire.randomSeed,
     sealUnits: wire.sealAfterLeases,

@@ -7,7 +7,7 @@ import {
   Learning,
   type MemberSnapshot,
   Shares,
-  silenceForbids,
+  missingRewardsForbid,
   type Snapshot,
   snapshot,
   type State,
@@ -110,7 +110,7 @@ const head = ({ isDegraded, name }: Headed, state: State.State): Omit<Population
 const stateOf = (isDegraded: boolean, state: State.State): PopulationSummary["state"] => {
   if (state.isFrozen) return "frozen"
   if (isDegraded) return "degraded"
-  return silenceForbids(state).length > 0 ? "cannot-decide" : "learning"
+  return missingRewardsForbid(state).length > 0 ? "cannot-decide" : "learning"
 }
 
 /** The instruction to use outside learning. */
@@ -131,7 +131,7 @@ export const instruction = (id: InstructionId, content: Content): Instruction =>
 /** A cohort that is not closed. One that accepts no more rewards and waits for those before it is still `sealed`. */
 export const cohort = ({ leases, name, reported, settlesAt, status }: CohortSnapshot): CohortState => ({
   cohort: name,
-  state: status === "settled" ? "sealed" : status,
+  state: status === "complete" ? "sealed" : status,
   leases,
   reported,
   closesAt: time(settlesAt)
@@ -183,7 +183,7 @@ const members = (
             low: null,
             high: null,
             samples: reported,
-            silent: samples === 0 ? 0 : 1 - reported / samples
+            missing: samples === 0 ? 0 : 1 - reported / samples
           }
         ])
       )
@@ -220,16 +220,16 @@ export const nonMember = (
   standing,
   pinned: false,
   probability: 0,
-  estimate: { mean: null, low: null, high: null, samples: 0, silent: 0 },
+  estimate: { mean: null, low: null, high: null, samples: 0, missing: 0 },
   strata: {}
 })
 
-const estimate = ({ settings }: State.State, { interval, mean, reported, silent }: MemberSnapshot): Estimate => ({
+const estimate = ({ settings }: State.State, { interval, mean, reported, missing }: MemberSnapshot): Estimate => ({
   mean: mean === null ? null : onScale(settings, mean),
   low: interval === null ? null : onScale(settings, interval.lower),
   high: interval === null ? null : onScale(settings, interval.upper),
   samples: reported,
-  silent
+  missing
 })
 
 const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Snapshot): Estimate | null => {
@@ -244,24 +244,24 @@ const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Sna
     low: difference === null ? null : scaled(difference.lower),
     high: difference === null ? null : scaled(difference.upper),
     samples: own.reported,
-    silent: own.silent
+    missing: own.missing
   }
 }
 
-const waitsFor = ({ candidates, cohorts, silenceDiffers, silenceForbids, waitsFor }: Snapshot): string => {
-  const silence = silenceForbids.map(
+const waitsFor = ({ candidates, cohorts, missingRewardsDiffer, missingRewardsForbid, waitsFor }: Snapshot): string => {
+  const missingRewards = missingRewardsForbid.map(
     ({ better, worse }) =>
       `cannot decide between ${better} and ${worse}: too many of their rewards are missing for any further cohort to decide it, so both get the same share`
   )
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
   const differs =
-    silenceDiffers === null
+    missingRewardsDiffer === null
       ? []
       : [
-          `warning: rewards are missing for ${percent(silenceDiffers.more.share)} of the samples of ${silenceDiffers.more.id} and ` +
-            `for ${percent(silenceDiffers.less.share)} of ${silenceDiffers.less.id}, so their comparison depends on how a missing reward counts`
+          `warning: rewards are missing for ${percent(missingRewardsDiffer.more.share)} of the samples of ${missingRewardsDiffer.more.id} and ` +
+            `for ${percent(missingRewardsDiffer.less.share)} of ${missingRewardsDiffer.less.id}, so their comparison depends on how a missing reward counts`
         ]
-  return [waiting(waitsFor, candidates, cohorts), ...silence, ...differs].join("; ")
+  return [waiting(waitsFor, candidates, cohorts), ...missingRewards, ...differs].join("; ")
 }
 
 const waiting = (

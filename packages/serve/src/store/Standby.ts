@@ -29,7 +29,7 @@ export interface Options<E> {
   /** How often a standby checks whether the active server is gone; half a second by default. */
   readonly lookEvery?: Duration.Input
   /** How long a forwarded request waits for its answer; ten seconds by default. */
-  readonly patience?: Duration.Input
+  readonly timeout?: Duration.Input
   /**
    * Becomes active. The returned app answers until the scope ends, which happens once a journal calls `own.lost`. After a
    * failure the server retries if another server is active or the database failed, and ends otherwise.
@@ -68,8 +68,8 @@ export const isActive = Metric.gauge("inspo_server_active", {
 export const make = Effect.fn("Standby.make")(function* <E>(
   options: Options<E>
 ): Effect.fn.Return<Standby<E>, JournalError | E, HttpClient.HttpClient | Scope.Scope> {
-  const { activate, address, journals, lookEvery = "500 millis", patience = "10 seconds" } = options
-  const pass = passing(yield* HttpClient.HttpClient, patience)
+  const { activate, address, journals, lookEvery = "500 millis", timeout = "10 seconds" } = options
+  const pass = passing(yield* HttpClient.HttpClient, timeout)
   const known = yield* Deferred.make<void, JournalError | E>()
   let now: Now = standingBy(null, pass)
   const become = (next: Now) => {
@@ -188,7 +188,7 @@ const ownHeaders = new Set([
 ])
 
 const passing =
-  (client: HttpClient.HttpClient, patience: Duration.Input) =>
+  (client: HttpClient.HttpClient, timeout: Duration.Input) =>
   (to: string): App =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -203,7 +203,7 @@ const passing =
           : HttpClientRequest.bodyUint8Array(body, request.headers["content-type"] ?? "application/json")
       )
       return yield* client.execute(asked).pipe(
-        Effect.timeout(patience),
+        Effect.timeout(timeout),
         Effect.map(HttpServerResponse.fromClientResponse),
         // The active server is gone, and no other has taken over yet.
         Effect.catch(() => notActive)

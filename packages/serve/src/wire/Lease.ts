@@ -43,7 +43,7 @@ export const LeaseRequests = Schema.Struct({
         "`train` by default. Validation gets the incumbent, and its rewards decide nothing but the choice of a checkpoint"
     })
   ),
-  whole: Schema.optionalKey(
+  fullBatch: Schema.optionalKey(
     Schema.Boolean.annotate({
       description:
         "These are all requests of a trainer's cohort: they are assigned together, stratified and with newcomers served, and candidates are tried on their questions. False by default"
@@ -72,7 +72,7 @@ export const Lease = Schema.Struct({
   ),
   probability: Schema.NullOr(Schema.Finite).annotate({
     description:
-      "The probability with which the instruction was drawn, in (0, 1]: its propensity; null in a `whole` cohort that is too large to compute it"
+      "The probability with which the instruction was drawn, in (0, 1]: its propensity; null in a `fullBatch` cohort that is too large to compute it"
   }),
   closesAt: Schema.NullOr(Schema.String).annotate({
     description:
@@ -89,12 +89,12 @@ export const Leases = Schema.Struct({
   }),
   leases: Schema.Array(Lease).annotate({
     description:
-      "One for each request, in their order. In a `whole` cohort, while candidates are tried, questions whose places the trials take have none and must not be used"
+      "One for each request, in their order. In a `fullBatch` cohort, while candidates are tried, questions whose places the trials take have none and must not be used"
   }),
   trials: Schema.optionalKey(
     Schema.Array(Lease).annotate({
       description:
-        "In a `whole` cohort, while candidates are tried: further leases on the requested questions, to be worked on and rewarded like the others. The key of the question precedes `#`"
+        "In a `fullBatch` cohort, while candidates are tried: further leases on the requested questions, to be worked on and rewarded like the others. The key of the question precedes `#`"
     })
   )
 }).annotate({ identifier: "Leases" })

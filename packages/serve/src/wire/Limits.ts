@@ -40,6 +40,6 @@ export const markersPerRequest = 64
 export const requestsProxied = 1024
 /** The bytes of their bodies. */
 export const bytesProxied = 256 * 2 ** 20
-/** Requests per second with the agents' key, and the bytes of their bodies; the admin's key has no such limit. */
+/** Requests per second with the lease key, and the bytes of their bodies; the admin key has no such limit. */
 export const requestsPerSecond = 5000
 export const bytesPerSecond = 64 * 2 ** 20

@@ -25,9 +25,9 @@ const fixed = {
   rewardRange: Schema.Tuple([Schema.Finite, Schema.Finite])
     .check(Schema.makeFilter(([low, high]) => low < high, { expected: "[lo, hi] with lo below hi" }))
     .annotate(describe("What rewards lie in, mapped to [0, 1]; [0, 1] by default")),
-  silence: Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Schema.Finite })]).annotate(
+  missingRewards: Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Schema.Finite })]).annotate(
     describe(
-      "What no reward means: `worst` (default) lets nothing be decided that silence could overturn, and no share grow by silence, `value` is the outcome by definition, in the `rewardRange`"
+      "What no reward means: `worst` (default) allows no decision that missing rewards could overturn, and no share that grows by them, `value` is the outcome by definition, in the `rewardRange`"
     )
   ),
   risk: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)).annotate(
@@ -78,7 +78,7 @@ const free = {
   ),
   trialPaired: Schema.Boolean.annotate(
     describe(
-      "Whether a candidate is asked the questions of its parent, which needs a trainer that asks for each cohort as a `whole` and answers its `trials`; false by default: candidates share the leases with the members"
+      "Whether a candidate is asked the questions of its parent, which needs a trainer that asks for each cohort as a `fullBatch` and answers its `trials`; false by default: candidates share the leases with the members"
     )
   ),
   trialLookEvery: Schema.NullOr(Positive).annotate(
@@ -105,7 +105,7 @@ const free = {
   ),
   newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate(
     describe(
-      "Whom a `whole` cohort owes a lease: nobody, each newcomer, or everyone; `drawn` by default where `online`, else `guaranteed`"
+      "Whom a `fullBatch` cohort owes a lease: nobody, each newcomer, or everyone; `drawn` by default where `online`, else `guaranteed`"
     )
   )
 }
@@ -178,7 +178,7 @@ export const Population = Schema.Struct({
   ),
   budgetUsd: Schema.NullOr(Schema.Finite).annotate(
     describe(
-      "The most that its evolution may spend: its own setting or that of the server's optimizer for each population, the lower of both"
+      "The most that its evolution may spend: its own setting or that of the server's proposer for each population, the lower of both"
     )
   ),
   next: Schema.String.annotate(describe("What the next decision waits for")),

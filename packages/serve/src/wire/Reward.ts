@@ -44,7 +44,7 @@ export const Reward = Schema.Struct({
   abandoned: Schema.optionalKey(
     Schema.Literal(true).annotate({
       description:
-        "The instruction was never used: the work was abandoned, or done without it. The sample is neither evidence nor missing"
+        "The instruction was never used: the work was abandoned, or done without it. The sample is neither evidence nor a missing reward"
     })
   ),
   feedback: Schema.optionalKey(Line.annotate({ description: "What was good or bad, as text, for reflection" })),

@@ -38,7 +38,7 @@ const settings = ({ retention, seed }: Week): Settings.Settings => ({
   retention: retention * 24 * hour,
   sealAfter: 6 * hour,
   horizon: 24 * hour,
-  silence: { value: 0.5 },
+  missingRewards: { value: 0.5 },
   approval: false
 })
 
@@ -66,7 +66,7 @@ const populate = Effect.fnUntraced(function* (week: Week, name: string) {
       now,
       cohort: null,
       phase: "train",
-      isWhole: false,
+      isFullBatch: false,
       requests
     }))
     if (answer._tag !== "Leases") return []

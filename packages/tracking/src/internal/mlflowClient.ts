@@ -30,7 +30,7 @@ export const make = Effect.fnUntraced(function* (
   const ask = PatientClient.make(yield* HttpClient.HttpClient, {
     server: shown,
     answerWithin: "10 seconds",
-    patience: "1 minute",
+    retryBudget: "1 minute",
     retries: 3
   })
   return (method, path, body) =>

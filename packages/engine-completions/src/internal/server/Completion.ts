@@ -1,11 +1,13 @@
-import type { Engine, SampledSequence, SampleRequest } from "@inspo/engine"
+import type { Engine, SampledSequence, SampleRequest, SampleResult } from "@inspo/engine"
 import { Clock, Effect, Option, Random } from "effect"
 import type * as Wire from "../../Wire.ts"
 import { firstStop } from "../firstStop.ts"
 import * as Answer from "./Answer.ts"
 import type { Plan } from "./Plan.ts"
 import { failed, type Refusal } from "./Refusal.ts"
-import type { SampleOne } from "./SharedCalls.ts"
+
+/** Samples what one request asks for. */
+export type SampleOne = (request: SampleRequest) => Effect.Effect<SampleResult, Refusal>
 
 /** Answers a request; `seed` takes the place of the one in it. */
 export const make = (engine: Engine.Interface, sampleOne: SampleOne, model: string) => {

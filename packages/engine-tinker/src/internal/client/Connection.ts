@@ -1,7 +1,7 @@
 import { Clock, type Duration, Effect, Result } from "effect"
 import type { HttpBody, HttpClient, HttpMethod } from "effect/http"
 import * as Wire from "../../Wire.ts"
-import * as Patience from "./Patience.ts"
+import * as RetryBudget from "./RetryBudget.ts"
 import * as Reply from "./Reply.ts"
 import { failure, type RequestFailure } from "./RequestFailure.ts"
 import * as Retrieval from "./Retrieval.ts"
@@ -12,7 +12,7 @@ export interface ConnectionOptions extends Transport.TransportOptions {
   /** Whether results may come as protobuf. */
   readonly protobuf: boolean
   /** How long a server may be out of reach. */
-  readonly patience: Duration.Input
+  readonly retryBudget: Duration.Input
 }
 
 export interface Request<E = never> {
@@ -28,7 +28,7 @@ export interface Request<E = never> {
 }
 
 /**
- * The transport of one server: what can be retried is, as the protocol's clients do, for as long as `patience` says and
+ * The transport of one server: what can be retried is, as the protocol's clients do, for as long as `retryBudget` says and
  * never without a word.
  */
 export interface Connection {
@@ -47,8 +47,8 @@ export interface Connection {
 
 export const make = (client: HttpClient.HttpClient, options: ConnectionOptions): Connection => {
   const send = Transport.make(client, options)
-  const patience = Patience.make(options.url, options.patience)
-  const retrieve = Retrieval.make(send, patience, options.protobuf)
+  const retryBudget = RetryBudget.make(options.url, options.retryBudget)
+  const retrieve = Retrieval.make(send, retryBudget, options.protobuf)
 
   const exchange = Effect.fnUntraced(function* <A>(
     method: HttpMethod.HttpMethod,
@@ -64,7 +64,7 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
       if (verdict._tag === "Refused") return yield* failure(path, "refused", verdict)
       if (verdict.mayHaveActed && !request.repeatable) return yield* failure(path, "uncertain", verdict)
       if (verdict.status === 429 && request.onBusy !== undefined) yield* request.onBusy
-      if (!(yield* patience.wait(path, verdict, attempt, began)))
+      if (!(yield* retryBudget.wait(path, verdict, attempt, began)))
         return yield* failure(path, verdict.mayHaveActed ? "unreachable" : "refused", verdict)
     }
   })
@@ -83,7 +83,7 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
       if (Result.isSuccess(result)) return result.success
       reason = `the server has no result: ${result.failure}`
       if (!request.repeatable) break
-      yield* patience.tell(request.path, `${reason}; asking once more`)
+      yield* retryBudget.tell(request.path, `${reason}; asking once more`)
       id = yield* accept(request)
     }
     return yield* failure(request.path, request.repeatable ? "failed" : "uncertain", { status: null, reason })

@@ -21,7 +21,7 @@ export interface Holdings {
 
 export interface HoldingsOptions {
   readonly connection: Connection
-  /** With less patience, for what must not keep a client from ending. */
+  /** With less retryBudget, for what must not keep a client from ending. */
   readonly hasty: Connection
   readonly url: string
   readonly unloads: boolean

@@ -1,3 +1,4 @@
+import { notFiniteWords } from "@inspo/engine"
 import { Schema } from "effect"
 
 /**
@@ -38,3 +39,6 @@ export const failure = (
   kind: RequestFailure["kind"],
   { cause, reason, status }: Pick<RequestFailure, "reason" | "status" | "cause">
 ) => new RequestFailure({ request, kind, status, reason, ...(cause === undefined ? {} : { cause }) })
+
+/** Whether the server refused an update that is not finite: the protocol says that in words alone. */
+export const isNotFinite = ({ reason }: RequestFailure): boolean => reason.includes(notFiniteWords)

@@ -1,4 +1,4 @@
-import { notFinite, type SampledSequence, type Sequence } from "@inspo/engine"
+import { notFiniteWords, type SampledSequence, type Sequence } from "@inspo/engine"
 import { Result, Schema } from "effect"
 import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
@@ -65,7 +65,7 @@ export const readStep: Reply.Decode<Readonly<Record<string, number>>> = Reply.re
     const norm = Metrics.gradientNorm(metrics ?? {})
     return norm === undefined || Number.isFinite(norm)
       ? Result.succeed(metrics ?? {})
-      : Result.fail(`${notFinite}, with a gradient of norm ${norm}; a lower learning rate may mend it`)
+      : Result.fail(`${notFiniteWords}, with a gradient of norm ${norm}; lower the learning rate`)
   }
 )
 

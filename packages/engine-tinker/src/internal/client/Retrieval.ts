@@ -1,7 +1,7 @@
 import { Waiting } from "@inspo/http/client"
 import { Clock, Effect, Result } from "effect"
 import * as Protobuf from "../../Protobuf.ts"
-import type { Patience } from "./Patience.ts"
+import type { RetryBudget } from "./RetryBudget.ts"
 import type * as Reply from "./Reply.ts"
 import { failure, type RequestFailure } from "./RequestFailure.ts"
 import { jsonBody, type Send } from "./Transport.ts"
@@ -25,7 +25,7 @@ interface Course {
 }
 
 /** `protobuf` says whether results may come so. */
-export const make = (send: Send, patience: Patience, protobuf: boolean): Retrieve => {
+export const make = (send: Send, retryBudget: RetryBudget, protobuf: boolean): Retrieve => {
   const isWell = Effect.match(send("GET", "healthz"), {
     onSuccess: ({ status }) => status < 500,
     onFailure: () => false
@@ -68,11 +68,11 @@ export const make = (send: Send, patience: Patience, protobuf: boolean): Retriev
           // Servers that answer at once instead of waiting set no pace.
           if (course.quick > 0) yield* Effect.sleep(Math.min(5 * 2 ** course.quick, 1000))
           // A server may work for as long as it likes.
-          if (now - began > patience.limit)
-            yield* patience.tell(path, `it has been at work for ${Waiting.span(now - began)}`)
+          if (now - began > retryBudget.limit)
+            yield* retryBudget.tell(path, `it has been at work for ${Waiting.span(now - began)}`)
           continue
         case "Again":
-          if (!(yield* patience.wait(path, verdict, course.faults, course.since)))
+          if (!(yield* retryBudget.wait(path, verdict, course.faults, course.since)))
             return yield* failure(path, "unreachable", verdict)
           course = { ...course, faults: course.faults + 1 }
       }

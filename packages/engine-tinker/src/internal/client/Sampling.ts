@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto"
 import type { SampledSequence, SampleRequest, SampleResult, Sequence, Tokenizer } from "@inspo/engine"
+import { numericSeed, seedHeaders } from "@inspo/engine/Wire"
 import { Effect } from "effect"
 import { HttpBody } from "effect/http"
 import type { Profile } from "../../Profile.ts"
-import * as Wire from "../../Wire.ts"
+import type * as Wire from "../../Wire.ts"
 import * as Backpressure from "./Backpressure.ts"
 import type { Connection } from "./Connection.ts"
 import type { Sampler } from "./Model.ts"
@@ -101,7 +101,7 @@ const asking =
             body: HttpBody.text(json, "application/json"),
             headers: {
               "x-tinker-sampling-backpressure": "1",
-              ...(profile.textSeeds && seed !== undefined ? { [Wire.seedHeader]: encodeURIComponent(seed) } : {})
+              ...(profile.textSeeds && seed !== undefined ? seedHeaders(seed) : {})
             },
             repeatable: true,
             onBusy: pressure.slowDown(json.length)
@@ -126,6 +126,3 @@ const stopsOf = (
 const unsampled: SampledSequence = { tokens: [], logprobs: [], stopReason: "length" }
 
 const input = (tokens: ReadonlyArray<number>): Wire.ModelInput => ({ chunks: [{ type: "encoded_text", tokens }] })
-
-/** The protocol's seeds are numbers; 31 bits are what all servers take. */
-const numericSeed = (seed: string): number => createHash("sha256").update(seed).digest().readUInt32LE() >>> 1

@@ -1,4 +1,5 @@
 import { EngineError } from "@inspo/engine"
+import type { EngineFacts } from "@inspo/engine/Wire"
 import { Effect } from "effect"
 import * as Profile from "../../Profile.ts"
 import * as Wire from "../../Wire.ts"
@@ -12,7 +13,7 @@ export interface Server {
   readonly model: string
   /** Undefined where the server does not tell. */
   readonly contextLength: number | undefined
-  readonly facts: typeof Wire.EngineFacts.Type | undefined
+  readonly facts: EngineFacts | undefined
   readonly limits: { readonly datums: number; readonly bytes: number; readonly compress: boolean }
 }
 

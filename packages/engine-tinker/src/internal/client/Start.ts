@@ -1,9 +1,10 @@
 import { EngineError, type EngineProfile } from "@inspo/engine"
+import { profileOf as profileFrom } from "@inspo/engine/Wire"
 import { Duration, Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import type { ProfileName } from "../../Profile.ts"
 import * as Connection from "./Connection.ts"
-import type { RequestFailure } from "./RequestFailure.ts"
+import { isNotFinite, type RequestFailure } from "./RequestFailure.ts"
 import * as Server from "./Server.ts"
 
 /** Where the server is, and what it is where it does not tell. */
@@ -22,7 +23,7 @@ export interface StartOptions {
   /** Sequences in flight at once; as the server says, or 512, when absent. */
   readonly concurrency?: number | null | undefined
   /** How long the server may be out of reach, or ask to be left alone; 5 minutes when absent. */
-  readonly patience?: Duration.Input | undefined
+  readonly retryBudget?: Duration.Input | undefined
   /**
    * How long one answer may take; 60 seconds when absent. Null leaves that to the HTTP client, which saves a fiber per
    * request where the client has a limit of its own.
@@ -35,7 +36,7 @@ export interface StartOptions {
 /** What is known of a server before anything is held on it. */
 export interface Start {
   readonly connection: Connection.Connection
-  /** With less patience. */
+  /** With less retryBudget. */
   readonly hasty: Connection.Connection
   readonly server: Server.Server
   readonly protobuf: boolean
@@ -56,16 +57,16 @@ export const make = Effect.fnUntraced(function* (
   const client = yield* HttpClient.HttpClient
   const { url } = options
   const names = { ...ownNames, ...options.names }
-  const connect = (protobuf: boolean, patience: Duration.Input) =>
+  const connect = (protobuf: boolean, retryBudget: Duration.Input) =>
     Connection.make(client, {
       url,
       apiKey: options.apiKey ?? null,
-      patience,
+      retryBudget,
       protobuf,
       answerWithin: options.answerWithin === undefined ? "60 seconds" : options.answerWithin
     })
-  const patience = Duration.fromInputUnsafe(options.patience ?? "5 minutes")
-  const hasty = connect(false, Duration.min(patience, Duration.seconds(5)))
+  const retryBudget = Duration.fromInputUnsafe(options.retryBudget ?? "5 minutes")
+  const hasty = connect(false, Duration.min(retryBudget, Duration.seconds(5)))
   const server = yield* Server.probe(
     hasty,
     { url, profile: options.profile ?? "auto", model: options.model ?? null },
@@ -81,7 +82,7 @@ export const make = Effect.fnUntraced(function* (
       reason: `${url} does not tell the context length of ${server.model}; set ${names.contextLength}`
     })
   return {
-    connection: connect(protobuf, patience),
+    connection: connect(protobuf, retryBudget),
     hasty,
     server,
     protobuf,
@@ -93,23 +94,26 @@ export const make = Effect.fnUntraced(function* (
       (error) =>
         error._tag === "EngineError"
           ? error
-          : new EngineError({ operation, reason: `${url} (${profile.name}): ${error.message}${hint}`, cause: error })
+          : new EngineError({
+              operation,
+              ...(isNotFinite(error) ? { kind: "not-finite" as const } : {}),
+              reason: `${url} (${profile.name}): ${error.message}${hint}`,
+              cause: error
+            })
   }
 })
 
 export const profileOf = ({ concurrency, contextLength, server: { facts, model, profile } }: Start): EngineProfile => ({
   name: `tinker/${profile.name}`,
   model,
-  parameters: facts?.parameters ?? 0,
+  ...profileFrom(facts, `${profile.name}:${model}`),
   contextLength,
   concurrency,
   lanes: 16,
-  stopTexts: facts?.single_token_stops === true ? "single-token" : "any",
   klInLoss: false,
+  ...(profile.fixedOptimizer.length === 0 ? {} : { fixedOptimizer: profile.fixedOptimizer }),
   scoresReference: profile.reference !== "none",
-  removesCheckpoints: profile.removes,
-  deterministic: facts?.deterministic ?? false,
-  fingerprint: facts?.fingerprint ?? `${profile.name}:${model}`
+  removesCheckpoints: profile.removes
 })
 
 const ownNames: Server.OptionNames = {

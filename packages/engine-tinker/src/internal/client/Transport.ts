@@ -68,8 +68,10 @@ const isSilence = (cause: unknown): boolean =>
 const because = (cause: unknown): string =>
   cause instanceof Error && cause.message !== "" ? ` (${cause.message})` : ""
 
-/** A step makes tens of thousands of requests, too many for a span each. */
-const untraced = Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
+/** A step sends tens of thousands of these, too many for a span each. */
+const untraced = Effect.provideService(HttpClient.TracerDisabledWhen, ({ url }) =>
+  /\/(?:asample|retrieve_future|session_heartbeat)$/u.test(url)
+)
 
 /** Fails what takes too long. The HTTP client's own limit is cheaper where it has one: this one forks a fiber. */
 const timely = (limit: Duration.Input | null) => {

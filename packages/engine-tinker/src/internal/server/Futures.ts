@@ -21,7 +21,7 @@ export interface Submission {
 export interface Futures {
   readonly submit: (submission: Submission) => Effect.Effect<string, Refusal>
   /** Waits for the outcome, at most so long; none when it is not there yet. */
-  readonly retrieve: (id: string, patience: Duration.Input) => Effect.Effect<Option.Option<Outcome>, Refusal>
+  readonly retrieve: (id: string, timeout: Duration.Input) => Effect.Effect<Option.Option<Outcome>, Refusal>
   /** Ends the work of a request that is not done; no error where there is none. */
   readonly cancel: (id: string) => Effect.Effect<void>
   /** Ends all work of an owner, and forgets its slots. */
@@ -116,13 +116,13 @@ const submitting = (state: State, { nonce, open }: Options): Futures["submit"] =
 }
 
 const retrieving = (state: State, { nonce }: Options): Futures["retrieve"] =>
-  Effect.fnUntraced(function* (id, patience) {
+  Effect.fnUntraced(function* (id, timeout) {
     const done = state.outcomes.get(id)
     if (done !== undefined) return yield* Effect.asSome(done.exit)
     const one = state.pending.get(id)
     if (one !== undefined) {
       one.asked = Infinity
-      return yield* Effect.timeoutOption(Deferred.await(one.deferred), patience).pipe(
+      return yield* Effect.timeoutOption(Deferred.await(one.deferred), timeout).pipe(
         Effect.ensuring(Effect.map(Clock.currentTimeMillis, (now) => (one.asked = now)))
       )
     }

@@ -8,10 +8,10 @@ export interface Job {
 
 /**
  * Runs the jobs of a model one at a time in the order of their numbers, whatever the order they arrive in. A number that is
- * missing is waited for, at most `patience`, after which the rest goes on.
+ * missing is waited for, at most `timeout`, after which the rest goes on.
  */
 export const make = Effect.fnUntraced(function* (
-  patience: Duration.Input
+  timeout: Duration.Input
 ): Effect.fn.Return<(job: Job) => Effect.Effect<void>, never, Scope.Scope> {
   const arrivals = yield* Queue.unbounded<Job>()
   const waiting: Array<Job> = []
@@ -24,7 +24,7 @@ export const make = Effect.fnUntraced(function* (
     const [next] = waiting
     if (next === undefined) return
     if (next.sequence !== null && next.sequence > expected) {
-      const late = yield* Effect.timeoutOption(Queue.take(arrivals), patience)
+      const late = yield* Effect.timeoutOption(Queue.take(arrivals), timeout)
       if (Option.isSome(late)) return void waiting.push(late.value)
     }
     waiting.shift()

@@ -1,5 +1,6 @@
-import { Effect, Option, Schema } from "effect"
-import { Headers, HttpRouter, HttpServerResponse } from "effect/http"
+import { readSeed } from "@inspo/engine/Wire"
+import { Effect, Option, Result, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
 import { decoder, readForwardBackward, readJson } from "./Bodies.ts"
@@ -34,7 +35,7 @@ const addUnsupported = Effect.fnUntraced(function* ({ post, route }: Routing) {
     yield* route(method, "/*", ({ method, originalUrl }) =>
       Effect.fail(
         refuse(
-          `${method} ${brief(originalUrl.replace(/^https?:\/\/[^/]*/u, ""))} is no route of this server; docs/connect-your-gpus.md lists them`,
+          `${method} ${brief(originalUrl.replace(/^https?:\/\/[^/]*/u, ""))} is not a route of this server; expected a route of the Tinker protocol, as the tinker SDK requests them`,
           404
         )
       )
@@ -105,7 +106,9 @@ const addSamplers = Effect.fnUntraced(function* ({ get, post }: Routing, server:
   yield* post("/create_sampling_session", Wire.CreateSamplingSessionRequest, server.createSamplingSession)
   yield* get("/samplers/:id", () => Effect.flatMap(parameter("id"), server.sampler))
   yield* post("/asample", Wire.SampleRequest, (body, { digest, headers }) =>
-    Effect.flatMap(seedOf(headers), (seed) => server.asample(body, seed, digest))
+    Effect.flatMap(Effect.fromResult(Result.mapError(readSeed(headers), (reason) => refuse(reason))), (seed) =>
+      server.asample(body, seed, digest)
+    )
   )
 })
 
@@ -168,13 +171,3 @@ const encode = (outcome: Outcome, takesProtobuf: boolean) => {
       : Protobuf.encodeForwardBackwardOutput(outcome.value)
   return HttpServerResponse.uint8Array(bytes, { contentType: Protobuf.contentType })
 }
-
-const seedOf = (headers: Headers.Headers): Effect.Effect<Option.Option<string>, Refusal> =>
-  Option.match(Headers.get(headers, Wire.seedHeader), {
-    onNone: () => Effect.succeedNone,
-    onSome: (text) =>
-      Effect.try({
-        try: () => Option.some(decodeURIComponent(text)),
-        catch: () => refuse(`the header ${Wire.seedHeader} is not percent-encoded`)
-      })
-  })

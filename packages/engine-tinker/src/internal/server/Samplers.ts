@@ -1,6 +1,12 @@
 import type { Effect } from "effect"
 import { known, type Refusal } from "./Refusal.ts"
-import type { Source } from "./SampleBatcher.ts"
+import type { Weights } from "./LoadedWeights.ts"
+
+/** Weights to sample from; `check` refuses when they are gone by the time it is their turn. */
+export interface Source {
+  readonly weights: Weights
+  readonly check: Effect.Effect<void, Refusal>
+}
 
 /** Weights that a client samples from under an id. */
 export interface Sampler {

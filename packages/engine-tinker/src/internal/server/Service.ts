@@ -1,4 +1,6 @@
-import { Engine } from "@inspo/engine"
+import { Engine, type EngineError } from "@inspo/engine"
+import * as SharedCalls from "@inspo/engine/SharedCalls"
+import { factsOf } from "@inspo/engine/Wire"
 import { type Duration, Effect } from "effect"
 import type * as Wire from "../../Wire.ts"
 import type { Catalog } from "../../Catalog.ts"
@@ -8,13 +10,15 @@ import * as SamplingEndpoints from "./endpoints/SamplingEndpoints.ts"
 import * as SessionEndpoints from "./endpoints/SessionEndpoints.ts"
 import * as TrainingEndpoints from "./endpoints/TrainingEndpoints.ts"
 import * as WeightEndpoints from "./endpoints/WeightEndpoints.ts"
+import type { Parts } from "./endpoints/Parts.ts"
 import * as Futures from "./Futures.ts"
 import type { Limits } from "./Limits.ts"
 import * as Listings from "./Listings.ts"
 import * as Models from "./Models.ts"
 import * as LoadedWeights from "./LoadedWeights.ts"
-import * as SampleBatcher from "./SampleBatcher.ts"
+import { type Refusal, refuse } from "./Refusal.ts"
 import * as Samplers from "./Samplers.ts"
+import type { Source } from "./Samplers.ts"
 import * as Sessions from "./Sessions.ts"
 import * as Submissions from "./Submissions.ts"
 import { word } from "./Word.ts"
@@ -31,7 +35,7 @@ export interface ServiceOptions {
   /** Settled futures kept for clients that ask again. */
   readonly retained: number
   /** How long a session lives that nothing is heard of, and a request without one that nobody asks for. */
-  readonly sessionPatience: Duration.Input
+  readonly sessionTimeout: Duration.Input
 }
 
 /** What the endpoints do, without HTTP. */
@@ -39,7 +43,12 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
   const engine = yield* Engine
   const loaded = yield* LoadedWeights.make(engine)
   const { catalog, limits, model, tokenizer } = options
-  const sampleOne = yield* SampleBatcher.make(loaded, Math.max(limits.samples, 2 * engine.profile.concurrency))
+  const sampleOne = yield* SharedCalls.make({
+    most: Math.max(limits.samples, 2 * engine.profile.concurrency),
+    sample: ({ check, weights }: Source, requests) =>
+      loaded.using(weights, Effect.andThen(check, engine.sample(requests))),
+    unanswered: (): Refusal | EngineError => refuse("the engine left the request unanswered", 500)
+  })
   const futures = Futures.make({
     nonce: yield* word,
     retained: { outcomes: options.retained, numbers: retainedNumbers },
@@ -57,7 +66,22 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     gapPatience: options.gapPatience
   })
   const submissions = Submissions.make(futures, models, yield* Effect.scope)
-  const parts = { checkpoints, engine, futures, limits, models, loaded, samplers, sessions, submissions }
+  const { sessionTimeout } = options
+  const parts: Parts = {
+    checkpoints,
+    engine,
+    futures,
+    limits,
+    loaded,
+    model,
+    models,
+    sessionTimeout,
+    sampleOne,
+    samplers,
+    sessions,
+    submissions,
+    tokenizer
+  }
 
   return {
     bodyBytes: limits.bodyBytes,
@@ -67,11 +91,11 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     retrieve: futures.retrieve,
     skip: models.skip,
     cancelFuture: ({ request_id }: typeof Wire.CancelFutureRequest.Type) => futures.cancel(request_id),
-    ...(yield* SessionEndpoints.make({ ...parts, patience: options.sessionPatience })),
-    ...ModelEndpoints.make({ ...parts, model, tokenizer }),
+    ...(yield* SessionEndpoints.make(parts)),
+    ...ModelEndpoints.make(parts),
     ...TrainingEndpoints.make(parts),
-    ...WeightEndpoints.make({ ...parts, model }),
-    ...SamplingEndpoints.make({ ...parts, model, sampleOne }),
+    ...WeightEndpoints.make(parts),
+    ...SamplingEndpoints.make(parts),
     listings: Listings.make({ model, models: models.all, entries: checkpoints.all })
   }
 })
@@ -83,13 +107,7 @@ const capabilities = (model: string, profile: Engine.Interface["profile"]): Wire
       max_context_length: profile.contextLength,
       trainable: true,
       sampleable: true,
-      inspo: {
-        parameters: profile.parameters,
-        concurrency: profile.concurrency,
-        deterministic: profile.deterministic,
-        single_token_stops: profile.stopTexts === "single-token",
-        fingerprint: profile.fingerprint
-      }
+      inspo: factsOf(profile)
     }
   ]
 })

@@ -1,4 +1,4 @@
-/** The rate limit of the agents' key. */
+/** The rate limit of the lease key. */
 import { Effect } from "effect"
 import type { Headers } from "effect/http"
 import { RateLimiter } from "effect/persistence"
@@ -7,7 +7,7 @@ import * as Limits from "../../wire/Limits.ts"
 
 export type KeyRate = (headers: Headers.Headers) => Effect.Effect<void, TooManyRequests>
 
-/** Refuses requests with the agents' key beyond its rate, by requests and by the bytes of their bodies. */
+/** Refuses requests with the lease key beyond its rate, by requests and by the bytes of their bodies. */
 export const make: Effect.Effect<KeyRate> = Effect.map(
   Effect.provide(RateLimiter.make, RateLimiter.layerStoreMemory),
   (limiter): KeyRate =>
@@ -27,5 +27,5 @@ const exceeded = new TooManyRequests({
   retryAfter: 1,
   limit: `${Limits.requestsPerSecond} requests and ${Limits.bytesPerSecond} bytes per second`,
   remedy: "Wait a second, and send more leases or rewards in one request",
-  detail: "The agents' key has reached its rate limit."
+  detail: "The lease key has reached its rate limit."
 })

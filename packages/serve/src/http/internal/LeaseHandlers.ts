@@ -32,8 +32,8 @@ export const layer = HttpApiBuilder.group(
 )
 
 const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests): Effect.fn.Return<Leases, Problem> {
-  const { cohort = null, phase = "train", requests, whole = false } = asked
-  yield* validate(served, cohort, whole)
+  const { cohort = null, phase = "train", requests, fullBatch = false } = asked
+  yield* validate(served, cohort, fullBatch)
   yield* Effect.annotateCurrentSpan({ requests: requests.length })
   const { leases } = yield* submit(
     served.live,
@@ -43,7 +43,7 @@ const lease = Effect.fnUntraced(function* (served: Served, asked: LeaseRequests)
       now,
       cohort,
       phase,
-      isWhole: whole,
+      isFullBatch: fullBatch,
       requests: requests.map(({ key, n = 1, question, sticky = null, stratum = unnamedStratum }) => ({
         key,
         n,
@@ -84,7 +84,7 @@ const detailsOf = (
 const validate = (
   { created: { settings }, name }: Served,
   cohort: string | null,
-  whole: boolean
+  fullBatch: boolean
 ): Effect.Effect<void, InvalidRequest> => {
   const refuse = (field: string, value: string, expected: string, remedy: string) =>
     Effect.fail(new InvalidRequest({ field, value, expected, remedy }))
@@ -104,7 +104,7 @@ const validate = (
       "no cohort",
       `Leave it out: ${name} is online, and opens cohorts itself. A population with profile: trainer takes names`
     )
-  return whole ? refuse("whole", "true", "false", `Leave it out: ${name} is online`) : Effect.void
+  return fullBatch ? refuse("fullBatch", "true", "false", `Leave it out: ${name} is online`) : Effect.void
 }
 
 /** The stratum of work that names none. */

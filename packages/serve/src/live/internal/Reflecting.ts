@@ -1,4 +1,4 @@
-/** The request to an optimizer for an evolution. */
+/** The request to a proposer for an evolution. */
 import { Learning, type State } from "@inspo/cohorts"
 import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
 import { isAlive, isIn } from "@inspo/evolution/State"
@@ -32,7 +32,7 @@ const streamName = "evolution"
 
 /** Deletes the stored answers once their proposal is durable. */
 export const forget = (journal: Journal.Interface): Effect.Effect<void, JournalError> =>
-  journal.deleteRecords(["optimizer"], { prefixes: [`${streamName}/`] })
+  journal.deleteRecords(["proposer"], { prefixes: [`${streamName}/`] })
 
 /** `contentOf` returns the content of an instruction with a new text, null if it is too long. */
 export interface Task {

@@ -102,7 +102,7 @@ const lookup = (
  */
 const heldLease = (state: State.State, id: string): Archive.ArchivedLease | undefined => {
   const open = State.openLease(state, id)
-  if (open === undefined || open.cohort.status === "settled") return undefined
+  if (open === undefined || open.cohort.status === "complete") return undefined
   const { cohort, lease } = open
   return {
     ...lease,

@@ -1,26 +1,11 @@
-import type { Engine } from "@inspo/engine"
 import { Effect } from "effect"
+import type { Parts } from "./Parts.ts"
 import type * as Wire from "../../../Wire.ts"
 import { baseModel, lora } from "../BaseModel.ts"
-import type { Futures } from "../Futures.ts"
-import type { Models } from "../Models.ts"
 import { json } from "../Outcomes.ts"
-import type { Sessions } from "../Sessions.ts"
-import type { Submissions } from "../Submissions.ts"
-
-export interface ModelOptions {
-  readonly engine: Engine.Interface
-  readonly futures: Futures
-  readonly models: Models
-  readonly sessions: Sessions
-  readonly submissions: Submissions
-  /** The base model. */
-  readonly model: string
-  readonly tokenizer: string
-}
 
 /** How models begin and end, and what is told of them. */
-export const make = (options: ModelOptions) => {
+export const make = (options: Parts) => {
   const { engine, futures, model, models, sessions, submissions } = options
   return {
     createModel: Effect.fnUntraced(function* (request: typeof Wire.CreateModelRequest.Type, digest: string) {

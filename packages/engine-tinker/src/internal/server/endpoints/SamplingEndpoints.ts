@@ -1,34 +1,16 @@
-import type { Engine, SampleRequest } from "@inspo/engine"
+import type { SampleRequest } from "@inspo/engine"
 import { Effect, Option } from "effect"
+import type { Parts } from "./Parts.ts"
 import type * as Wire from "../../../Wire.ts"
 import { baseModel } from "../BaseModel.ts"
-import type { Checkpoints } from "../Checkpoints.ts"
-import type { Limits } from "../Limits.ts"
 import type { Outcome } from "../Outcomes.ts"
 import { refuse } from "../Refusal.ts"
-import type { LoadedWeights } from "../LoadedWeights.ts"
-import type { SampleOne, Source } from "../SampleBatcher.ts"
+import type { Source } from "../Samplers.ts"
 import * as SampleRequests from "../SampleRequests.ts"
-import type { Samplers } from "../Samplers.ts"
-import type { Sessions } from "../Sessions.ts"
 import * as Stops from "../Stops.ts"
-import type { Submissions } from "../Submissions.ts"
-
-export interface SamplingOptions {
-  readonly checkpoints: Checkpoints
-  readonly engine: Engine.Interface
-  readonly limits: Limits
-  readonly loaded: LoadedWeights
-  readonly sampleOne: SampleOne
-  readonly samplers: Samplers
-  readonly sessions: Sessions
-  readonly submissions: Submissions
-  /** The base model. */
-  readonly model: string
-}
 
 /** Samplers, and samples from them. */
-export const make = (options: SamplingOptions) => {
+export const make = (options: Parts) => {
   const { engine, model, samplers, sessions, submissions } = options
   const base: Source = { weights: options.loaded.base, check: Effect.void }
   const sampled = sampling(options, base)
@@ -82,7 +64,7 @@ export const make = (options: SamplingOptions) => {
 }
 
 /** Samples, and scores the last `scored` tokens of the prompt where that is a number. */
-const sampling = ({ engine, loaded, sampleOne }: SamplingOptions, base: Source) =>
+const sampling = ({ engine, loaded, sampleOne }: Parts, base: Source) =>
   Effect.fnUntraced(function* (source: Source, request: SampleRequest, stops: Stops.Stops, scored: number | null) {
     const { sequences } = yield* sampleOne(source, request)
     const from = request.prompt.length - (scored ?? 0)

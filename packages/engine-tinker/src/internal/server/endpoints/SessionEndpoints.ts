@@ -1,23 +1,9 @@
 import { Clock, Duration, Effect, Schedule } from "effect"
+import type { Parts } from "./Parts.ts"
 import type * as Wire from "../../../Wire.ts"
-import type { Checkpoints } from "../Checkpoints.ts"
-import type { Futures } from "../Futures.ts"
-import type { Models } from "../Models.ts"
-import type { Samplers } from "../Samplers.ts"
-import type { Sessions } from "../Sessions.ts"
-
-export interface SessionOptions {
-  readonly checkpoints: Checkpoints
-  readonly futures: Futures
-  readonly models: Models
-  readonly samplers: Samplers
-  readonly sessions: Sessions
-  /** How long a session lives that nothing is heard of, and a request without one that nobody asks for. */
-  readonly patience: Duration.Input
-}
 
 /** How sessions begin and end. Those that are silent, and checkpoints whose time is over, end by themselves. */
-export const make = Effect.fnUntraced(function* (options: SessionOptions) {
+export const make = Effect.fnUntraced(function* (options: Parts) {
   const { futures, models, samplers, sessions } = options
 
   /** Ends a session with all that is its own. */
@@ -30,7 +16,7 @@ export const make = Effect.fnUntraced(function* (options: SessionOptions) {
 
   yield* Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const since = now - Duration.toMillis(options.patience)
+    const since = now - Duration.toMillis(options.sessionTimeout)
     for (const [id, last] of sessions.lastHeard) if (last <= since) yield* end(id)
     yield* futures.abandon(since)
     yield* options.checkpoints.expire(now)

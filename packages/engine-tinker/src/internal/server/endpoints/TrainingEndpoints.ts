@@ -1,6 +1,7 @@
-import type { Engine, EngineError, Sequence, TrainMetrics, TrainRequest } from "@inspo/engine"
+import type { EngineError, Sequence, TrainMetrics, TrainRequest } from "@inspo/engine"
 import { Effect } from "effect"
 import { sumAll } from "effect/Number"
+import type { Parts } from "./Parts.ts"
 import type * as Wire from "../../../Wire.ts"
 
 import type { Limits } from "../Limits.ts"
@@ -9,19 +10,10 @@ import type { Gradient, Model } from "../Models.ts"
 import { json, type Outcome } from "../Outcomes.ts"
 import * as Outside from "../Outside.ts"
 import { atMost, type Refusal, refuse, told } from "../Refusal.ts"
-import type { LoadedWeights } from "../LoadedWeights.ts"
-import type { Submissions } from "../Submissions.ts"
 import * as Target from "../Target.ts"
 
-export interface TrainingOptions {
-  readonly engine: Engine.Interface
-  readonly limits: Limits
-  readonly loaded: LoadedWeights
-  readonly submissions: Submissions
-}
-
 /** Gradients, which wait with their model, and the optimizer's steps that they are for. */
-export const make = ({ engine, limits, loaded, submissions }: TrainingOptions) => {
+export const make = ({ engine, limits, loaded, submissions }: Parts) => {
   /** An untouched model is the reference policy, for which no weights need to move. */
   const score = ({ version, weights }: Model, sequences: ReadonlyArray<Sequence>) =>
     version === 0

@@ -1,28 +1,14 @@
 import { Effect } from "effect"
+import type { Parts } from "./Parts.ts"
 import type * as Wire from "../../../Wire.ts"
 import { baseModel, lora } from "../BaseModel.ts"
-import { checkName, type Checkpoints, pathOf } from "../Checkpoints.ts"
-import type { Model, Models } from "../Models.ts"
+import { checkName, pathOf } from "../Checkpoints.ts"
+import type { Model } from "../Models.ts"
 import { json } from "../Outcomes.ts"
 import { refuse, told } from "../Refusal.ts"
-import type { LoadedWeights } from "../LoadedWeights.ts"
-import type { Samplers } from "../Samplers.ts"
-import type { Sessions } from "../Sessions.ts"
-import type { Submissions } from "../Submissions.ts"
-
-export interface WeightOptions {
-  readonly checkpoints: Checkpoints
-  readonly models: Models
-  readonly loaded: LoadedWeights
-  readonly samplers: Samplers
-  readonly sessions: Sessions
-  readonly submissions: Submissions
-  /** The base model. */
-  readonly model: string
-}
 
 /** Saves weights and loads them. */
-export const make = (options: WeightOptions) => {
+export const make = (options: Parts) => {
   const { checkpoints, submissions } = options
   return {
     saveWeights: Effect.fnUntraced(function* (request: typeof Wire.SaveWeightsRequest.Type, digest: string) {
@@ -69,7 +55,7 @@ export const make = (options: WeightOptions) => {
 }
 
 /** Loads a checkpoint into a model, or into a new one. */
-const loading = ({ checkpoints, model: served, models, loaded, sessions, submissions }: WeightOptions) => {
+const loading = ({ checkpoints, model: served, models, loaded, sessions, submissions }: Parts) => {
   const load = Effect.fnUntraced(function* (model: Model, request: typeof Wire.LoadWeightsRequest.Type) {
     const ref = yield* checkpoints.get(request.path)
     model.version += 1
@@ -109,7 +95,7 @@ const loading = ({ checkpoints, model: served, models, loaded, sessions, submiss
 const addSampler = (
   model: Model,
   request: typeof Wire.SaveWeightsForSamplerRequest.Type,
-  { loaded, samplers }: WeightOptions
+  { loaded, samplers }: Parts
 ): string => {
   const { version } = model
   const id = `${model.id}:sampler:${request.sampling_session_seq_id ?? request.seq_id ?? version}`

@@ -1,0 +1,122 @@
+/** The verbs that evaluate agents and score answers. */
+import { defaultConfig, Scope } from "@inspo/reward/RewardConfig"
+import { AgentName } from "@inspo/rollout/RolloutConfig"
+import { Argument, Command, Flag } from "effect/cli"
+import * as flags from "./flags.ts"
+import { handler, reader, trusting } from "./handler.ts"
+
+const agent = (name: string, description: string) => flags.optionalChoice(name, AgentName.literals, description)
+
+const instruction = (name: string, description: string) => flags.optionalText(name, "TEXT", description)
+
+export const evaluate = Command.make(
+  "eval",
+  {
+    directory: Argument.optional(
+      flags.argument("dir", "Directory of a run that has a checkpoint; without it, the policy that ships")
+    ),
+    instruction: instruction("instruction", "Instruction to use instead of the best one of the run"),
+    policy: flags
+      .choice("policy", ["before", "after"], "The policy before or after training")
+      .pipe(Flag.withDefault("after")),
+    agent: agent("agent", "How the agent works, instead of what the config says"),
+    split: flags
+      .choice("split", ["test", "validation", "train", "all"], "Which questions of the data")
+      .pipe(Flag.withDefault("test")),
+    questions: flags.optionalInteger("questions", "Only the first N of them"),
+    against: flags.optionalText(
+      "against",
+      "DIR",
+      "Compare with another run, under its best instruction, on the questions of the first"
+    ),
+    againstInstruction: instruction("against-instruction", "Compare with this instruction"),
+    againstPolicy: flags.optionalChoice(
+      "against-policy",
+      ["before", "after"],
+      "Compare with the policy before or after training"
+    ),
+    againstAgent: agent("against-agent", "Compare with another way to work"),
+    resamples: flags.integer("resamples", "Bootstrap resamples of every interval").pipe(Flag.withDefault(2000)),
+    seed: flags.optionalInteger("seed", "Seed of answers and resamples; that of the run by default"),
+    preset: flags.preset,
+    set: flags.set,
+    trust: flags.trust,
+    json: flags.json
+  },
+  trusting(handler(async () => (await import("../eval/Evaluate.ts")).evaluate))
+).pipe(
+  flags.help({
+    short: "Answer questions with the policy of a run, and compare",
+    description: [
+      "Let the policy of a run answer questions, and compare it question by question",
+      "",
+      "Exact match and word F1 are given by data source, over all questions, and as the mean over sources, with 95 %",
+      "bootstrap intervals over questions. --set changes settings of the run, --preset those without a run.",
+      "--json prints one line: {runDir, policy, step, agent, instruction, seed, resamples, n, failed, em, ci95, f1, f1Ci95,",
+      "reward, toolCalls, turns, responseTokens, finishReasons, macro, bySource, against}, where bySource repeats the fields",
+      "from n on for each source, macro is {sources, em, ci95, f1, f1Ci95}, and against is null or the second agent with",
+      "the same fields and comparison: {n, em, f1}, each {mean, ci95, macro, macroCi95, better, worse, p}, first minus second."
+    ].join("\n"),
+    examples: {
+      "inspo eval runs/quick-seed1 --questions 100": "The trained policy, best instruction",
+      'inspo eval runs/quick-seed1 --policy before --instruction "Answer the question."':
+        "The policy it started from, under your own words",
+      'inspo eval runs/quick-seed1 --against-instruction "Answer the question."':
+        "Two instructions under one policy, paired by question",
+      "inspo eval runs/mine --against runs/quick-seed1": "Two runs on the same questions",
+      "inspo eval --split all --set data.questions=hotpotqa.jsonl --set data.corpus=corpus.jsonl":
+        "The policy that ships on your questions"
+    }
+  })
+)
+
+const part = (name: keyof typeof defaultConfig.format, description: string) =>
+  flags.number(`${name}-score`, `em-format: ${description}`).pipe(Flag.withDefault(defaultConfig.format[name]))
+
+export const score = Command.make(
+  "score",
+  {
+    file: flags.argument("file", "JSON lines, or - for standard input: see the forms of a row below"),
+    reward: flags
+      .choice(
+        "reward",
+        ["em", "subem", "em-format", "f1"],
+        "Exact match, golden answer within the answer, format-aware exact match, or word F1; all in [0, 1]"
+      )
+      .pipe(Flag.withDefault("em")),
+    scope: flags
+      .choice(
+        "scope",
+        Scope.literals,
+        "Where the answer of a solution_str is looked for: in the policy's own words after the last assistant marker " +
+          "(response), in prompt and response as Search-R1 does (searchr1), or in all of it as verl's port does (verl)"
+      )
+      .pipe(Flag.withDefault("response")),
+    structure: part("structure", "what well-formed turns are worth"),
+    retrieval: part("retrieval", "added when well-formed turns retrieved a golden answer"),
+    final: part("final", "what a wrong answer in malformed turns is worth")
+  },
+  reader(async () => (await import("../score/Score.ts")).score)
+).pipe(
+  flags.help({
+    short: "Score answers again, without a model",
+    description: [
+      "Score answers again, without a model",
+      "",
+      "Each line of the file is one of",
+      '  {"id", "prediction", "golden_answers"}   an answer',
+      '  {"id", "solution_str", "ground_truth"}   prompt and response in one text,',
+      "                                           as Search-R1 and verl log them",
+      "  a line of a run's traces.jsonl",
+      'golden_answers or ground_truth is a text, a list of texts, or {"target": either}; other fields are ignored. Each',
+      'line of the output is {"id", "score", "extracted"}: extracted is the answer that was scored, null where there is',
+      "none; score is null for a trace that failed. A row of another form ends the command with exit code 2."
+    ].join("\n"),
+    examples: {
+      "inspo score answers.jsonl --reward f1": "Word F1 of predictions",
+      "inspo score verl.jsonl --reward em --scope searchr1": "The numbers that Search-R1 itself would report",
+      "inspo score - --reward em-format < rows.jsonl": "Rows from a pipe",
+      "inspo score runs/quick-seed1/traces.jsonl --reward f1": "What a run answered"
+    }
+  })
+)

@@ -1,0 +1,126 @@
+/** The verbs that show and export runs. */
+import { Argument, Command, Flag } from "effect/cli"
+import * as flags from "./flags.ts"
+import { handler, reader, trusting } from "./handler.ts"
+
+export const show = Command.make(
+  "show",
+  {
+    directories: flags
+      .argument(
+        "dir",
+        "Directory of a run, finished or not, or of served populations; with --lineage also those of its branches. Two are compared: runs, " +
+          "instructions (DIR:ID, DIR:seed, DIR:best), text files"
+      )
+      .pipe(Argument.atLeast(1)),
+    lineage: flags.toggle("lineage", "Show which instruction came from which, over a run and its branches"),
+    report: flags.optionalChoice(
+      "report",
+      ["html", "md"],
+      "Write a report that can be sent: one HTML file with figures, or Markdown of a finished run"
+    ),
+    out: flags.optionalText(
+      "out",
+      "FILE",
+      "Where to write the report; DIR/report.html or .md by default, - for standard output"
+    ),
+    trust: flags.trust,
+    json: flags.json
+  },
+  trusting(reader(async () => (await import("../run/View.ts")).view))
+).pipe(
+  flags.help({
+    short: "Tell what happened in a run, compare two, draw lineage, report",
+    description:
+      "Tell what happened in a run and what it cost, or where it stands; compare two runs, or two instructions word by " +
+      "word; show the descent of instructions, or write a report",
+    examples: {
+      "inspo show runs/quick-seed1": "What happened, or where it stands",
+      "inspo show served": "The populations that `inspo serve` keeps there",
+      "inspo show runs/quick-seed1 --report html": "runs/quick-seed1/report.html, for any browser",
+      "inspo show runs/quick-seed1 --report md --out -": "Markdown on standard output",
+      "inspo show runs/mine:seed runs/mine:best": "What co-evolution changed, word by word",
+      "inspo show runs/mine:i3 prompt.txt": "Against a text of yours",
+      "inspo show runs/quick-seed1 runs/quick-seed2 --json": "Two runs, as one JSON document",
+      "inspo show runs/mine runs/longer-memory --lineage": "Which instruction came from which, and where"
+    }
+  })
+)
+
+export const dashboard = Command.make(
+  "dashboard",
+  {
+    directories: flags
+      .argument("dir", "Directories of runs, or with runs in them; runs by default")
+      .pipe(Argument.variadic()),
+    ...flags.address(8088, "the password that the browser asks for"),
+    trust: flags.trust,
+    json: flags.json
+  },
+  trusting(handler(async () => (await import("../dashboard/Serve.ts")).serve))
+).pipe(
+  flags.help({
+    short: "Watch runs in a browser",
+    description:
+      "Watch runs in a browser while they go on, and look into finished ones, until Ctrl-C. Runs are only read",
+    examples: {
+      "inspo dashboard": "All runs in runs/, on http://127.0.0.1:8088",
+      "inspo dashboard runs/quick-seed1 runs/quick-seed2": "Two runs, to compare"
+    }
+  })
+)
+
+export const replay = Command.make(
+  "replay",
+  {
+    directory: flags.argument(
+      "dir",
+      "Directory of a run, a finished one where settings are changed, or of a served population"
+    ),
+    set: flags.set.pipe(Flag.withDescription("Play it under another setting of selection or pruning; may be repeated")),
+    grid: Flag.atLeast(
+      flags.text(
+        "grid",
+        "KEY=V1,V2,…",
+        "Play it under each of several values; given more than once, under all combinations"
+      ),
+      0
+    ),
+    trust: flags.trust,
+    json: flags.json
+  },
+  trusting(reader(async () => (await import("../run/WhatIf.ts")).play))
+).pipe(
+  flags.help({
+    short: "Play a run again from its journal, under other settings too",
+    description:
+      "Play a run again from its journal alone, and show the first thing that comes out differently. With --set or --grid: " +
+      "what it would have decided under other settings of selection and pruning, by its logged rewards; the policy path is " +
+      "held fixed",
+    examples: {
+      "inspo replay runs/quick-seed1": "Check every decision of that run",
+      "inspo replay runs/mine --set population.window=10": "What would a longer memory decide?",
+      "inspo replay served --set risk=0.01": "What a served population would have risked",
+      "inspo replay runs/mine --grid halving.rule=bottom-half,spare-unseen --grid population.ties=order,evidence":
+        "Four settings at once"
+    }
+  })
+)
+
+export const exportRun = Command.make(
+  "export",
+  {
+    directory: flags.argument("dir", "Directory of a finished run, or of a served population"),
+    out: flags.text("out", "DIR", "New or empty directory for what is deployed"),
+    trust: flags.trust,
+    json: flags.json
+  },
+  trusting(handler(async () => (await import("../run/Export.ts")).exportRun))
+).pipe(
+  flags.help({
+    short: "Write what to deploy of a finished run: policy and instruction",
+    description:
+      "Write policy, tokenizer and best instruction of a finished run for deployment, or the incumbent of a served population, and why it is",
+    examples: { "inspo export runs/mine --out deploy": "A folder to serve from" }
+  })
+)

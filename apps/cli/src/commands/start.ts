@@ -1,0 +1,141 @@
+/** The verbs that begin and continue runs. */
+import { Method } from "@inspo/coevolution/Method"
+import { Argument, Command, Flag } from "effect/cli"
+import * as flags from "./flags.ts"
+import { handler, reader, trusting } from "./handler.ts"
+
+export const doctor = Command.make(
+  "doctor",
+  { json: flags.json },
+  reader(async () => (await import("../doctor/Doctor.ts")).diagnose)
+).pipe(
+  flags.help({
+    description: "Check that everything a run needs works on this machine",
+    examples: { "inspo doctor --json": "One JSON document, for a bug report" }
+  })
+)
+
+export const init = Command.make(
+  "init",
+  {
+    directory: flags
+      .argument("dir", "Directory to write to; the current one by default")
+      .pipe(Argument.withDefault(".")),
+    preset: flags.preset,
+    short: flags.toggle("short", "Write only the settings that are changed first; the others come from --preset"),
+    list: flags.toggle("list", "Write nothing, but list the presets, and the parts that --ablate leaves out"),
+    force: flags.force,
+    json: flags.json
+  },
+  handler(async () => (await import("../run/Init.ts")).init)
+).pipe(
+  flags.help({
+    short: "Write a config file with every setting explained",
+    description: "Write a config file with every setting explained, and its JSON Schema for editors. It runs as it is",
+    examples: {
+      "inspo init": "config.yaml and config.schema.json, here",
+      "inspo init --short": "The 20 settings that are changed first",
+      "inspo init --list": "Which presets there are, and which parts to leave out",
+      "inspo init mine --preset paper": "The settings of the paper, in mine/",
+      "inspo run mine/config.yaml": "Then start it"
+    }
+  })
+)
+
+export const plan = Command.make(
+  "plan",
+  {
+    file: flags.config,
+    preset: flags.preset,
+    set: flags.set,
+    ablate: flags.ablate,
+    seed: flags.seed,
+    json: flags.json
+  },
+  reader(async () => (await import("../run/Plan.ts")).plan)
+).pipe(
+  flags.help({
+    short: "Tell what a run would do and spend, before it does",
+    description: "Tell what a run would do and spend: schedule, rollouts, proposer calls, resolution, warnings",
+    examples: {
+      "inspo plan --preset paper": "The paper's run",
+      "inspo plan my.yaml --set schedule.pruneEvery=10 --json": "Your settings, one JSON line"
+    }
+  })
+)
+
+export const run = Command.make(
+  "run",
+  {
+    file: flags.config,
+    preset: flags.preset,
+    method: flags
+      .choice(
+        "method",
+        Method.literals,
+        "Co-evolution, GRPO under one instruction with tools (grpo-static) or without (grpo), rejection sampling, or " +
+          "supervised learning without tools (sft) or with them (sft-tool)"
+      )
+      .pipe(Flag.withDefault("inspo")),
+    set: flags.set,
+    ablate: flags.ablate,
+    seed: flags.seed,
+    out: flags.out,
+    baseline: flags.baseline,
+    dashboard: flags.toggle("dashboard", "Show the run in a browser while it goes on; prints the address"),
+    ...flags.tracking,
+    json: flags.json,
+    quiet: flags.quiet
+  },
+  handler(async () => (await import("../run/Start.ts")).start)
+).pipe(
+  flags.help({
+    description: "Co-evolve the policy and its instruction",
+    examples: {
+      "inspo run": "A whole run on the embedded defaults",
+      "inspo run --preset quick --seed 7 --set schedule.steps=20": "A shorter one",
+      "inspo run my.yaml --out runs/mine --json": "Your settings, one JSON line as the result"
+    }
+  })
+)
+
+export const resume = Command.make(
+  "resume",
+  {
+    directory: flags.argument("dir", "Directory of the run to continue"),
+    at: flags.optionalInteger(
+      "at",
+      "Continue from this step instead, as a branch in --out; the run itself stays as it is",
+      "STEP"
+    ),
+    out: flags.out.pipe(Flag.withDescription("New or empty directory of the branch")),
+    set: flags.set.pipe(
+      Flag.withDescription(
+        "Change a setting that decides no results, such as budget.rollouts=20000 or engine.url; with --at any setting; " +
+          "may be repeated"
+      )
+    ),
+    baseline: flags.baseline,
+    acceptLost: flags.toggle(
+      "accept-lost",
+      "Go on although the end of the journal is lost: the lost steps are done again, what they cost stays on the books"
+    ),
+    ...flags.tracking,
+    trust: flags.trust,
+    json: flags.json,
+    quiet: flags.quiet
+  },
+  trusting(handler(async () => (await import("../run/Branch.ts")).continueRun))
+).pipe(
+  flags.help({
+    short: "Continue a run that was stopped, or a branch of one",
+    description:
+      "Continue a run that was stopped; the result is the same as without the stop. With --at, continue a branch of it that " +
+      "shares its first steps and goes on under other settings",
+    examples: {
+      "inspo resume runs/quick-seed1": "Continue that run",
+      "inspo resume runs/mine --at 30 --set population.window=10 --out runs/longer-memory":
+        "The same 30 steps, then a longer memory"
+    }
+  })
+)

@@ -1,0 +1,32 @@
+import type { Engine, EngineError } from "@inspo/engine"
+import type { SampleOne } from "@inspo/engine/SharedCalls"
+import type { Duration } from "effect"
+import type { Checkpoints } from "../Checkpoints.ts"
+import type { Futures } from "../Futures.ts"
+import type { Limits } from "../Limits.ts"
+import type { LoadedWeights } from "../LoadedWeights.ts"
+import type { Models } from "../Models.ts"
+import type { Refusal } from "../Refusal.ts"
+import type { Samplers, Source } from "../Samplers.ts"
+import type { Sessions } from "../Sessions.ts"
+import type { Submissions } from "../Submissions.ts"
+
+/** What the endpoints are made of. */
+export interface Parts {
+  readonly checkpoints: Checkpoints
+  readonly engine: Engine.Interface
+  readonly futures: Futures
+  readonly limits: Limits
+  readonly loaded: LoadedWeights
+  /** The base model. */
+  readonly model: string
+  readonly models: Models
+  /** How long a session lives without a request, and a request without a session that nobody asks for. */
+  readonly sessionTimeout: Duration.Input
+  readonly sampleOne: SampleOne<Source, Refusal | EngineError>
+  readonly samplers: Samplers
+  readonly sessions: Sessions
+  readonly submissions: Submissions
+  /** What clients are told to load their tokenizer from. */
+  readonly tokenizer: string
+}
