@@ -1,6 +1,6 @@
 /** Sends requests that may be repeated to a server that may fail for a while. */
 import { Clock, Data, Duration, Effect, Predicate, Result, Schedule } from "effect"
-import { Headers, HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { Headers, type HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as Waiting from "./Waiting.ts"
 
 export interface Options {
@@ -37,8 +37,8 @@ export class Unanswered extends Data.TaggedError("Unanswered")<{
 
 /**
  * Retries after a broken connection or body, a timeout, and a status of 408, 429 or 5xx: 0.5 s later, then 1 s, 2 s, … at most
- * 30 s, or as long as `Retry-After` requires. Long waits are logged. Each
- * attempt has a span, in which headers and parameters that carry keys are redacted.
+ * 30 s, or as long as `Retry-After` requires. Long waits are logged. Each attempt has a span, in which headers and parameters
+ * that contain keys are redacted.
  */
 export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
   const { isFinal = () => false, onFailure = () => Effect.void, retries = Infinity } = options
