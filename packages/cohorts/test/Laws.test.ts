@@ -65,7 +65,7 @@ const withTrial = (candidates: number, samples: number): Server => {
 }
 
 describe("leases", () => {
-  it("are the same whatever the order in which ranks ask and report, and so is all that is learned", () => {
+  it("are the same for any order of the ranks' requests and reports, and so is all that is learned", () => {
     const shuffled = fc.shuffledSubarray(keys, { minLength: keys.length })
     fc.assert(
       fc.property(shuffled, shuffled, fc.integer({ min: 1, max: 5 }), (asked, reported, ranks) => {
@@ -111,7 +111,7 @@ describe("leases", () => {
     assert.isTrue(late instanceof Refused && late.code === "closed")
   })
 
-  it("never exceed the limits of what is open, in whatever cohorts and numbers of samples they are asked for", () => {
+  it("never exceed the limits of open leases and samples, in any cohorts", () => {
     const limits = { ...named.limits, openLeases: 20, openSamples: 60 }
     const Ask = fc.record({
       cohort: fc.integer({ min: 1, max: 4 }),
@@ -149,7 +149,7 @@ describe("leases", () => {
     )
   })
 
-  it("cost no memory for samples that nobody reported", () => {
+  it("need no memory for unreported samples", () => {
     const server = new Server(named, contents)
     const lease = (cohort: string, n: number): Command => ({
       _tag: "Lease",
@@ -165,7 +165,7 @@ describe("leases", () => {
     assert.deepStrictEqual(samplesOf("large"), samplesOf("small"))
   })
 
-  it("are not given out anew by a request that comes when their cohort is due to be closed", () => {
+  it("are not given out again by a request at the time when their cohort is due to be closed", () => {
     const server = new Server({ ...named, sealAfter: 5, horizon: 5 }, contents)
     const first = server.lease(0, ["k1"], "train/1")
     server.do({ _tag: "Tick", now: 5 })
@@ -297,7 +297,7 @@ describe("leases", () => {
 })
 
 describe("cohorts", () => {
-  it("are folded in their order, even where a later one is complete first", () => {
+  it("are folded in their order, even if a later one is complete first", () => {
     const server = new Server(named, contents)
     const [first, second] = ["train/1", "train/2"].map((cohort) => server.lease(0, keys, cohort))
     server.reward(
@@ -475,7 +475,7 @@ describe("rewards", () => {
 })
 
 describe("a rewind", () => {
-  it("begins a branch where a cohort was closed, once however many ranks ask, on which later cohorts are new", () => {
+  it("begins a branch at a closed cohort, once for any number of ranks, on which later cohorts are new", () => {
     const server = new Server(named, contents)
     const play = (cohort: string, value: number) => {
       const leases = server.lease(0, keys, cohort)
@@ -518,7 +518,7 @@ describe("without evidence", () => {
 })
 
 describe("a trial", () => {
-  it("that a cohort without rewards cuts short lets nobody in, however well they did on what they were asked", () => {
+  it("that a cohort without rewards ends early accepts no candidate, however good its scores were", () => {
     const server = withTrial(1, 9)
     const asked = keys.map((key) => ({ ...request(key), question: QuestionId.make(key) }))
     const hold = (cohort: string, value: number | "abandoned") => {
@@ -580,7 +580,7 @@ describe("what is shown", () => {
   const Cohorts = fc.array(fc.array(Samples, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 })
   const Missing = fc.constantFrom<MissingRewards.MissingRewards>("worst", { value: 0 }, { value: 0.5 })
 
-  it("has each mean within its interval, whatever is missing, failed or late", () => {
+  it("has each mean within its interval, with any rewards missing, failed or late", () => {
     fc.assert(
       fc.property(Cohorts, Missing, fc.boolean(), (cohorts, missingRewards, tellsLate) => {
         const server = new Server({ ...named, missingRewards, pruneEvery: 0 }, contents)
@@ -617,7 +617,7 @@ describe("what is shown", () => {
     )
   })
 
-  it("has the mean of what missing rewards count as, where they count as a value", () => {
+  it("includes missing rewards in the mean if they count as a value", () => {
     const server = new Server({ ...named, missingRewards: { value: 0.5 }, pruneEvery: 0 }, ["the seed"])
     const leases = server.lease(
       0,
@@ -652,7 +652,7 @@ describe("what is shown", () => {
     for (const { mean, reported } of shown.members) assert.strictEqual(mean, reported === 0 ? null : 1)
   })
 
-  it("says that rewards are missing more often for one instruction than for another, and nothing of chance", () => {
+  it("reports that rewards are missing more often for one instruction than for another, beyond chance alone", () => {
     const differing = (missing: (at: number, instruction: string) => boolean) => {
       const server = new Server({ ...named, missingRewards: { value: 0.5 }, pruneEvery: 0 }, contents)
       for (let step = 0; step < 60; step++) {
@@ -678,7 +678,7 @@ describe("shares", () => {
   const Unit = fc.array(fc.constantFrom(0, 0.5, 1, null), { minLength: 1, maxLength: 3 })
   const Step = fc.array(Unit, { minLength: 3, maxLength: 12 })
 
-  it("follow no difference that missing rewards could explain, and values where none is missing", () => {
+  it("follow no difference that missing rewards could explain, and the values if none is missing", () => {
     fc.assert(
       fc.property(fc.array(Step, { minLength: 1, maxLength: 4 }), (steps) => {
         const server = new Server({ ...named, pruneEvery: 0, seedFloor: 0 }, contents)
@@ -790,7 +790,7 @@ describe("an observed horizon", () => {
     )
   })
 
-  it("lets one lease without a reward hold back others for an hour, not for a day, where rewards come at once", () => {
+  it("lets one lease without a reward delay others for an hour, not for a day, if rewards come at once", () => {
     const server = new Server(settings, contents)
     server.lease(0, ["lost.a", "lost.b"])
     for (let at = 0; at < 20; at++)
