@@ -324,7 +324,7 @@ describe("inspo serve --upstream", { timeout: 60_000 }, () => {
     model.fail = 999
     assert.include(
       (await errorOf(await chat({}, {}, "none"))).message,
-      "answers with the status 999; expected 200 to 599"
+      "answered with the status 999; expected 200 to 599"
     )
   })
 

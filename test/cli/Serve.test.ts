@@ -119,7 +119,7 @@ describe("inspo serve", { timeout: testTimeout }, () => {
       sizes.push(await settings(url))
       child.kill("SIGINT")
       await once(child, "close")
-      if (warned === null) assert.notInclude(stderr(), "stays as it was made")
+      if (warned === null) assert.notInclude(stderr(), "stays as it was created")
       else
         for (const part of [warned, "settings.risk is 0.05", "/support/members", "DELETE"])
           assert.include(stderr(), part)
@@ -211,9 +211,9 @@ describe("inspo serve", { timeout: testTimeout }, () => {
       child.kill("SIGINT")
       await once(child, "close")
       for (const line of [
-        "population made",
+        "population created",
         "cohort closed",
-        "evolution begun",
+        "evolution started",
         "candidates proposed",
         "candidates judged"
       ])

@@ -675,7 +675,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "questions are not deleted"
   ),
   auxiliaryRecords("    first.delete(key)\n", "", "the details of a repetition are stored"),
-  rewarding("isSuperseded: !stands", "isSuperseded: false", "a branch that was left goes on"),
+  rewarding("isSuperseded: !counts", "isSuperseded: false", "a branch that was left continues"),
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),
   outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are on their way"),
   outbox("/^4(?!01|03|29)/u : /^4(?!08|25|29)/u", "/^4/u : /^4/u", "gives up rewards that a busy server puts off"),

@@ -1,4 +1,4 @@
-/** What an event makes of the state: it copies what was decided and chooses nothing. */
+/** Applies an event to the state: it copies what was decided and decides nothing. */
 import { contentOf, type Instruction, type InstructionId } from "@inspo/domain/Instruction"
 import * as Evolution from "@inspo/evolution"
 import type { EvolutionEvent } from "@inspo/evolution/Event"
@@ -64,7 +64,7 @@ export const apply = (state: State, event: PopulationEvent): State => {
         waits: waited(state.waits, event.waited)
       }
     case "RewardedLate":
-      // They took longer than was waited for, nobody knows how much.
+      // They took longer than the horizon, by an unknown time.
       return { ...state, waits: [], learning: learned(state, event) }
     case "Closed":
       return { ...without(state, event), closed: counted(state, event), learning: closed(state, event) }
@@ -183,7 +183,7 @@ const leased = (cohort: Cohort, { leases }: EventOf<"Leased">): Cohort => {
   const known = HashMap.mutate(cohort.leases, (mutable) => {
     for (const { isSticky, ...given } of leases) {
       const joins = isSticky && HashMap.has(sticky, given.unit)
-      // A conversation that is carried on is no unit of this cohort.
+      // A conversation of an earlier cohort is not a unit of this one.
       if (!joins && given.isCarried !== true) units++
       if (isSticky && !joins)
         sticky = HashMap.set(
@@ -299,7 +299,7 @@ const unseated = ({ incumbent, seed }: Learning, leaving: EventOf<"Pruned">["pru
     ? { ...incumbent, why: "the seed was pruned as worse" }
     : incumbent
 
-/** Members of the creation are no newcomers. */
+/** Initial members are not newcomers. */
 const newStats = (entering: ReadonlyArray<Instruction>, entry: Entry): Learning["stats"] =>
   Object.fromEntries(
     entering.map(({ id }) => [id, { entry, isNewcomer: entry !== "creation", isPinned: false, tallies: {} }])

@@ -1,4 +1,4 @@
-/** What was closed: the state has forgotten it, the records have not. */
+/** Leases and cohorts that are no longer in the state, but in records. */
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
 import type { Given } from "./Event.ts"
@@ -21,20 +21,20 @@ export interface ArchivedLease {
   readonly rewarded: ReadonlyArray<number>
   /** Its place among the leases of its cohort, in the order in which they were given out. */
   readonly place: number
-  /** The keys of candidates' leases on the same question, which a whole cohort has where a trial needs them. */
+  /** The keys of candidates' leases on the same question, which a whole cohort has if a trial needs them. */
   readonly arms: ReadonlyArray<string>
 }
 
 /**
- * Looks up what the state does not hold. Whoever stores leases and rewards implements it; a command looks up the leases, keys
- * and cohorts that it names and nothing else, so that they can be fetched before. `key` finds leases of cohorts that the
+ * Looks up what the state does not contain; implement it over your records of leases and rewards. A command looks up only the
+ * leases, keys and cohorts that it names, so that they can be fetched before. `key` finds leases of cohorts that the
  * population named itself, and those of the `arms` of a lease may be looked up with it; `cohort` is the index of a closed one of the branch, 0 for validation.
  */
 export interface Archive {
   readonly lease: (lease: string) => ArchivedLease | undefined
   readonly key: (branch: number, key: string) => ArchivedLease | undefined
   readonly cohort: (branch: number, name: string) => number | undefined
-  /** What a unit of several leases was given first, and all that is known of it of living instructions. */
+  /** The first instruction of a unit of several leases, and its living ones. */
   readonly sticky: (branch: number, unit: string) => ReadonlyArray<Pick<ArchivedLease, "instruction" | "probability">>
 }
 
@@ -64,7 +64,7 @@ export const armsOf = (leases: ReadonlyArray<Pick<Given, "key">>): ((key: string
   return (key) => arms.get(key) ?? []
 }
 
-/** An archive of nothing: for populations that forget what is closed. */
+/** An empty archive: for populations that do not store closed cohorts. */
 export const empty: Archive = {
   lease: () => undefined,
   key: () => undefined,

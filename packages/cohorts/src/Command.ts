@@ -1,4 +1,4 @@
-/** What is asked of a population, and what it answers. Times are milliseconds of the caller's clock. */
+/** The commands to a population, and its answers. Times are milliseconds of the caller's clock. */
 import { Result, Schema } from "effect"
 import type { Candidate, Content, InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
@@ -19,8 +19,8 @@ export interface LeaseRequest {
 }
 
 /**
- * `value` lies in the reward range; null says that there will be none, since the environment failed; `abandoned` that the
- * instruction was never used, so that the sample is neither evidence nor a missing reward.
+ * `value` is in the reward range; null if there will be none, since the environment failed; `abandoned` if the instruction was
+ * never used, so that the sample is neither evidence nor a missing reward.
  */
 export interface RewardItem {
   readonly lease: string
@@ -30,7 +30,7 @@ export interface RewardItem {
 
 /**
  * Leases. `cohort` null leaves it to the population. `isFullBatch`: these are all requests of the cohort, to be assigned together
- * as those of a run: stratified, newcomers served, and questions asked several times where a trial needs it.
+ * as those of a run: stratified, newcomers served, and questions used several times if a trial needs it.
  */
 export interface LeaseCommand {
   readonly _tag: "Lease"
@@ -41,7 +41,7 @@ export interface LeaseCommand {
   readonly requests: ReadonlyArray<LeaseRequest>
 }
 
-/** Rewards, in any order, as often as you like. */
+/** Rewards, in any order, with any repetitions. */
 export interface RewardCommand {
   readonly _tag: "Reward"
   readonly now: number
@@ -65,7 +65,7 @@ export interface RewindCommand {
   readonly base: Learning | null
 }
 
-/** What a proposer answered when shown a parent: none is a round without candidates. */
+/** The answer of a proposer to a parent; no candidates are a round without any. */
 export interface ProposeCommand {
   readonly _tag: "Propose"
   readonly now: number
@@ -91,7 +91,7 @@ export type Command =
   | { readonly _tag: "Retire"; readonly now: number; readonly id: InstructionId }
   | { readonly _tag: "Review"; readonly now: number; readonly place: number; readonly isApproved: boolean }
 
-/** A lease as its client gets it: the content is looked up by the instruction. `closesAt` null where no horizon is set. */
+/** A lease for its client, who looks up the content by the instruction. `closesAt` is null without a horizon. */
 export interface LeaseAnswer {
   readonly lease: string
   readonly cohort: string
@@ -100,13 +100,13 @@ export interface LeaseAnswer {
   readonly instruction: InstructionId
   readonly probability: number | null
   readonly question: QuestionId | null
-  /** What its sticky key had first, which has left the population; null for a key that keeps its instruction. */
+  /** The first instruction of its sticky key, which was removed; null for a key that keeps its instruction. */
   readonly replaces: InstructionId | null
   readonly closesAt: number | null
 }
 
 /**
- * What became of a reward: `accepted` as evidence; `late`, kept but no evidence; `duplicate`, not the first of its sample;
+ * The outcome of a reward: `accepted` as evidence; `late`, stored but not evidence; `duplicate`, not the first of its sample;
  * `superseded`, of a branch that was left; `unknown`, of no lease.
  */
 export type RewardOutcome = "accepted" | "late" | "duplicate" | "superseded" | "unknown"

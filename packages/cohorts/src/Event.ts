@@ -1,4 +1,4 @@
-/** What can happen to a population. An event says what was decided; the state is a fold of these. */
+/** The events of a population. An event contains a decision; the state is a fold of the events. */
 import { Schema } from "effect"
 import { Instruction, InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
@@ -22,7 +22,7 @@ export const Created = Schema.TaggedStruct("Created", {
 /** Settings that hold from the next cohort on. */
 export const Configured = Schema.TaggedStruct("Configured", { settings: Settings })
 
-/** While a population is frozen nobody is pruned and nothing evolves. */
+/** While a population is frozen, no member is pruned and nothing evolves. */
 export const Frozen = Schema.TaggedStruct("Frozen", { isFrozen: Schema.Boolean })
 
 /** A member entered by hand. */
@@ -51,8 +51,8 @@ export const CohortOpened = Schema.TaggedStruct("CohortOpened", {
 
 /**
  * A lease as it was given out. `probability` is null in a whole cohort whose propensities are too many to count. `isCarried`
- * where a conversation of an earlier cohort goes on: it keeps its instruction and is no evidence a second time. `replaces` is
- * what it had first, where that has left the population.
+ * if a conversation of an earlier cohort continues: it keeps its instruction and is not evidence again. `replaces` is its first
+ * instruction, if that was removed.
  */
 export const Given = Schema.Struct({
   lease: Schema.String,
@@ -72,7 +72,7 @@ export interface Given extends Schema.Schema.Type<typeof Given> {}
 /** Leases were given out. */
 export const Leased = Schema.TaggedStruct("Leased", { cohort: Schema.String, leases: Schema.Array(Given) })
 
-/** A reward in [0, 1], null where there will be none, or that the instruction was never used. */
+/** A reward in [0, 1], null if there will be none, or that the instruction was never used. */
 export const SampleReward = Schema.NullOr(Schema.Union([Schema.Finite, Schema.Literal("abandoned")]))
 
 /** First rewards of samples in a cohort that is not complete. */
@@ -105,7 +105,7 @@ export const Sealed = Schema.TaggedStruct("Sealed", {
   at: Time
 })
 
-/** A cohort takes no more evidence. `waited` is how long after sealing its last reward came, where one did. */
+/** A cohort takes no more evidence. `waited` is how long after sealing its last reward came, if one did. */
 export const Settled = Schema.TaggedStruct("Settled", {
   cohort: Schema.String,
   reason: Schema.Literals(["complete", "client", "horizon"]),
@@ -120,7 +120,7 @@ export const Closed = Schema.TaggedStruct("Closed", {
   units: Schema.Array(Group)
 })
 
-/** A validation cohort ended: what the incumbent was worth, null where nothing was reported. */
+/** A validation cohort ended, with the mean reward of the incumbent, null without a reward. */
 export const ValidationClosed = Schema.TaggedStruct("ValidationClosed", {
   cohort: Schema.String,
   instructions: Schema.Array(InstructionId),
@@ -142,7 +142,7 @@ export const Rewound = Schema.TaggedStruct("Rewound", {
   learning: Learning
 })
 
-/** Everything that can happen to a population. */
+/** All events of a population. */
 export const PopulationEvent = Schema.Union([
   Created,
   Configured,

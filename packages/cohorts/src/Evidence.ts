@@ -7,7 +7,7 @@ import type { RewardValue } from "./State.ts"
 
 /**
  * What was learned after the cohort `index`. Values and windows come from what was reported; missing rewards count as
- * `averaging` says. Groups of instructions that left are shown nowhere.
+ * `averaging` says. Groups of removed instructions are shown nowhere.
  */
 export const fold = (
   averaging: Averaging,

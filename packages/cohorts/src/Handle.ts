@@ -1,4 +1,4 @@
-/** Commands in, events and answers out. */
+/** Handles commands: returns events and answers. */
 import { type Candidate, type Content, contentOf, type InstructionId, ofContent } from "@inspo/domain/Instruction"
 import { chooseParents, refill } from "@inspo/evolution"
 import { instructionId, isAlive } from "@inspo/evolution/State"
@@ -43,7 +43,7 @@ export const create = (
 }
 
 /**
- * Does what a command asks and all that follows from it by the time it names. What time alone brings is done first, so that a
+ * Handles a command and everything that follows from it at its time. Events that are due by time come first, so that a
  * request never gets a lease of a cohort that should be sealed. A refused command leaves everything as it was. Pure: equal
  * states, archives and commands give equal events, so a log can be replayed and commands may be repeated.
  */
@@ -59,12 +59,12 @@ export const handle = (
   const { answer, events } = decided.success
   const asked = events.reduce(apply, due.state)
   // Read before the cohort can be closed by what it brings.
-  const told = answer(asked)
+  const answered = answer(asked)
   const after = settle(strategies, asked, command.now)
-  return Result.succeed({ state: after.state, events: [...due.events, ...events, ...after.events], answer: told })
+  return Result.succeed({ state: after.state, events: [...due.events, ...events, ...after.events], answer: answered })
 }
 
-/** An archive that knows of cohorts that were closed just now, too. */
+/** An archive with the cohorts that were closed just now. */
 const closing = (
   archive: Archive,
   { branch }: Pick<State, "branch">,
@@ -80,7 +80,7 @@ const closing = (
     : { ...archive, cohort: (on, name) => (on === branch ? closed.get(name) : undefined) ?? archive.cohort(on, name) }
 }
 
-/** What an instruction says: a member, a candidate that is tried, or the incumbent; null for any other. */
+/** The content of a member, a candidate on trial, or the incumbent; null for any other instruction. */
 export const content = (state: State, id: InstructionId): Content | null => {
   const { incumbent, population } = state.learning
   const member = population.members.find(({ instruction }) => instruction.id === id)
@@ -194,7 +194,7 @@ const rewind = (
   })
 }
 
-/** Settings that a guarantee rests on, or that clients rely on, stay as they were. */
+/** Settings that a guarantee or a client relies on; they never change. */
 const fixed = ["randomSeed", "profile", "risk", "rewardRange", "missingRewards"] as const
 
 const configure = (state: State, settings: Settings): Result.Result<Decided, Refused> => {

@@ -1,4 +1,4 @@
-/** What a population's log tells of each instruction: where it came from, how it was tried, and how it left. */
+/** The history of each instruction in a population's log: its origin, its trials, and its removal. */
 import {
   type Candidate,
   type Content,
@@ -36,7 +36,7 @@ export type Departure = { readonly after: number } & (
   | { readonly how: "rewound"; readonly to: string }
 )
 
-/** Why a rule dropped a member: its own figures, and the best of those who stayed where one was ranked. */
+/** Why a rule removed a member: its own figures, and the best of the remaining members, if they were ranked. */
 export interface Evidence {
   readonly leaving: EventOf<"Pruned">["pruned"][number]
   readonly best: Value | null
@@ -58,7 +58,7 @@ export interface History {
 
 type Proposal = Pick<EventOf<"CandidatesProposed">, "step" | "round" | "parent" | "candidates">
 
-/** Nothing was read. */
+/** The history before the first event. */
 export const none: History = {
   branch: 0,
   known: new Map(),
@@ -69,14 +69,14 @@ export const none: History = {
   proposal: null
 }
 
-/** What is known of an instruction on a branch. */
+/** An instruction on a branch. */
 export const find = ({ branch, known, past }: History, on: number, id: InstructionId): Known | undefined =>
   (on === branch ? known : past.get(on))?.get(id)
 
-/** What became of an instruction, in a word. */
+/** The present stage of an instruction, or how it was removed. */
 export const fate = ({ left, stage }: Known): Known["stage"] | Departure["how"] => left?.how ?? stage
 
-/** With which evidence one left, where `kept` stayed; none of them where that was not said. */
+/** The evidence for a removal, with the best of the `kept` members; empty if the log does not list them. */
 export const evidence = (
   { values }: History,
   leaving: Evidence["leaving"],
@@ -204,7 +204,7 @@ const depart = (
     before
   )
 
-/** Whoever lives on the branch that goes on is back, and every other member gone. */
+/** The members of the continued branch are alive again, and all others are removed. */
 const rewound = (before: History, { branch, learning, to }: EventOf<"Rewound">): History => {
   const { evolution, incumbent, population } = learning
   const folded = population.step

@@ -26,7 +26,7 @@ export const settlesAt = (state: Pick<State, "settings" | "waits">, sealedAt: nu
   return horizon === null || sealedAt === null ? null : sealedAt + horizon
 }
 
-/** The waits after one more, where it is known. */
+/** The waits after one more, if it is known. */
 export const waited = (waits: ReadonlyArray<number>, wait: number | undefined): ReadonlyArray<number> =>
   wait === undefined ? waits : [...waits, wait].slice(-kept)
 

@@ -24,7 +24,7 @@ export const MemberStats = Schema.Struct({
 })
 export interface MemberStats extends Schema.Schema.Type<typeof MemberStats> {}
 
-/** The id of a candidate while people decide on it. Those that are verified are counted anew and have other ids. */
+/** The id of a candidate while it waits for a review. Verified candidates are numbered again and have other ids. */
 export const proposalId = ({ round, step }: Pick<Evolution, "round" | "step">, place: number): InstructionId =>
   InstructionId.make(`proposal-${step}.${round}.${place}`)
 
@@ -52,7 +52,7 @@ export const Learning = Schema.Struct({
 })
 export interface Learning extends Schema.Schema.Type<typeof Learning> {}
 
-/** The incumbent: the pinned member where there is one, else what the evidence chose. */
+/** The incumbent: the pinned member if there is one, else that of the evidence. */
 export const incumbentOf = (learning: Pick<Learning, "incumbent" | "population" | "stats">): Incumbent => {
   const pinned = Object.entries(learning.stats).find(([, { isPinned }]) => isPinned)
   if (pinned === undefined) return learning.incumbent
@@ -60,7 +60,7 @@ export const incumbentOf = (learning: Pick<Learning, "incumbent" | "population" 
   return { id, content: contentOfMember(learning, id), why: "pinned" }
 }
 
-/** What is kept of a living member. */
+/** The statistics of a living member. */
 export const statsOf = ({ stats }: Pick<Learning, "stats">, id: InstructionId): MemberStats => {
   const found = Object.hasOwn(stats, id) ? stats[id] : undefined
   if (found === undefined) throw new Invariant.InvariantBroken({ missing: `the member ${id}` })
@@ -74,6 +74,6 @@ export const instructionOf = ({ population }: Pick<Learning, "population">, id: 
   return member.value.instruction
 }
 
-/** What a living member says. */
+/** The content of a living member. */
 export const contentOfMember = (learning: Pick<Learning, "population">, id: InstructionId): Content =>
   contentOf(instructionOf(learning, id))

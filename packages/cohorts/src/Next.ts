@@ -1,4 +1,4 @@
-/** What follows from the state by itself: cohorts end, are folded in order, and decisions are made. */
+/** The events that follow from the state: cohorts end, are folded in order, and decisions are made. */
 import { Array as Arr, HashMap, Order } from "effect"
 import type { PopulationEvent } from "./Event.ts"
 import { sealsAt, settlesAt } from "./Horizon.ts"
@@ -7,14 +7,14 @@ import type { Group } from "@inspo/evolution/State"
 import type { Cohort, Lease, State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
-/** The next event that is due at the time `now`, null where there is none. Pure: equal arguments give equal events. */
+/** The next event that is due at the time `now`, null if there is none. Pure: equal arguments return equal events. */
 export const next = (strategies: Strategies, state: State, now: number): PopulationEvent | null =>
   decide(strategies, state) ?? ending(state, now)
 
 /**
- * The units of a cohort with what was reported of them, in an order that does not depend on who asked first. Samples whose
+ * The units of a cohort with what was reported of them, in an order that does not depend on that of the requests. Samples whose
  * instruction was never used are left out, and so are units of such samples alone. A conversation is evidence in the cohort it
- * began in: its later turns would count it twice, and who comes back may depend on the instruction.
+ * began in: its later turns would count it twice, and whether a user returns may depend on the instruction.
  */
 export const units = ({ isFullBatch, leases }: Cohort): ReadonlyArray<Group> => {
   const all = HashMap.toValues(leases)

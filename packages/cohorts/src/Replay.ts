@@ -1,4 +1,4 @@
-/** A population's decisions once more, from its log alone: as they were made, or under other settings. */
+/** Repeats a population's decisions from its log alone: as they were made, or under other settings. */
 import { Schema } from "effect"
 import { chooseParents, prune, refill, UnexpectedEvent } from "@inspo/evolution"
 import { apply, begin } from "./Apply.ts"
@@ -8,7 +8,7 @@ import type { Settings } from "./Settings.ts"
 import type { State } from "./State.ts"
 import { ofSettings, type Strategies } from "./Strategies.ts"
 
-/** A decision that comes out otherwise: `index` counts the events of the log from 0. */
+/** A decision that differs from the log: `index` counts the events of the log from 0. */
 export interface Difference {
   readonly index: number
   readonly event: PopulationEvent["_tag"]
@@ -19,7 +19,7 @@ export interface Difference {
 export interface Replayed {
   readonly events: number
   readonly decisions: number
-  /** The first that comes out otherwise; null where all are equal. */
+  /** The first that differs; null if all are equal. */
   readonly difference: Difference | null
   readonly state: State
 }
@@ -80,7 +80,7 @@ const first = ([created]: ReadonlyArray<PopulationEvent>): State => {
   throw new UnexpectedEvent({ event: created?._tag ?? "nothing", expected: "Created first" })
 }
 
-/** What the strategies decide where the log has this event; undefined where it is nothing that they decide. */
+/** The decision of the strategies instead of this event; undefined if they do not decide it. */
 const decision = (strategies: Strategies, state: State, event: PopulationEvent): PopulationEvent | null | undefined => {
   const { due, evolution } = state.learning
   if (due !== "Nothing" || event._tag === "VerificationBegun") return decide(strategies, state)
@@ -133,7 +133,7 @@ const encode = Schema.encodeSync(PopulationEvent)
 const text = (event: PopulationEvent | null): string =>
   event === null ? "nothing" : JSON.stringify(sorted(encode(event)))
 
-/** Keys in one order, whoever wrote them. */
+/** The value with all keys in alphabetical order. */
 const sorted = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(sorted)

@@ -1,4 +1,4 @@
-/** A population as it is shown: estimates and intervals, what is open, and what the next decision waits for. */
+/** A snapshot of a population: estimates and intervals, open cohorts, and what the next decision waits for. */
 import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
 import { candidateId, isIn } from "@inspo/evolution/State"
 import * as Difference from "@inspo/population/Difference"
@@ -33,7 +33,7 @@ export interface MemberSnapshot {
 }
 
 /**
- * A candidate that is no member. It waits for a person at its `place` among the proposed, was `approved` or `rejected` while
+ * A candidate that is not a member. It waits for a review at its `place` among the proposed, was `approved` or `rejected` while
  * others wait, or is on `trial`: asked its parent's questions.
  */
 export interface CandidateSnapshot {
@@ -63,7 +63,7 @@ export interface MissingShare {
 }
 
 /**
- * `missingRewardsForbid` are pairs whose rewards differ as reported, but which no number of further cohorts could tell apart while
+ * `missingRewardsForbid` are pairs whose rewards differ as reported, but which no number of further cohorts could distinguish while
  * so many are missing: a gap Δ needs less than Δ / (1 + Δ). `missingRewardsDiffer`: rewards are missing more often for one member than
  * for another, beyond chance. `waitsFor` is what the next decision needs.
  */
@@ -77,7 +77,7 @@ export interface Snapshot {
   readonly waitsFor: "a cohort" | "a proposal" | "approval" | "nothing: it is frozen"
 }
 
-/** Shows a state. Pure. */
+/** The snapshot of a state. Pure. */
 export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   const { learning, settings } = state
   const { members } = learning.population
@@ -122,7 +122,7 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   }
 }
 
-/** Pairs whose rewards differ as reported, but which no number of further cohorts could tell apart. */
+/** Pairs whose rewards differ as reported, but which no number of further cohorts could distinguish. */
 export const missingRewardsForbid = (state: State): Snapshot["missingRewardsForbid"] => {
   const { members } = state.learning.population
   return members.flatMap((better) =>
@@ -134,7 +134,7 @@ export const missingRewardsForbid = (state: State): Snapshot["missingRewardsForb
 
 /**
  * The members with the largest and the smallest share of missing rewards, where these differ beyond chance: their intervals,
- * which hold at all times together with probability 1 − δ, do not meet. Null where they do.
+ * which hold at all times together with probability 1 − δ, do not overlap. Null if they do.
  */
 const missingRewardsDiffer = ({ learning, settings }: State): Snapshot["missingRewardsDiffer"] => {
   const { members } = learning.population
@@ -154,7 +154,7 @@ const missingRewardsDiffer = ({ learning, settings }: State): Snapshot["missingR
     : null
 }
 
-/** The mean that lies in the interval: of what was reported, as far as missing rewards leave it open. */
+/** The mean of the reported rewards, clipped to the interval that missing rewards allow. */
 const meanOf = (
   missingRewards: MissingRewards,
   { groups, high, low }: Bounds,

@@ -1,4 +1,4 @@
-/** Everything a population is decided by: a fold of its events. It holds the cohorts that are not closed, and no others. */
+/** The state of a population: a fold of its events. It contains the cohorts that are not closed, and no others. */
 import { HashMap, Option } from "effect"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
@@ -7,10 +7,10 @@ import type { Learning } from "./Learning.ts"
 import type { Limits } from "./Limits.ts"
 import type { Settings } from "./Settings.ts"
 
-/** Whether rewards teach, or tell how good the incumbent is. */
+/** Whether rewards are evidence, or measure the incumbent. */
 export type LeasePhase = "train" | "validation"
 
-/** What may be told of a sample: a number, null where there will be none, or that its instruction was never used. */
+/** The reward of a sample: a number, null if there will be none, or that its instruction was never used. */
 export type RewardValue = number | "abandoned" | null
 
 /** What is known of a sample: nothing yet, its reward in [0, 1], or that it will never have one. */
@@ -32,7 +32,7 @@ export interface Lease {
   readonly question: QuestionId | null
   readonly isCarried?: true
   readonly replaces?: InstructionId
-  /** By sample, as far as one is known: what lies beyond the end is not known yet, so that an unused lease costs nothing. */
+  /** By sample, up to the last known one, so that an unused lease needs no memory. */
   readonly samples: ReadonlyArray<Sample>
 }
 
@@ -76,7 +76,7 @@ export interface Share {
   readonly probability: number
 }
 
-/** A branch goes on where `parent` had folded so many cohorts, `after`. */
+/** A branch continues after `parent` had folded so many cohorts, `after`. */
 export interface Branch {
   readonly branch: number
   readonly parent: number
@@ -99,7 +99,7 @@ export interface State {
   readonly rewinds: ReadonlyArray<Rewind>
   /** Training cohorts opened on this branch and before it, and validation cohorts ever. */
   readonly opened: { readonly train: number; readonly validation: number }
-  /** Units of the training cohorts that were ever closed, on whatever branch; `lost` ones were not fully reported. */
+  /** Units of all closed training cohorts, on any branch; `lost` ones were not fully reported. */
   readonly closed: { readonly units: number; readonly lost: number }
   /** How long after sealing the last reward came in the training cohorts completed last, the latest last. */
   readonly waits: ReadonlyArray<number>
@@ -111,7 +111,7 @@ export interface State {
 /** The unclosed cohort of this name. */
 export const cohort = (state: State, name: string): Cohort | undefined => state.cohorts.find((one) => one.name === name)
 
-/** The lease of this id with its unclosed cohort, where that is of the present branch. */
+/** The lease of this id with its unclosed cohort, if that is of the present branch. */
 export const openLease = (state: State, id: string): { readonly cohort: Cohort; readonly lease: Lease } | undefined => {
   const [branch, name = "", key = ""] = id.split("/").map(decode)
   const own = branch === String(state.branch) ? cohort(state, name) : undefined
@@ -127,7 +127,7 @@ const decode = (part: string): string => {
   }
 }
 
-/** The branches that this one stands on, itself first, each with the last of its cohorts that counts here. */
+/** This branch and those that it continues, each with the last of its cohorts that counts here. */
 export const ancestry = ({
   branch,
   branches
@@ -142,17 +142,17 @@ export const ancestry = ({
   }
 }
 
-/** The name of a lease: unique over branches, cohorts and keys. */
+/** The id of a lease: unique over branches, cohorts and keys. */
 export const leaseId = (branch: number, cohortName: string, key: string): string =>
   [String(branch), cohortName, key].map(encodeName).join("/")
 
 /** A name as a part of an id. Total: commands with lone surrogates are refused before an id is given out. */
 export const encodeName = (name: string): string => encodeURIComponent(name.toWellFormed())
 
-/** The key of a candidate's lease on a question that several instructions are asked. */
+/** The key of a candidate's lease on a question that several instructions answer. */
 export const armKey = (key: string, arm: InstructionId): string => `${key}#${arm}`
 
-/** The key of the request that a lease was given out for. */
+/** The key of the request of a lease. */
 export const baseKey = (key: string): string => key.replace(/#candidate-\d+\.\d+\.\d+$/u, "")
 
 /** The unit of a request: its conversation, or itself. */

@@ -1,4 +1,4 @@
-/** Who decides for a population: a value of pure functions for each part. */
+/** The strategies of a population: pure functions for each part. */
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import type * as Evolution from "@inspo/evolution"
@@ -11,7 +11,7 @@ import { Verification } from "@inspo/verification"
 import { Array as Arr } from "effect"
 import type { Settings } from "./Settings.ts"
 
-/** An instruction with the probability that a question of its stratum gets it; null where that is not known. */
+/** An instruction with the probability that a question of its stratum gets it; null if it is unknown. */
 export interface Assigned {
   readonly id: InstructionId
   readonly probability: number | null
@@ -24,7 +24,7 @@ export interface Strategies extends Evolution.Strategies {
   readonly assign: (batch: Sampler.Request) => ReadonlyArray<Assigned>
 }
 
-/** What settings say: stratified assignment, recent cohorts averaged, pruning at a risk for life, parents asked again. */
+/** The strategies of settings: stratified assignment, recent cohorts averaged, pruning with a lifetime risk, parents verified again. */
 export const ofSettings = (settings: Settings): Strategies => {
   const { population, risk, verification } = settings
   const { newcomers, temperature } = settings.sampler

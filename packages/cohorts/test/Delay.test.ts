@@ -23,7 +23,7 @@ describe("equal instructions", () => {
 describe("of two instructions, 0.8 and 0.3", () => {
   const two = { means: [0.8, 0.3], batch: 200 } as const
 
-  it("the worse is known where missing rewards have a value, also when one in twenty answers", () => {
+  it("the worse one is found if missing rewards have a value, even if one in twenty is reported", () => {
     for (const [response, atMost] of [
       [0.2, 20],
       [0.05, 60]
@@ -49,7 +49,7 @@ describe("of two instructions, 0.8 and 0.3", () => {
     }
   })
 
-  it("where missing rewards may hide anything, they forbid a decision, and this is reported", () => {
+  it("if missing rewards may hide anything, they forbid a decision, which is reported", () => {
     const { decidedAt, server } = contest({ ...two, seed: 1, response: 0.2, missingRewards: "worst", cohorts: 30 })
     assert.isNull(decidedAt)
     assert.deepEqual(

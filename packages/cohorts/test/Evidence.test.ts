@@ -37,7 +37,7 @@ const Steps = Schema.Array(
 ).check(Schema.isMaxLength(6))
 
 describe("evidence", () => {
-  it.prop("is to the bit that of a run where no reward is missing", [Steps], ([steps]) => {
+  it.prop("equals that of a run to the bit if no reward is missing", [Steps], ([steps]) => {
     let served = learning()
     let run = served.population
     for (const [index, groups] of steps.entries()) {
@@ -123,7 +123,7 @@ describe("evidence", () => {
 })
 
 describe("the risk for life", () => {
-  it("is shared among all pairs that ever were, whoever outlives whom", () => {
+  it("is shared among all pairs that ever existed", () => {
     const server = new Server(changed(settings, { size: 10 }), contents)
     let spent = 0
     let counted = 0
@@ -170,7 +170,7 @@ describe("the risk for life", () => {
     assert.isTrue(doubts.some((doubt) => doubt <= 0.3))
   })
 
-  it("prunes whoever is worse, the worst first, never the protected and never the last", () => {
+  it("prunes worse members, the worst first, never a protected one and never the last", () => {
     let known = learning()
     for (let index = 1; index <= 60; index++)
       known = Evidence.fold(averaging(), known, index, [

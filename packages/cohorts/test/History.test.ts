@@ -25,7 +25,7 @@ const lives = fc.record({
 })
 
 describe("a history", () => {
-  it("knows of the log who lives, from whom and with which text, and that everyone else left", () => {
+  it("lists the living instructions of the log with parent and text, and all others as removed", () => {
     fc.assert(
       fc.property(lives, ({ profile, steps }) => {
         const life = new Life(eventful(profile))
@@ -49,7 +49,7 @@ describe("a history", () => {
     )
   })
 
-  it("finds every leased text by the branch of its lease, whatever happened since", () => {
+  it("finds every leased text by the branch of its lease, after any later events", () => {
     fc.assert(
       fc.property(lives, ({ profile, steps }) => {
         const life = new Life(eventful(profile))
@@ -68,7 +68,7 @@ describe("a history", () => {
     )
   })
 
-  it("keeps what was decided on candidates, with what their proposer said, also after going back", () => {
+  it("keeps the decisions on candidates, with the rationale of their proposer, also after a rewind", () => {
     const life = new Life(changed(eventful("online"), { approval: "by-hand", evolveEvery: 0 }))
     const at = (kind: "evolve" | "rewind") => life.take({ kind }, life.log.length)
     const known = (id: string) => {

@@ -66,7 +66,7 @@ const withTrial = (candidates: number, samples: number): Server => {
 }
 
 describe("leases", () => {
-  it("are the same whatever the order in which ranks ask and report, and so is all that is learned", () => {
+  it("are the same for any order of the ranks' requests and reports, and so is all that is learned", () => {
     const shuffled = fc.shuffledSubarray(keys, { minLength: keys.length })
     fc.assert(
       fc.property(shuffled, shuffled, fc.integer({ min: 1, max: 5 }), (asked, reported, ranks) => {
@@ -112,7 +112,7 @@ describe("leases", () => {
     assert.isTrue(late instanceof Refused && late.code === "closed")
   })
 
-  it("never exceed the limits of what is open, in whatever cohorts and numbers of samples they are asked for", () => {
+  it("never exceed the limits of open leases and samples, in any cohorts", () => {
     const bounds = { ...limits, openLeases: 20, openSamples: 60 }
     const Ask = fc.record({
       cohort: fc.integer({ min: 1, max: 4 }),
@@ -151,7 +151,7 @@ describe("leases", () => {
     )
   })
 
-  it("cost no memory for samples that nobody reported", () => {
+  it("need no memory for unreported samples", () => {
     const server = new Server(named, contents)
     const lease = (cohort: string, n: number): Command => ({
       _tag: "Lease",
@@ -167,7 +167,7 @@ describe("leases", () => {
     assert.deepStrictEqual(samplesOf("large"), samplesOf("small"))
   })
 
-  it("are not given out anew by a request that comes when their cohort is due to be closed", () => {
+  it("are not given out again by a request at the time when their cohort is due to be closed", () => {
     const server = new Server(changed(named, { sealAfterSeconds: 0.005, horizonSeconds: 0.005 }), contents)
     const first = server.lease(0, ["k1"], "train/1")
     server.do({ _tag: "Tick", now: 5 })
@@ -299,7 +299,7 @@ describe("leases", () => {
 })
 
 describe("cohorts", () => {
-  it("are folded in their order, even where a later one is complete first", () => {
+  it("are folded in their order, even if a later one is complete first", () => {
     const server = new Server(named, contents)
     const [first, second] = ["train/1", "train/2"].map((cohort) => server.lease(0, keys, cohort))
     server.reward(
@@ -477,7 +477,7 @@ describe("rewards", () => {
 })
 
 describe("a rewind", () => {
-  it("begins a branch where a cohort was closed, once however many ranks ask, on which later cohorts are new", () => {
+  it("begins a branch at a closed cohort, once for any number of ranks, on which later cohorts are new", () => {
     const server = new Server(named, contents)
     const play = (cohort: string, value: number) => {
       const leases = server.lease(0, keys, cohort)
@@ -520,7 +520,7 @@ describe("without evidence", () => {
 })
 
 describe("a trial", () => {
-  it("that a cohort without rewards cuts short lets nobody in, however well they did on what they were asked", () => {
+  it("that a cohort without rewards ends early accepts no candidate, however good its scores were", () => {
     const server = withTrial(1, 9)
     const asked = keys.map((key) => ({ ...request(key), question: QuestionId.make(key) }))
     const hold = (cohort: string, value: number | "abandoned") => {
@@ -582,7 +582,7 @@ describe("what is shown", () => {
   const Cohorts = fc.array(fc.array(Samples, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 })
   const Missing = fc.constantFrom<MissingRewards.MissingRewards>("worst", { value: 0 }, { value: 0.5 })
 
-  it("has each mean within its interval, whatever is missing, failed or late", () => {
+  it("has each mean within its interval, with any rewards missing, failed or late", () => {
     fc.assert(
       fc.property(Cohorts, Missing, fc.boolean(), (cohorts, missingRewards, tellsLate) => {
         const server = new Server(changed(named, { missingRewards, pruneEvery: 0 }), contents)
@@ -619,7 +619,7 @@ describe("what is shown", () => {
     )
   })
 
-  it("has the mean of what missing rewards count as, where they count as a value", () => {
+  it("includes missing rewards in the mean if they count as a value", () => {
     const server = new Server(changed(named, { missingRewards: { value: 0.5 }, pruneEvery: 0 }), ["the seed"])
     const leases = server.lease(
       0,
@@ -654,7 +654,7 @@ describe("what is shown", () => {
     for (const { mean, reported } of shown.members) assert.strictEqual(mean, reported === 0 ? null : 1)
   })
 
-  it("says that rewards are missing more often for one instruction than for another, and nothing of chance", () => {
+  it("reports that rewards are missing more often for one instruction than for another, beyond chance alone", () => {
     const differing = (missing: (at: number, instruction: string) => boolean) => {
       const server = new Server(changed(named, { missingRewards: { value: 0.5 }, pruneEvery: 0 }), contents)
       for (let step = 0; step < 60; step++) {
@@ -680,7 +680,7 @@ describe("shares", () => {
   const Unit = fc.array(fc.constantFrom(0, 0.5, 1, null), { minLength: 1, maxLength: 3 })
   const Step = fc.array(Unit, { minLength: 3, maxLength: 12 })
 
-  it("follow no difference that missing rewards could explain, and values where none is missing", () => {
+  it("follow no difference that missing rewards could explain, and the values if none is missing", () => {
     fc.assert(
       fc.property(fc.array(Step, { minLength: 1, maxLength: 4 }), (steps) => {
         const server = new Server(changed(named, { pruneEvery: 0, seedShare: 0 }), contents)
@@ -769,12 +769,16 @@ describe("an observed horizon", () => {
         const server = new Server(settings, contents)
         const horizon = () => Horizon.horizonOf(server.state) ?? Number.NaN
         let now = 0
-        for (const [at, delay] of minutes.entries()) {
+        const delays: Array<number> = []
+        for (const [at, drawn] of minutes.entries()) {
+          // A reward after the horizon would be late.
+          const delay = Math.min(drawn, horizon() / 60_000 - 1)
+          delays.push(delay)
           const [one, other] = server.lease(now, [`${at}.a`, `${at}.b`])
           server.reward(now, [{ lease: one?.lease ?? "", value: 1 }])
           now += delay * 60_000
           server.reward(now, [{ lease: other?.lease ?? "", value: 1 }])
-          const seen = minutes.slice(Math.max(0, at - 19), at + 1)
+          const seen = delays.slice(-20)
           const expected = Math.min(24, Math.max(1, (3 * Math.max(...seen)) / 60)) * hour
           assert.closeTo(horizon(), at < 4 ? 24 * hour : expected, 1)
         }
@@ -791,7 +795,7 @@ describe("an observed horizon", () => {
     )
   })
 
-  it("lets one lease without a reward hold back others for an hour, not for a day, where rewards come at once", () => {
+  it("lets one lease without a reward delay others for an hour, not for a day, if rewards come at once", () => {
     const server = new Server(settings, contents)
     server.lease(0, ["lost.a", "lost.b"])
     for (let at = 0; at < 20; at++)

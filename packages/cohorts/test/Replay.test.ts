@@ -32,7 +32,7 @@ describe("Replay", () => {
     )
   })
 
-  it("finds the decision that somebody changed", () => {
+  it("finds a decision that was changed", () => {
     const log = pruning()
     const at = log.findIndex((event) => event._tag === "Pruned" && event.pruned.length > 0)
     const forged = log.map((event, index): PopulationEvent =>
@@ -47,7 +47,7 @@ describe("Replay", () => {
     assert.include(difference?.replayed, "worse")
   })
 
-  it("decides as it was decided under the same settings, and later or never where less risk is allowed", () => {
+  it("decides as logged under the same settings, and later or never with less risk", () => {
     const log = pruning()
     for (const { logged, replayed } of Replay.whatIf(log, (settings) => settings))
       assert.deepStrictEqual(replayed, logged)

@@ -23,7 +23,7 @@ describe("Address", () => {
     }
   )
 
-  it("takes a percent sign that escapes nothing as it stands", () => {
+  it("keeps a percent sign that escapes nothing", () => {
     const { request } = Option.getOrThrow(Address.parse("http://me:100%@server/"))
     assert.strictEqual(request.headers["authorization"], `Basic ${btoa("me:100%")}`)
   })
@@ -33,7 +33,7 @@ describe("Address", () => {
     assert.strictEqual(request.headers["authorization"], "Bearer key")
   })
 
-  it("knows HTTP addresses alone", () => {
+  it("accepts HTTP addresses only", () => {
     for (const url of ["", "server:8000", "ftp://server", "http://", "file:///etc/passwd"])
       assert.isTrue(Option.isNone(Address.parse(url)), url)
   })

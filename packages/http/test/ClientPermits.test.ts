@@ -4,7 +4,7 @@ import * as ClientPermits from "../src/internal/ClientPermits.ts"
 
 describe("permits", () => {
   it.effect.prop(
-    "are held by one client up to half, and by all up to their number, whoever asks first",
+    "are held by one client up to half, and by all up to their number, in any order",
     [Schema.Array(Schema.Literals(["a", "b", "c"])).check(Schema.isMaxLength(20))],
     ([clients]) =>
       Effect.gen(function* () {

@@ -40,7 +40,7 @@ const host = "127.0.0.1:8000"
 
 describe("the guard", () => {
   it.effect.each(["localhost", "LOCALHOST:8000", host, "[::1]:8000", "10.1.2.3:80"])(
-    "lets in who asks for %s, as its own pages do",
+    "accepts requests for %s, like those of its own pages",
     (name) =>
       Effect.gen(function* () {
         assert.strictEqual((yield* ask({ headers: { host: name } })).status, 200)
@@ -109,7 +109,7 @@ describe("the guard", () => {
   )
 
   it.effect.each(["http://evil.example", "null", "http://localhost:9999", `http://${host}.evil.example`, "file://"])(
-    "refuses what a page of %s asks, whatever it says that it sends",
+    "refuses requests of a page of %s, with any content type",
     (origin) =>
       Effect.gen(function* () {
         for (const names of [[], "any"] as const)
@@ -121,7 +121,7 @@ describe("the guard", () => {
       })
   )
 
-  it.effect("refuses an endless path and a body above the limit, and tells the limit", () =>
+  it.effect("refuses a too long path and a body above the limit, and reports the limit", () =>
     Effect.gen(function* () {
       const long = yield* ask({ path: `/echo?${"x".repeat(5000)}`, headers: { host } })
       assert.deepStrictEqual([long.status, long.text.includes("2048")], [414, true])

@@ -67,7 +67,7 @@ const passes = (does: Try): boolean =>
 
 describe("PatientClient", () => {
   it.effect.prop(
-    "answers with the first answer of use, and stops at what stands, at the last retry, or where retryBudget ends",
+    "returns the first usable answer, and stops at a final one, at the last retry, or at the end of retryBudget",
     { script: Schema.NonEmptyArray(Try), retries: Schema.Literals([0, 1, 3, 100]) },
     Effect.fnUntraced(function* ({ retries, script }) {
       const { result, tries } = yield* asked(script, retries)
@@ -100,7 +100,7 @@ describe("PatientClient", () => {
     })
   )
 
-  it.effect("does not ask again where the body says that it is of no use", () =>
+  it.effect("does not retry if the body makes the answer final", () =>
     Effect.gen(function* () {
       const requests = yield* Ref.make(0)
       const client = HttpClient.make((request) =>

@@ -47,7 +47,7 @@ describe("Api", () => {
     }
   }
 
-  it("takes a reward that says one thing, and names the field where it says more or less", () => {
+  it("accepts a reward with exactly one value, and names the field otherwise", () => {
     const lease = "l1"
     for (const reward of [{ value: 0 }, { failed: true }, { abandoned: true }, { value: -3, sample: 0, feedback: "" }])
       assert.strictEqual(refusalOf(Reward.Reward, { lease, ...reward }), "")

@@ -43,9 +43,9 @@ const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 const Key = Schema.Literals(["k1", "k2", "k3", "unknown"])
 const Item = Schema.Struct({ key: Key, value: Schema.Literals([0, 1]), told: Details.RewardDetails })
 
-describe("what is told", () => {
+describe("details", () => {
   it.effect.prop(
-    "beside rewards is kept with the first of each sample, and with no other",
+    "of rewards are stored with the first of each sample, and with no other",
     [Schema.Array(Schema.Array(Item).check(Schema.isMaxLength(4))).check(Schema.isMaxLength(5)), Schema.Boolean],
     ([batches, closes]) =>
       Effect.gen(function* () {
@@ -118,7 +118,7 @@ describe("what is told", () => {
 })
 
 describe("changes", () => {
-  it.effect("give what is durable now, and then whatever follows", () =>
+  it.effect("emit the durable state, and then each change", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       yield* LivePopulation.begin(journal, settings, ["the seed"])

@@ -94,7 +94,7 @@ const tell = Effect.fnUntraced(function* (
 })
 
 describe("evolution over HTTP", () => {
-  it.live("shows a proposer what users told, redacted and not deleted, and leases nothing unseen", () =>
+  it.live("shows a proposer the details of users, redacted and not deleted, and leases nothing without a review", () =>
     Effect.gen(function* () {
       const { ask, asked, until } = yield* served([
         completion("They were cut off.\n<ins_1>Be kind, and brief.</ins_1>")
@@ -128,7 +128,7 @@ describe("evolution over HTTP", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells that the proposer is dead, and goes on leasing", () =>
+  it.live("reports that the proposer fails, and continues leasing", () =>
     Effect.gen(function* () {
       const { ask, until } = yield* served([{ status: 401, body: `{"error":{"message":"bad key"}}` }])
       yield* ask("PUT", "", { seed: "Be kind." })

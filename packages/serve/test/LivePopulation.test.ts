@@ -311,7 +311,7 @@ describe("LivePopulation", () => {
     }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
   )
 
-  it.effect("asks the journal nothing of leases in open cohorts, also where one is closed before their rewards", () =>
+  it.effect("reads no lease of an open cohort from the journal, even if it is closed before their rewards", () =>
     Effect.gen(function* () {
       const stored = yield* Journal
       const asked: Array<string> = []
@@ -353,7 +353,7 @@ describe("LivePopulation", () => {
     }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
   )
 
-  it.effect("tells a fault to those who wait, logs it, and goes on", () => {
+  it.effect("returns a fault to the waiting commands, logs it, and continues", () => {
     const logged: Array<string> = []
     const logger = Logger.make(({ cause, logLevel }) => {
       if (logLevel === "Error") logged.push(`${logLevel} ${Cause.pretty(cause)}`)
@@ -457,7 +457,7 @@ describe("LivePopulation", () => {
     }).pipe(Effect.scoped, Effect.provide(layerMemory, { local: true }))
   )
 
-  it.effect("keeps nobody waiting once it is closed", () =>
+  it.effect("answers all waiting commands once it is closed", () =>
     Effect.gen(function* () {
       const stored = yield* Journal
       const begun = yield* Deferred.make<void>()

@@ -42,7 +42,7 @@ const messagesOf = (...systems: ReadonlyArray<string>): string =>
 
 describe("a marker", () => {
   it.prop(
-    "is filled in system prompts, whatever stands around it, and nowhere else",
+    "is filled in system prompts, with any text around it, and nowhere else",
     { messages: Schema.Array(Message), filling: Schema.String, key: Schema.Literals(["messages", "input"]) },
     ({ filling, key, messages }) => {
       const marker = "{{inspo:support/tone|as } you\nlike}}"
@@ -65,25 +65,21 @@ describe("a marker", () => {
     }
   )
 
-  it.prop(
-    "is found where the pattern that defines it finds one",
-    { choices: Schema.Array(Schema.Int) },
-    ({ choices }) => {
-      const prompt = choices.map((choice) => pieces[Math.abs(choice) % pieces.length]).join("")
-      const expected = [...prompt.matchAll(meaning)].map(
-        ({ 0: { length }, 1: population, 2: text, 3: fallback, index }) => ({
-          population,
-          text: text ?? null,
-          fallback: fallback ?? null,
-          start: index,
-          end: index + length
-        })
-      )
-      assert.deepEqual<ReadonlyArray<unknown>>(Marker.scan(prompt), expected)
-    }
-  )
+  it.prop("is found exactly at the matches of its pattern", { choices: Schema.Array(Schema.Int) }, ({ choices }) => {
+    const prompt = choices.map((choice) => pieces[Math.abs(choice) % pieces.length]).join("")
+    const expected = [...prompt.matchAll(meaning)].map(
+      ({ 0: { length }, 1: population, 2: text, 3: fallback, index }) => ({
+        population,
+        text: text ?? null,
+        fallback: fallback ?? null,
+        start: index,
+        end: index + length
+      })
+    )
+    assert.deepEqual<ReadonlyArray<unknown>>(Marker.scan(prompt), expected)
+  })
 
-  it("takes a time that grows with the length of a body alone, whatever it holds", () => {
+  it("takes time in proportion to the length of a body, for any content", () => {
     const large = 1_000_000
     const parts = [
       "{{inspo:a|",

@@ -3,7 +3,7 @@ import { Api } from "@inspo/serve"
 import { OpenApi } from "effect/http-api"
 
 describe("names on the wire", () => {
-  it("are described in the OpenAPI document wherever they are asked for or answered", () => {
+  it("are described in the OpenAPI document in all requests and answers", () => {
     const { schemas } = OpenApi.fromApi(Api).components
     for (const [schema, names] of [
       ["LeaseRequest", ["key", "stratum", "sticky"]],

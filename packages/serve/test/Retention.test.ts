@@ -209,7 +209,7 @@ describe("retention", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("keeps the instruction of a sticky key as long as its own setting says, whatever the retention", () =>
+  it.effect("stores the instruction of a sticky key as long as its own setting, for any retention", () =>
     Effect.gen(function* () {
       for (const [sticky, retention] of [
         [3 * day, day],

@@ -131,7 +131,7 @@ const lasting = (op: Op, told: Told): unknown => {
 
 describe("Server", () => {
   it.effect.prop(
-    "does once whatever is asked again, across restarts",
+    "does each repeated request once, across restarts",
     [Schema.Array(Op).check(Schema.isMinLength(10), Schema.isMaxLength(30))],
     ([ops]) =>
       Effect.gen(function* () {
@@ -209,7 +209,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("takes the rewards it can, and says of each of the others why not", () =>
+  it.effect("accepts valid rewards, and reports the reason for each of the others", () =>
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       yield* ask("PUT", one, online)
@@ -261,7 +261,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("closes a trainer's cohort at once, and gives leases of it again, also of those who left", () =>
+  it.effect("closes a trainer's cohort at once, and returns its leases again, also those of removed instructions", () =>
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       yield* ask("PUT", one, trainer)
@@ -291,7 +291,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("lets nobody close or rewind what is online", () =>
+  it.effect("refuses to close or rewind an online population", () =>
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       yield* ask("PUT", one, online)
@@ -305,7 +305,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("seals and closes by time, though nobody asks", () =>
+  it.effect("seals and closes by time, without requests", () =>
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       yield* ask("PUT", one, { ...online, settings: { sealAfterSeconds: 10, horizonSeconds: 5 } })
@@ -319,7 +319,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("asks for a key where there is one, and for the admin's where more than leases is asked", () =>
+  it.effect("requires a key if there is one, and the admin's for more than leases", () =>
     Effect.gen(function* () {
       const keys = { admin: Redacted.make("root"), lease: Redacted.make("agent") }
       const { ask } = yield* (yield* servers)(keys)
@@ -386,7 +386,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("asks to wait while it works on as many requests as it may; bodies that do not arrive take no place", () =>
+  it.effect("refuses requests beyond its limit for a while; bodies that do not arrive take no place", () =>
     Effect.gen(function* () {
       const latch = yield* Latch.make(true)
       const { ask, handler } = yield* (yield* serversOn(heldBack(latch)))()
@@ -453,7 +453,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("asks a client to report or close first once a population holds as many samples as it may", () =>
+  it.effect("refuses leases with a remedy once a population has the maximum of open samples", () =>
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       yield* ask("PUT", one, trainer)
@@ -470,7 +470,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("takes rewards by the ids that it gave out alone, across restarts, and gives its secret to nobody", () =>
+  it.effect("accepts rewards only for ids that it returned, across restarts, and never returns its secret", () =>
     Effect.gen(function* () {
       const start = yield* servers
       const first = yield* start()

@@ -175,7 +175,7 @@ const law = Effect.fnUntraced(function* (folder: string, ops: ReadonlyArray<type
 
 describe("Standby", () => {
   it.effect.prop(
-    "one of all that run is active, the others know it and pass on, and no population is lost",
+    "one of all running servers is active, the others forward requests to it, and no population is lost",
     [Schema.Array(Op).check(Schema.isMinLength(20), Schema.isMaxLength(40))],
     ([ops]) =>
       Effect.acquireUseRelease(

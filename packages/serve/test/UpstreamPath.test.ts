@@ -54,7 +54,7 @@ describe("the path of what is passed on", () => {
       assert.isString(UpstreamPath.of(path), path)
   })
 
-  it("leads to prompts where the upstream would read it so", () => {
+  it("has prompts if the upstream would resolve it so", () => {
     for (const path of ["/chat/completions", "/Chat//completions/", "/chat%2Fcompletions", "/responses"])
       assert.isTrue(UpstreamPath.hasPrompts(path), path)
     for (const path of ["/completions", "/responses/r1", "/embeddings"])

@@ -57,7 +57,7 @@ describe("what is shown of a population", () => {
     )
   })
 
-  it("warns where rewards are missing for one instruction more often than for another", () => {
+  it("warns if rewards are missing for one instruction more often than for another", () => {
     const state = after(40, (key, instruction) => instruction !== "i1" || Number(key.split(".")[1]) % 2 === 0)
     const settled = Result.getOrThrow(
       handle(Strategies.ofSettings(settings), state, Archive.empty, { _tag: "Tick", now: 10 * 86_400_000 })

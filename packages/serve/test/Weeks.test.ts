@@ -11,7 +11,7 @@ const decode = Schema.decodeUnknownSync(StoredEvent)
 
 describe("simulated days of several populations", () => {
   it.effect(
-    "evolve, fold every cohort in order and hold none that is over; their journals come to the same states by the same decisions",
+    "evolve, fold every cohort in order and keep none that is closed; their journals lead to the same states by the same decisions",
     () =>
       Effect.gen(function* () {
         const { leases, rewards, served } = yield* Weeks.serve({

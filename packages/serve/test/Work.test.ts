@@ -37,7 +37,7 @@ const told = Effect.fnUntraced(function* (live: LivePopulation.LivePopulation, t
 
 const feedback = ({ records }: Work.Work) => [...new Set(records.map((record) => record.feedback))]
 
-it.effect("the newest work is shown where there is enough of it, and older work where there is not", () =>
+it.effect("the newest work is shown if there is enough of it, and older work otherwise", () =>
   Effect.gen(function* () {
     yield* TestClock.setTime(Date.UTC(2026, 0, 1))
     const journal = yield* Journal

@@ -1,4 +1,4 @@
-/** Populations that the command line and its config file name. */
+/** Populations that the command line and its config file declare. */
 import { Malformed } from "@inspo/http/server"
 import * as Settings from "@inspo/cohorts/Settings"
 import { Population, type Populations } from "@inspo/serve"
@@ -10,13 +10,13 @@ import { nearest } from "../config/Suggestion.ts"
 import { readText } from "../config/TextFile.ts"
 import * as Proposer from "./Proposer.ts"
 
-/** A population to make, by its name. */
+/** A population to create, with its name. */
 export interface Declared {
   readonly name: string
   readonly made: Population.NewPopulation
 }
 
-/** What the server is told before it starts. */
+/** The declarations for the server. */
 export interface Declarations {
   readonly populations: ReadonlyArray<Declared>
   readonly proposer: Proposer.Config | null
@@ -27,7 +27,7 @@ const Config = Schema.Struct({
   proposer: Schema.optionalKey(Proposer.Config)
 })
 
-/** What the config file says, then a population for each seed file. */
+/** The config file, then a population for each seed file. */
 export const read = Effect.fn("Serve.declared")(function* (input: {
   readonly config: Option.Option<string>
   readonly seedFile: ReadonlyArray<string>
@@ -42,7 +42,7 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
       const name = path.parse(file).name
       if (!isName(name))
         return yield* new UsageError({
-          problem: `--seed-file ${file} would make a population called ${name}, expected ${nameExpected}. Rename the file.`
+          problem: `--seed-file ${file} would create a population named ${name}, expected ${nameExpected}. Rename the file.`
         })
       const seed = (yield* readFile(file, "--seed-file")).trim()
       if (seed === "")
@@ -54,8 +54,8 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
 })
 
 /**
- * Makes those that are not there, all or none. Of one that is there the settings that may change become those declared; what
- * cannot change stays, and the log says so.
+ * Creates the missing ones, all or none. An existing one gets the declared settings that may change; others stay, which is
+ * logged.
  */
 export const ensure = Effect.fnUntraced(function* (
   populations: Populations["Service"],
@@ -80,7 +80,7 @@ export const ensure = Effect.fnUntraced(function* (
   )
 })
 
-/** Serves a population as it was made, with the declared settings that may change. */
+/** Serves an existing population with the declared settings that may change. */
 const keep = Effect.fnUntraced(function* (
   populations: Populations["Service"],
   { made: { settings = {} }, name }: Declared,
@@ -89,9 +89,9 @@ const keep = Effect.fnUntraced(function* (
   const fixed = differences.filter(({ field }) => !isFree(field))
   if (fixed.length > 0)
     yield* Effect.logWarning(
-      `${name} stays as it was made, whose ${fixed.map(differing).join("; ")}. ` +
-        `Add another instruction with POST /v1/populations/${name}/members. To begin anew, choose another name, or remove ` +
-        `what it learned with DELETE /v1/populations/${name}`
+      `${name} stays as it was created: ${fixed.map(differing).join("; ")}. ` +
+        `Add another instruction with POST /v1/populations/${name}/members. To start again, choose another name, or remove ` +
+        `the population with DELETE /v1/populations/${name}`
     )
   yield* populations.change(name, decodeFree(settings))
 })
@@ -106,7 +106,7 @@ const unusable = (name: string, problem: Problem): CommandFailure | UsageError =
         cause: problem
       })
     : new CommandFailure({
-        problem: `The population ${name} cannot be made or changed: ${problem.detail ?? problem.title}`,
+        problem: `The population ${name} cannot be created or changed: ${problem.detail ?? problem.title}`,
         cause: problem
       })
 
@@ -143,7 +143,7 @@ const isName = (name: string): boolean => Schema.is(Population.PopulationSummary
 const isFree = (field: string): boolean =>
   field.startsWith("settings.") && Object.hasOwn(Population.SettingsChange.fields, field.split(".")[1] ?? "")
 
-/** The fault that is deepest in the file: of a union that is the member that was meant. */
+/** The fault of the file, with a remedy. */
 const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
   const { expected, path } = Malformed.deepest(issue)
   const field = path.length === 0 ? "the file" : Malformed.fieldOf(path)
@@ -160,7 +160,7 @@ const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
 
 const nameExpected = "letters, digits, ., _ and -, beginning with a letter or digit"
 
-/** The names of fields at all places of the file. */
+/** The names of all fields of the file. */
 const knownFields: ReadonlyArray<string> = [
   ...Struct.keys(Config.fields),
   ...Struct.keys(Population.NewPopulation.fields),

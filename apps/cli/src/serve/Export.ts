@@ -7,7 +7,7 @@ import * as Reporter from "../terminal/Reporter.ts"
 import { wrap } from "../terminal/Text.ts"
 import { type Place, read } from "./Stored.ts"
 
-/** Writes the instruction to use outside learning, as text or, where it has several, as JSON, and why it is that one. */
+/** Writes the instruction to use outside learning, as text or, if it has several texts, as JSON, and why it was chosen. */
 export const exportPopulation = Effect.fn("Served.export")(function* (
   place: Place,
   { json, out }: { readonly out: string; readonly json: boolean }
@@ -25,6 +25,6 @@ export const exportPopulation = Effect.fn("Served.export")(function* (
     yield* replaceFile(join(directory, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`)
   }).pipe(Effect.onError(() => discard))
   yield* Reporter.print(json, { directory, ...manifest }, (columns) =>
-    wrap(`${directory} holds ${instruction.id}. ${why}`, columns)
+    wrap(`${directory} contains ${instruction.id}. ${why}`, columns)
   )
 })

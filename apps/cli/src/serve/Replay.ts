@@ -1,4 +1,4 @@
-/** The decisions of a served population once more, from its log alone: as they were, or under other settings. */
+/** Repeats the decisions of a served population from its log alone: as they were, or under other settings. */
 import { Replay, type Settings } from "@inspo/cohorts"
 import { Effect, Schema } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
@@ -30,15 +30,15 @@ const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: 
   if (json || difference === null)
     yield* Reporter.print(json, document, (columns) =>
       wrap(
-        `${decisions} decisions of ${population.step} cohorts came out as they were logged, in ${events} events. The incumbent is ${incumbent.id}.`,
+        `${decisions} decisions of ${population.step} cohorts equal the logged ones, in ${events} events. The incumbent is ${incumbent.id}.`,
         columns
       )
     )
   if (difference !== null)
     return yield* new CommandFailure({
       problem:
-        `Event ${difference.index} (${difference.event}) comes out differently: logged ${clip(difference.logged, 200)}, ` +
-        `replayed ${clip(difference.replayed, 200)}. Restore the journal from a copy, or look who changed it.`
+        `Event ${difference.index} (${difference.event}) differs: logged ${clip(difference.logged, 200)}, ` +
+        `replayed ${clip(difference.replayed, 200)}. Restore the journal from a copy, or find what changed it.`
     })
 })
 
@@ -58,7 +58,7 @@ const whatIf = Effect.fn("Served.whatIf")(function* (
 })
 
 const fixed =
-  "Leases and rewards stay those of the log, and each decision is answered by itself, as if all before had come out as logged."
+  "Leases and rewards stay those of the log, and each decision is repeated by itself, as if all earlier ones were as logged."
 
 interface Setting {
   readonly name: string
@@ -92,7 +92,7 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
     default:
       return yield* refused(
         given,
-        "one of risk, missingRewards, population.window, population.parents, which a log can answer for. Make another population to learn what other settings bring"
+        "one of risk, missingRewards, population.window, population.parents, which a log is enough for. Create another population to test other settings"
       )
   }
 })

@@ -62,8 +62,8 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   return yield* Effect.never
 }, Effect.scoped)
 
-/** What the server is told before it starts. */
-interface Told {
+/** The declarations of the command line and the config file. */
+interface Start {
   readonly proposer: ServerProposer | null
   readonly declared: ReadonlyArray<Declared.Declared>
 }
@@ -84,7 +84,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput, upstream: Upst
 /** Populations of a store, with those that are declared, and what answers for them and with their page. */
 const begin = Effect.fnUntraced(function* <E, R>(
   keys: Server.Keys,
-  { declared, proposer }: Told,
+  { declared, proposer }: Start,
   store: Layer.Layer<PopulationStore, E, R>,
   isEnding?: Effect.Effect<boolean>
 ) {
@@ -101,12 +101,12 @@ const begin = Effect.fnUntraced(function* <E, R>(
   return { app, populations }
 })
 
-/** Takes part as one of several servers on a database: active, or standing by for the one that is. */
+/** Runs as one of several servers on a database: active, or on standby. */
 const serveShared = Effect.fnUntraced(function* (
   input: ServeInput,
   database: string,
   keys: Server.Keys,
-  told: Told,
+  start: Start,
   upstream: Upstream.Upstream
 ) {
   const password = Option.isNone(input.databasePasswordEnv)
@@ -124,20 +124,20 @@ const serveShared = Effect.fnUntraced(function* (
     address: Option.getOrElse(input.advertise, () => url),
     activate: Effect.fnUntraced(function* (own) {
       const store = Layer.effect(PopulationStore, SharedStore.make(own))
-      const { app } = yield* begin(keys, told, store)
+      const { app } = yield* begin(keys, start, store)
       return app
     })
   }).pipe(Effect.catchTag("JournalError", unusable), Effect.provide(FetchHttpClient.layer))
   yield* Deferred.succeed(known, standby.app)
   const role = yield* standby.role
-  const shared = `PostgreSQL, ${role._tag === "Active" ? "active" : "standing by"}`
+  const shared = `PostgreSQL, ${role._tag === "Active" ? "active" : "on standby"}`
   yield* Console.log(input.json ? JSON.stringify({ url, role: role._tag }) : `${shared}, at ${url}`)
   return yield* Effect.catchTag(standby.ended, "JournalError", unusable)
 })
 
 const unusable = (cause: JournalError) => Effect.fail(new CommandFailure({ problem: `${cause.message}.`, cause }))
 
-/** What there is to begin with where nobody named anything. */
+/** The population of a server without declarations. */
 const unnamed: Declared.Declared = { name: "default", made: { seed: "You are a helpful assistant." } }
 
 /** The admin's key, which a server that other machines can reach must have, and that of agents. */
@@ -146,7 +146,7 @@ const keysOf = Effect.fnUntraced(function* (input: ServeInput) {
   if (Option.isNone(input.leaseKeyEnv)) return admin === undefined ? {} : { admin }
   if (admin === undefined)
     return yield* new UsageError({
-      problem: "--lease-key-env names a key beside the admin's. Name that one with --api-key-env, too."
+      problem: "--lease-key-env names a key in addition to the admin's. Name the admin's key with --api-key-env, too."
     })
   const lease: Redacted.Redacted = yield* Secret.fromEnvironment(
     input.leaseKeyEnv.value,

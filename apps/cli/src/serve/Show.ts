@@ -1,4 +1,4 @@
-/** What stands of served populations, told in a terminal. */
+/** Shows served populations in a terminal. */
 import { count, duration, plural } from "@inspo/dashboard/Format"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
 import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
@@ -10,7 +10,7 @@ import * as Reporter from "../terminal/Reporter.ts"
 import { paragraph, table } from "../terminal/Text.ts"
 import { type Place, read } from "./Stored.ts"
 
-/** Tells how populations stand, as the server's API does. */
+/** Shows the status of populations, as the server's API does. */
 export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Place>, json: boolean) {
   const populations = yield* Effect.forEach(places, (place) =>
     Effect.map(read(place), ({ degraded, skipped, spentUsd, state }) => ({
@@ -22,12 +22,12 @@ export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Pl
   yield* Reporter.print(json, { populations }, (columns) =>
     populations.flatMap(({ incumbent, population }, index) => [
       ...(index === 0 ? [] : [""]),
-      ...standing(population, incumbent, columns)
+      ...statusLines(population, incumbent, columns)
     ])
   )
 })
 
-const standing = (
+const statusLines = (
   { branch, generation, horizonSeconds, leases, members, name, next, profile, spentUsd, state }: Population.Population,
   incumbent: Population.Incumbent,
   columns: number
@@ -36,7 +36,7 @@ const standing = (
     `${name}: ${state.replace("-", " ")}, ${profile}, evolved ${plural(generation, "time")}${branch === 0 ? "" : `, on branch ${branch}`}. ` +
       `${count(leases.given)} leases, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
       `${count(leases.lost)} lost; ` +
-      (horizonSeconds === null ? "" : `rewards are waited for ${duration(horizonSeconds)}; `) +
+      (horizonSeconds === null ? "" : `rewards count for ${duration(horizonSeconds)}; `) +
       `${spentUsd === null ? "spending unknown, as the proposer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
     "",
     columns
@@ -61,7 +61,7 @@ const standing = (
 
 const figure = (value: number | null): string => (value === null ? "-" : value.toFixed(3))
 
-/** Tells which instruction came from which, what differs between them, and why each left that did. */
+/** Shows the parent of each instruction, the difference between them, and why it was removed. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
   const told = log.reduce((before, { at, event }) => append(before, event, View.isoTime(at)), empty)

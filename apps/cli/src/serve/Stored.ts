@@ -1,4 +1,4 @@
-/** Served populations that are only read, from the directory of their server or their own. */
+/** Reads served populations, from the directory of their server or their own. */
 import { Journal } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import * as EvolutionStatus from "@inspo/serve/live/EvolutionStatus"
@@ -12,7 +12,7 @@ export interface Place {
   readonly directory: string
 }
 
-/** The populations of a directory: its own, or all of a server. None where it is something else, such as that of a run. */
+/** The populations of a directory: its own, or all of a server. Empty if it is something else, such as that of a run. */
 export const find = Effect.fn("Served.find")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -25,20 +25,20 @@ export const find = Effect.fn("Served.find")(function* (directory: string) {
   const names = yield* Effect.mapError(fs.readDirectory(below), (cause) => fileFailure(below, "read", cause))
   const found = yield* Effect.filter(names, (name) => holds("populations", name, "journal.sqlite"))
   if (found.length === 0)
-    return yield* new CommandFailure({ problem: `${below} holds no population yet. Make one on the server first.` })
+    return yield* new CommandFailure({ problem: `${below} has no population yet. Create one on the server first.` })
   return Arr.sort(found, Order.String).map((name): Place => ({ name, directory: path.join(below, name) }))
 })
 
-/** The one population of a directory; null where it holds none. What takes one alone names the others. */
+/** The single population of a directory; null if it has none. An error lists them if it has several. */
 export const findOne = Effect.fnUntraced(function* (directory: string) {
   const found = yield* find(directory)
   const [first = null] = found
   if (found.length <= 1) return first
   const names = found.map((one) => one.directory)
-  return yield* new UsageError({ problem: `${directory} holds several populations. Name one: ${names.join(", ")}.` })
+  return yield* new UsageError({ problem: `${directory} has several populations. Name one: ${names.join(", ")}.` })
 })
 
-/** What stands in the journal, oldest first, and what it comes to. A server that writes it meanwhile is not disturbed. */
+/** The log, oldest first, and the state after it. A server may write the journal meanwhile. */
 export const read = (place: Place) =>
   Effect.gen(function* () {
     const journal = yield* Journal

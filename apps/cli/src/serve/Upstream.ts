@@ -1,4 +1,4 @@
-/** The language model that `inspo serve` passes requests on to. */
+/** The language model that `inspo serve` forwards requests to. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Inspo } from "@inspo/client"
 import * as Proxy from "@inspo/serve/http/Proxy"
@@ -16,9 +16,9 @@ export interface UpstreamInput {
 }
 
 export interface Upstream {
-  /** None where there is no upstream. */
+  /** Empty without an upstream. */
   readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter>
-  /** Told where instructions are leased, once they are. */
+  /** Called with the address at which instructions are leased, once they are. */
   readonly begin: (url: string) => Effect.Effect<void, never, Scope.Scope>
 }
 
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** What was given up is told before the server ends. */
+/** Abandoned leases are reported before the server ends. */
 const leasingAt = (url: string, { admin, lease = admin }: Keys) =>
   Effect.acquireRelease(
     Effect.sync(
@@ -86,8 +86,8 @@ const addressOf = (upstream: string): Effect.Effect<string, UsageError> => {
     : Effect.fail(
         new UsageError({
           problem:
-            "--upstream is no address without credentials, query and fragment, such as https://api.openai.com/v1. " +
-            "Its key goes into --upstream-key-env, or comes from the caller."
+            "--upstream is not an address without credentials, query and fragment, such as https://api.openai.com/v1. " +
+            "Name its key with --upstream-key-env, or let callers send it."
         })
       )
 }

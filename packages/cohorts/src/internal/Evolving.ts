@@ -1,4 +1,4 @@
-/** What is decided between two cohorts: what evolution decides, and then who is the incumbent. */
+/** The decisions between two cohorts: those of evolution, and then the incumbent. */
 import { contentOf, type Content, type InstructionId } from "@inspo/domain/Instruction"
 import * as Evolution from "@inspo/evolution"
 import { candidateInstructions, type EvolutionState, isAlive } from "@inspo/evolution/State"
@@ -59,7 +59,7 @@ export const design = ({ verification }: Settings): Round.Design => ({
   inlineVerification: true
 })
 
-/** What a candidate says that is tried in questions of its own; null for any other instruction. */
+/** The content of a candidate in a paired trial; null for any other instruction. */
 export const candidateContent = ({ evolution }: EvolutionState, id: InstructionId): Content | null => {
   const candidate = candidateInstructions(evolution).find((one) => one.id === id)
   return candidate === undefined ? null : contentOf(candidate)
@@ -85,7 +85,7 @@ const conclude = (strategies: Strategies, state: State): EventOf<"Concluded"> =>
   }
 }
 
-/** The best of those that are known to be better than the seed; the seed where nobody is. */
+/** The best of those that are known to be better than the seed; the seed if there are none. */
 const incumbentOf = (strategies: Strategies, { learning, settings }: State): Incumbent => {
   const { incumbent, population } = learning
   const known = (id: InstructionId, why: Incumbent["why"]): Incumbent => ({

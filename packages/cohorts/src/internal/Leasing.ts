@@ -1,4 +1,4 @@
-/** Which lease a request gets: the one it had before, or one drawn from its own stream. */
+/** Assigns leases to requests: the earlier lease, or one drawn from the request's own stream. */
 import * as Invariant from "@inspo/domain/Invariant"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
@@ -27,7 +27,7 @@ import {
 import type { Strategies } from "../Strategies.ts"
 import { design } from "./Evolving.ts"
 
-/** What follows from a request for leases; the answer is read from the state after the events. */
+/** The events of a request for leases; the answer is read from the state after them. */
 export const lease = (
   strategies: Strategies,
   state: State,
@@ -61,7 +61,7 @@ export const lease = (
   return grant(strategies, state, archive, command, fresh, found, name ?? "")
 }
 
-/** The leases of a request as they stand, in the order asked; of a cohort assigned as a whole, all those of the questions. */
+/** The leases of a request, in its order; in a cohort assigned as a whole, all leases of its questions. */
 export const answers = (state: State, archive: Archive, command: LeaseCommand): ReadonlyArray<LeaseAnswer> => {
   const batch = command.cohort === null ? undefined : cohort(state, command.cohort)
   if (batch?.isFullBatch === true) {
@@ -205,7 +205,7 @@ const knownLease = (
   )
 }
 
-/** New leases, in a cohort that is opened where there is none. */
+/** New leases, in a cohort that is opened if there is none. */
 const grant = (
   strategies: Strategies,
   state: State,

@@ -1,4 +1,4 @@
-/** What becomes of a reward. */
+/** The outcomes of rewards. */
 import { Result } from "effect"
 import type { Archive } from "../Archive.ts"
 import { refuse, type Refused, type RewardCommand, type RewardItem, type RewardOutcome } from "../Command.ts"
@@ -28,17 +28,17 @@ export const reward = (
     const name = JSON.stringify([item.lease, sample.success])
     const isFirst = !first.has(name)
     first.add(name)
-    const told = { sample: sample.success, value: value.success }
+    const reported = { sample: sample.success, value: value.success }
     if (found === undefined) outcomes.push("unknown")
     else if (found.isSuperseded) outcomes.push("superseded")
     else if (!isFirst || found.isKnown(sample.success)) outcomes.push("duplicate")
     else if (found.cohort === null || found.cohort.status === "complete") {
       outcomes.push("late")
       const { instruction, stratum } = found
-      late.push({ lease: item.lease, instruction, stratum, ...told })
+      late.push({ lease: item.lease, instruction, stratum, ...reported })
     } else {
       outcomes.push("accepted")
-      accepted.set(found.cohort.name, [...(accepted.get(found.cohort.name) ?? []), { key: found.key, ...told }])
+      accepted.set(found.cohort.name, [...(accepted.get(found.cohort.name) ?? []), { key: found.key, ...reported }])
     }
   }
   return Result.succeed({
@@ -65,7 +65,7 @@ const find = (state: State, archive: Archive, id: string): Found | undefined => 
       ...lease,
       cohort,
       isSuperseded: false,
-      // What came after a cohort was complete is no evidence, and not in the state.
+      // A reward after its cohort was complete is not evidence, and not in the state.
       isKnown: (sample) =>
         (lease.samples[sample] ?? null) !== null ||
         (cohort.status === "complete" && archive.lease(id)?.rewarded.includes(sample) === true)
@@ -73,7 +73,7 @@ const find = (state: State, archive: Archive, id: string): Found | undefined => 
   }
   const archived = archive.lease(id)
   if (archived === undefined) return undefined
-  const stands = ancestry(state).some(
+  const counts = ancestry(state).some(
     ({ branch, upTo }) =>
       branch === archived.branch &&
       (archived.isTrain ? archived.index <= Math.min(upTo, state.learning.population.step) : branch === state.branch)
@@ -81,7 +81,7 @@ const find = (state: State, archive: Archive, id: string): Found | undefined => 
   return {
     ...archived,
     cohort: null,
-    isSuperseded: !stands,
+    isSuperseded: !counts,
     isKnown: (sample) => archived.rewarded.includes(sample)
   }
 }

@@ -1,4 +1,4 @@
-/** Addresses of servers as people write them, a name and password included. */
+/** Addresses of servers as written, with a name and password. */
 import { Option, type Redacted, Result } from "effect"
 import { HttpClientRequest } from "effect/http"
 
@@ -9,8 +9,8 @@ export interface Address {
 }
 
 /**
- * Reads an HTTP address; none where it is no such. A key is sent as `Authorization: Bearer …`, else a name and password in
- * the address as basic authentication. What cannot be read may hold a password anywhere, so no error should show it.
+ * Parses an HTTP address; none if it is invalid. A key is sent as `Authorization: Bearer …`, else a name and password in the
+ * address as basic authentication. An invalid address may contain a password anywhere, so no error should show it.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ const authorised = (
   return username === "" ? request : HttpClientRequest.basicAuth(request, decoded(username), decoded(password))
 }
 
-/** A text of an address without its percent signs; as it stands where those mean nothing. */
+/** A part of an address without its escapes; unchanged if they are invalid. */
 const decoded = (text: string): string =>
   Result.getOrElse(
     Result.try(() => decodeURIComponent(text)),

@@ -1,29 +1,29 @@
-/** Requests that may be repeated, to a server that others run. */
+/** Sends requests that may be repeated to a server that may fail for a while. */
 import { Clock, Data, Duration, Effect, Predicate, Result, Schedule } from "effect"
-import { Headers, HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { Headers, type HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as Waiting from "./Waiting.ts"
 
 export interface Options {
-  /** The server as messages name it, without credentials. */
+  /** The name of the server in messages, without credentials. */
   readonly server: string
   /** How long one answer may take, to the end of its body. */
   readonly answerWithin: Duration.Input
-  /** How long a request is repeated; a server that asks for a longer pause than is left is not asked again. */
+  /** How long a request is retried; it fails if the server requires a longer pause than is left. */
   readonly retryBudget: Duration.Input
-  /** The most repetitions of a request; as many as retryBudget allows by default. */
+  /** The most retries of a request; without a limit by default. */
   readonly retries?: number
-  /** Whether asking again is of no use, though the status (408, 429, 5xx) alone would say otherwise. */
+  /** Whether an answer is final although its status (408, 429, 5xx) would allow a retry. */
   readonly isFinal?: (status: number, body: string) => boolean
-  /** Told of every try that failed. */
+  /** Called after every failed attempt. */
   readonly onFailure?: (failure: Unanswered) => Effect.Effect<void>
 }
 
-/** Asks for the body of an answer of status 2xx. */
+/** Sends a request and returns the body of an answer with a status of 2xx. */
 export type Ask = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<string, Unanswered>
 
 /**
- * A request without an answer of use. `status` and `body` are those of an answer, null and empty where none came whole.
- * `reason` says in a few words what was seen, `repeated` how often it was asked again. Nothing of it holds what was sent.
+ * A request without a usable answer. `status` and `body` are those of an answer, null and empty if none arrived completely.
+ * `reason` describes the last failure, `repeated` counts the retries. It contains nothing of the request.
  */
 export class Unanswered extends Data.TaggedError("Unanswered")<{
   readonly status: number | null
@@ -36,9 +36,9 @@ export class Unanswered extends Data.TaggedError("Unanswered")<{
 }> {}
 
 /**
- * Repeats a request that may work the next time: after a broken connection or body, no answer in time, status 408, 429 or
- * 5xx; 0.5 s later, then 1 s, 2 s, … at most 30 s, or as long as `Retry-After` asks for. The log reports long waits. Each
- * try has a span, in which headers and parameters that carry keys are redacted.
+ * Retries after a broken connection or body, a timeout, and a status of 408, 429 or 5xx: 0.5 s later, then 1 s, 2 s, … at most
+ * 30 s, or as long as `Retry-After` requires. Long waits are logged. Each attempt has a span, in which headers and parameters
+ * that contain keys are redacted.
  */
 export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
   const { isFinal = () => false, onFailure = () => Effect.void, retries = Infinity } = options
@@ -91,13 +91,13 @@ export const make = (client: HttpClient.HttpClient, options: Options): Ask => {
     )
 }
 
-/** What one try led to; `pause` is what the server asks for. */
+/** The failure of one attempt; `pause` is the one that the server requires. */
 type Failed = Pick<Unanswered, "status" | "body" | "reason" | "sent" | "cause"> & {
   readonly mayPass: boolean
   readonly pause: Duration.Duration
 }
 
-/** Shorter waits are not reported, in milliseconds. */
+/** Shorter waits are not logged, in milliseconds. */
 const quiet = 10_000
 const longest = Duration.seconds(30)
 
@@ -142,7 +142,7 @@ const reasonOf = (error: unknown, cause: unknown, answerWithin: Duration.Input):
   return cause instanceof Error && cause.message !== "" ? cause.message : "the connection failed"
 }
 
-/** What the system said, below what the HTTP client made of it: that holds no request. */
+/** The error of the system below that of the HTTP client, which contains the request. */
 const causeOf = (error: unknown): unknown => {
   if (!HttpClientError.isHttpClientError(error) || !("cause" in error.reason)) return undefined
   const { cause } = error.reason

@@ -1,11 +1,11 @@
-/** Permits of which one client holds at most half, so that no client keeps all others waiting. */
+/** Permits of which one client holds at most half, so that no client blocks all others. */
 import { Effect, Semaphore } from "effect"
 
 export interface ClientPermits {
   readonly withPermit: (client: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/** So many permits in all, an even number. */
+/** The number of permits must be even. */
 export const make = (permits: number): ClientPermits => {
   const all = Semaphore.makeUnsafe(permits)
   const clients = new Map<string, { readonly own: Semaphore.Semaphore; users: number }>()

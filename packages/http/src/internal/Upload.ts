@@ -1,9 +1,9 @@
-/** Whether the body of a request arrives fast enough to be waited for. */
+/** Detects uploads that are too slow. */
 import { IncomingMessage } from "node:http"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
-/** Ends once less than {@link leastRate} of a body arrived for {@link stallSeconds}; never where all of it did. */
+/** Completes once less than {@link leastRate} of a body has arrived per second for {@link stallSeconds}; never if the body is complete. */
 export const stalled = ({ source }: Pick<HttpServerRequest.HttpServerRequest, "source">): Effect.Effect<void> =>
   source instanceof IncomingMessage
     ? Effect.gen(function* () {
@@ -21,5 +21,5 @@ export const stalled = ({ source }: Pick<HttpServerRequest.HttpServerRequest, "s
 /** Bytes per second: a modem of 1998. */
 export const leastRate = 4096
 
-/** How long a body may arrive more slowly. */
+/** How long a body may arrive at a lower rate. */
 export const stallSeconds = 5

@@ -1,14 +1,14 @@
-/** What a request brings to show that it may ask. */
+/** Checks the credentials of requests. */
 import { createHash, timingSafeEqual } from "node:crypto"
 import { Redacted } from "effect"
 
-/** Whether an `Authorization` header brings the key as a bearer token. */
+/** Whether an `Authorization` header has the key as a bearer token. */
 export const isBearer = (header: string | undefined, key: Redacted.Redacted): boolean => {
   const given = /^Bearer\s+(.+)$/iu.exec(header ?? "")?.[1]
   return given !== undefined && isSecret(given, key)
 }
 
-/** Whether an `Authorization` header brings the password of basic authentication, under whatever user name. */
+/** Whether an `Authorization` header has the password of basic authentication, with any user name. */
 export const isBasic = (header: string | undefined, password: Redacted.Redacted): boolean => {
   const encoded = /^Basic\s+(.+)$/iu.exec(header ?? "")?.[1]
   if (encoded === undefined) return false
@@ -16,7 +16,7 @@ export const isBasic = (header: string | undefined, password: Redacted.Redacted)
   return isSecret(decoded.slice(decoded.indexOf(":") + 1), password)
 }
 
-/** Compares hashes, so that the time it takes tells nothing about the secret. */
+/** Compares hashes, so that the time it takes does not depend on the secret. */
 export const isSecret = (given: string, secret: Redacted.Redacted): boolean =>
   timingSafeEqual(digest(given), digest(Redacted.value(secret)))
 

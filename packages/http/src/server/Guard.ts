@@ -1,4 +1,4 @@
-/** Refuses what no server of ours should see, before any handler runs. */
+/** Refuses requests by host, origin, path and body, before any handler runs. */
 import { isIP } from "node:net"
 import { ByteSize, Effect, type Layer, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -7,19 +7,19 @@ import * as Upload from "../internal/Upload.ts"
 
 export interface Options {
   /**
-   * Names under which the server may be asked for, besides `localhost` and addresses; `any` where every request has to bring
-   * a key. A web page elsewhere can point a name of its own at this machine, and would be let in as a page of this server.
+   * Names of the server in addition to `localhost` and addresses; `any` if every request requires a key. Otherwise a foreign
+   * web page could point a name of its own at this machine, and would be accepted as a page of this server.
    */
   readonly names: ReadonlyArray<string> | "any"
   /** The largest body that is read, in bytes; 4 MiB by default. */
   readonly maxBodyBytes?: number
-  /** Of paths whose answers wait for others: their large bodies are read whole, 32 at a time, 16 of one client, and bounded by the route after that. */
+  /** Paths whose answers wait for other servers: their large bodies are read completely, 32 at a time, 16 of one client; afterwards the route limits them. */
   readonly isSlow?: (path: string) => boolean
-  /** How a refusal is answered; as JSON with a `detail` by default. */
+  /** The answer to a refused request; JSON with a `detail` by default. */
   readonly answer?: (refusal: Refusal) => HttpServerResponse.HttpServerResponse
 }
 
-/** What is refused: `field` has the value and was expected otherwise; `size` and `limit` where it is too large. */
+/** The refused `field` and its value; `size` and `limit` if it is too large. */
 export interface Refusal {
   readonly status: 400 | 403 | 408 | 413 | 414
   readonly field: "host" | "origin" | "path" | "body"
@@ -30,11 +30,11 @@ export interface Refusal {
 }
 
 /**
- * Refuses, whatever the route: a request under a foreign name (403) or under what is none (400), one that a page of another origin makes (403), a path
- * and query of more than 2,048 characters (414), a body above the limit (413, where its length is told; reading fails
- * beyond the limit where it is not). Requests with a body of more than 1 MiB, or of an unknown length, are answered four at a
- * time, two of one client, and the others wait unread, so that many of them do not fill the memory. One whose body arrives
- * at less than 4 kB a second for 5 seconds is refused (408, or a closed connection) and gives up its place.
+ * Refuses, on all routes: a request with a foreign host (403) or an invalid one (400), one from a page of another origin (403),
+ * a path and query of more than 2,048 characters (414), a body above the limit (413; without a `content-length` reading fails
+ * beyond the limit). Requests with a body of more than 1 MiB, or of an unknown length, are handled four at a time, two of one
+ * client, and the others wait unread, so that they do not fill the memory. One whose body arrives at less than 4 kB a second
+ * for 5 seconds is refused (408, or a closed connection) and frees its place.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
   const { answer: answered = plain, isSlow = () => false, maxBodyBytes = 4 * 2 ** 20, names } = options
@@ -49,7 +49,7 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.Ht
         const client = Option.getOrElse(request.remoteAddress, () => "")
         const stalled = Effect.map(Upload.stalled(request), () => answered(tooSlow))
         if (!isSlow(request.url)) return large.withPermit(client)(Effect.raceFirst(answer, stalled))
-        // What is wrong with the body is told where it is read again.
+        // The route reports a fault of the body when it reads it again.
         const arrived = Effect.as(Effect.exit(request.arrayBuffer), null)
         return Effect.flatMap(largeAndSlow.withPermit(client)(Effect.raceFirst(arrived, stalled)), (refused) =>
           refused === null ? answer : Effect.succeed(refused)
@@ -66,7 +66,7 @@ const refusal = (
   const host = printable(headers["host"] ?? "")
   const { origin } = headers
   if (names !== "any" && !isOwn(headers["host"] ?? "", names)) {
-    const reason = `this server is not known as ${host}; ask for it as localhost or by its address`
+    const reason = `${host} is not a name of this server; use localhost or its address`
     return { status: 403, field: "host", value: host, reason }
   }
   if (headers["host"] !== undefined && headers["host"] !== "" && !URL.canParse(`http://${headers["host"]}`)) {
@@ -75,7 +75,7 @@ const refusal = (
   }
   if (origin !== undefined && origin !== `http://${headers["host"]}` && origin !== `https://${headers["host"]}`) {
     const value = printable(origin)
-    return { status: 403, field: "origin", value, reason: `pages of ${value} may not ask this server` }
+    return { status: 403, field: "origin", value, reason: `pages of ${value} may not send requests to this server` }
   }
   if (url.length > longestUrl)
     return tooLong(414, "path", `the path has ${url.length} characters`, url.length, longestUrl)
@@ -104,7 +104,7 @@ const isLarge = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers
 
 const longestUrl = 2048
 
-/** An address cannot be pointed elsewhere by whoever owns a name. */
+/** An address, unlike a name, cannot be pointed at this machine by a stranger. */
 const isOwn = (host: string, names: ReadonlyArray<string>): boolean => {
   const name = host.replace(/:\d+$/u, "").toLowerCase()
   return name === "localhost" || isIP(name.replaceAll(/^\[|\]$/gu, "")) !== 0 || names.includes(name)
@@ -113,5 +113,5 @@ const isOwn = (host: string, names: ReadonlyArray<string>): boolean => {
 const plain = ({ reason, status }: Refusal) =>
   HttpServerResponse.jsonUnsafe({ error: { message: reason, code: status }, detail: reason }, { status })
 
-/** What a stranger wrote, fit for a log: no control characters, not endless. */
+/** A foreign text for a log: without control characters, and clipped. */
 const printable = (text: string): string => JSON.stringify(text.slice(0, 100))

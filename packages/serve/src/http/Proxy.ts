@@ -1,4 +1,4 @@
-/** Requests to a language model whose system prompt is filled with a leased instruction on their way to it. */
+/** Forwards requests to a language model, with a leased instruction in the system prompt. */
 import type { Inspo, Lease, Wording } from "@inspo/client"
 import { Credentials } from "@inspo/http/server"
 import { Duration, Effect, Exit, Function, Layer, Option, Redacted, Schema, Stream } from "effect"
@@ -23,25 +23,25 @@ import * as Limits from "../wire/Limits.ts"
 import type { Keys } from "./internal/Security.ts"
 
 export interface Options {
-  /** The model's server, without its path behind the version: `https://api.openai.com/v1`. Nothing else is ever asked. */
+  /** The address of the model's server up to its version: `https://api.openai.com/v1`. No other server gets a request. */
   readonly upstream: string
-  /** The key that the upstream takes; without it the caller's own `authorization` is passed on. */
+  /** The key for the upstream; without it the caller's own `authorization` is forwarded. */
   readonly upstreamKey?: Redacted.Redacted
-  /** The keys that callers have to bring, as for the other routes. */
+  /** The keys that callers must send, as for the other routes. */
   readonly keys?: Keys
-  /** Leases. How long it waits for an instruction is how much later than without a proxy an answer may come. */
+  /** Leases instructions. Its timeout is the most that the proxy delays an answer. */
   readonly inspo: Effect.Effect<Inspo>
-  /** How long the upstream may say nothing, before its answer and within it; 10 minutes by default. */
+  /** How long the upstream may be silent, before its answer and within it; 10 minutes by default. */
   readonly timeout?: Duration.Input
 }
 
 /**
- * Whatever is asked for below `/v1` besides populations, passed on to the upstream. In `POST /v1/chat/completions` and `/v1/responses` as
- * OpenAI defines them, `{{inspo:NAME}}` in a system prompt becomes the
- * instruction that the conversation is leased: the header `inspo-conversation`, else `user` of the body, is the key of the lease,
- * and each request without them has a lease of its own. The answer comes as the upstream gives it, streams piece by piece, with
- * the headers `inspo-population`, `inspo-instruction` and `inspo-lease`; where there is no lease in time, `inspo-unleased` says what stood in.
- * Requests without a marker are passed on untouched, and of others all but the marker. A caller that goes away ends the upstream's work.
+ * Forwards all requests below `/v1`, except those for populations, to the upstream. In `POST /v1/chat/completions` and
+ * `/v1/responses` of OpenAI, `{{inspo:NAME}}` in a system prompt is replaced by the leased instruction. The header
+ * `inspo-conversation`, else `user` of the body, is the key of the lease; each request without them has a lease of its own. The
+ * answer is that of the upstream, streams piece by piece, with the headers `inspo-population`, `inspo-instruction` and
+ * `inspo-lease`; without a lease in time `inspo-unleased` names the fallback. Nothing but markers is changed. If the caller
+ * disconnects, the request to the upstream is cancelled.
  */
 export const layer = (options: Options): Layer.Layer<never, never, HttpClient.HttpClient | HttpRouter.HttpRouter> =>
   Layer.unwrap(
@@ -49,28 +49,28 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpClient.Ht
       const client = yield* HttpClient.HttpClient
       const withinRate = yield* KeyRate.make
       const places = Places.make({ requests: Limits.requestsProxied, bytes: Limits.bytesProxied })
-      return HttpRouter.add("*", "/v1/*", pass({ client, places, withinRate }, options).pipe(Effect.catch(told)))
+      return HttpRouter.add("*", "/v1/*", pass({ client, places, withinRate }, options).pipe(Effect.catch(refusal)))
     })
   )
 
-/** What all requests share. */
+/** The state that all requests share. */
 interface Shared {
   readonly client: HttpClient.HttpClient
   readonly places: Places.Places
   readonly withinRate: KeyRate.KeyRate
 }
 
-/** Whether a request of this path, with or without a query, is passed on. */
+/** Whether a request of this path, with or without a query, is forwarded. */
 export const isPath = (path: string): boolean => typeof UpstreamPath.of(path) === "string"
 
-/** What the proxy itself refuses, in the form of an error of OpenAI. */
+/** A refusal of the proxy itself, in the format of OpenAI's errors. */
 class Refused extends Schema.TaggedError<Refused>()("Refused", {
   status: Schema.Int,
   code: Schema.String,
   message: Schema.String
 }) {}
 
-const told = ({ code, message, status }: Refused) =>
+const refusal = ({ code, message, status }: Refused) =>
   Effect.succeed(
     HttpServerResponse.jsonUnsafe(
       { error: { message: `inspo: ${message}`, type: "inspo", code, param: null } },
@@ -82,8 +82,8 @@ const tooMany = new Refused({
   status: 429,
   code: "too_many",
   message:
-    `${Limits.requestsProxied} requests or ${Limits.bytesProxied} bytes wait for the upstream already, or half of them from ` +
-    "your address; ask again in a second"
+    `the limit of ${Limits.requestsProxied} requests or ${Limits.bytesProxied} bytes that wait for the upstream is reached, ` +
+    "or half of it by your address. Send the request again in a second"
 })
 
 const pass = Effect.fnUntraced(function* ({ client, places, withinRate }: Shared, options: Options) {
@@ -100,10 +100,10 @@ const pass = Effect.fnUntraced(function* ({ client, places, withinRate }: Shared
     return yield* new Refused({
       status: 400,
       code: "path",
-      message: `the path ${path.refused} cannot be passed on; expected no segments . and .., and nothing escaped twice`
+      message: `the path ${path.refused} cannot be forwarded; expected no segments . and .., and no double escapes`
     })
   const bytes = new Uint8Array(yield* Effect.mapError(request.arrayBuffer, unread))
-  // Taken once the body is here, so that uploads which stall take no place.
+  // Taken after the body has arrived, so that stalled uploads take no place.
   const address = Option.getOrElse(request.remoteAddress, () => "")
   if (!(yield* places.take(address, bytes.length))) return yield* tooMany
   const { timeout = "10 minutes" } = options
@@ -129,7 +129,7 @@ const pass = Effect.fnUntraced(function* ({ client, places, withinRate }: Shared
   const [marker] = markers
   if (marker === undefined) return answer(yield* ask(bytes))
   const key = request.headers["inspo-conversation"] ?? userOf(json)
-  // Nobody can tell the reward of work that came to nothing, unless the key is the caller's.
+  // Failed work gets no reward, unless the caller knows the key of its lease.
   const isLost = (status: number) => status >= 400 && key === undefined
   return yield* Effect.acquireUseRelease(
     leaseOf(yield* options.inspo, marker.population, fallbackOf(markers), key),
@@ -149,38 +149,38 @@ const pass = Effect.fnUntraced(function* ({ client, places, withinRate }: Shared
   )
 })
 
-/** What the upstream answers, as far as it can be passed on. */
+/** The answer of the upstream. */
 const asked = (client: HttpClient.HttpClient, request: HttpClientRequest.HttpClientRequest, timeout: Duration.Input) =>
   HttpClient.withScope(client)
     .execute(request)
     .pipe(
-      // Headers of our spans are nobody's business.
+      // Trace headers are not sent to the upstream.
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Effect.mapError(unanswered),
       Effect.timeoutOrElse({
         duration: timeout,
-        orElse: () => Effect.fail(upstreamFailed(`says nothing for ${inWords(timeout)}`, 504))
+        orElse: () => Effect.fail(upstreamFailed(`did not answer within ${inWords(timeout)}`, 504))
       }),
       Effect.filterOrFail(
         ({ status }) => status >= 200 && status <= 599,
-        ({ status }) => upstreamFailed(`answers with the status ${status}; expected 200 to 599`)
+        ({ status }) => upstreamFailed(`answered with the status ${status}; expected 200 to 599`)
       ),
       Effect.map((response): Answered => ({
         response,
-        // What went wrong is told without the request, which holds a key.
+        // The error does not contain the request, which has a key.
         body: Stream.mapError(
           response.stream,
           ({ message }) => new Error(`the upstream ended its answer: ${message}`)
         ).pipe(
           Stream.timeoutOrElse({
             duration: timeout,
-            orElse: () => Stream.fail(new Error(`the upstream stopped in its answer for ${inWords(timeout)}`))
+            orElse: () => Stream.fail(new Error(`the upstream sent nothing of its answer for ${inWords(timeout)}`))
           })
         )
       }))
     )
 
-/** An answer of the upstream, and its body as long as that goes on. */
+/** An answer of the upstream, with its body as a stream. */
 interface Answered {
   readonly response: HttpClientResponse.HttpClientResponse
   readonly body: Stream.Stream<Uint8Array, Error>
@@ -192,7 +192,7 @@ const inWords = (timeout: Duration.Input) => Duration.format(Duration.fromInputU
 const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): Effect.Effect<boolean, Refused> => {
   const { admin, lease } = keys
   if (admin === undefined) return Effect.succeed(false)
-  // Where the upstream's key is the caller's, it has the usual header.
+  // If the caller sends the upstream's key, it has the usual header.
   const own = headers["inspo-key"]
   const is = (key: Redacted.Redacted) =>
     own === undefined
@@ -206,7 +206,7 @@ const admit = (headers: Headers.Headers, { keys = {}, upstreamKey }: Options): E
   )
 }
 
-/** What the upstream is told of the caller's headers. */
+/** The headers for the upstream: the caller's, except those of one connection or of this server. */
 const onward = (headers: Headers.Headers, { upstreamKey }: Options): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(
     Object.entries(headers).filter(
@@ -216,7 +216,7 @@ const onward = (headers: Headers.Headers, { upstreamKey }: Options): Readonly<Re
   ...(upstreamKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(upstreamKey)}` })
 })
 
-/** What is said of one connection alone. */
+/** Headers of one connection. */
 const ofConnection: ReadonlySet<string> = new Set([
   "connection",
   "expect",
@@ -247,7 +247,7 @@ const leaseOf = (inspo: Inspo, population: string, fallback: Wording | undefined
       })
   })
 
-/** What stands in where no server told an instruction, as far as every marker says it. */
+/** The fallback without an instruction, if all markers have one. */
 const fallbackOf = (markers: ReadonlyArray<Marker.Marker>): Wording | undefined => {
   const known = markers.flatMap(({ fallback, text }) => (fallback === null ? [] : [[text, fallback] as const]))
   const own = known.find(([text]) => text === null)
@@ -264,7 +264,7 @@ const textsOf =
     const text = Object.hasOwn(lease.texts, name) ? lease.texts[name] : undefined
     if (text === undefined)
       throw new TypeError(
-        `the instruction has the texts ${Object.keys(lease.texts).join(", ")}, and none called ${name}`
+        `the instruction has the texts ${Object.keys(lease.texts).join(", ")}, and none named ${name}`
       )
     return text
   }
@@ -275,7 +275,7 @@ const headersOf = ({ id, instruction, population }: Lease): Readonly<Record<stri
   ...(id === null ? { "inspo-unleased": instruction === null ? "default" : "incumbent" } : { "inspo-lease": id })
 })
 
-/** The upstream's answer as it comes, with headers of ours. */
+/** The upstream's answer with the headers of the proxy. */
 const answer = (
   { body, response }: Answered,
   own: Readonly<Record<string, string>> = {}
@@ -293,7 +293,7 @@ const answer = (
   })
 
 const unanswered = ({ reason }: HttpClientError.HttpClientError) =>
-  upstreamFailed(`does not answer (${"cause" in reason ? messageOf(reason.cause) : reason._tag})`)
+  upstreamFailed(`did not answer (${"cause" in reason ? messageOf(reason.cause) : reason._tag})`)
 
 const upstreamFailed = (what: string, status = 502) =>
   new Refused({ status, code: "upstream", message: `the upstream ${what}` })
@@ -303,7 +303,7 @@ const unread = ({ reason }: HttpServerError.HttpServerError) =>
     ? new Refused({ status: 413, code: "too_large", message: `the body has more than ${Limits.bodyBytes} bytes` })
     : new Refused({ status: 400, code: "body", message: "the body cannot be read" })
 
-/** Null for what is no JSON, which the upstream refuses in its own words. */
+/** Null for a text that is not JSON, which the upstream refuses itself. */
 const jsonOf = (bytes: Uint8Array): string | null => {
   try {
     const text = utf8.decode(bytes)
@@ -314,7 +314,7 @@ const jsonOf = (bytes: Uint8Array): string | null => {
   }
 }
 
-/** What it reads is the same again when it is written. */
+/** Decodes without a loss: encoding the text returns the same bytes. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const userOf = (json: string): string | undefined => Place.field(json, "user") || undefined

@@ -1,20 +1,20 @@
-/** Blackens texts on a thread of its own. */
+/** Redacts texts on a thread of its own. */
 import { Worker } from "node:worker_threads"
 import { Effect, Schema, type Scope } from "effect"
 
-/** Gives texts without what patterns match. These are known to be good. Dies with {@link RedactorDied}. */
+/** Returns texts without the matches of patterns, which must be valid. Dies with {@link RedactorDied}. */
 export type Redactor = (
   patterns: ReadonlyArray<string>,
   texts: ReadonlyArray<string>
 ) => Effect.Effect<ReadonlyArray<string>>
 
-/** The thread ended over some texts. They are not stored; the next ones get another thread. */
+/** The thread ended during a task. Its texts are not stored; the next task starts another thread. */
 export class RedactorDied extends Schema.TaggedError<RedactorDied>()("RedactorDied", {
   reason: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message(): string {
-    return `the thread that redacts texts ended: ${this.reason}; none was stored, so send the same again`
+    return `the thread that redacts texts ended: ${this.reason}. Nothing was stored: send the request again`
   }
 }
 
@@ -26,7 +26,7 @@ export interface Task {
 
 export type Reply = Pick<Task, "id" | "texts">
 
-/** The thread starts with the first texts and ends with the scope; it takes what it is told in turn. */
+/** The thread starts with the first texts and ends with the scope; it handles one task after the other. */
 export const make: Effect.Effect<Redactor, never, Scope.Scope> = Effect.gen(function* () {
   const waiting = new Map<number, (result: Effect.Effect<ReadonlyArray<string>>) => void>()
   let tasks = 0

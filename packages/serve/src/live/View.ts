@@ -72,16 +72,16 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status
   }
 }
 
-/** A population under the strategies that its settings name. */
+/** The snapshot of a population under the strategies of its settings. */
 export const snapshotOf = (state: State.State): Snapshot => snapshot(Strategies.ofSettings(state.settings), state)
 
-/** Members, and candidates that wait or are tried. */
+/** Members, and candidates that wait or are on trial. */
 export const allOf = (state: State.State): ReadonlyArray<Member> => {
   const strategies = Strategies.ofSettings(state.settings)
   return listed(strategies, state, snapshot(strategies, state))
 }
 
-/** A member that is alive. */
+/** A living member. */
 export const memberOf = (state: State.State, id: string): Member | undefined =>
   allOf(state).find((one) => one.id === id && isAlive(state.learning.population, InstructionId.make(id)))
 
@@ -90,7 +90,7 @@ const listed = (strategies: Strategies.Strategies, state: State.State, shown: Sn
   ...shown.candidates.map((one) => candidate(state, one))
 ]
 
-/** What stands of it in a list. */
+/** A population in a list. */
 export const summary = (of: Headed, state: State.State): PopulationSummary => ({
   ...head(of, state),
   members: state.learning.population.members.length
@@ -125,11 +125,11 @@ export const incumbent = (state: State.State): Incumbent => {
   }
 }
 
-/** An instruction as it is handed out. */
+/** An instruction in a lease. */
 export const instruction = (id: InstructionId, content: Content): Instruction =>
   typeof content === "string" ? { id, text: content } : { id, texts: content }
 
-/** A cohort that is not closed. One that takes no more rewards and waits for those before it is still `sealed`. */
+/** A cohort that is not closed. One that accepts no more rewards and waits for those before it is still `sealed`. */
 export const cohort = ({ leases, name, reported, settlesAt, status }: CohortSnapshot): CohortState => ({
   cohort: name,
   state: status === "complete" ? "sealed" : status,
@@ -138,16 +138,16 @@ export const cohort = ({ leases, name, reported, settlesAt, status }: CohortSnap
   closesAt: time(settlesAt)
 })
 
-/** The cohort of this name, undefined where it is closed or was never opened. */
+/** The cohort of this name, undefined if it is closed or was never opened. */
 export const cohortNamed = (state: State.State, name: string): CohortState | undefined =>
   snapshotOf(state)
     .cohorts.filter((one) => one.name === name)
     .map(cohort)[0]
 
-/** A time as ISO 8601 in UTC; null while nobody knows. */
+/** A time as ISO 8601 in UTC; null if it is unknown. */
 export const time = (at: number | null): string | null => (at === null ? null : isoTime(at))
 
-/** The same of a time that is known. */
+/** A known time as ISO 8601 in UTC. */
 export const isoTime = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at))
 
 const members = (
@@ -256,7 +256,7 @@ const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Sna
 const waitsFor = ({ candidates, cohorts, missingRewardsDiffer, missingRewardsForbid, waitsFor }: Snapshot): string => {
   const missingRewards = missingRewardsForbid.map(
     ({ better, worse }) =>
-      `cannot decide between ${better} and ${worse}, whatever comes: too many of their rewards are missing, so both get the same share`
+      `cannot decide between ${better} and ${worse}: too many of their rewards are missing for any further cohort to decide it, so both get the same share`
   )
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
   const differs =
@@ -264,7 +264,7 @@ const waitsFor = ({ candidates, cohorts, missingRewardsDiffer, missingRewardsFor
       ? []
       : [
           `warning: rewards are missing for ${percent(missingRewardsDiffer.more.share)} of the samples of ${missingRewardsDiffer.more.id} and ` +
-            `for ${percent(missingRewardsDiffer.less.share)} of ${missingRewardsDiffer.less.id}, so that comparing them depends on what a missing reward counts`
+            `for ${percent(missingRewardsDiffer.less.share)} of ${missingRewardsDiffer.less.id}, so their comparison depends on how a missing reward counts`
         ]
   return [waiting(waitsFor, candidates, cohorts), ...missingRewards, ...differs].join("; ")
 }
@@ -286,7 +286,7 @@ const waiting = (
   const until = time(settlesAt)
   const missing =
     blocking.length === 0 ? "" : ` (not ${blocking.join(", ")}${leases - reported > blocking.length ? ", …" : ""})`
-  return `the cohort ${name}: ${reported} of ${leases} leases are reported${missing}${until === null ? "" : `, and at ${until} it is closed`}`
+  return `the cohort ${name}: ${reported} of ${leases} leases are reported${missing}${until === null ? "" : `, and it closes at ${until}`}`
 }
 
 const sentence = (state: State.State, shown: Snapshot): string => {
@@ -294,9 +294,9 @@ const sentence = (state: State.State, shown: Snapshot): string => {
   const difference = toSeed(state, shown)
   switch (why) {
     case "nothing separates":
-      return "Nothing is known to be better than the seed."
+      return "No instruction is known to be better than the seed."
     case "the seed left":
-      return "The seed was retired, and nothing was known to be better; it stays in use."
+      return "The seed was retired, and no instruction was known to be better; it stays in use."
     case "the seed was pruned as worse":
       return `The seed was pruned as worse, and ${id} is the best of the others.`
     case "pinned":

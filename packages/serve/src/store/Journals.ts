@@ -5,19 +5,19 @@ import { Context, Effect, Layer, type Scope } from "effect"
 
 export interface Journals {
   /**
-   * Opens a journal as long as the scope lasts. One that is open for writing belongs to this process alone; `onLost` is told
-   * when that is over because another took it or the database is gone.
+   * Opens a journal as long as the scope lasts. One that is open for writing belongs to this process alone; `onLost` runs
+   * once it does not any more, as another process took it or the database is gone.
    */
   readonly open: (
     run: string,
     mode: Mode,
     onLost: (error: JournalError) => Effect.Effect<void>
   ) => Effect.Effect<Journal.Interface, JournalError, Scope.Scope>
-  /** Deletes a journal that nobody writes to; one that is not there is deleted already. */
+  /** Deletes a journal that is not open for writing; a missing one counts as deleted. */
   readonly remove: (run: string) => Effect.Effect<void, JournalError>
 }
 
-/** Those of a PostgreSQL database. Each takes one connection while it is open. */
+/** The journals of a PostgreSQL database. Each uses one connection while it is open. */
 export const inPostgres = (options: Omit<postgres.Options, "mode" | "onLost" | "run">): Journals => ({
   open: (run, mode, onLost) =>
     Effect.map(Layer.build(Layer.fresh(postgres.layer({ ...options, run, mode, onLost }))), Context.get(Journal)),

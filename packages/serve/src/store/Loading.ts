@@ -5,7 +5,7 @@ import { Array as Arr, Effect, Order, Predicate, Schema } from "effect"
 export type { StoredEvent } from "./internal/Stored.ts"
 import { kinds, minute, StoredEvent, StoredLease, StoredReward, version } from "./internal/Stored.ts"
 
-/** All that is in the log, oldest first. Fails with `other-version` where another version wrote it, with `corrupt` where something is no event. */
+/** All events of the log, oldest first. Fails with `other-version` if another version wrote it, with `corrupt` if an entry is not an event. */
 export const events = (journal: Journal.Interface): Effect.Effect<ReadonlyArray<StoredEvent>, JournalError> =>
   Effect.flatMap(journal.read, Effect.forEach(decoder(journal)))
 
@@ -30,18 +30,18 @@ const decoder =
         )
   }
 
-/** What the log tells of every instruction there was. */
+/** The history of every instruction. */
 export const history = (journal: Journal.Interface): Effect.Effect<History.History, JournalError> =>
   Effect.map(events(journal), (log) => log.reduce((known, { event }) => History.after(known, event), History.none))
 
-/** The state that its log and the records of its open cohorts come to. */
+/** The state after its log and the records of its open cohorts. */
 export const state = Effect.fnUntraced(function* (
   journal: Journal.Interface
 ): Effect.fn.Return<State.State, JournalError> {
   const log = (yield* events(journal)).map(({ event }) => event)
   let state = yield* Effect.try({
     try: () => fold(log),
-    catch: (cause) => Records.corrupt(journal.meta, `the log is not of one piece: ${String(cause)}`, { cause })
+    catch: (cause) => Records.corrupt(journal.meta, `the log is not complete: ${String(cause)}`, { cause })
   })
   if (state.cohorts.length === 0) return state
   const { branch } = state

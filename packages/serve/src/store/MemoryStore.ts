@@ -1,10 +1,10 @@
-/** Populations in memory, for tests and for servers whose populations nobody wants to keep. */
+/** Populations in memory, for tests and for temporary servers. */
 import { Journal, JournalError } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import { Context, Effect, Layer } from "effect"
 import { PopulationStore } from "./PopulationStore.ts"
 
-/** Keeps populations as long as the layer lives, also while nobody holds them. */
+/** Stores populations as long as the layer lasts, also while they are not open. */
 export const layer: Layer.Layer<PopulationStore> = Layer.effect(
   PopulationStore,
   Effect.gen(function* () {
@@ -15,14 +15,14 @@ export const layer: Layer.Layer<PopulationStore> = Layer.effect(
     return {
       names: Effect.sync(() => Array.from(journals.keys())),
       make: Effect.fnUntraced(function* (name) {
-        if (journals.has(name)) return yield* error(name, "exists", "it is there already; choose another name")
+        if (journals.has(name)) return yield* error(name, "exists", "it exists; choose another name")
         const journal = Context.get(yield* Layer.buildWithScope(Layer.fresh(sqlite.layerMemory), scope), Journal)
         journals.set(name, journal)
         return journal
       }),
       open: Effect.fnUntraced(function* (name) {
         const journal = journals.get(name)
-        return journal ?? (yield* error(name, "missing", "there is none; make it"))
+        return journal ?? (yield* error(name, "missing", "it does not exist; create it"))
       }),
       remove: (name) => Effect.sync(() => void journals.delete(name))
     }

@@ -1,11 +1,11 @@
-/** Populations in a database of several servers, for the active one: a journal each, by the register. */
+/** Populations in a database of several servers, for the active one: a journal each, listed in the register. */
 import { JournalError } from "@inspo/journal"
 import { Effect, Schedule, Semaphore } from "effect"
 import * as Register from "./internal/Register.ts"
 import type { PopulationStore } from "./PopulationStore.ts"
 import type { Own } from "./Standby.ts"
 
-/** Deletes what an earlier active server had removed and not deleted. */
+/** First deletes the journals that an earlier active server had removed and not deleted. */
 export const make = Effect.fnUntraced(function* ({
   journals,
   lost,
@@ -23,8 +23,8 @@ export const make = Effect.fnUntraced(function* ({
     names: Effect.map(read, ({ populations }) => Array.from(populations.keys())),
     make: Effect.fnUntraced(function* (name) {
       const { nextRun, populations } = yield* read
-      if (populations.has(name)) return yield* refuse(name, "exists", "it is there already; choose another name")
-      // What is there under this run was never entered: its maker died.
+      if (populations.has(name)) return yield* refuse(name, "exists", "it exists; choose another name")
+      // An existing journal of this run is not in the register: its creation was interrupted.
       const journal = yield* Effect.catchIf(
         journals.open(nextRun, "create", lost),
         ({ reason }) => reason === "exists",
@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function* ({
     }, Semaphore.withPermit(one)),
     open: Effect.fnUntraced(function* (name) {
       const run = (yield* read).populations.get(name)
-      if (run === undefined) return yield* refuse(name, "missing", "there is none; make it")
+      if (run === undefined) return yield* refuse(name, "missing", "it does not exist; create it")
       return yield* waiting(journals.open(run, "open", lost))
     }),
     remove: Effect.fnUntraced(function* (name) {
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* ({
   }
 })
 
-/** The active server before this one may be frozen: its hold on a journal ends a lease after its last commit. */
+/** If the previous active server hangs, its lock on a journal ends one lease after its last commit. */
 const waiting = <A, R>(effect: Effect.Effect<A, JournalError, R>): Effect.Effect<A, JournalError, R> =>
   Effect.retry(effect, {
     while: ({ reason }) => reason === "locked",

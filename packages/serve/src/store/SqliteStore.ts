@@ -5,7 +5,7 @@ import { Context, Effect, FileSystem, Layer, Path, type PlatformError, Schema } 
 import { PopulationName } from "../wire/Name.ts"
 import { PopulationStore } from "./PopulationStore.ts"
 
-/** Keeps populations below a directory, which is made where it is missing. */
+/** Stores populations below a directory, which is created if it is missing. */
 export const layer = (
   directory: string
 ): Layer.Layer<PopulationStore, JournalError, FileSystem.FileSystem | Path.Path> =>
@@ -23,7 +23,7 @@ export const layer = (
         Effect.map(Layer.build(sqlite.layer({ file: fileOf(name), mode })), Context.get(Journal))
 
       yield* attempt(fs.makeDirectory(directory, { recursive: true }))
-      // A removal that was cut short is finished.
+      // An interrupted removal is completed.
       const left = (yield* attempt(fs.readDirectory(directory))).filter((name) => name.startsWith(removed))
       yield* attempt(Effect.forEach(left, discard, { discard: true }))
 
@@ -41,7 +41,7 @@ export const layer = (
         remove: Effect.fnUntraced(function* (name) {
           if (!(yield* attempt(fs.exists(place(name))))) return
           yield* attempt(discard(`${removed}${name}`))
-          // From here on it is gone, also where the process dies.
+          // From here on it is removed, even if the process dies.
           yield* attempt(fs.rename(place(name), place(`${removed}${name}`)))
           yield* attempt(discard(`${removed}${name}`))
         })
@@ -49,7 +49,7 @@ export const layer = (
     })
   )
 
-/** No name of a population begins so. */
+/** A prefix that no name of a population has. */
 const removed = ".removed-"
 
 const isName = Schema.is(PopulationName)
@@ -59,6 +59,6 @@ const unusable = (file: string, cause: PlatformError.PlatformError): JournalErro
     reason: "storage",
     file,
     sequence: null,
-    detail: `${cause.message}; check that it can be written`,
+    detail: `${cause.message}; check that the directory is writable`,
     cause
   })

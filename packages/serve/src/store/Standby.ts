@@ -1,4 +1,4 @@
-/** Several servers on one database: one is active, the others stand by, pass requests on to it, and take over. */
+/** Several servers on one database: one is active, the others are on standby, forward requests to it, and take over. */
 import { type Journal, JournalError } from "@inspo/journal"
 import { Cause, Deferred, type Duration, Effect, Metric, type Scope } from "effect"
 import {
@@ -15,7 +15,7 @@ import { NotActive } from "../wire/Errors.ts"
 import * as Register from "./internal/Register.ts"
 import type { Journals } from "./Journals.ts"
 
-/** What answers a request. */
+/** Answers a request. */
 export type App = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   HttpServerError.HttpServerError,
@@ -24,48 +24,47 @@ export type App = Effect.Effect<
 
 export interface Options<E> {
   readonly journals: Journals
-  /** Where the others reach this server, such as `http://10.0.0.1:8080`. */
+  /** The address at which the others reach this server, such as `http://10.0.0.1:8080`. */
   readonly address: string
-  /** How often a standby looks whether the active one is gone; half a second by default. */
+  /** How often a standby checks whether the active server is gone; half a second by default. */
   readonly lookEvery?: Duration.Input
-  /** How long a request that is passed on waits for its answer; ten seconds by default. */
+  /** How long a forwarded request waits for its answer; ten seconds by default. */
   readonly timeout?: Duration.Input
   /**
-   * Begins to be active. What it makes answers until the scope ends, which it does when `own.lost` is told by a journal.
-   * Where it fails, waiting mends what is another server's or a fault of the database, and the server ends for all else.
+   * Becomes active. The returned app answers until the scope ends, which happens once a journal calls `own.lost`. After a
+   * failure the server retries if another server is active or the database failed, and ends otherwise.
    */
   readonly activate: (own: Own) => Effect.Effect<App, JournalError | E, Scope.Scope>
 }
 
-/** What the active server has. */
+/** The resources of the active server. */
 export interface Own {
   readonly journals: Journals
   /** The journal of the register, open for writing. */
   readonly register: Journal.Interface
-  /** Ends being active: some journal is no longer this server's. */
+  /** Ends the active role: a journal no longer belongs to this server. */
   readonly lost: (error: JournalError) => Effect.Effect<void>
 }
 
-/** Whether this server is the active one, or else where that one answers, as far as is known. */
+/** Whether this server is active, or else the address of the active one, null if it is unknown. */
 export type Role = { readonly _tag: "Active" } | { readonly _tag: "Standby"; readonly active: string | null }
 
 export interface Standby<E> {
   readonly role: Effect.Effect<Role>
   /**
-   * Answers as the active server, passes on, or tells that none is active. `/readyz` tells the role, and `/healthz` and
-   * `/metrics` speak of this server.
+   * Answers as the active server, forwards the request, or reports that none is active. `/readyz` returns the role, and
+   * `/healthz` and `/metrics` are about this server.
    */
   readonly app: App
-  /** Never ends, but for a fault that waiting does not mend. */
+  /** Fails after a fault that a retry cannot fix. */
   readonly ended: Effect.Effect<never, JournalError | E>
 }
 
-/** 1 where this server is the active one of its database, 0 where it stands by. */
 export const isActive = Metric.gauge("inspo_server_active", {
-  description: "1 where this server is the active one of its database, 0 where it stands by"
+  description: "1 if this server is the active one of its database, 0 on standby"
 })
 
-/** Takes part as long as the scope lasts. Returns once the role is known; fails where the database cannot be used. */
+/** Runs as long as the scope lasts. Returns once the role is known; fails if the database cannot be used. */
 export const make = Effect.fn("Standby.make")(function* <E>(
   options: Options<E>
 ): Effect.fn.Return<Standby<E>, JournalError | E, HttpClient.HttpClient | Scope.Scope> {
@@ -96,7 +95,7 @@ export const make = Effect.fn("Standby.make")(function* <E>(
     const begun = yield* Deferred.isDone(known)
     if (!(error instanceof JournalError) || !(isTaken(error) || (begun && error.reason === "storage")))
       return yield* Effect.fail(error)
-    if (!isTaken(error)) yield* Effect.logWarning(`not active any more: ${error.message}`)
+    if (!isTaken(error)) yield* Effect.logWarning(`no longer active: ${error.message}`)
     const where = isTaken(error) ? yield* Effect.orElseSucceed(addressOfActive(journals), () => null) : null
     yield* become(standingBy(where === address ? null : where, pass))
     yield* Deferred.succeed(known, undefined)
@@ -118,7 +117,7 @@ export const make = Effect.fn("Standby.make")(function* <E>(
   }
 })
 
-/** Another server has it, or just came to have it. */
+/** Whether another server is active. */
 const isTaken = ({ reason }: JournalError): boolean => reason === "locked" || reason === "exists" || reason === "fenced"
 
 const openRegister = (journals: Journals, lost: Own["lost"]) =>
@@ -146,18 +145,18 @@ const standingBy = (active: string | null, pass: (to: string) => App) => ({
   app: active === null ? notActive : pass(active)
 })
 
-/** Seconds after which somebody is active again, as a rule. */
+/** Seconds after which a server is usually active again. */
 const retryAfter = 1
 
 const notActive: App = Effect.map(HttpServerRespondable.toResponse(new NotActive({ retryAfter })), (response) =>
   HttpServerResponse.setHeader(response, "retry-after", String(retryAfter))
 )
 
-/** What is interrupted because being active is over may be asked of the next one. */
+/** A request that is interrupted as the role ends may be sent to the next active server. */
 const whileActive = (app: App): App =>
   Effect.catchCause(app, (cause) => (Cause.hasInterruptsOnly(cause) ? notActive : Effect.failCause(cause)))
 
-/** What a server is asked about itself, whoever is active. */
+/** The routes that each server answers about itself. */
 const ofThisServer = (url: string, role: Role): App | undefined => {
   switch (url) {
     case "/healthz":
@@ -174,10 +173,10 @@ const ofThisServer = (url: string, role: Role): App | undefined => {
   }
 }
 
-/** Marks what was passed on, so that two servers that take each other for active do not pass it on for ever. */
+/** Marks forwarded requests, so that two servers which consider each other active do not forward them without end. */
 const passedOn = "inspo-passed-on"
 
-/** Headers of one connection, and those by which a server knows its own address. */
+/** Headers of one connection, and those with the server's own address. */
 const ownHeaders = new Set([
   "accept-encoding",
   "connection",
@@ -206,7 +205,7 @@ const passing =
       return yield* client.execute(asked).pipe(
         Effect.timeout(timeout),
         Effect.map(HttpServerResponse.fromClientResponse),
-        // The active one is gone, and nobody took over yet.
+        // The active server is gone, and no other has taken over yet.
         Effect.catch(() => notActive)
       )
     })

@@ -23,12 +23,12 @@ import { AdminScope, Admission, LeaseScope } from "./Security.ts"
 
 const params = { name: PopulationName }
 const text = Schema.String.pipe(HttpApiSchema.asText())
-/** A field that nobody knows is refused: otherwise it would be ignored. Answers hold those of their schemas. */
+/** An unknown field is refused rather than ignored. */
 const strict = { onExcessProperty: "error", reportInput: true } as const
-const says = (summary: string, description?: string) =>
+const describe = (summary: string, description?: string) =>
   OpenApi.annotations({ summary, ...(description === undefined ? {} : { description }) })
 
-/** What agents and trainers ask. */
+/** The routes for agents and trainers. */
 const leases = HttpApiGroup.make("leases")
   .add(
     HttpApiEndpoint.post("lease", "/:name/leases", {
@@ -37,9 +37,9 @@ const leases = HttpApiGroup.make("leases")
       success: Leases,
       error: [NotFound, Conflict]
     }).annotateMerge(
-      says(
+      describe(
         "Lease instructions",
-        "Every request of one branch, cohort and key is answered with the one lease. A sealed or closed cohort gives out leases that exist and refuses new keys. A trainer names the cohort, `online` populations do it themselves."
+        "Every request with the same branch, cohort and key returns the same lease. A sealed or closed cohort returns leases that exist and refuses new keys. A trainer names the cohort; `online` populations open cohorts themselves."
       )
     ),
     HttpApiEndpoint.post("reward", "/:name/rewards", {
@@ -48,13 +48,13 @@ const leases = HttpApiGroup.make("leases")
       success: RewardResults,
       error: [NotFound, Conflict]
     }).annotateMerge(
-      says(
-        "Tell rewards, close a cohort",
-        "The first reward of a lease and sample counts; a repetition is a `duplicate`. A request whose form is wrong is refused whole; what the population cannot take, such as a reward outside its range, is `refused` by itself. Closing is answered at once with the state that the cohort then has; the cohorts of `online` populations are closed by the server alone."
+      describe(
+        "Report rewards, close a cohort",
+        "The first reward of a lease and sample counts; a repetition is a `duplicate`. A malformed request is refused as a whole; a reward that the population refuses, such as one outside its range, is `refused` by itself. Closing returns at once, with the state of the cohort. The cohorts of `online` populations are closed by the server alone."
       )
     ),
     HttpApiEndpoint.get("incumbent", "/:name/incumbent", { params, success: Incumbent, error: NotFound }).annotateMerge(
-      says("The instruction to use outside learning, and why")
+      describe("Get the instruction to use outside learning, and why")
     ),
     HttpApiEndpoint.post("rewind", "/:name/rewind", {
       params,
@@ -62,23 +62,23 @@ const leases = HttpApiGroup.make("leases")
       success: Rewound,
       error: [NotFound, Conflict]
     }).annotateMerge(
-      says(
-        "Go back to a cohort",
-        "For a trainer that falls back to a checkpoint. The log branches; the old branch is kept, and its late rewards are `superseded`. Others than trainers are refused."
+      describe(
+        "Rewind to a cohort",
+        "For a trainer that returns to a checkpoint. The log branches; the old branch is stored, and its late rewards are `superseded`. Refused for populations without the profile `trainer`."
       )
     )
   )
   .prefix("/v1/populations")
-  // Keys are looked at first: who has none sends no body that is kept.
+  // Keys are checked first, so that the body of a request without one is not read.
   .middleware(Admission)
   .middleware(LeaseScope)
-  .annotateMerge(OpenApi.annotations({ description: "What agents and trainers ask" }))
+  .annotateMerge(OpenApi.annotations({ description: "For agents and trainers" }))
 
-/** What an admin asks. */
+/** The routes for admins. */
 const populations = HttpApiGroup.make("populations")
   .add(
     HttpApiEndpoint.get("list", "/", { success: Schema.Array(PopulationSummary) }).annotateMerge(
-      says("All populations")
+      describe("List all populations")
     ),
     HttpApiEndpoint.put("create", "/:name", {
       params,
@@ -86,22 +86,22 @@ const populations = HttpApiGroup.make("populations")
       success: [Created, Unchanged],
       error: Conflict
     }).annotateMerge(
-      says(
-        "Make a population",
-        "201 where it is made, 200 where it is the same already, 409 with the fields that differ."
+      describe(
+        "Create a population",
+        "201 if it is created, 200 if it exists with equal texts and settings, 409 with the fields that differ."
       )
     ),
     HttpApiEndpoint.get("get", "/:name", { params, success: Population, error: NotFound }).annotateMerge(
-      says("Everything that is known of a population")
+      describe("Get a population with its members, cohorts and status")
     ),
     HttpApiEndpoint.patch("change", "/:name", {
       params,
       payload: SettingsChange,
       success: Population,
       error: [NotFound, Conflict]
-    }).annotateMerge(says("Change settings, from the next cohort on")),
+    }).annotateMerge(describe("Change settings, from the next cohort on")),
     HttpApiEndpoint.delete("remove", "/:name", { params, error: NotFound }).annotateMerge(
-      says("Remove a population with all it learned")
+      describe("Remove a population with everything it learned")
     ),
     HttpApiEndpoint.get("events", "/:name/events", {
       params,
@@ -111,16 +111,16 @@ const populations = HttpApiGroup.make("populations")
       },
       success: Events,
       error: NotFound
-    }).annotateMerge(says("What happened, in order")),
+    }).annotateMerge(describe("List the events of a population, in order")),
     HttpApiEndpoint.post("member", "/:name/members", {
       params,
       payload: MemberAction,
       success: Member,
       error: [NotFound, Conflict]
     }).annotateMerge(
-      says(
+      describe(
         "Add, pin, approve, reject or retire an instruction",
-        "A pinned one is the incumbent, whatever the evidence says, and is not pruned. A text that is a member already is not added again."
+        "A pinned instruction is the incumbent regardless of the evidence, and is not pruned. A text that is a member already is not added again."
       )
     ),
     HttpApiEndpoint.delete("forget", "/:name/transcripts/:lease", {
@@ -128,40 +128,42 @@ const populations = HttpApiGroup.make("populations")
       success: [HttpApiSchema.NoContent, HttpApiSchema.Accepted],
       error: NotFound
     }).annotateMerge(
-      says(
-        "Delete what users said in a lease: its transcripts and feedback",
-        "204 once nothing of it is left; 202 while a reader of the journal keeps the server from removing it, which it goes on trying"
+      describe(
+        "Delete the transcripts and feedback of a lease",
+        "204 if nothing of it is left; 202 while a reader of the journal prevents the removal, which the server retries"
       )
     ),
     HttpApiEndpoint.post("evolve", "/:name/evolve", {
       params,
       success: Population,
       error: [NotFound, Conflict]
-    }).annotateMerge(says("Look for new instructions now")),
+    }).annotateMerge(describe("Start an evolution now")),
     HttpApiEndpoint.post("freeze", "/:name/freeze", { params, success: Population, error: NotFound }).annotateMerge(
-      says("Decide nothing: nobody is pruned, nothing evolves, and leases are drawn as before")
+      describe("Stop decisions: no instruction is pruned, none evolves, and leases are drawn as before")
     ),
     HttpApiEndpoint.post("resume", "/:name/resume", { params, success: Population, error: NotFound }).annotateMerge(
-      says("Learn again")
+      describe("Resume decisions")
     )
   )
   .prefix("/v1/populations")
   .middleware(Admission)
   .middleware(AdminScope)
-  .annotateMerge(OpenApi.annotations({ description: "What an admin asks" }))
+  .annotateMerge(OpenApi.annotations({ description: "For admins" }))
 
-/** What is asked without a key. */
+/** The routes without a key. */
 const server = HttpApiGroup.make("server")
   .add(
-    HttpApiEndpoint.get("healthy", "/healthz", { success: text }).annotateMerge(says("Whether the process lives")),
-    HttpApiEndpoint.get("ready", "/readyz", { success: text, error: NotActiveNow }).annotateMerge(
-      says("Whether requests are answered")
+    HttpApiEndpoint.get("healthy", "/healthz", { success: text }).annotateMerge(
+      describe("Check whether the process is running")
     ),
-    HttpApiEndpoint.get("metrics", "/metrics", { success: text }).annotateMerge(says("Metrics for Prometheus"))
+    HttpApiEndpoint.get("ready", "/readyz", { success: text, error: NotActiveNow }).annotateMerge(
+      describe("Check whether requests are answered")
+    ),
+    HttpApiEndpoint.get("metrics", "/metrics", { success: text }).annotateMerge(describe("Get metrics for Prometheus"))
   )
-  .annotateMerge(OpenApi.annotations({ description: "What is asked without a key" }))
+  .annotateMerge(OpenApi.annotations({ description: "Without a key" }))
 
-/** The whole of it. */
+/** All routes. */
 export class Api extends HttpApi.make("inspo")
   .add(leases, populations, server)
   .annotate(HttpApi.ParseOptions, { reportInput: true })
@@ -172,6 +174,6 @@ export class Api extends HttpApi.make("inspo")
       title: "inspo instruction server",
       version: "1",
       description:
-        "Leases evolving instructions to agents and training loops, and learns from their rewards. Every request may be repeated."
+        "Leases evolving instructions to agents and training loops, and learns from their rewards. Every request may be retried."
     })
   ) {}

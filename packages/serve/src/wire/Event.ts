@@ -1,4 +1,4 @@
-/** What happened in a population. */
+/** The events of a population. */
 import { Schema } from "effect"
 import * as Limits from "./Limits.ts"
 

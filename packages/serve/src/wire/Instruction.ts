@@ -9,14 +9,14 @@ const Texts = Schema.Record(Schema.String, Text).check(
   Schema.isMaxProperties(Limits.textsPerInstruction)
 )
 
-/** What an instruction says. All instructions of a population have the same names of texts, or none. */
+/** The texts of an instruction. All instructions of a population have the same names of texts, or none. */
 export const Wording = Schema.Union([Text, Texts]).annotate({
   identifier: "Wording",
   description: "One text, or several by name, such as a system prompt and the descriptions of tools"
 })
 export type Wording = typeof Wording.Type
 
-/** An instruction as it is handed out. */
+/** An instruction in a lease. */
 export const Instruction = Schema.Union([
   Schema.Struct({ id: InstructionId, text: Text }),
   Schema.Struct({ id: InstructionId, texts: Texts })

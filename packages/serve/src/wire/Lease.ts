@@ -1,4 +1,4 @@
-/** Asking for leases. */
+/** Requests for leases, and leases. */
 import { Schema } from "effect"
 import { Instruction } from "./Instruction.ts"
 import * as Limits from "./Limits.ts"
@@ -6,7 +6,7 @@ import { CohortName, InstructionId, Key, LeaseId, PolicyVersion, QuestionId, Str
 
 const Line = Schema.String.check(Schema.isMaxLength(Limits.feedbackLength))
 
-/** What the work is about, as far as the caller wants reflection to know. */
+/** What the work is about, for reflection. */
 export const Question = Schema.Struct({
   id: QuestionId,
   text: Schema.optionalKey(Line),
@@ -26,7 +26,7 @@ export const LeaseRequest = Schema.Struct({
   sticky: Schema.optionalKey(
     Key.annotate({
       description:
-        "Requests with one sticky key, such as the turns of a conversation, get one instruction and count as one unit. An online population keeps it for them over closed cohorts and restarts for its `stickyDays`, as long as the instruction is alive; then they get another one, and the lease says which it `replaces`"
+        "Requests with one sticky key, such as the turns of a conversation, get one instruction and count as one unit. An online population keeps it over closed cohorts and restarts for its `stickyDays`, as long as the instruction is alive. Then they get another one, and the lease names the one it `replaces`"
     })
   ),
   question: Schema.optionalKey(Question)
@@ -58,7 +58,7 @@ export const LeaseRequests = Schema.Struct({
 }).annotate({ identifier: "LeaseRequests" })
 export interface LeaseRequests extends Schema.Schema.Type<typeof LeaseRequests> {}
 
-/** One instruction handed out for one unit of work. */
+/** One instruction for one unit of work. */
 export const Lease = Schema.Struct({
   lease: LeaseId,
   key: Key,
@@ -67,16 +67,16 @@ export const Lease = Schema.Struct({
   replaces: Schema.optionalKey(
     InstructionId.annotate({
       description:
-        "The instruction that its sticky key had first, which was pruned, replaced or retired since; absent for a key that keeps its instruction"
+        "The first instruction of its sticky key, which was pruned, replaced or retired since; absent if the key keeps its instruction"
     })
   ),
   probability: Schema.NullOr(Schema.Finite).annotate({
     description:
-      "With which the instruction was drawn, in (0, 1]: its propensity; null in a `fullBatch` cohort for which it is too large to compute"
+      "The probability with which the instruction was drawn, in (0, 1]: its propensity; null in a `fullBatch` cohort that is too large to compute it"
   }),
   closesAt: Schema.NullOr(Schema.String).annotate({
     description:
-      "From when on a reward counts as late, as ISO 8601 in UTC; null while nobody knows. It may change where `horizonSeconds` is `observed`"
+      "The time from which on a reward counts as late, as ISO 8601 in UTC; null if it is unknown. It may change if `horizonSeconds` is `observed`"
   })
 }).annotate({ identifier: "Lease" })
 export interface Lease extends Schema.Schema.Type<typeof Lease> {}
@@ -85,16 +85,16 @@ export interface Lease extends Schema.Schema.Type<typeof Lease> {}
 export const Leases = Schema.Struct({
   cohort: CohortName.annotate({ description: "The cohort of the last of them" }),
   incumbent: InstructionId.annotate({
-    description: "The incumbent now: a client that keeps another one fetches it, to fall back on"
+    description: "The current incumbent: a client that stores another one fetches it, as its fallback"
   }),
   leases: Schema.Array(Lease).annotate({
     description:
-      "One for each request, in their order. Of a `fullBatch` cohort, while candidates are tried: not of the questions whose places the trials take; these are not to be asked"
+      "One for each request, in their order. In a `fullBatch` cohort, while candidates are tried, questions whose places the trials take have none and must not be used"
   }),
   trials: Schema.optionalKey(
     Schema.Array(Lease).annotate({
       description:
-        "Of a `fullBatch` cohort, while candidates are tried: further leases on questions that were asked for, to be answered and rewarded as the others. The key of the question comes before `#`"
+        "In a `fullBatch` cohort, while candidates are tried: further leases on the requested questions, to be worked on and rewarded like the others. The key of the question precedes `#`"
     })
   )
 }).annotate({ identifier: "Leases" })

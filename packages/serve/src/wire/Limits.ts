@@ -1,12 +1,12 @@
-/** How much a request may hold. A request beyond a limit is refused with the field, its size and the limit. */
+/** The limits of requests. A larger request is refused with the field, its size and the limit. */
 
 /** The body of a request, in bytes. */
 export const bodyBytes = 4 * 2 ** 20
-/** Leases asked for in one request: a training step of 1,024 groups. */
+/** Leases in one request: a training step of 1,024 groups. */
 export const leasesPerRequest = 1024
 /** Samples that one lease covers. */
 export const samplesPerLease = 1024
-/** Rewards told in one request. */
+/** Rewards in one request. */
 export const rewardsPerRequest = 1024
 /** The name of a population, a cohort, a key, a stratum, in characters. */
 export const nameLength = 200
@@ -24,17 +24,17 @@ export const transcriptLength = 262_144
 export const messagesPerTranscript = 1024
 /** Golden answers to a question. */
 export const goldenAnswers = 64
-/** Instructions that a population begins with besides its seed. */
+/** Instructions of a new population in addition to its seed. */
 export const variants = 64
 /** Events in one answer. */
 export const eventsPerAnswer = 1000
 /** Populations of a server. */
 export const populations = 1000
-/** Requests that are worked on at a time; further ones are asked to come again. */
+/** Requests that are handled at a time; further ones are refused with `Retry-After`. */
 export const requestsWaiting = 2048
 /** Markers in one request to a language model, whose instructions may be long. */
 export const markersPerRequest = 64
-/** Requests to a language model that are passed on at a time; further ones are asked to come again. */
+/** Requests to a language model that are forwarded at a time; further ones are refused with `Retry-After`. */
 export const requestsProxied = 1024
 /** The bytes of their bodies. */
 export const bytesProxied = 256 * 2 ** 20

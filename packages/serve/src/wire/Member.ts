@@ -1,17 +1,17 @@
-/** The instructions of a population, and what an admin does with them. */
+/** The instructions of a population, and actions of admins on them. */
 import { Schema } from "effect"
 import { Wording } from "./Instruction.ts"
 import { InstructionId, Stratum } from "./Name.ts"
 
 /**
- * A mean reward with its anytime-valid interval, on the scale of the rewards; null before anything was reported, and the
- * interval of a stratum, for which means alone are kept.
+ * A mean reward with its anytime-valid interval, on the scale of the rewards; null before the first reward. A stratum has a
+ * mean alone.
  */
 export const Estimate = Schema.Struct({
   mean: Schema.NullOr(Schema.Finite),
   low: Schema.NullOr(Schema.Finite),
   high: Schema.NullOr(Schema.Finite),
-  samples: Schema.Int.annotate({ description: "Rewards that are behind the mean, late ones included" }),
+  samples: Schema.Int.annotate({ description: "Rewards of the mean, late ones included" }),
   missing: Schema.Finite.annotate({ description: "Share of its samples in closed cohorts without a reward, in [0, 1]" })
 }).annotate({ identifier: "Estimate" })
 export interface Estimate extends Schema.Schema.Type<typeof Estimate> {}
@@ -26,7 +26,7 @@ export const Member = Schema.Struct({
     description:
       "`waiting` for approval, on `trial`, a full `member`, or gone: `pruned` by the rule, `rejected` or `retired`"
   }),
-  pinned: Schema.Boolean.annotate({ description: "An admin made it the incumbent" }),
+  pinned: Schema.Boolean.annotate({ description: "An admin chose it as the incumbent" }),
   probability: Schema.Finite.annotate({ description: "Its share of the leases of the newest cohort, in [0, 1]" }),
   estimate: Estimate,
   strata: Schema.Record(Stratum, Estimate)

@@ -33,26 +33,26 @@ const changeable = {
   )
 }
 
-/** Settings that are named; the others are the defaults of the profile. */
+/** Given settings; the others are the defaults of the profile. */
 export const GivenSettings = Schema.Struct({ ...optional(Led.fixed).fields, ...changeable }).annotate({
   identifier: "GivenSettings"
 })
 export interface GivenSettings extends Schema.Schema.Type<typeof GivenSettings> {}
 
-/** What a population is made of. The same again is no change; something else under its name is a conflict. */
+/** A population to create. An equal request changes nothing; a different one with the same name is a conflict. */
 export const NewPopulation = Schema.Struct({
   seed: Wording,
   variants: Schema.optionalKey(
     Schema.Array(Wording)
       .check(Schema.isMaxLength(Limits.variants))
-      .annotate(describe("Further instructions to begin with; they are no newcomers"))
+      .annotate(describe("Further initial instructions; they are not newcomers"))
   ),
   profile: Schema.optionalKey(Led.Profile),
   settings: Schema.optionalKey(GivenSettings)
 }).annotate({ identifier: "NewPopulation" })
 export interface NewPopulation extends Schema.Schema.Type<typeof NewPopulation> {}
 
-/** Settings that change from the next cohort on; those that are not named stay. */
+/** Settings that change from the next cohort on; the others stay. */
 export const SettingsChange = Schema.Struct(changeable).annotate({ identifier: "SettingsChange" })
 export interface SettingsChange extends Schema.Schema.Type<typeof SettingsChange> {}
 
@@ -61,43 +61,43 @@ const summary = {
   profile: Led.Profile,
   state: Schema.Literals(["learning", "cannot-decide", "frozen", "degraded"]).annotate(
     describe(
-      "`cannot-decide` where so many rewards are missing that instructions which differ cannot be told apart; `next` names them"
+      "`cannot-decide` if so many rewards are missing that different instructions cannot be distinguished; `next` names them"
     )
   ),
-  members: Count.annotate(describe("Instructions that are alive")),
+  members: Count.annotate(describe("Living instructions")),
   incumbent: InstructionId
 }
 
 export const PopulationSummary = Schema.Struct(summary).annotate({ identifier: "PopulationSummary" })
 export interface PopulationSummary extends Schema.Schema.Type<typeof PopulationSummary> {}
 
-/** Everything that is known of a population. */
+/** A population with its members, cohorts and status. */
 export const Population = Schema.Struct({
   ...summary,
   settings: Settings,
   members: Schema.Array(Member).annotate(
-    describe("Those alive, and candidates that wait or are tried; who left is told by the events")
+    describe("Living instructions, and candidates that wait or are tried; the events list removed ones")
   ),
-  generation: Count.annotate(describe("How often it evolved")),
-  branch: Count.annotate(describe("How often it was rewound")),
-  cohorts: Schema.Array(CohortState).annotate(describe("Those that are not closed, the oldest first")),
+  generation: Count.annotate(describe("Evolutions so far")),
+  branch: Count.annotate(describe("Rewinds so far")),
+  cohorts: Schema.Array(CohortState).annotate(describe("Cohorts that are not closed, the oldest first")),
   leases: Schema.Struct({ given: Count, open: Count, overdue: Count, lost: Count }).annotate(
     describe(
-      "Of training. `open` ones are not fully reported, `overdue` ones of them though their cohort is sealed; `lost` ones were not when it was closed. Of closed cohorts a conversation counts once"
+      "Leases of training. `open` ones are not fully reported, `overdue` ones are open in a sealed cohort, `lost` ones were open when it was closed. In closed cohorts a conversation counts once"
     )
   ),
   horizonSeconds: Schema.NullOr(Schema.Finite).annotate(
-    describe("How long a sealed cohort waits for rewards as things stand, in seconds; null for no bound")
+    describe("How long a sealed cohort currently waits for rewards, in seconds; null for no limit")
   ),
   toSeed: Schema.NullOr(Estimate).annotate(
-    describe("By how much the incumbent is better than the seed; null where it is the seed, or where one of them left")
+    describe("By how much the incumbent is better than the seed; null if it is the seed, or if one of them was removed")
   ),
   spentUsd: Schema.NullOr(Schema.Finite).annotate(
-    describe("What its evolution has cost; null where it paid for tokens of a model whose price is not known")
+    describe("The cost of its evolution; null if it paid for tokens of a model with an unknown price")
   ),
   budgetUsd: Schema.NullOr(Schema.Finite).annotate(
     describe(
-      "What its evolution may spend: its own setting or that of the server's proposer for each population, the lower of both"
+      "The most that its evolution may spend: its own setting or that of the server's proposer for each population, the lower of both"
     )
   ),
   next: Schema.String.annotate(describe("What the next decision waits for")),
@@ -105,12 +105,12 @@ export const Population = Schema.Struct({
 }).annotate({ identifier: "Population" })
 export interface Population extends Schema.Schema.Type<typeof Population> {}
 
-/** The population is new. */
+/** The population was created. */
 export const Created = Schema.Struct({ outcome: Schema.Literal("created"), population: Population })
   .annotate({ identifier: "Created" })
   .pipe(HttpApiSchema.status(201))
 
-/** It was there, and is the same. */
+/** The population existed, with equal texts and settings. */
 export const Unchanged = Schema.Struct({ outcome: Schema.Literal("same"), population: Population }).annotate({
   identifier: "Unchanged"
 })
@@ -119,19 +119,19 @@ export const Unchanged = Schema.Struct({ outcome: Schema.Literal("same"), popula
 export const Incumbent = Schema.Struct({
   instruction: Instruction,
   reason: Schema.Literals(["seed", "evidence", "pinned"]).annotate(
-    describe("`seed` where nothing separates the instructions, `evidence` where something does, `pinned` by an admin")
+    describe("`seed` if nothing distinguishes the instructions, `evidence` if something does, `pinned` by an admin")
   ),
-  why: Schema.String.annotate(describe("The same in words, with the figures"))
+  why: Schema.String.annotate(describe("The reason as text, with the figures"))
 }).annotate({ identifier: "Incumbent" })
 export interface Incumbent extends Schema.Schema.Type<typeof Incumbent> {}
 
-/** Back to the state before a cohort; repeated with one `requestId`, as by many ranks, it happens once. */
+/** A rewind to the end of a cohort. Repeated with one `requestId`, as by many ranks, it happens once. */
 export const Rewind = Schema.Struct({
-  to: CohortName.annotate(describe("The cohort that is the last to count")),
+  to: CohortName.annotate(describe("The last cohort that counts")),
   requestId: RequestId
 }).annotate({ identifier: "Rewind" })
 export interface Rewind extends Schema.Schema.Type<typeof Rewind> {}
 
-/** `rewound` is false where the request was known. */
+/** `rewound` is false if the request was handled before. */
 export const Rewound = Schema.Struct({ branch: Count, rewound: Schema.Boolean }).annotate({ identifier: "Rewound" })
 export interface Rewound extends Schema.Schema.Type<typeof Rewound> {}

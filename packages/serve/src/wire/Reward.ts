@@ -1,4 +1,4 @@
-/** Telling what came of leases. */
+/** Rewards of leases, and their outcomes. */
 import { Schema } from "effect"
 import * as Limits from "./Limits.ts"
 import { CohortName, LeaseId, PolicyVersion } from "./Name.ts"
@@ -31,23 +31,23 @@ export type Transcript = typeof Transcript.Type
 export const Reward = Schema.Struct({
   lease: LeaseId,
   sample: Schema.optionalKey(
-    Count.annotate({ description: "Which sample of the lease, from 0; required where it covers several" })
+    Count.annotate({ description: "The sample of the lease, from 0; required if it covers several" })
   ),
   value: Schema.optionalKey(
     Schema.Finite.annotate({
-      description: "The reward, in the population's `rewardRange`: [0, 1] unless it says otherwise"
+      description: "The reward, in the population's `rewardRange`: [0, 1] by default"
     })
   ),
   failed: Schema.optionalKey(
-    Schema.Literal(true).annotate({ description: "The environment failed: nothing is known of the instruction" })
+    Schema.Literal(true).annotate({ description: "The environment failed, which is no evidence on the instruction" })
   ),
   abandoned: Schema.optionalKey(
     Schema.Literal(true).annotate({
       description:
-        "The instruction was never used: the work was given up, or done without it. It is neither evidence nor a missing reward"
+        "The instruction was never used: the work was abandoned, or done without it. The sample is neither evidence nor a missing reward"
     })
   ),
-  feedback: Schema.optionalKey(Line.annotate({ description: "What was good or bad, in words, for reflection" })),
+  feedback: Schema.optionalKey(Line.annotate({ description: "What was good or bad, as text, for reflection" })),
   transcript: Schema.optionalKey(Transcript),
   goldenAnswers: Schema.optionalKey(Schema.Array(Line).check(Schema.isMaxLength(Limits.goldenAnswers))),
   tokens: Schema.optionalKey(Count.annotate({ description: "Tokens that the sample took" })),
@@ -67,7 +67,7 @@ export const Reward = Schema.Struct({
   .annotate({ identifier: "Reward" })
 export interface Reward extends Schema.Schema.Type<typeof Reward> {}
 
-/** Closes a cohort: now, or as soon as so many leases of it are fully reported, by whomever. */
+/** Closes a cohort: now, or as soon as so many of its leases are fully reported. */
 export const Close = Schema.Struct({
   cohort: CohortName,
   groups: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
@@ -76,13 +76,13 @@ export interface Close extends Schema.Schema.Type<typeof Close> {}
 
 export const Rewards = Schema.Struct({
   rewards: Schema.Array(Reward).check(Schema.isMaxLength(Limits.rewardsPerRequest)),
-  close: Schema.optionalKey(Close.annotate({ description: "Done after the rewards of the same request are taken" }))
+  close: Schema.optionalKey(Close.annotate({ description: "Done after the rewards of the same request" }))
 }).annotate({ identifier: "Rewards" })
 export interface Rewards extends Schema.Schema.Type<typeof Rewards> {}
 
 /**
- * What became of a reward. `late`: its cohort is closed, so it serves reflection and the shown estimates alone;
- * `superseded`: it belongs to a branch that a rewind left; `unknown`: no lease of the population; `refused`: `refusal` says why.
+ * The outcome of a reward. `late`: its cohort is closed, so it counts for reflection and the shown estimates alone;
+ * `superseded`: it belongs to a branch that a rewind left; `unknown`: no lease of the population; `refused`: for the reason in `refusal`.
  */
 export const Outcome = Schema.Literals(["accepted", "duplicate", "late", "superseded", "unknown", "refused"]).annotate({
   identifier: "Outcome"
@@ -96,21 +96,21 @@ export const RewardResult = Schema.Struct({
 export interface RewardResult extends Schema.Schema.Type<typeof RewardResult> {}
 
 /**
- * The state of a cohort: a sealed one gives out no new leases, a closed one is folded into the evidence. One that takes no
- * more rewards is still `sealed` while cohorts before it are not closed.
+ * The state of a cohort: a sealed one gives out no new leases, a closed one is folded into the evidence. One that accepts no
+ * more rewards is still `sealed` while cohorts before it are open.
  */
 export const CohortState = Schema.Struct({
   cohort: CohortName,
   state: Schema.Literals(["open", "sealed", "closed"]),
   leases: Schema.NullOr(Count).annotate({
-    description: "Given out; null where the cohort was closed before, since its leases are then forgotten"
+    description: "Leases given out; null if the cohort was closed before, since its leases are not in memory then"
   }),
   reported: Schema.NullOr(Count).annotate({ description: "Of those, with all their samples reported" }),
   closesAt: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "CohortState" })
 export interface CohortState extends Schema.Schema.Type<typeof CohortState> {}
 
-/** Results in the order of the rewards; `cohort` where one was to be closed. */
+/** Results in the order of the rewards; `cohort` if the request closes one. */
 export const RewardResults = Schema.Struct({
   results: Schema.Array(RewardResult),
   cohort: Schema.optionalKey(CohortState)

@@ -1,4 +1,4 @@
-/** Who may ask: keys by scope. Beyond loopback a key is required; the server implements these. */
+/** The scopes of keys, as middleware that the server implements. Beyond loopback a key is required. */
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import {
   Forbidden,
@@ -13,7 +13,7 @@ import {
 const key = (description: string) =>
   HttpApiSecurity.bearer.pipe(HttpApiSecurity.annotateMerge(OpenApi.annotations({ description })))
 
-/** Leases, rewards, closing and rewinding: what agents and trainers hold. An admin's key does too. */
+/** The scope of agents and trainers: leases, rewards, closing and rewinding. An admin's key includes it. */
 export class LeaseScope extends HttpApiMiddleware.Service<LeaseScope>()("@inspo/serve/LeaseScope", {
   security: {
     leaseKey: key("A key of the scope `lease`: leases, rewards, closing and rewinding cohorts, the incumbent")
@@ -21,13 +21,13 @@ export class LeaseScope extends HttpApiMiddleware.Service<LeaseScope>()("@inspo/
   error: [Unauthorized, Forbidden, TooManyRequestsNow]
 }) {}
 
-/** Everything. */
+/** The scope of admins: all routes. */
 export class AdminScope extends HttpApiMiddleware.Service<AdminScope>()("@inspo/serve/AdminScope", {
-  security: { adminKey: key("A key of the scope `admin`: everything") },
+  security: { adminKey: key("A key of the scope `admin`: all routes") },
   error: [Unauthorized, Forbidden]
 }) {}
 
-/** What may befall any request: it is malformed, too large or one too many, cannot be kept, or no server is active. */
+/** The errors of any request: malformed, too large, one too many, not stored, or no active server. */
 export class Admission extends HttpApiMiddleware.Service<Admission>()("@inspo/serve/Admission", {
   error: [InvalidRequest, TooLarge, TooManyRequestsNow, StorageFailed, NotActiveNow]
 }) {}

@@ -1,9 +1,9 @@
-/** Where a leased instruction goes in a request to a language model: `{{inspo:NAME}}` in a system prompt. */
+/** Markers for leased instructions in requests to a language model: `{{inspo:NAME}}` in a system prompt. */
 import { Result } from "effect"
 import * as Limits from "../../wire/Limits.ts"
 import * as Place from "./Place.ts"
 
-/** `{{inspo:NAME/TEXT|DEFAULT}}`: the text of an instruction that has several, and what stands in for it, both optional. */
+/** `{{inspo:NAME/TEXT|DEFAULT}}`: the name of a text, if the instruction has several, and a fallback, both optional. */
 export interface Marker {
   readonly population: string
   readonly text: string | null
@@ -16,7 +16,7 @@ export interface Found extends Marker {
   readonly end: number
 }
 
-/** The markers of a prompt in their order, in a time that is linear in its length. */
+/** The markers of a prompt in their order, in linear time. */
 export const scan = (prompt: string): ReadonlyArray<Found> => {
   const found: Array<Found> = []
   let last = prompt.lastIndexOf("}}")
@@ -25,7 +25,7 @@ export const scan = (prompt: string): ReadonlyArray<Found> => {
     const match = head.exec(prompt)
     const [whole = "", population = "", text = null, sign] = match ?? []
     const begin = start + whole.length
-    // What ends a default is there: it is not after the last one.
+    // A default that begins before the last `}}` has an end.
     const close = sign === "|" && begin <= last ? prompt.indexOf("}}", begin) : -1
     const end = match === null ? -1 : sign === "}}" ? begin : close < 0 ? -1 : close + 2
     if (end > 0)
@@ -40,14 +40,14 @@ const opening = "{{inspo:"
 /** A marker up to its end, or to its default. It has a length of at most some hundred characters. */
 const head = /\{\{inspo:([A-Za-z0-9][\w.-]{0,199})(?:\/([^|{}]{1,200}))?(\||\}\})/uy
 
-/** A request's body whose markers are known. */
+/** The body of a request with its markers. */
 export interface Marked {
   readonly markers: ReadonlyArray<Marker>
-  /** The body with `textOf` in place of its markers; all else is as it was, to the byte. */
+  /** The body with `textOf` in place of its markers; all other bytes are unchanged. */
   readonly fill: (textOf: (name: string | null) => string) => string
 }
 
-/** The markers of a body, a JSON text; a failure says what is wrong with them. */
+/** The markers of a body, a JSON text; a failure describes the first fault. */
 export const find = (body: string): Result.Result<Marked, string> => {
   const prompts = Place.prompts(body).map((place) => {
     const literal = body.slice(place.start, place.end)
@@ -58,7 +58,9 @@ export const find = (body: string): Result.Result<Marked, string> => {
   for (const { found, prompt } of prompts) {
     const [broken] = /\{\{inspo:.{0,40}/su.exec(pieces(prompt, found).join("")) ?? []
     if (broken !== undefined)
-      return Result.fail(`${JSON.stringify(broken)} is no marker; expected {{inspo:NAME}}, or {{inspo:NAME|DEFAULT}}`)
+      return Result.fail(
+        `${JSON.stringify(broken)} is not a marker; expected {{inspo:NAME}}, or {{inspo:NAME|DEFAULT}}`
+      )
   }
   if (markers.length > Limits.markersPerRequest)
     return Result.fail(`there are ${markers.length} markers; expected at most ${Limits.markersPerRequest}`)

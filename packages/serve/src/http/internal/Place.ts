@@ -1,4 +1,4 @@
-/** Where in the JSON text of a request its system prompts are, so that all else can be passed on as it was. */
+/** Finds the system prompts in the JSON text of a request, so that all other bytes can be forwarded unchanged. */
 
 /** From the character at `start` up to the one before `end`. */
 export interface Place {
@@ -7,8 +7,8 @@ export interface Place {
 }
 
 /**
- * The string literals of all system prompts, in their order; what users, tools and models said is not looked at. The text is known to be JSON.
- * Each character is looked at a bounded number of times.
+ * The string literals of all system prompts, in their order; messages of users, tools and models are skipped. The text must be
+ * JSON. Each character is read a bounded number of times.
  */
 export const prompts = (json: string): ReadonlyArray<Place> => {
   const body = members(json, spaces(json, 0))
@@ -19,16 +19,16 @@ export const prompts = (json: string): ReadonlyArray<Place> => {
   ].toSorted((a, b) => a.start - b.start)
 }
 
-/** The string in a field of a body that is an object, undefined where there is none. */
+/** The string in a field of a body that is an object, undefined if there is none. */
 export const field = (json: string, name: string): string | undefined => {
   const [place] = string(json, members(json, spaces(json, 0)).get(name))
   return place === undefined ? undefined : textOf(json.slice(place.start, place.end))
 }
 
-/** What a string literal says. */
+/** The value of a string literal. */
 export const textOf = (literal: string): string => String(JSON.parse(literal))
 
-/** A string literal in which some parts of what it says are replaced: they are in order, and apart. */
+/** A string literal with some parts of its value replaced, which are in order and do not overlap. */
 export const replaced = (literal: string, parts: ReadonlyArray<Place & { readonly text: string }>): string => {
   let at = 1
   let said = 0
@@ -59,11 +59,11 @@ const ofMessage = (json: string, message: Place): ReadonlyArray<Place> => {
 
 const prompting: ReadonlySet<string> = new Set(["system", "developer"])
 
-/** The place, where a string literal is there. */
+/** The place, if a string literal is there. */
 const string = (json: string, place: Place | undefined): ReadonlyArray<Place> =>
   place !== undefined && json[place.start] === `"` ? [place] : []
 
-/** The values of an object in the fields that are looked at, of the same name the last; none where the value at this place is no object. */
+/** The values of an object in the fields that are read, the last of each name; none if the value is not an object. */
 const members = (json: string, start: number): ReadonlyMap<string, Place> => {
   const found = new Map<string, Place>()
   if (json[start] !== "{") return found
@@ -79,12 +79,12 @@ const members = (json: string, start: number): ReadonlyMap<string, Place> => {
   return found
 }
 
-/** The fields that are looked at. */
+/** The fields that are read. */
 const read: ReadonlySet<string> = new Set(["instructions", "messages", "input", "role", "content", "text", "user"])
-/** The characters of a name or role that is looked for, if each is escaped. */
+/** The characters of the longest name or role, if each is escaped. */
 const longest = 2 + 6 * "instructions".length
 
-/** The values of an array; none where the value at this place is no array. */
+/** The values of an array; none if the value is not an array. */
 const elements = (json: string, array: Place | undefined): ReadonlyArray<Place> => {
   const found: Array<Place> = []
   if (array === undefined || json[array.start] !== "[") return found
@@ -97,7 +97,7 @@ const elements = (json: string, array: Place | undefined): ReadonlyArray<Place> 
   return found
 }
 
-/** Behind the value that begins here, however deep it is. */
+/** The end of the value that begins here, however deep it is. */
 const endOf = (json: string, start: number): number => {
   let depth = 0
   let at = start
@@ -121,14 +121,14 @@ const endOfString = (json: string, start: number): number => {
   return at + 1
 }
 
-/** Behind a number, or `true`, `false` or `null`. */
+/** The end of a number, or of `true`, `false` or `null`. */
 const endOfWord = (json: string, start: number): number => {
   let at = start
   while (at < json.length && !/[\s,\]}]/u.test(json[at] ?? "")) at++
   return at
 }
 
-/** Behind spaces, and the mark that some programs begin a text with. */
+/** The end of white space, and of a byte order mark. */
 const spaces = (json: string, start: number): number => {
   let at = start
   while (" \n\r\t\uFEFF".includes(json[at] ?? "-")) at++

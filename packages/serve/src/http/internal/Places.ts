@@ -1,4 +1,4 @@
-/** Places for requests that wait for others, by number and by bytes; one client takes at most half of either. */
+/** Places for requests that wait for the upstream, limited by number and by bytes; one client takes at most half of either. */
 import { Effect, type Scope } from "effect"
 
 export interface Held {
@@ -7,7 +7,7 @@ export interface Held {
 }
 
 export interface Places {
-  /** Takes a place until the scope closes; false where none is left, to this client or at all. */
+  /** Takes a place until the scope closes; false if none is left, for this client or at all. */
   readonly take: (client: string, bytes: number) => Effect.Effect<boolean, never, Scope.Scope>
 }
 

@@ -1,8 +1,8 @@
-/** What of an address of this server is an address of the upstream's, which has the same behind its version. */
+/** Maps addresses of this server to those of the upstream, which have the same path after their version. */
 
 /**
- * What comes behind `/v1`, as it was sent and without the query; null where it is this server's own or not below `/v1`. `refused` is a path, fit
- * for a message, that a server might read as one outside of the upstream's base.
+ * The path after `/v1`, as it was sent and without the query; null if it is this server's own or not below `/v1`. `refused` is a
+ * path, ready for a message, that a server might resolve to one outside of the upstream's base.
  */
 export const of = (url: string): string | { readonly refused: string } | null => {
   const [, path] = /^\/v1(\/[^?#]*)/iu.exec(url) ?? []
@@ -13,12 +13,12 @@ export const of = (url: string): string | { readonly refused: string } | null =>
   return isBad ? { refused: JSON.stringify(path.slice(0, 100)) } : path
 }
 
-/** Whether what is posted there has system prompts. */
+/** Whether requests to this path have system prompts. */
 export const hasPrompts = (path: string): boolean => prompting.has((segmentsOf(path) ?? []).join("/"))
 
 const prompting: ReadonlySet<string> = new Set(["chat/completions", "responses"])
 
-/** Null where a character is escaped badly. */
+/** Null if an escape is invalid. */
 const segmentsOf = (path: string): ReadonlyArray<string> | null => {
   try {
     const decoded = decodeURIComponent(path).toLowerCase()

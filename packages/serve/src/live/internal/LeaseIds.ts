@@ -1,33 +1,33 @@
 /**
- * The ids of leases on the wire: `POPULATION~TIME/CODE/LEASE`. The code authenticates the lease with a secret of the
- * population, so that a client which knows the key of a lease cannot report for it unless it was given the lease.
+ * The ids of leases in the API: `POPULATION~TIME/CODE/LEASE`. The code authenticates the lease with a secret of the
+ * population, so that a client which knows only the key of a lease cannot report a reward for it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Effect, Schema } from "effect"
 
 export interface LeaseIds {
-  /** The id that a lease has on the wire. */
+  /** The id of a lease in the API. */
   readonly encode: (lease: string) => string
-  /** The lease of such an id; null where this population gave out no such id. */
+  /** The lease of an id; null if the id is not of this population. */
   readonly decode: (id: string) => string | null
 }
 
-/** The ids of a population. `prefix` tells them from those of others. Its secret is made once and kept beside its leases. */
+/** The ids of a population, which begin with `leaseIdPrefix`. Its secret is created once and stored in its journal. */
 export const make = Effect.fnUntraced(function* (
   journal: Journal.Interface,
-  prefix: string
+  leaseIdPrefix: string
 ): Effect.fn.Return<LeaseIds, JournalError> {
   const secret = yield* secretOf(journal)
   const codeOf = (lease: string): string =>
     createHmac("sha256", secret).update(lease).digest("base64url").slice(0, length)
   return {
-    encode: (lease) => `${prefix}${codeOf(lease)}/${lease}`,
+    encode: (lease) => `${leaseIdPrefix}${codeOf(lease)}/${lease}`,
     decode: (id) => {
-      if (!id.startsWith(prefix)) return null
-      const code = id.slice(prefix.length, prefix.length + length)
-      const lease = id.slice(prefix.length + length + 1)
-      return id[prefix.length + length] === "/" && equal(code, codeOf(lease)) ? lease : null
+      if (!id.startsWith(leaseIdPrefix)) return null
+      const code = id.slice(leaseIdPrefix.length, leaseIdPrefix.length + length)
+      const lease = id.slice(leaseIdPrefix.length + length + 1)
+      return id[leaseIdPrefix.length + length] === "/" && equal(code, codeOf(lease)) ? lease : null
     }
   }
 })

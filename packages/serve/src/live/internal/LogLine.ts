@@ -1,8 +1,8 @@
-/** What the log of a server says of an event. It names no key, no question and no text of a user. */
+/** The log lines of events. They contain no key, no question and no text of a user. */
 import type { PopulationEvent } from "@inspo/cohorts"
 import { Effect, LogLevel, Match } from "effect"
 
-/** A line of the log, with what it is about. */
+/** A line of the log, with its annotations. */
 export interface LogLine {
   readonly level: "Info" | "Debug"
   readonly message: string
@@ -23,7 +23,7 @@ const debug = (message: string, about: LogLine["about"] = {}): LogLine => ({ lev
 /** The line of an event. */
 export const line = Match.type<PopulationEvent>().pipe(
   Match.tagsExhaustive({
-    Created: ({ members }) => info("population made", { members: list(members) }),
+    Created: ({ members }) => info("population created", { members: list(members) }),
     Configured: () => info("settings changed"),
     Frozen: ({ isFrozen }) => info(isFrozen ? "frozen" : "resumed"),
     MemberAdded: ({ member }) => info("instruction added", { instruction: member.id }),
@@ -56,11 +56,11 @@ export const line = Match.type<PopulationEvent>().pipe(
       }),
     ValidationClosed: ({ cohort, mean, units }) => info("validation closed", { cohort, units, mean: mean ?? "none" }),
     Pruned: ({ kept, pruned, step }) => info("pruned", { step, pruned: leaving(pruned), kept: kept.join(", ") }),
-    ParentsChosen: ({ parents, step }) => info("evolution begun", { step, parents: parents.join(", ") }),
+    ParentsChosen: ({ parents, step }) => info("evolution started", { step, parents: parents.join(", ") }),
     CandidatesProposed: ({ candidates, parent, round, step }) =>
       info("candidates proposed", { step, round, parent, candidates: candidates.length }),
     VerificationBegun: ({ places, round, step }) =>
-      info("verification begun", { step, round, candidates: places.length }),
+      info("verification started", { step, round, candidates: places.length }),
     EvolutionSkipped: ({ reason, step }) => info("evolution skipped", { step, reason }),
     CandidatesVerified: ({ asked, step }) => debug("candidates scored", { step, asked }),
     VerificationContinued: ({ remaining, step }) =>
@@ -77,7 +77,7 @@ export const line = Match.type<PopulationEvent>().pipe(
         accepted: list(accepted.map(({ instruction }) => instruction)),
         replaced: leaving(replaced)
       }),
-    Concluded: ({ incumbent }) => debug("decisions over", { incumbent: incumbent.id, why: incumbent.why }),
+    Concluded: ({ incumbent }) => debug("decisions complete", { incumbent: incumbent.id, why: incumbent.why }),
     Rewound: ({ branch, to }) => info("rewound", { to, branch })
   })
 )
@@ -86,4 +86,4 @@ const list = (some: ReadonlyArray<{ readonly id: string }>): string =>
   [...new Set(some.map(({ id }) => id))].join(", ") || "none"
 
 const leaving = (some: ReadonlyArray<{ readonly id: string; readonly reason: string }>): string =>
-  some.map(({ id, reason }) => `${id}: ${reason}`).join(", ") || "nobody"
+  some.map(({ id, reason }) => `${id}: ${reason}`).join(", ") || "none"

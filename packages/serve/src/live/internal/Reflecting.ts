@@ -1,4 +1,4 @@
-/** What a proposer is asked for an evolution. */
+/** The request to a proposer for an evolution. */
 import { Learning, type State } from "@inspo/cohorts"
 import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
 import { isAlive, isIn } from "@inspo/evolution/State"
@@ -8,9 +8,9 @@ import { CandidateLint as Lint } from "@inspo/reflection"
 import type { Effect } from "effect"
 import type { Work } from "./Work.ts"
 
-/** A proposal that is waited for. */
+/** A proposal that a population waits for. */
 export interface Due {
-  /** Names the evolution and its round. */
+  /** Identifies the evolution and its round. */
   readonly key: string
   readonly stream: ReadonlyArray<string | number>
   readonly step: number
@@ -18,7 +18,7 @@ export interface Due {
   readonly parent: InstructionId
 }
 
-/** The proposal that a state waits for, null where there is none. */
+/** The proposal that a state waits for, null if there is none. */
 export const due = ({ branch, learning: { evolution } }: State.State): Due | null => {
   if (!isIn(evolution, "Proposing")) return null
   const { parents, round, step } = evolution
@@ -30,11 +30,11 @@ export const due = ({ branch, learning: { evolution } }: State.State): Due | nul
 
 const streamName = "evolution"
 
-/** Forgets the answers that were kept until their proposal was durable. */
+/** Deletes the stored answers once their proposal is durable. */
 export const forget = (journal: Journal.Interface): Effect.Effect<void, JournalError> =>
   journal.deleteRecords(["proposer"], { prefixes: [`${streamName}/`] })
 
-/** `contentOf` gives what an instruction with a new text says, null where that is too long. */
+/** `contentOf` returns the content of an instruction with a new text, null if it is too long. */
 export interface Task {
   readonly request: Pick<ProposeRequest, "parent" | "count" | "failures" | "history" | "records" | "name"> & {
     readonly rules: CandidateLint.Rules
@@ -43,10 +43,10 @@ export interface Task {
   readonly rationale: string
 }
 
-/** At most so many candidates are asked for at once. */
+/** At most so many candidates are requested at once. */
 const mostCandidates = 4
 
-/** Of several texts one is revised at a time, each in its turn. */
+/** If an instruction has several texts, one of them is revised at a time, in turn. */
 export const taskOf = (
   state: State.State,
   { parent, round, step }: Due,

@@ -1,4 +1,4 @@
-/** What is known of the work under an instruction, for those who are to write a better one. */
+/** The work under an instruction, as the optimizer sees it. */
 import { State } from "@inspo/cohorts"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
@@ -16,18 +16,18 @@ import {
   unnamedOf
 } from "../../store/internal/Stored.ts"
 
-/** Records of work, the worst first, and the questions they are about. */
+/** Records of work, the worst first, and their questions. */
 export interface Work {
   readonly records: ReadonlyArray<WorkRecord>
   readonly questions: ReadonlyArray<QuestionId>
-  /** Answers that are right for so many questions of the newest work that they are no secret. */
+  /** Golden answers of so many questions of the newest work that they are not secret. */
   readonly commonAnswers: ReadonlyArray<string>
 }
 
-/** How many of the worst are shown, and how many of the best beside them. */
+/** How many of the worst and of the best records are shown. */
 export const shown = { worst: 8, best: 3 } as const
 
-/** The worst and the best of the newest work under an instruction that texts are known of. */
+/** The worst and the best of the newest work under an instruction, among records with texts. */
 export const of = Effect.fn("LivePopulation.work")(function* (
   journal: Journal.Interface,
   state: State.State,
@@ -36,7 +36,7 @@ export const of = Effect.fn("LivePopulation.work")(function* (
 ): Effect.fn.Return<Work, JournalError> {
   const all = yield* newest(journal, state, instruction)
   const scores = chosen(all)
-  const [told, asked, leases] = yield* Effect.all([
+  const [rewardDetails, leaseDetails, leases] = yield* Effect.all([
     Records.make(journal, kinds.rewardDetails, StoredRewardDetails).get(scores.map(({ key }) => key)),
     Records.make(journal, kinds.leaseDetails, StoredLeaseDetails).get(
       scores.map(({ lease }) => leaseDetailsKey(lease))
@@ -45,8 +45,8 @@ export const of = Effect.fn("LivePopulation.work")(function* (
   ])
   return {
     records: scores.flatMap(({ key, lease, value }): ReadonlyArray<WorkRecord> => {
-      const texts = told.get(key)
-      const question = asked.get(leaseDetailsKey(lease))?.question
+      const texts = rewardDetails.get(key)
+      const question = leaseDetails.get(leaseDetailsKey(lease))?.question
       return texts === undefined
         ? []
         : [
@@ -64,13 +64,13 @@ export const of = Effect.fn("LivePopulation.work")(function* (
   }
 })
 
-/** Golden answers of the newest work, by lease; transcripts are large, so that few records are read at a time. */
+/** Golden answers of the newest work, by lease. Transcripts are large, so few records are read at a time. */
 const answersOf = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   scores: ReadonlyArray<Score>
 ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<string>>, JournalError> {
-  const ofReward = Records.make(journal, kinds.rewardDetails, StoredRewardDetails)
-  const ofLease = Records.make(journal, kinds.leaseDetails, StoredLeaseDetails)
+  const rewards = Records.make(journal, kinds.rewardDetails, StoredRewardDetails)
+  const leases = Records.make(journal, kinds.leaseDetails, StoredLeaseDetails)
   const answers = new Map<string, ReadonlyArray<string>>()
   const latest = Arr.takeRight(
     Arr.sort(
@@ -80,10 +80,10 @@ const answersOf = Effect.fnUntraced(function* (
     enough
   )
   for (const some of Arr.chunksOf(latest, atOnce)) {
-    const told = yield* ofReward.get(some.map(({ key }) => key))
-    const asked = yield* ofLease.get(some.map(({ lease }) => leaseDetailsKey(lease)))
+    const rewarded = yield* rewards.get(some.map(({ key }) => key))
+    const leased = yield* leases.get(some.map(({ lease }) => leaseDetailsKey(lease)))
     for (const { key, lease } of some) {
-      const known = told.get(key)?.goldenAnswers ?? asked.get(leaseDetailsKey(lease))?.question?.goldenAnswers
+      const known = rewarded.get(key)?.goldenAnswers ?? leased.get(leaseDetailsKey(lease))?.question?.goldenAnswers
       if (known !== undefined) answers.set(lease, known)
     }
   }
@@ -97,13 +97,13 @@ interface Score extends StoredScore {
   readonly step: number
 }
 
-/** So many are chosen among, where there are as many. */
+/** The number of records to choose among. */
 const enough = 200
 
-/** Of a busy population no more are looked at than it takes to find these; all that were read are in memory. */
+/** The most records that are read to find them; all are in memory at once. */
 const mostRead = 50_000
 
-/** Scores of the instruction on the present line, looked for ever further back, in windows that double from a minute. */
+/** Scores of the instruction on the present branch, searched backwards in windows that double from a minute. */
 const newest = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   state: State.State,
@@ -123,11 +123,11 @@ const newest = Effect.fnUntraced(function* (
     read += rows.length
     before = from
   }
-  return yield* standing(journal, state, own)
+  return yield* counting(journal, state, own)
 })
 
-/** Those whose cohort counts on the present branch: another branch may know another instruction by the same id. */
-const standing = Effect.fnUntraced(function* (
+/** The scores whose cohort counts on the present branch: another branch may have another instruction with the same id. */
+const counting = Effect.fnUntraced(function* (
   journal: Journal.Interface,
   state: State.State,
   scores: ReadonlyArray<Score>

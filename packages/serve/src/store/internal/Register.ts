@@ -1,19 +1,19 @@
-/** What the servers of one database share: which populations there are, and who is active. */
+/** The register of the servers of one database: its populations, and the active server. */
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Effect, Schema } from "effect"
 
-/** The run whose log the register is. Who has it open for writing is the active server. */
+/** The run of the register's log. The server that has it open for writing is the active one. */
 export const run = "instruction-server"
 
-/** What the log comes to. */
+/** The state after the log. */
 export interface Register {
-  /** Where the server answers that became active last; null before there was any. */
+  /** The address of the server that became active last; null before the first. */
   readonly address: string | null
   /** The runs of the populations, by name. */
   readonly populations: ReadonlyMap<string, string>
   /** Runs of removed populations that may not be deleted yet. */
   readonly removed: ReadonlySet<string>
-  /** The run of the population that is made next: none before it had that one. */
+  /** The run of the next new population, which no other has had. */
   readonly nextRun: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * How a population lies in its journal. Leases and rewards are records, which may be dropped once their cohort is closed and
- * old; everything else that happened is the log, and the log alone is enough for every later decision.
+ * The format of a population in its journal. Leases and rewards are records, which may be deleted once their cohort is closed
+ * and old; everything else is the log, which alone is enough for every later decision.
  */
 import { Archive, type EventOf, Given, PopulationEvent, State, SampleReward } from "@inspo/cohorts"
 import { Instruction, Invariant } from "@inspo/domain"
@@ -11,7 +11,7 @@ import * as Details from "../Details.ts"
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * A lease as it was given out. `place` orders those of a cohort; `isNamed` says whether the client named the cohort; `arms`
+ * A lease. `place` orders those of a cohort; `isNamed` says whether the client named the cohort; `arms`
  * are the keys of candidates' leases on the same question.
  */
 export const StoredLease = Schema.Struct({
@@ -26,7 +26,7 @@ export const StoredLease = Schema.Struct({
 })
 export interface StoredLease extends Schema.Schema.Type<typeof StoredLease> {}
 
-/** The first reward of a sample, in [0, 1]; null where there is none to come. A late one is no evidence. */
+/** The first reward of a sample, in [0, 1]; null if there will be none. A late one is not evidence. */
 export const StoredReward = Schema.Struct({
   lease: Schema.String,
   sample: Count,
@@ -36,7 +36,7 @@ export const StoredReward = Schema.Struct({
 })
 export interface StoredReward extends Schema.Schema.Type<typeof StoredReward> {}
 
-/** The form of the log. Raise it when an event changes what it says: a log of another version is refused. */
+/** The version of the log's format. Raise it when the meaning of an event changes: a log of another version is refused. */
 export const version = 1
 
 /** An event of the log, and when it happened, in milliseconds since 1970. */
@@ -50,11 +50,11 @@ export interface StoredEvent extends Schema.Schema.Type<typeof StoredEvent> {}
 /** The index of a closed cohort, 0 for one of validation. */
 export const StoredCohort = Schema.Struct({ index: Count })
 
-/** What was told of a lease. */
+/** The details of a lease. */
 export const StoredLeaseDetails = Schema.Struct({ lease: Schema.String, ...Details.LeaseDetails.fields })
 export interface StoredLeaseDetails extends Schema.Schema.Type<typeof StoredLeaseDetails> {}
 
-/** What was told of a sample, under the key of its reward. */
+/** The details of a sample, under the key of its reward. */
 export const StoredRewardDetails = Schema.Struct({
   lease: Schema.String,
   sample: Count,
@@ -62,11 +62,11 @@ export const StoredRewardDetails = Schema.Struct({
 })
 export interface StoredRewardDetails extends Schema.Schema.Type<typeof StoredRewardDetails> {}
 
-/** The reward, in [0, 1], of a sample that texts are known of, under the key of the reward. */
+/** The reward, in [0, 1], of a sample with texts, under the key of the reward. */
 export const StoredScore = Schema.Struct({ lease: Schema.String, instruction: Schema.String, value: Schema.Finite })
 export interface StoredScore extends Schema.Schema.Type<typeof StoredScore> {}
 
-/** What a conversation was given. */
+/** The instruction of a conversation. */
 export const StoredSticky = Schema.Struct({
   instruction: Instruction.InstructionId,
   probability: Schema.NullOr(Schema.Finite)
@@ -84,33 +84,33 @@ export const kinds = {
   scored: "scored"
 } as const
 
-/** The step of records but those of cohorts: the minute of a time, so that they can be dropped by age. */
+/** The step of all records except those of cohorts: the minute of a time, so that they can be deleted by age. */
 export const minute = (time: number): number => Math.floor(time / 60_000)
 
-/** Where a lease is found: by its id, or by the key alone where the population named the cohort. */
+/** The key of a lease: its id, or the client's key alone if the population named the cohort. */
 export const leaseKey = ({ branch, given, isNamed }: Pick<StoredLease, "branch" | "given" | "isNamed">): string =>
   isNamed ? given.lease : unnamedKey(branch, given.key)
 
 export const unnamedKey = (branch: number, key: string): string => `key/${branch}/${State.encodeName(key)}`
 
-/** The same of a lease by its id. */
+/** The same for the id of a lease. */
 export const unnamedOf = (lease: string): string => {
   const [branch = "", , key = ""] = lease.split("/")
   return `key/${branch}/${key}`
 }
 
-/** What is told of a lease lies under keys that begin with its id and `#`, which no id holds. */
+/** The keys of details begin with the id of the lease and `#`, which no id contains. */
 export const leaseDetailsKey = (lease: string): string => `${lease}#lease`
 
 export const rewardKey = (lease: string, sample: number): string => `${lease}#${sample}`
 
-/** Of a conversation. */
+/** The key of a conversation. */
 export const stickyKey = (branch: number, unit: string): string => `${branch}/${State.encodeName(unit)}`
 
-/** What it was given, by instruction. */
+/** The key of one of its instructions. */
 export const ofSticky = (key: string, instruction: string): string => `${key}#${instruction}`
 
-/** What it was given first, which says that it had an instruction also when none of its instructions is alive. */
+/** The key of its first instruction, which shows that it had one even if none of them is alive. */
 export const firstSticky = (key: string): string => `${key}#`
 
 export const cohortKey = (branch: number, name: string): string => `${branch}/${State.encodeName(name)}`
@@ -131,7 +131,7 @@ export interface Written {
   readonly cohorts: ReadonlyArray<Row<typeof StoredCohort.Type>>
 }
 
-/** `since` is when it was opened: no record of it has an earlier step, whatever the clock does. */
+/** `since` is when it was opened: no record of it has an earlier step, even if the clock is set back. */
 interface Open {
   readonly index: number
   readonly since: number
@@ -140,7 +140,7 @@ interface Open {
   readonly leases: number
 }
 
-/** What to write for the events that follow a state at a time. */
+/** The writes for the events that follow a state at a time. */
 export const written = (before: State.State, events: ReadonlyArray<PopulationEvent>, now: number): Written => {
   const open = new Map<string, Open>()
   const openOf = (name: string): Open =>
