@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Option } from "effect"
 import { fromInput } from "../../src/config/Input.ts"
 
-layer(NodeServices.layer)("a file that is no UTF-8", (it) => {
+layer(NodeServices.layer)("a file that is not UTF-8", (it) => {
   it.effect.each([
     ["seed: 1\ninstruction:\n  seed: Ren\xe9\n", "config.yaml:3: byte 12 (0xE9)"],
     ["instruction:\n  seeds: seeds.yaml\n", "seeds.yaml:2: byte 6 (0xE9)"]

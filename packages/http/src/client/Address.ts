@@ -9,7 +9,7 @@ export interface Address {
 }
 
 /**
- * Reads an HTTP address; none where it is no such. A key is sent as `Authorization: Bearer …`, else a name and password in
+ * Reads an HTTP address; none where it is not one. A key is sent as `Authorization: Bearer …`, else a name and password in
  * the address as basic authentication. What cannot be read may hold a password anywhere, so no error should show it.
  *
  * @example
@@ -42,7 +42,7 @@ const authorised = (
   return username === "" ? request : HttpClientRequest.basicAuth(request, decoded(username), decoded(password))
 }
 
-/** A text of an address without its percent signs; as it stands where those mean nothing. */
+/** A text of an address without its percent signs; unchanged where those mean nothing. */
 const decoded = (text: string): string =>
   Result.getOrElse(
     Result.try(() => decodeURIComponent(text)),

@@ -1,6 +1,6 @@
 /** Requests that may be repeated, to a server that others run. */
 import { Clock, Data, Duration, Effect, Predicate, Result, Schedule } from "effect"
-import { Headers, HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { Headers, type HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as Waiting from "./Waiting.ts"
 
 export interface Options {
@@ -14,7 +14,7 @@ export interface Options {
   readonly retries?: number
   /** Whether asking again is of no use, though the status (408, 429, 5xx) alone would say otherwise. */
   readonly isFinal?: (status: number, body: string) => boolean
-  /** Told of every try that failed. */
+  /** Gets every try that failed. */
   readonly onFailure?: (failure: Unanswered) => Effect.Effect<void>
 }
 

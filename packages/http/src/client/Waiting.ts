@@ -1,6 +1,6 @@
 import { Clock, Duration, Effect } from "effect"
 
-/** Tells that `what` is waited for, and why. */
+/** Reports that `what` is waited for, and why. */
 export type Waiting = (what: string, why: string) => Effect.Effect<void>
 
 /**

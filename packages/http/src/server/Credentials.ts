@@ -16,7 +16,7 @@ export const isBasic = (header: string | undefined, password: Redacted.Redacted)
   return isSecret(decoded.slice(decoded.indexOf(":") + 1), password)
 }
 
-/** Compares hashes, so that the time it takes tells nothing about the secret. */
+/** Compares hashes, so that the time it takes reveals nothing about the secret. */
 export const isSecret = (given: string, secret: Redacted.Redacted): boolean =>
   timingSafeEqual(digest(given), digest(Redacted.value(secret)))
 

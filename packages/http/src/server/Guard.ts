@@ -31,7 +31,7 @@ export interface Refusal {
 
 /**
  * Refuses, whatever the route: a request under a foreign name (403) or under what is none (400), one that a page of another origin makes (403), a path
- * and query of more than 2,048 characters (414), a body above the limit (413, where its length is told; reading fails
+ * and query of more than 2,048 characters (414), a body above the limit (413, where its length is stated; reading fails
  * beyond the limit where it is not). Requests with a body of more than 1 MiB, or of an unknown length, are answered four at a
  * time, two of one client, and the others wait unread, so that many of them do not fill the memory. One whose body arrives
  * at less than 4 kB a second for 5 seconds is refused (408, or a closed connection) and gives up its place.
@@ -49,7 +49,7 @@ export const layer = (options: Options): Layer.Layer<never, never, HttpRouter.Ht
         const client = Option.getOrElse(request.remoteAddress, () => "")
         const stalled = Effect.map(Upload.stalled(request), () => answered(tooSlow))
         if (!isSlow(request.url)) return large.withPermit(client)(Effect.raceFirst(answer, stalled))
-        // What is wrong with the body is told where it is read again.
+        // What is wrong with the body is reported where it is read again.
         const arrived = Effect.as(Effect.exit(request.arrayBuffer), null)
         return Effect.flatMap(largeAndSlow.withPermit(client)(Effect.raceFirst(arrived, stalled)), (refused) =>
           refused === null ? answer : Effect.succeed(refused)
@@ -104,7 +104,7 @@ const isLarge = ({ headers }: Pick<HttpServerRequest.HttpServerRequest, "headers
 
 const longestUrl = 2048
 
-/** An address cannot be pointed elsewhere by whoever owns a name. */
+/** An address cannot be pointed elsewhere by the owner of a name. */
 const isOwn = (host: string, names: ReadonlyArray<string>): boolean => {
   const name = host.replace(/:\d+$/u, "").toLowerCase()
   return name === "localhost" || isIP(name.replaceAll(/^\[|\]$/gu, "")) !== 0 || names.includes(name)
