@@ -59,7 +59,6 @@ export const make = (connection: Connection, server: Server, protobuf: boolean) 
     datums: ReadonlyArray<Wire.Datum>
   ): Effect.fn.Return<TrainMetrics, RequestFailure> {
     const { clipRatio } = request.loss
-    const { beta1, beta2, epsilon = 1e-8, gradientClip, learningRate, weightDecay } = request.optimizer
     const waiting: Array<Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, RequestFailure>> = []
     const logprobs: Array<ReadonlyArray<number>> = []
     for (const data of chunked(datums)) {
@@ -80,17 +79,7 @@ export const make = (connection: Connection, server: Server, protobuf: boolean) 
       next(
         model,
         "optim_step",
-        {
-          type: "optim_step",
-          adam_params: {
-            learning_rate: learningRate,
-            beta1,
-            beta2,
-            eps: epsilon,
-            weight_decay: weightDecay,
-            grad_clip_norm: Number.isFinite(gradientClip) ? gradientClip : 0
-          }
-        },
+        { type: "optim_step", adam_params: adamParams(request.optimizer) },
         profile.deduplicates
       ),
       readStep
@@ -102,5 +91,14 @@ export const make = (connection: Connection, server: Server, protobuf: boolean) 
 
   return { score, step }
 }
+
+const adamParams = (optimizer: TrainRequest["optimizer"]): Wire.AdamParams => ({
+  learning_rate: optimizer.learningRate,
+  beta1: optimizer.beta1,
+  beta2: optimizer.beta2,
+  eps: optimizer.epsilon ?? 1e-8,
+  weight_decay: optimizer.weightDecay,
+  grad_clip_norm: Number.isFinite(optimizer.gradientClip) ? optimizer.gradientClip : 0
+})
 
 const compress = promisify(zstdCompress)
