@@ -1,10 +1,10 @@
 import type { Inspo, Lease } from "@inspo/client"
 import { generateText, type LanguageModel, type ModelMessage } from "ai"
 
-/** What the agent says when no server answers, and what the population begins with. */
+/** The seed of the population, and the fallback if no server answers. */
 export const prompt = "You are the support agent of a small shop. Answer the customer."
 
-/** Further prompts that compete with the first from the start. */
+/** Prompts that compete with the seed from the start. */
 export const variants = [
   "You are the support agent of a small shop. Ask which order it is about, then answer the customer in two sentences.",
   "You are the support agent of a small shop. Answer the customer in one friendly sentence."
@@ -12,11 +12,11 @@ export const variants = [
 
 export interface Turn {
   readonly answer: string
-  /** To be told with the thumb; null where the agent went on without a server. */
+  /** Reported with the thumb; null if no server answered. */
   readonly lease: Lease["id"]
 }
 
-/** One conversation: every turn has the instruction that the first one was leased. */
+/** One conversation: every turn has the instruction of the first one. */
 export const conversation = (inspo: Inspo, model: LanguageModel, id: string) => {
   const messages: Array<ModelMessage> = []
   return async (question: string): Promise<Turn> => {

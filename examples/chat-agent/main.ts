@@ -1,9 +1,9 @@
 /**
- * A support agent whose prompt learns from thumbs, on any model behind an OpenAI-compatible API:
+ * A support agent whose prompt learns from ratings, on any model behind an OpenAI-compatible API:
  *
  *     MODEL_URL=http://127.0.0.1:11434/v1 MODEL=qwen3 node chat-agent/main.ts
  *
- * Each answer comes with a line for another terminal, by which a thumb is told.
+ * Each answer prints a command that reports a thumb from another terminal.
  */
 import { createInterface } from "node:readline/promises"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
@@ -15,7 +15,7 @@ const { INSPO_KEY, INSPO_URL = "http://127.0.0.1:8700", MODEL = "", MODEL_KEY, M
 if (MODEL === "" || MODEL_URL === "") throw new Error("set MODEL_URL and MODEL to the model that answers")
 
 await makePopulation(INSPO_URL, "support", { seed: prompt, variants }, INSPO_KEY)
-// The model takes seconds, so the instruction may take more than the usual 200 ms.
+// The model takes seconds, so a lease may take longer than the default 200 ms.
 await using inspo = new Inspo({
   urls: [INSPO_URL],
   timeout: 2000,

@@ -4,7 +4,7 @@ import { Sampler } from "@inspo/sampler"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Array as Arr, Effect } from "effect"
 
-/** `converse` holds one conversation under a prompt and says what it was worth, from 0 to 1. */
+/** `converse` has one conversation under a prompt and returns its reward, from 0 to 1. */
 export interface Options<E> {
   readonly prompts: ReadonlyArray<string>
   readonly converse: (prompt: string, conversation: readonly [step: number, index: number]) => Effect.Effect<number, E>
@@ -13,15 +13,15 @@ export interface Options<E> {
   readonly seed: number
 }
 
-/** The prompts that were left after a step, best first, each with the mean of its latest conversations. */
+/** The prompts that remain after a step, best first, each with the mean reward of its recent conversations. */
 export interface Ranked {
   readonly step: number
   readonly left: ReadonlyArray<{ readonly prompt: string; readonly value: number }>
 }
 
 /**
- * Chooses among prompts while they are in use: good ones get more conversations, and every five steps the worse half
- * leaves. The last ranking names the winner.
+ * Chooses among prompts while they are in use: better ones get more conversations, and every five steps the worse half
+ * is removed. The last ranking names the winner.
  */
 export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
   conversationsPerStep,
@@ -37,7 +37,7 @@ export const choose = Effect.fn("ChooseAPrompt.choose")(function* <E>({
   const rankings: Array<Ranked> = []
 
   for (let step = 1; step <= steps; step++) {
-    // Which prompt answers which customer: softmax over the values, and each that is not known well enough to leave.
+    // Which prompt answers which customer: a softmax over the values, plus each prompt with too little evidence to prune.
     const assignment = sampler.assign({
       seed,
       step,

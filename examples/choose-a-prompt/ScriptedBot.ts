@@ -1,7 +1,7 @@
 import { RandomStream } from "@inspo/domain"
 import { Effect, Random } from "effect"
 
-/** The prompts of a shop's chat bot, and how often a customer is helped under each: what the choice has to find out. */
+/** The prompts of a shop's chat bot, each with its success rate, which the program has to find. */
 const successRates: ReadonlyMap<string, number> = new Map([
   ["Answer the customer.", 0.35],
   ["Answer the customer in one sentence.", 0.4],
@@ -15,7 +15,7 @@ const successRates: ReadonlyMap<string, number> = new Map([
 
 export const prompts: ReadonlyArray<string> = [...successRates.keys()]
 
-/** One conversation with the bot: 1 when the customer was helped, else 0. */
+/** One conversation with the bot: 1 if it helps the customer, else 0. */
 export const converse = (prompt: string, conversation: ReadonlyArray<string | number>): Effect.Effect<0 | 1> =>
   Random.next.pipe(
     Effect.map((luck) => (luck < (successRates.get(prompt) ?? 0) ? 1 : 0)),

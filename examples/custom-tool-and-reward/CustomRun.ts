@@ -11,19 +11,19 @@ import { join } from "node:path"
 import { directory } from "./Directory.ts"
 import { thrifty } from "./ThriftyReward.ts"
 
-/** A co-evolution small enough to try things out: 4 steps, two prunes, two evolutions, a few seconds. */
+/** A small co-evolution: 4 steps, two prunes, two evolutions, a few seconds. */
 export const algorithm: Algorithm = Presets.tiny
 
-/** `onEvent` is told of everything that happens, once it is on disk. */
+/** `onEvent` gets each event once it is on disk. */
 export interface Options {
   /** An existing folder for the journal and the checkpoints. */
   readonly folder: string
   readonly onEvent: (event: RunEvent) => Effect.Effect<void>
 }
 
-/** Runs Algorithm 1 on the embedded engine with a tool and a reward of our own, from wherever the journal stands. */
+/** Runs Algorithm 1 on the embedded engine with a custom tool and reward, from the last event of the journal. */
 export const customRun = Effect.fn("CustomRun.customRun")(function* ({ folder, onEvent }: Options) {
-  const { passages, questions } = yield* WorldQuestion.generate({ ...algorithm.data.world, seed: algorithm.seed })
+  const { passages, questions } = yield* WorldQuestion.generate({ ...algorithm.data.world, seed: algorithm.randomSeed })
 
   const rollout = layerRollout(
     { ...algorithm.rollout, topK: algorithm.retrieval.topK },
@@ -40,13 +40,13 @@ export const customRun = Effect.fn("CustomRun.customRun")(function* ({ folder, o
 
   return yield* run({
     algorithm,
-    data: { ...questions, fingerprint: `world ${algorithm.seed}`, search: "passages" },
+    data: { ...questions, fingerprint: `world ${algorithm.randomSeed}`, search: "passages" },
     code: "custom-tool-and-reward",
     onEvent
   }).pipe(Effect.provide(services))
 })
 
-/** Rollouts ask for a search engine; the directory answers in its place. */
+/** Rollouts require a search engine; the directory answers instead. */
 const layerNoSearch = Layer.succeed(Search, {
   search: (queries) => Effect.succeed(queries.map(() => []))
 })

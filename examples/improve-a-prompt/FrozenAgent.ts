@@ -3,7 +3,7 @@ import { AnswerExtraction, ExactMatch } from "@inspo/reward"
 import { Effect } from "effect"
 import type { LanguageModel } from "effect/ai"
 
-/** One answer of the agent: what it wrote, and 1 when the answer was right, else 0. */
+/** One answer of the agent: its text, and reward 1 if the answer is correct, else 0. */
 export interface Attempt {
   readonly question: Question.Question
   readonly text: string
@@ -11,7 +11,7 @@ export interface Attempt {
   readonly reward: 0 | 1
 }
 
-/** A model behind an API as an agent: its weights stay as they are, so all it can gain is a better prompt. */
+/** A model behind an API as an agent: its weights are frozen, so only a better prompt can improve it. */
 export const attempt = (model: LanguageModel.LanguageModel) => (prompt: string, question: Question.Question) =>
   Effect.map(
     model.generateText({
@@ -26,7 +26,7 @@ export const attempt = (model: LanguageModel.LanguageModel) => (prompt: string, 
     }
   )
 
-/** A failed attempt as a proposer reads it. */
+/** A failed attempt in the form that a proposer reads. */
 export const failure = ({ answer, question, reward, text }: Attempt): Experience.Failure => ({
   trajectoryId: Trajectory.TrajectoryId.make(question.id),
   question: question.question,

@@ -1,22 +1,22 @@
 import type { Question } from "@inspo/domain"
 import { CandidateLint } from "@inspo/reflection"
-import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
+import * as ModelProposer from "@inspo/reflection/ModelProposer"
 import { Verification } from "@inspo/verification"
 import { Effect } from "effect"
 import type { LanguageModel } from "effect/ai"
 import * as FrozenAgent from "./FrozenAgent.ts"
 
-/** `agent` answers questions, `optimizer` writes prompts; both may be the same model. */
+/** `agent` answers questions, `writer` writes prompts; both may be the same model. */
 export interface Options {
   readonly agent: LanguageModel.LanguageModel
-  readonly optimizer: LanguageModel.LanguageModel
+  readonly writer: LanguageModel.LanguageModel
   readonly prompt: string
   readonly training: ReadonlyArray<Question.Question>
   readonly heldOut: ReadonlyArray<Question.Question>
   readonly candidates: number
 }
 
-/** The better prompt, or the old one where no candidate proved better, with the judgement of each. */
+/** The better prompt, or the old one if no candidate was better, with the verdict on each. */
 export interface Improvement {
   readonly prompt: string
   readonly critique: string
@@ -25,11 +25,11 @@ export interface Improvement {
 }
 
 /**
- * One round of reflection and verification: the agent fails, the optimizer reads its failures and writes candidates, and
- * the one that does best against the old prompt, on the same unseen questions, takes its place.
+ * One round of reflection and verification: the proposer reads the agent's failures and writes candidates. The best one
+ * replaces the old prompt if it scores higher on the same unseen questions.
  */
 export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: Options) {
-  const { agent, heldOut, optimizer, prompt, training } = options
+  const { agent, heldOut, prompt, training, writer } = options
   const answers = (instruction: string, questions: ReadonlyArray<Question.Question>) =>
     Effect.forEach(questions, (question) => FrozenAgent.attempt(agent)(instruction, question), { concurrency: 4 })
 
@@ -37,7 +37,7 @@ export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: O
   if (failures.length === 0) return unchanged(prompt)
 
   const rules = { seed: prompt, known: [prompt], parent: prompt, ...CandidateLint.shown(failures) }
-  const proposer = OptimizerProposer.make(optimizer, {
+  const proposer = ModelProposer.make(writer, {
     kind: "reflection",
     price: null,
     maxOutputTokens: 2048,
@@ -52,10 +52,10 @@ export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: O
     stream: ["improve", 1],
     rules
   })
-  // A candidate that tells the answers, or lost the tags of the protocol, is not worth a single request.
+  // Reject candidates that contain answers or lack the protocol's tags before any request.
   const { accepted, rejected } = CandidateLint.lint(candidates, rules)
 
-  // The old prompt is asked again on the same questions: a stored score would come from other, perhaps easier ones.
+  // Run the old prompt on the same questions: a stored score would come from other, perhaps easier ones.
   const score = (text: string) => Effect.map(answers(text, heldOut), (all) => all.map(({ reward }) => reward))
   const rule = Verification.rerunParent({ rounds: 1, fill: false })
   const verdicts = rule.judge({
@@ -67,7 +67,7 @@ export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: O
     const verdict = verdicts[index]
     return verdict === undefined ? [] : [{ text, verdict }]
   })
-  // `not worse` would do for a population; to replace a prompt for good it has to be better.
+  // `not worse` is enough to enter a population; to replace a prompt, a candidate has to be better.
   const better = judged.filter(({ verdict }) => verdict.score > 0).map(({ text, verdict }) => ({ ...verdict, text }))
   const [best] = rule.refill({ places: 1, verified: better }).chosen
   return { prompt: best?.text ?? prompt, critique, candidates: judged, rejected } satisfies Improvement

@@ -7,7 +7,7 @@ const ask = (question: string, ...goldenAnswers: readonly [string, ...ReadonlyAr
   dataSource: "capitals"
 })
 
-/** Questions to fail on. */
+/** Questions whose failures the proposer sees. */
 export const training: ReadonlyArray<Question.Question> = [
   ask("What is the capital of Australia?", "Canberra"),
   ask("What is the capital of Brazil?", "Brasília", "Brasilia"),
@@ -15,7 +15,7 @@ export const training: ReadonlyArray<Question.Question> = [
   ask("What is the capital of Kenya?", "Nairobi")
 ]
 
-/** Questions that no failure has shown, to judge candidates by. */
+/** Unseen questions, for verification. */
 export const heldOut: ReadonlyArray<Question.Question> = [
   ask("What is the capital of Japan?", "Tokyo"),
   ask("What is the capital of Morocco?", "Rabat"),

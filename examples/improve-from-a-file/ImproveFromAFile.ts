@@ -1,7 +1,7 @@
 import { Inspo } from "@inspo/client"
 import { makePopulation } from "../support/Population.ts"
 
-/** What somebody or something scored, from 0 to 1, and said of an output. */
+/** An output with its score, from 0 to 1, and feedback. */
 export interface Row {
   readonly input: string
   readonly output: string
@@ -12,18 +12,18 @@ export interface Row {
 export interface Options {
   readonly url: string
   readonly key?: string
-  /** The name of the population that is made of the prompt. */
+  /** Name of the population to create from the prompt. */
   readonly name: string
-  /** The prompt that the outputs were written under. */
+  /** The prompt of the outputs. */
   readonly prompt: string
   readonly rows: ReadonlyArray<Row>
-  /** How long new prompts are waited for, in seconds. */
+  /** Time to wait for new prompts. */
   readonly seconds: number
 }
 
 /**
- * Tells a server how a prompt did on rows that were scored elsewhere, has it evolve, and gives the new prompts. None of them is
- * used before somebody approves it on the server's page.
+ * Reports the scores of a prompt on rows that were scored elsewhere, starts an evolution, and returns the new prompts. None is
+ * used before you approve it on the server's page.
  */
 export const improve = async ({ key, name, seconds, prompt, rows, url }: Options): Promise<ReadonlyArray<string>> => {
   const settings = { approval: "by-hand" }
@@ -36,7 +36,7 @@ export const improve = async ({ key, name, seconds, prompt, rows, url }: Options
   const leases = await inspo.leases(name, requests, { cohort: "scored/1" })
   for (const [index, lease] of leases.entries()) {
     const row = rows[index]
-    if (row === undefined || !lease.leased) throw new Error(`the server at ${url} does not lease; is it running?`)
+    if (row === undefined || !lease.leased) throw new Error(`no lease from ${url}; check that inspo serve runs there`)
     const { feedback, input, output, score } = row
     const transcript = [
       { role: "user", content: input },
@@ -45,7 +45,7 @@ export const improve = async ({ key, name, seconds, prompt, rows, url }: Options
     await lease.reward(score, { transcript, ...(feedback === undefined ? {} : { feedback }) })
   }
   if ((await inspo.flush()) > 0)
-    throw new Error("the server did not take all scores; try again, nothing is counted twice")
+    throw new Error("not all scores were acknowledged; run this again, no score counts twice")
   await inspo.close(name, "scored/1")
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
   const ask = async (path: string, method: string): Promise<Answer> => {

@@ -1,16 +1,16 @@
 /**
- * Improves a prompt from a file of outputs that were scored, with `inspo serve` running:
+ * Improves a prompt from a file of scored outputs, with `inspo serve` running:
  *
  *     node improve-from-a-file/main.ts prompt.txt scored.jsonl
  *
- * A line of the file is `{"input": …, "output": …, "score": 0 to 1, "feedback": …}`; feedback may be left out.
+ * A line of the file is `{"input": …, "output": …, "score": 0 to 1, "feedback": …}`; feedback is optional.
  */
 import { readFile } from "node:fs/promises"
 import { improve, type Row } from "./ImproveFromAFile.ts"
 
 const [promptFile, scoredFile] = process.argv.slice(2)
 if (promptFile === undefined || scoredFile === undefined)
-  throw new Error("name the file of the prompt, and that of the rows")
+  throw new Error("pass the file of the prompt and the file of the rows")
 const rows = (await readFile(scoredFile, "utf8"))
   .split("\n")
   .filter((line) => line.trim() !== "")
@@ -25,4 +25,4 @@ const prompts = await improve({
   ...(INSPO_KEY === undefined ? {} : { key: INSPO_KEY })
 })
 for (const prompt of prompts) process.stdout.write(`${prompt}\n\n`)
-process.stdout.write(`Approve the one you like at ${INSPO_URL}/#/from-a-file\n`)
+process.stdout.write(`Approve one at ${INSPO_URL}/#/from-a-file\n`)

@@ -3,9 +3,9 @@ import { Ranking } from "@inspo/population"
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { Layer } from "effect"
 
-/** Each prune drops the last of the population alone, where the shipped rules drop up to half of it. */
+/** Each prune removes only the worst member; the included rules remove up to half of the population. */
 export const dropTheLast = (parents: number): SuccessiveHalving.Strategy => ({
-  // Parents, and who gives way to newcomers, are chosen as ever.
+  // Choose parents, and the members that newcomers replace, as usual.
   ...SuccessiveHalving.bottomHalf({ parents }),
   identity: { name: "drop-the-last", parameters: { parents } },
   prune: (population, values) => {

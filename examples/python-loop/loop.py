@@ -1,4 +1,4 @@
-"""A training loop of your own: it leases instructions for a step, plays, rewards, and closes the step.
+"""A training loop of your own: it leases instructions for a step, runs them, reports rewards, and closes the step.
 
     pip install ./clients/python && python examples/python-loop/loop.py
 """
@@ -17,13 +17,14 @@ VARIANTS = ["Answer at once, without looking anything up.", "Search first, then 
 
 
 def play(instruction: str, luck: random.Random) -> float:
-    """Stands for your environment: the reward of one rollout under an instruction."""
+    """Replace it by your environment: returns the reward of one rollout under an instruction."""
     chance = 0.8 if "Search" in instruction else 0.2 if "at once" in instruction else 0.4
     return float(luck.random() < chance)
 
 
 def main() -> None:
-    population = {"profile": "trainer", "seed": SEED, "variants": VARIANTS, "settings": {"evolveEvery": 0, "temperature": 1}}
+    settings = {"schedule": {"evolveEvery": 0}, "sampler": {"temperature": 1}}
+    population = {"profile": "trainer", "seed": SEED, "variants": VARIANTS, "settings": settings}
     body = json.dumps(population).encode()
     headers = {"content-type": "application/json"}
     urlopen(Request(f"{URL}/v1/populations/loop", body, headers, method="PUT")).close()

@@ -4,7 +4,7 @@ import { Group } from "@inspo/domain"
 import { Journal, type JournalError } from "@inspo/journal"
 import { Effect } from "effect"
 
-/** What a run went through, in sentences, and what it cost. Works on a run that is still going on. */
+/** The history of a run in sentences, with its cost. Also works during a run. */
 export const story: Effect.Effect<ReadonlyArray<string>, JournalError, Journal> = Effect.gen(function* () {
   const journal = yield* Journal
   const events = yield* EventLog.read(journal)
@@ -12,22 +12,22 @@ export const story: Effect.Effect<ReadonlyArray<string>, JournalError, Journal> 
   const fates = Projection.candidates(events)
   return [
     ...events.flatMap(sentence),
-    `${fates.length} texts were considered: ${count(fates.map(({ fate }) => fate))}.`,
-    `All in all ${total.rollouts} rollouts with ${total.tokens} tokens.`
+    `${fates.length} candidates were proposed: ${count(fates.map(({ fate }) => fate))}.`,
+    `In total ${total.rollouts} rollouts with ${total.tokens} tokens.`
   ]
 })
 
-/** An event that a reader cares about as a sentence. Events carry rewards and references; texts are records beside them. */
+/** A sentence for each relevant event. Events contain rewards and references; texts are in separate records. */
 const sentence = (event: RunEvent): ReadonlyArray<string> => {
   switch (event._tag) {
     case "PopulationInitialised":
-      return [`The run began with ${event.instructions.length} instructions.`]
+      return [`The run started with ${event.instructions.length} instructions.`]
     case "RolloutsCollected":
       return [`Step ${event.step}: mean reward ${mean(event.groups.map(Group.meanReward)).toFixed(2)}.`]
     case "Pruned":
       return event.pruned.map(({ id, reason, value }) => `${id} left with value ${value.toFixed(2)} (${reason}).`)
     case "CandidatesProposed":
-      return [`The proposer looked at ${event.failures.length} failures of ${event.parent}. ${event.critique}`]
+      return [`The proposer read ${event.failures.length} failures of ${event.parent}. ${event.critique}`]
     case "PopulationRefilled":
       return event.accepted.map(({ instruction, mean, verdict }) => {
         const { id, parent } = instruction

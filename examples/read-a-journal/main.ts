@@ -1,4 +1,4 @@
-/** Tells the story of a run: `node read-a-journal/main.ts runs/quick-seed1`. */
+/** Prints the history of a run: `node read-a-journal/main.ts runs/quick-seed1`. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { layer } from "@inspo/journal/sqlite"
 import { Console, Effect } from "effect"
@@ -11,5 +11,5 @@ const program = Effect.gen(function* () {
   for (const line of yield* story) yield* Console.log(line)
 })
 
-// `read-only` takes no lock, so that a run may go on writing.
+// `read-only` takes no lock, so that a run can continue to write.
 NodeRuntime.runMain(program.pipe(Effect.provide(layer({ file: join(directory, "journal.sqlite"), mode: "read-only" }))))

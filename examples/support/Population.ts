@@ -1,4 +1,4 @@
-/** Makes a population on an instruction server; one that is there and the same is fine. */
+/** Creates a population on an instruction server, unless it exists with the same settings. */
 export const makePopulation = async (
   url: string,
   name: string,
@@ -15,5 +15,5 @@ export const makePopulation = async (
     headers: { "content-type": "application/json", ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
     body: JSON.stringify(made)
   })
-  if (!response.ok) throw new Error(`${name} cannot be made (${response.status}): ${await response.text()}`)
+  if (!response.ok) throw new Error(`${name} cannot be created (${response.status}): ${await response.text()}`)
 }

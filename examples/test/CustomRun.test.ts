@@ -10,7 +10,7 @@ import { pricePerTurn, thrifty } from "../custom-tool-and-reward/ThriftyReward.t
 import { story } from "../read-a-journal/ReadAJournal.ts"
 
 describe("a tool of one's own", () => {
-  it.effect("answers a name with its article, and tells when there is none", () =>
+  it.effect("answers a name with its article, or that there is none", () =>
     Effect.gen(function* () {
       const tool = directory([{ id: "a", title: "Ostrel Bay", text: "Ostrel Bay is a town." }])
       const replies = yield* tool.run(["the mayor of ostrel bay", "Marlen Tovik"])
@@ -32,7 +32,7 @@ describe("a reward of one's own", () => {
 })
 
 describe("a run with both", () => {
-  it.live("co-evolves on the embedded engine, and its journal tells the story", () =>
+  it.live("co-evolves on the embedded engine, and its journal has the history", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -45,10 +45,10 @@ describe("a run with both", () => {
       assert.strictEqual(seen.filter((tag) => tag === "StepTrained").length, algorithm.schedule.steps)
 
       const lines = yield* Effect.provide(story, layer({ file: `${folder}/journal.sqlite`, mode: "read-only" }))
-      assert.strictEqual(lines[0], `The run began with ${algorithm.population.size} instructions.`)
+      assert.strictEqual(lines[0], `The run started with ${algorithm.population.size} instructions.`)
       assert.strictEqual(lines.filter((line) => line.includes("mean reward")).length, algorithm.schedule.steps)
       assert.isTrue(lines.some((line) => line.startsWith("The best instruction is i")))
-      assert.match(lines.at(-1) ?? "", /^All in all \d+ rollouts with \d+ tokens\.$/u)
+      assert.match(lines.at(-1) ?? "", /^In total \d+ rollouts with \d+ tokens\.$/u)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 })

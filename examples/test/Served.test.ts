@@ -15,7 +15,7 @@ import * as ScriptedModel from "./support/ScriptedModel.ts"
 const examples = fileURLToPath(new URL("..", import.meta.url))
 const client = fileURLToPath(new URL("../../clients/python/src", import.meta.url))
 
-/** A customer's model, which asks for the order where it is told to, and an optimizer, which learned that from feedback. */
+/** An agent's model, which asks for the order if instructed to, and a proposer, which proposes that instruction. */
 const model = ManagedRuntime.make(
   ScriptedModel.layer((messages) => {
     const [{ content: system } = { content: "" }] = messages
@@ -33,8 +33,8 @@ let modelUrl = ""
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "inspo-examples-"))
   modelUrl = await model.runPromise(HttpServer.addressFormattedWith((address) => Effect.succeed(`${address}/v1`)))
-  const optimizer = { provider: "openai-compatible", model: "scripted", url: modelUrl }
-  await writeFile(join(directory, "serve.json"), JSON.stringify({ optimizer }))
+  const proposer = { provider: "openai-compatible", model: "scripted", url: modelUrl }
+  await writeFile(join(directory, "serve.json"), JSON.stringify({ proposer }))
   const { ready } = await inspoServer(["serve", "serve.json", "--port", "0", "--json"], { cwd: directory })
   url = JSON.parse(ready).url
 }, 60_000)
@@ -52,7 +52,7 @@ const start = (program: string, args: ReadonlyArray<string>): ChildProcess =>
     stdio: ["pipe", "pipe", "pipe"]
   })
 
-/** What a program writes until it ends, with whatever it is told first. */
+/** The output of a program that gets `input`. */
 const run = async (program: string, args: ReadonlyArray<string>, input = ""): Promise<string> => {
   const child = start(program, args)
   let output = ""
@@ -68,7 +68,7 @@ const population = async (name: string) =>
   Schema.decodeUnknownSync(Population.Population)(await (await fetch(`${url}/v1/populations/${name}`)).json())
 
 describe("examples of the instruction server", { timeout: 120_000 }, () => {
-  it("a batch job tells what was scored, and gets prompts that wait for approval", async () => {
+  it("a batch job reports scores, and gets prompts that wait for approval", async () => {
     const files = ["prompt.txt", "scored.jsonl"].map((name) => `improve-from-a-file/${name}`)
     const said = await run(process.execPath, ["improve-from-a-file/main.ts", ...files])
     assert.match(said, /^You are the support agent of a small shop\. Look the order up, then answer the customer\.$/mu)
@@ -79,7 +79,7 @@ describe("examples of the instruction server", { timeout: 120_000 }, () => {
     )
   })
 
-  it("a chat agent on the AI SDK answers, and thumbs are told from another process", async () => {
+  it("a chat agent on the AI SDK answers, and another process reports thumbs", async () => {
     const said = await run(process.execPath, ["chat-agent/main.ts"], "Where is my lamp?\nAnd my kettle?\n\n")
     const leases = [...said.matchAll(/thumb\.ts (\S+) up/gu)].map(([, lease = ""]) => lease)
     assert.lengthOf(leases, 2, said)

@@ -10,7 +10,7 @@ import { Schema } from "effect"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { endAll, inspoServer } from "../cli/Inspo.ts"
 
-const patienceSeconds = 5
+const stallSeconds = 5
 const sockets: Array<Socket> = []
 let directory = ""
 let url = ""
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const upstream = `http://127.0.0.1:${(model.address() as AddressInfo).port}/v1`
   const keys = ["--api-key-env", "INSPO_T_ADMIN", "--lease-key-env", "INSPO_T_LEASE"]
   Object.assign(process.env, { INSPO_T_ADMIN: "admin-key", INSPO_T_LEASE: "lease-key" })
-  const limits = ["--upstream", upstream, "--upstream-timeout", String(patienceSeconds)]
+  const limits = ["--upstream", upstream, "--upstream-timeout", String(stallSeconds)]
   const { ready } = await inspoServer(["serve", "--port", "0", "--json", ...limits, ...keys], { cwd: directory })
   url = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ url: Schema.String })))(ready).url
   port = Number(new URL(url).port)
@@ -80,9 +80,9 @@ describe("a proxy under load", { timeout: 60_000 }, () => {
     const began = performance.now()
     const [none, half] = await Promise.all([ask(chat, silent), ask(chat, '{"messages":"stop within"}')])
     assert.strictEqual(none.status, 504)
-    assert.include(none.text, `says nothing for ${patienceSeconds}s`)
+    assert.include(none.text, `says nothing for ${stallSeconds}s`)
     assert.deepStrictEqual([half.status, half.text, half.isFullBatch], [200, '{"said":', false])
-    assert.isAtLeast(performance.now() - began, 1000 * patienceSeconds - 100)
+    assert.isAtLeast(performance.now() - began, 1000 * stallSeconds - 100)
   })
 
   it("is not stopped by more uploads that stall than it takes requests, nor is the server", async () => {
@@ -121,7 +121,7 @@ describe("a proxy under load", { timeout: 60_000 }, () => {
     assert.strictEqual((await ask(chat, '{"messages":"hello"}')).status, 200)
   })
 
-  it("holds the key of agents to its rate, bodies of unknown length among it, and the admin's to none", async () => {
+  it("limits the rate of the lease key, including bodies of unknown length, and not that of the admin key", async () => {
     const count = (4 * Limits.bytesPerSecond) / Limits.bodyBytes
     const statusesOf = async (key: string) => {
       const answers = await Promise.all(Array.from({ length: count }, () => ask(chat, '{"messages":"hello"}', { key })))

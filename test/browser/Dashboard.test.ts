@@ -28,7 +28,7 @@ const small = { steps: 30, questionsPerStep: 12, groupSize: 4, tokens: 20 }
 let directory = ""
 let browser: Browser
 
-/** An expression of the page's script: the element says something else than it did. */
+/** An expression for the page: the text of the element has changed. */
 const changed = (selector: string, before: string | null) =>
   `document.querySelector(${JSON.stringify(selector)})?.textContent !== ${JSON.stringify(before)}`
 
@@ -65,7 +65,7 @@ suite("a finished run", () => {
   }, 120_000)
   afterAll(() => server?.stop())
 
-  it("sends less than 200 kB for the page, names gains apart with intervals, and marks a wrong answer as wrong", async () => {
+  it("sends less than 200 kB for the page, shows each gain with its interval, and marks wrong answers", async () => {
     const watched = await open(browser, server.url)
     const { page } = watched
     await page.waitForSelector("table")
@@ -120,7 +120,7 @@ suite("a finished run", () => {
     }
   })
 
-  it("filters and pages trajectories, and keeps what was chosen in the address", async () => {
+  it("filters and pages trajectories, and keeps the selection in the address", async () => {
     const watched = await open(browser, `${server.url}/#/first/trajectories`)
     const { page } = watched
     await page.waitForSelector(".turns")
@@ -140,7 +140,7 @@ suite("a finished run", () => {
     await page.close()
   })
 
-  it("goes back step by step on a phone, and never out of the page before its first step", async () => {
+  it("goes back step by step on a phone, and does not leave the page early", async () => {
     const watched = await open(browser, server.url, { width: 400 })
     const { page } = watched
     await page.waitForSelector("table")
@@ -169,7 +169,7 @@ suite("a finished run", () => {
     await page.close()
   })
 
-  it("cuts no label of an axis, a list or a table's head", async () => {
+  it("does not cut labels of axes, lists and table heads", async () => {
     for (const width of [400, 1280, 3840]) {
       const watched = await open(browser, server.url, { width })
       const { page } = watched
@@ -186,7 +186,7 @@ suite("a finished run", () => {
     }
   })
 
-  it("leads from a candidate to the rollouts that it was verified with", async () => {
+  it("links a candidate to the rollouts of its verification", async () => {
     const watched = await open(browser, `${server.url}/#/first/lineage`)
     const { page } = watched
     await page.locator(".tree-node", { hasText: "verified" }).first().click()
@@ -207,7 +207,7 @@ suite("a finished run", () => {
     await page.close()
   })
 
-  it("can be used by keys alone", async () => {
+  it("works with keys only", async () => {
     const watched = await open(browser, `${server.url}/#/first/overview`)
     const { page } = watched
     for (const [index, view] of views.entries()) {
@@ -229,7 +229,7 @@ suite("a finished run", () => {
     await page.close()
   })
 
-  it("answers nobody who asks under a foreign name", async () => {
+  it("refuses requests with another host name", async () => {
     const page = await browser.newPage()
     const response = await page.goto(`http://localhost.localdomain:${server.port}/`).catch(() => null)
     if (response !== null) assert.strictEqual(response.status(), 403)
@@ -249,7 +249,7 @@ suite("a running run", () => {
     await run?.close()
   })
 
-  it("shows in every view what was written since, and goes on after the server was restarted", async () => {
+  it("shows new events in every view, and continues after the server restarts", async () => {
     const watched = await open(browser, server.url)
     const { page } = watched
     await page.waitForSelector(".empty")
@@ -303,7 +303,7 @@ suite("hostile text", () => {
   }, 120_000)
   afterAll(() => server?.stop())
 
-  it("is shown as text and does nothing", async () => {
+  it("is shown as text, without any effect", async () => {
     const watched = await open(browser, server.url)
     const { page } = watched
     for (const view of views) {

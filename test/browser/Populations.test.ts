@@ -13,7 +13,7 @@ import { better, converse, make, propose, seed, serve, type Served, worse } from
 
 const views = ["members", "lineage", "history"] as const
 
-/** What each view shows once it is there. */
+/** An element of each view. */
 const landmark = { members: ".rows", lineage: ".tree-node", history: ".history" } as const
 
 const hostile =
@@ -33,7 +33,7 @@ describe.skipIf(unavailable !== null)(
       directory = await mkdtemp(join(tmpdir(), "inspo-populations-"))
       browser = await launch()
       const first = await serve(directory)
-      const settings = { sealAfterLeases: 50, evolveEvery: 0 }
+      const settings = { sealAfterLeases: 50, schedule: { evolveEvery: 0 } }
       await make(first.url, "shop", { seed, variants: [better, worse], settings })
       await converse(first.url, "shop", 1000)
       await make(first.url, "hostile", { seed: hostile, variants: [`${hostile} indeed`], settings })
@@ -67,7 +67,7 @@ describe.skipIf(unavailable !== null)(
         }
     })
 
-    it("tells who is how good, why one was pruned, and what is waited for", async () => {
+    it("shows the rewards of the members, why one was pruned, and what is next", async () => {
       const watched = await view("shop", "members")
       const { page } = watched
       assert.include(await page.locator(".headline").textContent(), "incumbent")
@@ -80,7 +80,7 @@ describe.skipIf(unavailable !== null)(
       await page.close()
     })
 
-    it("shows news while it is looked at", async () => {
+    it("shows new data while it is open", async () => {
       const watched = await view("shop", "members")
       const { page } = watched
       const tile = `[...document.querySelectorAll(".tile")].find((one) => one.textContent.startsWith("Leases")).textContent`
@@ -101,7 +101,7 @@ describe.skipIf(unavailable !== null)(
         .click()
       await page.locator("ins", { hasText: "Be friendly." }).waitFor({ state: "detached" })
       await page.getByRole("button", { name: /^Reject/u }).click()
-      await page.getByText("waits for approval").first().waitFor({ state: "detached" })
+      await page.getByText("waiting for approval").first().waitFor({ state: "detached" })
 
       await page.goto(`${server.url}/#/shop/lineage?instruction=i1`)
       await page.getByRole("button", { name: "Edit as a new member" }).click()
@@ -112,7 +112,7 @@ describe.skipIf(unavailable !== null)(
       for (const act of [/^Pin/u, /^Unpin/u, /^Retire/u]) {
         await page.getByRole("button", { name: act }).click()
         await page.getByRole("button", { name: act }).click()
-        await page.getByRole("button", { name: "Leave it" }).waitFor({ state: "detached" })
+        await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" })
       }
       await page.locator(".tree-node", { hasText: "retired" }).waitFor()
       await page.getByRole("button", { name: "Freeze" }).click()
@@ -123,7 +123,7 @@ describe.skipIf(unavailable !== null)(
       await page.close()
     })
 
-    it("says why something was refused", async () => {
+    it("shows why a request was refused", async () => {
       const watched = await view("shop", "lineage")
       const { page } = watched
       await page.goto(`${server.url}/#/shop/lineage?instruction=i0`)
@@ -133,7 +133,7 @@ describe.skipIf(unavailable !== null)(
       await page.close()
     })
 
-    it("shows hostile text as text, which does nothing", async () => {
+    it("shows hostile text as text, without any effect", async () => {
       for (const name of views) {
         const watched = await view("hostile", name)
         const { page } = watched
@@ -148,25 +148,25 @@ describe.skipIf(unavailable !== null)(
       }
     })
 
-    it("asks for a key where one is set, and keeps it in memory alone", async () => {
+    it("asks for a key if one is set, and keeps it in memory only", async () => {
       process.env["INSPO_PAGE_KEY"] = "secret-of-the-admin"
       const folder = await mkdtemp(join(tmpdir(), "inspo-populations-key-"))
       const guarded = await serve(folder, ["--api-key-env", "INSPO_PAGE_KEY"])
       const watched = await open(browser, guarded.url)
       const { page } = watched
-      await page.getByLabel("Key of the scope admin").fill("wrong")
-      await page.getByRole("button", { name: "Use it" }).click()
-      await page.getByText("does not take this key").waitFor()
+      await page.getByLabel("Key with the scope admin").fill("wrong")
+      await page.getByRole("button", { name: "Use the key" }).click()
+      await page.getByText("does not accept this key").waitFor()
       assert.deepStrictEqual(await axe(page), [])
-      await page.getByLabel("Key of the scope admin").fill("secret-of-the-admin")
-      await page.getByRole("button", { name: "Use it" }).click()
+      await page.getByLabel("Key with the scope admin").fill("secret-of-the-admin")
+      await page.getByRole("button", { name: "Use the key" }).click()
       await page.getByRole("link", { name: "default" }).waitFor()
       const kept = await page.evaluate(
         `JSON.stringify([location.href, document.cookie, { ...localStorage }, { ...sessionStorage }, history.state])`
       )
       assert.notInclude(String(kept), "secret")
       await page.reload()
-      await page.getByLabel("Key of the scope admin").waitFor()
+      await page.getByLabel("Key with the scope admin").waitFor()
       assert.deepStrictEqual(watched.foreign, [])
       await page.close()
       await guarded.stop()
@@ -174,7 +174,7 @@ describe.skipIf(unavailable !== null)(
     })
 
     it.skipIf(PostgresServer.unavailable !== null)(
-      `is the same of populations in PostgreSQL, and tells there what keeps one from evolving${PostgresServer.unavailable === null ? "" : ` (skipped: ${PostgresServer.unavailable})`}`,
+      `works with populations in PostgreSQL, and shows there why one cannot evolve${PostgresServer.unavailable === null ? "" : ` (skipped: ${PostgresServer.unavailable})`}`,
       async () => {
         const database = await PostgresServer.start()
         const folder = await mkdtemp(join(tmpdir(), "inspo-populations-postgres-"))
@@ -184,7 +184,7 @@ describe.skipIf(unavailable !== null)(
         const port = typeof address === "object" && address !== null ? address.port : 0
         await writeFile(
           join(folder, "populations.yaml"),
-          `optimizer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1", budgetUsd: 3, prices: [{ model: m, input: 1, output: 1 }] }\n` +
+          `proposer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1", budgetUsd: 3, prices: [{ model: m, input: 1, output: 1 }] }\n` +
             "populations: { support: { seed: Be brief. } }\n"
         )
         const shared = await serve(folder, ["populations.yaml", "--database", database.url])
@@ -197,11 +197,11 @@ describe.skipIf(unavailable !== null)(
         await fetch(`${shared.url}/v1/populations/support/evolve`, { method: "POST" })
         const banner = page.locator(".problem", { hasText: "Degraded since" })
         await banner.waitFor()
-        const told = (await banner.textContent()) ?? ""
-        assert.match(told, /127\.0\.0\.1.* key.* asked again by itself/su, told)
+        const text = (await banner.textContent()) ?? ""
+        assert.match(text, /127\.0\.0\.1.* key.* repeated automatically/su, text)
         assert.include(await page.locator("main").textContent(), "of $3.00")
         await page.goto(`${shared.url}/#/support/history`)
-        await page.getByText("An evolution begins, from i0").waitFor()
+        await page.getByText("Evolution started from i0").waitFor()
         assert.deepStrictEqual(await axe(page), [])
         assertClean(watched)
         await page.close()

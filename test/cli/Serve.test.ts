@@ -14,7 +14,9 @@ const decodeReady = Schema.decodeSync(
   Schema.fromJsonString(Schema.Struct({ url: Schema.String, populations: Schema.Array(Schema.String) }))
 )
 
-const decodeSize = Schema.decodeUnknownSync(Schema.Struct({ settings: Schema.Struct({ size: Schema.Int }) }))
+const decodeSize = Schema.decodeUnknownSync(
+  Schema.Struct({ settings: Schema.Struct({ population: Schema.Struct({ size: Schema.Int }) }) })
+)
 
 let cwd = ""
 
@@ -67,8 +69,8 @@ describe("inspo serve", { timeout: testTimeout }, () => {
     const port = typeof address === "object" && address !== null ? address.port : 0
     await writeFile(
       join(cwd, "evolving.yaml"),
-      `optimizer: { provider: openai-compatible, model: m, commonAnswers: 0.05, url: "http://127.0.0.1:${port}/v1" }\n` +
-        "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
+      `proposer: { provider: openai-compatible, model: m, commonAnswers: 0.05, url: "http://127.0.0.1:${port}/v1" }\n` +
+        "populations:\n  support:\n    seed: Be brief.\n    settings: { population: { size: 2 } }\n"
     )
     const shown = await proposed("evolving.yaml")
     model.close()
@@ -76,22 +78,22 @@ describe("inspo serve", { timeout: testTimeout }, () => {
     // Nobody named a price of this model.
     assert.include(shown, '"spentUsd":null')
     const { stdout } = await inspo(["show", "out-evolving.yaml/populations/support"], { cwd })
-    assert.include(stdout.replaceAll(/\s+/gu, " "), "spending unknown, as the optimizer's model has no price.")
+    assert.include(stdout.replaceAll(/\s+/gu, " "), "spending unknown, as the proposer's model has no price.")
     assert.notInclude(stdout, "$")
   })
 
   it("writes with the sentences that its config names instead of a model, and with no others", async () => {
-    const population = "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
+    const population = "populations:\n  support:\n    seed: Be brief.\n    settings: { population: { size: 2 } }\n"
     const file = "sentences.yaml"
-    await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: [Say hello.] }\n${population}`)
+    await writeFile(join(cwd, file), `proposer: { provider: offline, clauses: [Say hello.] }\n${population}`)
     assert.include(await proposed(file), '"Be brief. Say hello."')
     for (const [clauses, expected] of [
-      ["[]", "optimizer.clauses is []"],
+      ["[]", "proposer.clauses is []"],
       ["[Say hello., Please. Say hello.]", 'none is within another, as "Say hello." is'],
       ["[Say hello.], commonAnswers: 2", "between 0 and 1"],
-      ["[Say hello.], model: m", 'optimizer.model is "m", expected no such field']
+      ["[Say hello.], model: m", 'proposer.model is "m", expected no such field']
     ] as const) {
-      await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: ${clauses} }\n${population}`)
+      await writeFile(join(cwd, file), `proposer: { provider: offline, clauses: ${clauses} }\n${population}`)
       const { code, stderr } = await inspo(["serve", file], { cwd })
       assert.strictEqual(code, 2)
       assert.include(stderr, expected)
@@ -101,12 +103,15 @@ describe("inspo serve", { timeout: testTimeout }, () => {
   it("serves all populations where the config of one was edited, says what stays, and takes over what may change", async () => {
     const write = (support: string) =>
       writeFile(join(cwd, "edited.yaml"), `populations:\n  support: ${support}\n  sales: { seed: You sell. }\n`)
-    const settings = async (url: string) => decodeSize(await read(url, "/support")).settings.size
+    const settings = async (url: string) => decodeSize(await read(url, "/support")).settings.population.size
     const sizes: Array<number> = []
     for (const [edited, warned] of [
-      ["{ seed: Be brief., settings: { size: 3 } }", null],
-      ["{ seed: Be long., settings: { size: 5, risk: 0.01 } }", 'seed is \\"Be brief.\\", declared is \\"Be long.\\"'],
-      ["{ seed: Be brief., settings: { size: 3 } }", null]
+      ["{ seed: Be brief., settings: { population: { size: 3 } } }", null],
+      [
+        "{ seed: Be long., settings: { population: { size: 5 }, risk: 0.01 } }",
+        'seed is \\"Be brief.\\", declared is \\"Be long.\\"'
+      ],
+      ["{ seed: Be brief., settings: { population: { size: 3 } } }", null]
     ] as const) {
       await write(edited)
       const { child, populations, stderr, url } = await serve("edited.yaml", "--out", "edited")
@@ -125,12 +130,12 @@ describe("inspo serve", { timeout: testTimeout }, () => {
   it("says which field of its config is wrong, and what is expected there", async () => {
     for (const [text, part] of [
       [
-        "populations: { a: { seed: x, settings: { size: three } } }",
-        'populations.a.settings.size is "three", expected number'
+        "populations: { a: { seed: x, settings: { population: { size: three } } } }",
+        'populations.a.settings.population.size is "three", expected number'
       ],
       ["populations: { a: { sed: x } }", "Did you mean seed?"],
       ["populations: { a b: { seed: x } }", 'populations names "a b", expected letters'],
-      ["optimizer: { provider: openai }", "optimizer.model is missing, expected string"],
+      ["proposer: { provider: openai }", "proposer.model is missing, expected string"],
       ["populations: { a: {", "not YAML"]
     ] as const) {
       await writeFile(join(cwd, "wrong.yaml"), text)
@@ -194,8 +199,8 @@ describe("inspo serve", { timeout: testTimeout }, () => {
   it("logs what it decides, and at debug every lease, without keys and texts of users", async () => {
     await writeFile(
       join(cwd, "logged.yaml"),
-      "optimizer: { provider: offline, clauses: [Say hello.] }\npopulations:\n  support:\n    seed: Be brief.\n" +
-        "    settings: { sealAfterLeases: 2, evolveEvery: 1, pruneEvery: 1, approval: automatic, trialSamples: 1, size: 2 }\n"
+      "proposer: { provider: offline, clauses: [Say hello.] }\npopulations:\n  support:\n    seed: Be brief.\n" +
+        "    settings: { sealAfterLeases: 2, schedule: { evolveEvery: 1, pruneEvery: 1 }, approval: automatic, verification: { samples: 1 }, population: { size: 2 } }\n"
     )
     for (const level of ["info", "debug"]) {
       const { child, stderr, url } = await serve("logged.yaml", "--out", level, "--log-level", level)

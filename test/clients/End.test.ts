@@ -9,7 +9,7 @@ const server = new ReferenceServer()
 beforeAll(() => server.start())
 afterAll(() => server.stop())
 
-/** Leases once, tells 200 rewards in bursts, and has nothing more to do. */
+/** Leases once, reports 200 rewards in bursts, and ends. */
 const program = (url: string): string => `
 import { Inspo } from ${JSON.stringify(import.meta.resolve("@inspo/client"))}
 const inspo = new Inspo({ urls: ["${url}"], timeout: 60_000 })
@@ -49,7 +49,7 @@ describe("a program that ends without a flush", () => {
     assert.isBelow(performance.now() - began, 5000)
   })
 
-  it.skipIf(noPython !== null)("says so in Python, too", async () => {
+  it.skipIf(noPython !== null)("reports them in Python, too", async () => {
     server.faults = ["hang", "hang", "hang"]
     const { stderr } = await promisify(execFile)("python3", ["-c", hastyInPython(server.url)], {
       env: { ...process.env, PYTHONPATH: fileURLToPath(new URL("../../clients/python/src", import.meta.url)) }
@@ -60,7 +60,7 @@ describe("a program that ends without a flush", () => {
     ])
   })
 
-  it("has told its rewards to a server that answers, many by one request", async () => {
+  it("has sent its rewards to a server that answers, many per request", async () => {
     server.sent.length = 0
     server.faults = Array.from({ length: 40 }, () => ({ slow: 3 }))
     await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program(server.url)])

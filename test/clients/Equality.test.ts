@@ -11,11 +11,11 @@ import type { Population } from "@inspo/population"
 import { Proposer } from "@inspo/reflection"
 import { QuestionStream } from "@inspo/sampler"
 import type { Population as Wire } from "@inspo/serve"
-import { CurrentOptimizer } from "@inspo/serve/Evolving"
-import * as MemoryStore from "@inspo/serve/MemoryStore"
-import { CurrentStrategies, layer as layerPopulations } from "@inspo/serve/Populations"
-import * as Server from "@inspo/serve/Server"
-import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
+import { CurrentProposer } from "@inspo/serve/live/Evolving"
+import * as MemoryStore from "@inspo/serve/store/MemoryStore"
+import { CurrentStrategies, layer as layerPopulations } from "@inspo/serve/live/Populations"
+import * as Server from "@inspo/serve/http/Server"
+import { Array as Arr, Context, Effect, Layer, Option, Schema, Struct } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { apply, fold, PopulationEvent } from "../../packages/cohorts/src/index.ts"
 import { configs, decisionOf, settingsOf, strategiesOf } from "../../packages/cohorts/test/support/OfRun.ts"
@@ -57,7 +57,7 @@ const listening = Effect.fnUntraced(function* (
     Layer.provide(layerPopulations),
     Layer.provide([
       MemoryStore.layer,
-      Layer.succeed(CurrentOptimizer, { proposer, budgetUsd: null }),
+      Layer.succeed(CurrentProposer, { proposer, budgetUsd: null }),
       Layer.succeed(CurrentStrategies, decides)
     ]),
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
@@ -67,37 +67,19 @@ const listening = Effect.fnUntraced(function* (
   return `http://127.0.0.1:${"port" in address ? address.port : 0}`
 })
 
-const settingsOnTheWire = (algorithm: Algorithm): Wire.GivenSettings => {
-  const { evolveEvery, evolveUntil, newcomers, parents, pruneEvery, seed, size, temperature, trial, window } =
-    settingsOf(algorithm)
-  return {
-    randomSeed: seed,
-    trialSamples: trial.samples,
-    trialPaired: trial.paired,
-    trialLookEvery: trial.lookEvery,
-    trialRounds: trial.rounds,
-    evolveEvery,
-    evolveUntil,
-    newcomers,
-    parents,
-    pruneEvery,
-    size,
-    temperature,
-    window
-  }
-}
+const settingsOnTheWire = (algorithm: Algorithm): Wire.GivenSettings => Struct.omit(settingsOf(algorithm), ["profile"])
 
 const decodeEvents = Schema.decodeUnknownSync(
   Schema.Struct({ events: Schema.Array(Schema.Struct({ type: Schema.String, data: Schema.JsonObject })) })
 )
 const decodeEvent = Schema.decodeUnknownSync(PopulationEvent)
 
-/** A trainer that asks a run's questions and tells its rewards; what a proposal was written from, and nothing else, has a text. */
+/** A trainer that asks a run's questions and reports its rewards; only rewards that a proposal is written from have texts. */
 class Trainer {
   readonly #inspo: Inspo
   readonly #url: string
   #leases = new Map<string, Lease>()
-  #told: ReadonlyArray<string> = []
+  #withText: ReadonlyArray<string> = []
   readonly problems: Array<string> = []
 
   constructor(url: string) {
@@ -126,17 +108,17 @@ class Trainer {
   }
 
   async report({ groups }: Collected, reflected: ReadonlySet<string>): Promise<void> {
-    const told = new Set<string>()
+    const withText = new Set<string>()
     for (const { instructionId, questionId, rewards, trajectories } of groups) {
       const lease = this.#leases.get(`${instructionId} ${questionId}`)
       for (const [sample, value] of rewards.entries()) {
         const isReflected = reflected.has(trajectories[sample] ?? "")
-        if (isReflected) told.add(lease?.id ?? "")
+        if (isReflected) withText.add(lease?.id ?? "")
         await lease?.reward(value, { sample, ...(isReflected ? { feedback: "It failed." } : {}) })
       }
     }
     assert.strictEqual(await this.#inspo.flush(), 0)
-    this.#told = [...told]
+    this.#withText = [...withText]
   }
 
   async log(): Promise<ReadonlyArray<PopulationEvent>> {
@@ -149,11 +131,11 @@ class Trainer {
     }
   }
 
-  /** Waits until so many proposals were handed in, and has what was told of their work forgotten. */
+  /** Waits until so many proposals were handed in, and deletes the texts of their work. */
   async proposed(count: number): Promise<void> {
     const isAnswer = ({ _tag }: PopulationEvent) => _tag === "CandidatesProposed" || _tag === "EvolutionSkipped"
     while ((await this.log()).filter(isAnswer).length < count) await new Promise((done) => setTimeout(done, 5))
-    for (const lease of this.#told)
+    for (const lease of this.#withText)
       await fetch(`${this.#url}/transcripts/${encodeURIComponent(lease)}`, { method: "DELETE" })
   }
 }
@@ -163,12 +145,14 @@ type Asked = { readonly key: string; readonly n: number; readonly stratum: strin
 /** The questions of a step, in the order in which the run assigns them. */
 const askedIn = ({ algorithm, questions }: DecisionContext, step: number): ReadonlyArray<Asked> => {
   const { batchSize } = algorithm.train
-  return QuestionStream.batch({ seed: algorithm.seed, step, batchSize, size: questions.length }).flatMap((index) => {
-    const question = questions[index]
-    return question === undefined
-      ? []
-      : [{ key: question.id, n: algorithm.rollout.groupSize, stratum: question.dataSource }]
-  })
+  return QuestionStream.batch({ seed: algorithm.randomSeed, step, batchSize, size: questions.length }).flatMap(
+    (index) => {
+      const question = questions[index]
+      return question === undefined
+        ? []
+        : [{ key: question.id, n: algorithm.rollout.groupSize, stratum: question.dataSource }]
+    }
+  )
 }
 
 /** The failures that the proposal after a step was written from. */
@@ -195,7 +179,7 @@ const bestsOf = (
 
 describe("a run driven through the instruction server by its client", () => {
   for (const [name, given] of Object.entries(configs).slice(0, 2)) {
-    // What a proposal is written from is of the latest step, so that its text can be told with its reward.
+    // What a proposal is written from is of the latest step, so that its text can be reported with its reward.
     const algorithm: Algorithm = { ...given, buffer: { ...given.buffer, capacitySteps: 1 } }
     it.live(`takes the same decisions: ${name}`, () =>
       Effect.gen(function* () {

@@ -109,13 +109,13 @@ const holds = async (subject: Subject, turns: ReadonlyArray<typeof Turn extends 
     await server.start()
     const { accepted = 0, dropped = 0, duplicate = 0, late = 0, pending, refused, unknown } = await flushed(subject)
     assert.deepStrictEqual([pending, refused, unknown, late], [0, 0, 0, 0])
-    const told = [...server.accepted].filter(([, { reward }]) => reward.value === 1).map(([name]) => name)
+    const sent = [...server.accepted].filter(([, { reward }]) => reward.value === 1).map(([name]) => name)
     const given = [...server.accepted].filter(([, { reward }]) => reward.abandoned).length
-    // None is told that was not given, and each is told or counted.
-    for (const name of told) assert.isTrue(rewarded.has(name), name)
+    // Each sent reward was given, and each given one is sent or counted.
+    for (const name of sent) assert.isTrue(rewarded.has(name), name)
     assert.strictEqual(accepted + duplicate + dropped, rewarded.size + again + given)
-    if (dropped === 0) assert.strictEqual(told.length, rewarded.size)
-    else assert.isAtLeast(told.length + dropped, rewarded.size)
+    if (dropped === 0) assert.strictEqual(sent.length, rewarded.size)
+    else assert.isAtLeast(sent.length + dropped, rewarded.size)
   } finally {
     await server.stop()
   }
@@ -192,7 +192,8 @@ const staysCalm = async (subject: Subject) => {
     await flushed(subject)
     for (const body of changed(rewarded)) {
       server.faults = [{ status: 200, body }]
-      for (const lease of ["one", "two"]) assert.isNull((await subject.call({ call: "tell", lease, value: 1 })).thrown)
+      for (const lease of ["one", "two"])
+        assert.isNull((await subject.call({ call: "report", lease, value: 1 })).thrown)
       await flushed(subject)
     }
   } finally {
@@ -208,7 +209,7 @@ const bombs: ReadonlyArray<string> = ["[]", "{}"]
   .map((part) => `{"cohort":"c1","leases":[${`${part},`.repeat(5_000_000)}${part}]}`)
   .concat("[".repeat(7_500_000) + "]".repeat(7_500_000))
 
-/** The counts once all is told. A lease that comes too late for its call is given back, maybe after a flush. */
+/** The counts after all is sent. A late lease is abandoned, maybe after a flush. */
 const flushed = async (subject: Subject): Promise<typeof Counts.Type> => {
   for (let attempt = 0; ; attempt++) {
     assert.strictEqual((await subject.call({ call: "flush" })).returned, 0)
@@ -326,7 +327,7 @@ for (const subject of [typescript(), python("sync"), python("asyncio")]) {
           const asked = await subject.call({ call: "lease", with: { fallback: "Be." } })
           assert.deepInclude(asked.returned, { leased: false, text: "Be." })
           assert.isBelow(asked.milliseconds, 200 + slack)
-          await subject.call({ call: "tell", lease: "one", value: 1 })
+          await subject.call({ call: "report", lease: "one", value: 1 })
           const flushing = await subject.call({ call: "flush", with: { timeout: 200 } })
           assert.isBelow(flushing.milliseconds, 200 + slack)
         }
@@ -373,7 +374,7 @@ for (const subject of [typescript(), python("sync"), python("asyncio")]) {
     })
 
     it(
-      "is in time, never throws, and tells every reward once or counts it as dropped, whatever the server does",
+      "is in time, never throws, and sends each reward once or counts it as dropped, under any fault",
       { timeout: 300_000 },
       async () => {
         longest.length = 0

@@ -13,7 +13,7 @@ const folder = fileURLToPath(new URL("../../clients/python", import.meta.url))
 const python = (...args: ReadonlyArray<string>) =>
   promisify(execFile)("python3", args, { cwd: folder, env: { ...process.env, PYTHONPATH: join(folder, "src") } })
 
-/** Prints why a trainer stops that waits for an hour. */
+/** Prints why a trainer with a timeout of an hour stops. */
 const trainer = (url: string, population: string): string => `
 from inspo_client import LeaseRequest
 from inspo_client.integrations import Stopped, TrainingRun
@@ -34,18 +34,18 @@ describe.skipIf(noPython !== null)(`clients/python${noPython === null ? "" : ` (
   })
 
   it(
-    "stops a trainer at once where the population is none of a trainer, or is not there",
+    "stops a trainer at once if the population has another profile, or does not exist",
     { timeout: 30_000 },
     async () => {
       const server = new RealServer({}, "online")
       await server.start()
       try {
-        for (const [population, said] of [
+        for (const [population, message] of [
           ["support", "expected: no cohort; remedy: .* profile: trainer"],
           ["suport", "remedy: Make it with PUT /v1/populations/suport"]
         ]) {
           const { stdout } = await python("-c", trainer(server.url, population ?? ""))
-          assert.match(stdout, new RegExp(`^got no leases of train/0: status 40[04], .*${said}`, "u"))
+          assert.match(stdout, new RegExp(`^got no leases of train/0: status 40[04], .*${message}`, "u"))
         }
       } finally {
         await server.end()

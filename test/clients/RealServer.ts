@@ -2,9 +2,9 @@
 import { Effect, Exit, Layer, Schema, Scope } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Lease, Limits, Reward } from "@inspo/serve"
-import * as MemoryStore from "@inspo/serve/MemoryStore"
-import * as Registry from "@inspo/serve/Populations"
-import * as Server from "@inspo/serve/Server"
+import * as MemoryStore from "@inspo/serve/store/MemoryStore"
+import * as Registry from "@inspo/serve/live/Populations"
+import * as Server from "@inspo/serve/http/Server"
 import { type Answer, ReferenceServer, type Setup } from "./ReferenceServer.ts"
 
 const decodeLeases = Schema.decodeUnknownSync(Lease.Leases)

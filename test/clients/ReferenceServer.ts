@@ -1,4 +1,4 @@
-/** A server that keeps the contract of the instruction server in memory, and breaks it when told to. */
+/** An in-memory implementation of the instruction server's contract that can inject faults. */
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -161,7 +161,7 @@ export class ReferenceServer {
           field: "body",
           value: text.slice(0, 100),
           expected: String(error),
-          remedy: "mend it"
+          remedy: "fix it"
         })
       )
     }

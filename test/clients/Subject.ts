@@ -1,4 +1,4 @@
-/** The clients as the suite tells them what to do: in this process, and as a Python program. */
+/** The clients that the suite drives: in this process, and as a Python program. */
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -19,7 +19,7 @@ export const Call = Schema.Struct({
     "reward",
     "fail",
     "abandon",
-    "tell",
+    "report",
     "close",
     "rewind",
     "incumbent",
@@ -35,23 +35,23 @@ export const Call = Schema.Struct({
 })
 export type Call = typeof Call.Type
 
-export const Told = Schema.Struct({
-  /** What the call returned, null where nothing; a lease as its fields. */
+export const Outcome = Schema.Struct({
+  /** What the call returned, or null; a lease as its fields. */
   returned: Schema.Json,
-  /** The name of what it threw; `mistake` where the caller called wrongly. */
+  /** The name of the error that it threw; `mistake` for invalid arguments. */
   thrown: Schema.NullOr(Schema.String),
   milliseconds: Schema.Finite,
-  /** The kinds of problems that the client has told so far. */
+  /** The kinds of problems that the client has reported so far. */
   problems: Schema.Array(Schema.String),
   /** The last of them. */
   problem: Schema.Json
 })
-export type Told = typeof Told.Type
+export type Outcome = typeof Outcome.Type
 
-/** A client that does what it is told, one call after the other. */
+/** A client that performs one call after the other. */
 export interface Subject {
   readonly name: string
-  readonly call: (call: Call) => Promise<Told>
+  readonly call: (call: Call) => Promise<Outcome>
   readonly end: () => Promise<void>
 }
 
@@ -120,7 +120,7 @@ export const typescript = (): Subject => {
         return one?.fail(options)
       case "abandon":
         return one?.abandon(options)
-      case "tell":
+      case "report":
         return inspo.reward(population, { lease, ...(value === undefined ? {} : { value: Number(value) }), ...options })
       case "close":
         return inspo.close(population, text(given["cohort"]), options)
@@ -177,7 +177,7 @@ export const warm = async (subject: Subject): Promise<void> => {
 }
 
 const program = fileURLToPath(new URL("../../clients/python/tests/subject.py", import.meta.url))
-const decodeTold = Schema.decodeUnknownSync(Schema.fromJsonString(Told))
+const decodeOutcome = Schema.decodeUnknownSync(Schema.fromJsonString(Outcome))
 
 /** Why nothing is tested with Python, or null where it is. */
 export const noPython: string | null = (() => {
@@ -205,7 +205,7 @@ export const python = (kind: "sync" | "asyncio"): Subject => {
       child.stdin.write(`${JSON.stringify(call)}\n`)
       const line = await lines?.next()
       if (line === undefined || line.done === true) throw new Error(`Python ended at ${JSON.stringify(call)}`)
-      return decodeTold(line.value)
+      return decodeOutcome(line.value)
     },
     end: async () => {
       if (child === undefined) return

@@ -6,11 +6,11 @@ import { Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { RealServer } from "./RealServer.ts"
 import { Fault, ReferenceServer, Setup } from "./ReferenceServer.ts"
-import { Call, noPython, python, type Subject, type Told, typescript, warm } from "./Subject.ts"
+import { Call, noPython, python, type Subject, type Outcome, typescript, warm } from "./Subject.ts"
 
 const Expected = Schema.Struct({
   ...Call.fields,
-  /** Addresses by name: `live`, `dead`, `hanging`, `page`; others as they stand. */
+  /** Addresses by name: `live`, `dead`, `hanging`, `page`; others unchanged. */
   urls: Schema.optionalKey(Schema.Array(Schema.String)),
   returns: Schema.optionalKey(Schema.Json),
   throws: Schema.optionalKey(Schema.String),
@@ -23,10 +23,10 @@ const Step = Schema.Union([
   Schema.Struct({ server: Schema.Literals(["stop", "start"]) }),
   Schema.Struct({ faults: Schema.Array(Fault) }),
   Schema.Struct({ sleep: Schema.Int }),
-  /** The requests that the server did since the last of these. */
+  /** The requests that the server handled since the last such step. */
   Schema.Struct({ sent: Schema.Array(Schema.Json) }),
   Schema.Struct({ accepted: Schema.Array(Schema.Record(Schema.String, Schema.Json)) }),
-  /** The kinds of problems that the client told, in order of the alphabet. */
+  /** The kinds of reported problems, sorted. */
   Schema.Struct({ problems: Schema.Array(Schema.String) }),
   /** The last problem that it reported. */
   Schema.Struct({ problem: Schema.Json })
@@ -43,16 +43,16 @@ const read = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, name: stri
     readFileSync(new URL(`../../clients/suite/${name}.json`, import.meta.url), "utf8")
   )
 
-/** What a busy machine may take besides, in milliseconds. */
+/** Extra time for a busy machine, in milliseconds. */
 const slack = 400
 
 /** The timeout of the suite's clients, in milliseconds; the real server commits before it answers. */
 const timeouts = { reference: 200, real: 1000 }
 
-/** What the reference server makes up, and what it still knows of a cohort that is closed. */
+/** Fields that the reference server generates, or still has of a closed cohort. */
 const chosen = new Set(["id", "lease", "leases", "probability", "reported"])
 
-/** What is expected stands in what is there; `*` for anything. */
+/** Asserts that `found` contains `expected`; `*` matches anything. */
 const assertHolds = (found: unknown, expected: unknown, place: string, isReal = false): void => {
   if (expected === "*") assert.isOk(found, place)
   else if (Array.isArray(expected)) {
@@ -91,7 +91,7 @@ const play = async (
   const timeout = isReal ? timeouts.real : timeouts.reference
   await server.start()
   let sent = 0
-  let told: Told | undefined
+  let outcome: Outcome | undefined
   try {
     for (const [index, step] of steps.entries()) {
       const place = `${subject.name}, step ${index}`
@@ -102,11 +102,11 @@ const play = async (
           call.call === "new"
             ? { timeout, retryDelay: 50, urls: urls.map((url) => places[url] ?? url), ...call.with }
             : call.with
-        told = await subject.call({ ...call, ...(made === undefined ? {} : { with: made }) })
-        assert.strictEqual(told.thrown, throws, place)
-        if (returns !== undefined) assertHolds(told.returned, returns, place, isReal)
+        outcome = await subject.call({ ...call, ...(made === undefined ? {} : { with: made }) })
+        assert.strictEqual(outcome.thrown, throws, place)
+        if (returns !== undefined) assertHolds(outcome.returned, returns, place, isReal)
         const isTimed = ["lease", "leases", "incumbent"].includes(call.call)
-        if (within !== undefined || isTimed) assert.isBelow(told.milliseconds, (within ?? timeout) + slack, place)
+        if (within !== undefined || isTimed) assert.isBelow(outcome.milliseconds, (within ?? timeout) + slack, place)
       } else if ("server" in step) await (step.server === "stop" ? server.stop() : server.start())
       else if ("faults" in step) server.faults = step.faults
       else if ("sleep" in step) await new Promise((done) => setTimeout(done, step.sleep))
@@ -122,8 +122,8 @@ const play = async (
         )
       else if ("problem" in step) assertHolds((await subject.call({ call: "counts" })).problem, step.problem, place)
       else {
-        told = await subject.call({ call: "counts" })
-        assert.deepStrictEqual([...new Set(told.problems)].sort(), step.problems, place)
+        outcome = await subject.call({ call: "counts" })
+        assert.deepStrictEqual([...new Set(outcome.problems)].sort(), step.problems, place)
       }
     }
   } finally {
@@ -134,9 +134,9 @@ const play = async (
 const scenarios = ["leases", "rewards", "trainers", "recovery"].flatMap((name) => read(Schema.Array(Scenario), name))
 const faults = read(Schema.Array(Schema.Struct({ name: Schema.String, fault: Fault })), "faults")
 
-/** Whatever goes wrong: the call is in time and has an instruction, and rewards are told when it is over. */
+/** Under any fault the call returns an instruction in time, and rewards are sent afterwards. */
 const through = (fault: Fault): typeof Scenario.Type => {
-  // A connection that breaks is tried once more.
+  // A broken connection is retried once.
   const faults = fault === "refuse" || fault === "half" || fault === "lost" ? [fault, fault] : [fault]
   return {
     name: "",
@@ -147,7 +147,7 @@ const through = (fault: Fault): typeof Scenario.Type => {
       { call: "lease", with: { fallback: "Be." }, returns: { leased: false, text: "Be brief." } },
       { faults },
       { call: "incumbent", returns: { fresh: false, wording: "Be brief." } },
-      // These hold a reward back for ten seconds, which is no news.
+      // These would delay a reward for ten seconds.
       { faults: fault === "hang" || fault === "endless" ? [] : [...faults, ...faults] },
       { call: "reward", lease: "a", value: 1 },
       { call: "flush", returns: 0, within: 5000 },
@@ -158,8 +158,8 @@ const through = (fault: Fault): typeof Scenario.Type => {
 }
 
 /**
- * Whether the real server can play a scenario: it says neither what is drawn nor how large what is sent may be, names no
- * leases or closed cohorts that the reference server alone knows, and nothing befalls its requests on their way.
+ * Whether the real server can play a scenario: one without a given draw, size limit, lease id or fault, which only the
+ * reference server has.
  */
 const isPlayable = ({ server = {}, steps }: typeof Scenario.Type): boolean =>
   JSON.stringify(server.instruction) === JSON.stringify(server.incumbent) &&
@@ -171,10 +171,10 @@ const isPlayable = ({ server = {}, steps }: typeof Scenario.Type): boolean =>
     (step) =>
       "faults" in step ||
       ("call" in step &&
-        (step.call === "tell" || step.call === "rewind" || step.with?.["maxQueuedCharacters"] !== undefined))
+        (step.call === "report" || step.call === "rewind" || step.with?.["maxQueuedCharacters"] !== undefined))
   )
 
-/** Who leases of a cohort that it names is a trainer. */
+/** A trainer names the cohort that it leases from. */
 const profileOf = ({ steps }: typeof Scenario.Type): "online" | "trainer" =>
   steps.some((step) => "call" in step && step.call.startsWith("lease") && step.with?.["cohort"] !== undefined)
     ? "trainer"

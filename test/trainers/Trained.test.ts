@@ -30,9 +30,9 @@ describe.skipIf(Foreign.problem !== null)(
     }
     const read = (file: string) => readFile(join(cwd, file), "utf8")
 
-    it("goes on after the trainer, the server and itself were killed, and counts every step once", async () => {
+    it("continues after the trainer, the server and itself were killed, and counts every step once", async () => {
       await Programs.start(World.script("tiny_model.py"), [join(cwd, "model")], cwd).ended()
-      // The checkpoint is of step 5; this is told after step 6.
+      // The checkpoint is of step 5; this is reported after step 6.
       await start().killedAt(join(cwd, "evolved/seed-1/train.log"), "'epoch': '0.8571'")
       await start().ended()
       for (const arm of ["static", "evolved"]) {

@@ -27,7 +27,7 @@ describe.skipIf(noPython !== null)(`a training loop of two ranks ${noPython ?? "
 
   const log = (rank: number) => join(cwd, `log-${rank}.jsonl`)
 
-  /** Both ranks, from a cohort to another; what the one that failed said. */
+  /** Runs both ranks from one cohort to another; returns the output of the one that failed. */
   const loop = async (first: number, last: number, attempt: string): Promise<string> => {
     const ranks = [0, 1].map((rank) =>
       python(World.script("loop.py"), world.url, log(rank), ...[rank, 2, first, last].map(String), attempt)
@@ -35,7 +35,7 @@ describe.skipIf(noPython !== null)(`a training loop of two ranks ${noPython ?? "
     return (await Promise.all(ranks)).map(({ stderr }) => stderr).join("")
   }
 
-  it("has the same leases in both, rewards each once, goes back with the trainer, and finds the best", async () => {
+  it("gets the same leases in both, rewards each once, rewinds with the trainer, and finds the best", async () => {
     assert.strictEqual(await loop(0, 6, "one"), "")
     assert.strictEqual(await loop(4, 24, "two"), "")
     await Laws.check(await Laws.readLog(log(0), log(1)), {
@@ -50,7 +50,7 @@ describe.skipIf(noPython !== null)(`a training loop of two ranks ${noPython ?? "
     })
   })
 
-  it("is as the documentation prints it", async () => {
+  it("runs as documented", async () => {
     const printed = codeBlocks(await readFile(World.guide, "utf8"), "python").find((code) =>
       code.includes("def sample(")
     )
@@ -63,7 +63,7 @@ describe.skipIf(noPython !== null)(`a training loop of two ranks ${noPython ?? "
     assert.include(resumed.stdout, "closed train/4")
   })
 
-  it("stops where a cohort was trained on before, and says what to do", async () => {
+  it("stops if a cohort was trained on before, and reports how to fix it", async () => {
     assert.match(await loop(0, 1, "three"), /Stopped: policy: rewards up to train\/0 were not all accepted \(.*resume/u)
   })
 })

@@ -59,7 +59,7 @@ describe.skipIf(Foreign.problem !== null)(
       assert.strictEqual(last?.instruction, World.best, "what is validated in the end is the incumbent")
     })
 
-    it("is as the documentation prints it", async () => {
+    it("runs as documented", async () => {
       await World.make(world.url, "printed")
       const model = join(cwd, "model")
       await Programs.start(World.script("tiny_model.py"), [model], cwd).ended()

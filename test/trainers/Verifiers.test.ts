@@ -16,7 +16,7 @@ const decodeAsked = Schema.decodeUnknownSync(
   Schema.Struct({ messages: Schema.Array(Schema.Struct({ role: Schema.String, content: Schema.String })) })
 )
 
-/** A policy that says what it was told. */
+/** A policy that repeats its instruction. */
 const startPolicy = async (): Promise<{ readonly server: Server; readonly url: string }> => {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const [system] = decodeAsked(await json(request)).messages
@@ -86,23 +86,23 @@ describe.skipIf(Foreign.problem !== null)(`verifiers (${Foreign.problem ?? "its 
   )
 
   it(
-    "gives up what never comes back, and takes failures for no evidence",
+    "lets lost groups expire, and does not count failures as evidence",
     { timeout: Programs.testTimeout },
     async () => {
       await World.make(world.url, "cancelled")
-      const told = await Programs.start(World.script("cancelled.py"), [world.url, "cancelled"], cwd).ended()
-      assert.deepStrictEqual(told.trim().split("\n"), ["[-1, -1, 1, 1]", "[true, 0, 0]"])
+      const output = await Programs.start(World.script("cancelled.py"), [world.url, "cancelled"], cwd).ended()
+      assert.deepStrictEqual(output.trim().split("\n"), ["[-1, -1, 1, 1]", "[true, 0, 0]"])
     }
   )
 
-  it("is as the documentation prints it", { timeout: Programs.testTimeout }, async () => {
+  it("runs as documented", { timeout: Programs.testTimeout }, async () => {
     await World.make(world.url, "printed")
     const replaced = {
       "http://127.0.0.1:8700": world.url,
       "http://127.0.0.1:8000/v1": policy.url,
       '"policy")\ntasks': '"printed")\ntasks'
     }
-    const told = await (await Programs.startPrinted("LeasedTasks(itertools", replaced, cwd)).ended()
-    assert.include(told, "{'cohort': 2, 'out': 0, 'given_up': 0}")
+    const output = await (await Programs.startPrinted("LeasedTasks(itertools", replaced, cwd)).ended()
+    assert.include(output, "{'cohort': 2, 'open': 0, 'expired': 0}")
   })
 })

@@ -53,18 +53,18 @@ describe.skipIf(Foreign.problem !== null)(
       assert.strictEqual(validated.at(-1)?.instruction, World.best, "what is validated in the end is the incumbent")
     })
 
-    it("is told no reward of a sample that failed, and stops where agent loops score themselves", async () => {
+    it("gets no reward of a failed sample, and stops if agent loops score themselves", async () => {
       await World.make(world.url, "flawed")
       const folder = await mkdtemp(join(cwd, "flawed-"))
       const args = [world.url, folder, "one", "4", "flawed", "Flawed"]
-      const told = await Programs.start(World.script("verl_run.py"), args, cwd).ended().then(String, String)
-      assert.include(told, "no sample was scored; expected agent loops that leave it to verl's reward workers")
+      const output = await Programs.start(World.script("verl_run.py"), args, cwd).ended().then(String, String)
+      assert.include(output, "no sample was scored; expected agent loops that leave scoring to verl's reward workers")
       const rows = await Laws.readLog(join(folder, "log-0.jsonl"))
       assert.lengthOf(rows, 31, "all samples of the first step but one")
       assert.lengthOf((await Laws.foldedRewards(world.url, "flawed")).flat(), 31)
     })
 
-    it("has the manager that the documentation prints, and refuses trainers that ask more than once in a step", async () => {
+    it("has the documented manager, and refuses trainers that ask more than once in a step", async () => {
       await (await Programs.startPrinted("InstructedManager", {}, cwd)).ended()
       const said = await Programs.start(World.script("verl_printed.py"), [], cwd).ended()
       assert.include(said, "Instructed policy")

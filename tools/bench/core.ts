@@ -8,11 +8,10 @@
  *
  * The first line is JSON, a table follows. Exits with 1 when a limit is missed.
  */
-import { apply, type Algorithm, RunState } from "@inspo/coevolution"
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
+import { apply, type Algorithm } from "@inspo/coevolution"
 import { Array as Arr } from "effect"
 import { base, play, settingOf, stepParts } from "./core/Play.ts"
+import { collectGarbage, print, shortRow } from "./Measure.ts"
 
 const steps = Number(process.argv[2] ?? 300)
 const rounds = 5
@@ -21,7 +20,7 @@ const scale = 512
 const batches = [64, 128, 256, scale, 1024, 2048]
 const limits = { stepMilliseconds: 20, foldSeconds: 5, foldMegabytes: 500 }
 
-/** Milliseconds of processor time of this thread, so that a busy machine does not disturb. */
+/** Milliseconds of processor time of this thread, which a busy machine does not change. */
 const milliseconds = (work: () => void): number => {
   const before = process.threadCpuUsage()
   work()
@@ -40,7 +39,7 @@ const typical = (work: () => void): number => {
   return Arr.makeBy(rounds, round).toSorted((a, b) => a - b)[rounds >> 1] ?? NaN
 }
 
-/** Milliseconds of the parts of step 15, before anybody was pruned. */
+/** Milliseconds of the parts of step 15, before the first pruning. */
 const timeStep = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
   const parts = stepParts(rule, batchSize)
   const selection = typical(parts.selection)
@@ -49,18 +48,15 @@ const timeStep = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
   return { rule, batchSize, selection, attribution, pruning, milliseconds: selection + attribution + pruning }
 }
 
-setFlagsFromString("--expose-gc")
-const collectGarbage: unknown = runInNewContext("gc")
-
 /** Seconds and peak memory of folding the events of a whole run. */
 const timeFold = (rule: Algorithm["halving"]["rule"]) => {
   const config: Algorithm = { ...base[rule], schedule: { ...base[rule].schedule, steps } }
   const setting = settingOf(config)
-  const { events } = play(setting)
-  let state = RunState.unstarted
+  const { events, start } = play(setting)
+  let state = start
   let peak = 0
-  // What is left of earlier work would count as this fold's memory.
-  if (typeof collectGarbage === "function") collectGarbage()
+  // Garbage of earlier work would count as memory of this fold.
+  collectGarbage()
   const spent = milliseconds(() => {
     for (const event of events) {
       state = apply(setting, state, event)
@@ -79,7 +75,7 @@ const timeFold = (rule: Algorithm["halving"]["rule"]) => {
 
 const rules = ["bottom-half", "spare-unseen", "confident"] as const
 const folds = rules.map(timeFold)
-// The folds came first, so the compiler is warm.
+// The folds ran first, so the compiler is warm.
 const stepTimes = rules.map((rule) => batches.map((batchSize) => timeStep(rule, batchSize)))
 
 const growth = stepTimes.map((times) => (times.at(-1)?.milliseconds ?? NaN) / (times[0]?.milliseconds ?? NaN))
@@ -89,26 +85,16 @@ const met =
   growth.every((factor) => factor < 1.5 * batchGrowth) &&
   folds.every((fold) => fold.seconds < limits.foldSeconds && fold.peakHeapMegabytes < limits.foldMegabytes)
 
-const rounded = (row: Readonly<Record<string, string | number>>) =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      typeof value === "string" || Number.isInteger(value) ? value : Number(value.toPrecision(3))
-    ])
-  )
 const result = {
   bench: "core",
   met,
   limits,
-  steps: stepTimes.flat().map(rounded),
-  growth: rounded({ batch: batchGrowth, ...Object.fromEntries(Arr.zip(rules, growth)) }),
-  folds: folds.map(rounded)
+  steps: stepTimes.flat().map(shortRow),
+  growth: shortRow({ batch: batchGrowth, ...Object.fromEntries(Arr.zip(rules, growth)) }),
+  folds: folds.map(shortRow)
 }
 const line = (row: object) =>
   Object.entries(row)
     .map(([name, value]) => `${name} ${String(value)}`)
     .join("  ")
-process.stdout.write(
-  [JSON.stringify(result), ...result.steps.map(line), line(result.growth), ...result.folds.map(line), ""].join("\n")
-)
-if (!met) process.exitCode = 1
+print(result, [...result.steps, result.growth, ...result.folds].map(line), met)

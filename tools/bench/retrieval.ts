@@ -1,7 +1,7 @@
 /**
  * `pnpm bench retrieval [PASSAGES] [SAMPLES]`: time, memory and disk of an index over that many synthetic passages
- * (1,000,000 by default), the time of a question, and how often the first three passages for real questions hold what
- * supports them or an answer, for `*.jsonl` with `*.corpus.jsonl` in the folder SAMPLES.
+ * (1,000,000 by default), the time of a question, and how often the first three passages for real questions contain a
+ * supporting passage or an answer, for `*.jsonl` with `*.corpus.jsonl` in the folder SAMPLES.
  */
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { basename, join } from "node:path"
@@ -12,6 +12,7 @@ import * as Bm25 from "@inspo/retrieval/Bm25"
 import * as CorpusIndex from "@inspo/retrieval/CorpusIndex"
 import { substringExactMatch } from "@inspo/reward/ExactMatch"
 import { Console, Effect, FileSystem } from "effect"
+import { processorSeconds, quantile } from "./Measure.ts"
 import { length, write } from "./retrieval/Corpus.ts"
 
 const [passages = "1000000", samples] = process.argv.slice(2)
@@ -25,12 +26,8 @@ const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, 
   const start = performance.now()
   const value = yield* effect
   const wall = performance.now() - start
-  const { system, user } = process.cpuUsage(before)
-  return { value, wall, cpu: (user + system) / 1000 }
+  return { value, wall, cpu: 1000 * processorSeconds(before) }
 })
-
-const quantile = (sorted: ReadonlyArray<number>, q: number) =>
-  (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0).toFixed(2)
 
 const speed = Effect.fnUntraced(function* (size: number) {
   const fs = yield* FileSystem.FileSystem
@@ -43,19 +40,20 @@ const speed = Effect.fnUntraced(function* (size: number) {
     `${size} passages of ${length} words (${(statSync(corpus).size / 2 ** 20).toFixed(0)} MiB): built in ` +
       `${seconds(wall)} s (${seconds(cpu)} s of processor), peak ${memory.toFixed(0)} MiB, ${disk.toFixed(0)} MiB on disk`
   )
+  const of = (sorted: ReadonlyArray<number> = [], share: number) => quantile(sorted, share).toFixed(2)
   for (const round of ["first", "second"]) {
     const times = yield* Effect.forEach(asked, (question) => timed(index.search([question], topK)))
     const [wall, cpu] = (["wall", "cpu"] as const).map((kind) => times.map((time) => time[kind]).sort((a, b) => a - b))
     yield* Console.log(
-      `top ${topK} for ${asked.length} questions of 10 words, ${round} round: median ${quantile(wall ?? [], 0.5)} ms, ` +
-        `p95 ${quantile(wall ?? [], 0.95)} ms (of processor: ${quantile(cpu ?? [], 0.5)}, ${quantile(cpu ?? [], 0.95)})`
+      `top ${topK} for ${asked.length} questions of 10 words, ${round} round: median ${of(wall, 0.5)} ms, ` +
+        `p95 ${of(wall, 0.95)} ms (of processor: ${of(cpu, 0.5)}, ${of(cpu, 0.95)})`
     )
   }
 })
 
 /**
- * What the first three passages of each question hold: the mean share of the supporting passages, over the questions that
- * name some, and how often one of them holds a golden answer.
+ * The first three passages of each question: the mean share of the supporting passages, over the questions that name
+ * some, and how often one of the three contains a golden answer.
  */
 const evidence = Effect.fnUntraced(function* (
   { search }: Search.Interface,
@@ -79,8 +77,8 @@ const evidence = Effect.fnUntraced(function* (
   }
 })
 
-const told = ({ hits, recall }: { readonly hits: number; readonly recall: number | null }): string =>
-  `${recall === null ? "no support named" : `recall@${topK} ${recall.toFixed(1)} %`}, an answer in ${hits.toFixed(1)} %`
+const describe = ({ hits, recall }: { readonly hits: number; readonly recall: number | null }): string =>
+  `${recall === null ? "no supporting passages named" : `recall@${topK} ${recall.toFixed(1)} %`}, an answer in ${hits.toFixed(1)} %`
 
 const recall = Effect.fnUntraced(function* (folder: string) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith(".corpus.jsonl"))) {
@@ -90,16 +88,16 @@ const recall = Effect.fnUntraced(function* (folder: string) {
     const questions = yield* SearchR1.readQuestions(file)
     const whole = yield* evidence(yield* Bm25.make(corpus, { postingsPerQuery: Number.POSITIVE_INFINITY }), questions)
     yield* Console.log(
-      `${basename(file)}: ${corpus.length} passages, ${questions.length} questions; with every word ${told(whole)}`
+      `${basename(file)}: ${corpus.length} passages, ${questions.length} questions; with every word ${describe(whole)}`
     )
-    // The default budget spares corpora of this size; shares of the corpus stand for what it does to larger ones.
+    // The default budget does not limit corpora of this size; shares of the corpus show its effect on larger ones.
     for (const share of ["default", 1, 0.5, 0.1, 0.02] as const) {
       const postingsPerQuery = share === "default" ? Bm25.postingsPerQuery : Math.round(share * corpus.length)
       const pruned = yield* evidence(yield* Bm25.make(corpus, { postingsPerQuery }), questions)
       const same = pruned.lists.filter((list, i) => list === whole.lists[i]).length
       yield* Console.log(
         `  ${share === "default" ? "default budget" : `budget of ${share} × corpus`} (${postingsPerQuery} postings): ` +
-          `${told(pruned)}, same passages for ${((100 * same) / questions.length).toFixed(1)} %`
+          `${describe(pruned)}, same passages for ${((100 * same) / questions.length).toFixed(1)} %`
       )
     }
   }

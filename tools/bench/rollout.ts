@@ -12,9 +12,10 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { Schema } from "effect"
+import { print, shortRow } from "./Measure.ts"
 import { type Case, cases, isCase, Measured, shape } from "./rollout/Shape.ts"
 
-/** Seconds of processor and, where there is a limit, megabytes at the peak. */
+/** Processor seconds and, for some, peak megabytes. */
 const limits: Readonly<Record<Case, { readonly seconds: number; readonly megabytes?: number }>> = {
   tokens: { seconds: 2, megabytes: 400 },
   text: { seconds: 6 },
@@ -22,10 +23,10 @@ const limits: Readonly<Record<Case, { readonly seconds: number; readonly megabyt
   "tokens-http": { seconds: 6 },
   "text-http": { seconds: 12 }
 }
-/** Cases whose growth is looked at, and at how many questions. */
+/** Cases whose growth is measured, and the numbers of questions. */
 const growing: ReadonlySet<Case> = new Set(["tokens", "tokens-http"])
 const sizes = [64, 128, 256, 1024, 2048]
-/** A sample at 2048 questions may cost so many times what it costs at 512. */
+/** The largest cost of a sample at 2048 questions, as a factor of its cost at 512. */
 const mostGrowth = 1.5
 
 const start = (script: string, args: ReadonlyArray<string>) =>
@@ -88,10 +89,6 @@ const met =
     return row.questions < shape.questions || usual === undefined || perSample(row) <= mostGrowth * perSample(usual)
   })
 
-const rounded = (row: Row) =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === "string" ? value : Number(value.toPrecision(3))])
-  )
 const table = (part: ReadonlyArray<Row>) =>
   part.map((row) =>
     [
@@ -105,12 +102,8 @@ const table = (part: ReadonlyArray<Row>) =>
         : [])
     ].join(" ")
   )
-process.stdout.write(
-  [
-    JSON.stringify({ bench: "rollout", met, shape, limits, steps: rows.map(rounded), growth: growth.map(rounded) }),
-    ...table(rows),
-    ...table(growth),
-    ""
-  ].join("\n")
+print(
+  { bench: "rollout", met, shape, limits, steps: rows.map(shortRow), growth: growth.map(shortRow) },
+  [...table(rows), ...table(growth)],
+  met
 )
-if (!met) process.exitCode = 1

@@ -17,8 +17,8 @@ const transport = inFile("packages/client/src/Transport.ts")
 const inspo = inFile("packages/client/src/Inspo.ts")
 const ownEngine = inFile("docs/how-to/own-engine.md")
 const runStudy = inFile("apps/bench/src/RunStudy.ts")
-const notes = inFile("packages/serve/src/internal/Notes.ts")
-const serverEvolving = inFile("packages/serve/src/Evolving.ts")
+const evolutionStatus = inFile("packages/serve/src/live/EvolutionStatus.ts")
+const serverEvolving = inFile("packages/serve/src/live/Evolving.ts")
 const localWorker = inFile("packages/engine-local/src/internal/worker.ts")
 const tinkerRouting = inFile("packages/engine-tinker/src/internal/server/Routing.ts")
 const malformed = inFile("packages/http/src/server/Malformed.ts")
@@ -61,7 +61,7 @@ const strategies = inFile("packages/coevolution/src/Strategies.ts")
 const selection = inFile("packages/coevolution/src/Selection.ts")
 const stateHash = inFile("packages/coevolution/src/StateHash.ts")
 const trajectories = inFile("packages/coevolution/src/TrajectoryStore.ts")
-const calls = inFile("packages/ledger/src/OptimizerCalls.ts")
+const calls = inFile("packages/ledger/src/ProposerCalls.ts")
 const references = inFile("packages/coevolution/src/ReferenceStore.ts")
 const bookkeeping = inFile("packages/ledger/src/Bookkeeping.ts")
 const journalEvents = inFile("packages/journal/src/internal/events.ts")
@@ -81,7 +81,7 @@ const futures = inFile("packages/engine-tinker/src/internal/server/Futures.ts")
 const requestQueue = inFile("packages/engine-tinker/src/internal/server/RequestQueue.ts")
 const guard = inFile("packages/http/src/server/Guard.ts")
 const patientClient = inFile("packages/http/src/client/PatientClient.ts")
-const standing = inFile("packages/cohorts/src/Snapshot.ts")
+const snapshot = inFile("packages/cohorts/src/Snapshot.ts")
 const anytime = inFile("packages/successive-halving/src/AnytimePruning.ts")
 const kernel = inFile("packages/evolution/src/Decide.ts")
 const kernelApply = inFile("packages/evolution/src/Apply.ts")
@@ -95,25 +95,25 @@ const folding = inFile("packages/cohorts/src/Apply.ts")
 const leasing = inFile("packages/cohorts/src/internal/Leasing.ts")
 const rewarding = inFile("packages/cohorts/src/internal/Rewarding.ts")
 const archive = inFile("packages/cohorts/src/Archive.ts")
-const serverKeys = inFile("packages/serve/src/Server.ts")
-const serverApi = inFile("packages/serve/src/Api.ts")
-const serverClock = inFile("packages/serve/src/internal/Clock.ts")
-const leaseIds = inFile("packages/serve/src/internal/LeaseIds.ts")
-const serverLeases = inFile("packages/serve/src/internal/LeaseHandlers.ts")
-const serverMembers = inFile("packages/serve/src/internal/Members.ts")
-const standby = inFile("packages/serve/src/Standby.ts")
-const upstreamPath = inFile("packages/serve/src/internal/UpstreamPath.ts")
-const register = inFile("packages/serve/src/internal/Register.ts")
-const livePopulation = inFile("packages/serve/src/LivePopulation.ts")
+const serverSecurity = inFile("packages/serve/src/http/internal/Security.ts")
+const serverApi = inFile("packages/serve/src/wire/Api.ts")
+const serverClock = inFile("packages/serve/src/live/internal/Clock.ts")
+const leaseIds = inFile("packages/serve/src/live/internal/LeaseIds.ts")
+const serverLeases = inFile("packages/serve/src/http/internal/LeaseHandlers.ts")
+const serverMembers = inFile("packages/serve/src/http/internal/Members.ts")
+const standby = inFile("packages/serve/src/store/Standby.ts")
+const upstreamPath = inFile("packages/serve/src/http/internal/UpstreamPath.ts")
+const register = inFile("packages/serve/src/store/internal/Register.ts")
+const commit = inFile("packages/serve/src/live/internal/Commit.ts")
 const nodeSqlite = inFile("packages/journal/src/internal/nodeSqlite.ts")
-const evolvingOf = inFile("packages/serve/src/Evolving.ts")
+const evolvingOf = inFile("packages/serve/src/live/Evolving.ts")
 const evidenceOf = inFile("packages/reflection/src/Evidence.ts")
-const keeping = inFile("packages/serve/src/internal/Keeping.ts")
-const beside = inFile("packages/serve/src/internal/Beside.ts")
-const marker = inFile("packages/serve/src/internal/Marker.ts")
-const places = inFile("packages/serve/src/internal/Places.ts")
-const keyRate = inFile("packages/serve/src/internal/KeyRate.ts")
-const serverMalformed = inFile("packages/serve/src/internal/Malformed.ts")
+const retention = inFile("packages/serve/src/live/internal/Retention.ts")
+const auxiliaryRecords = inFile("packages/serve/src/store/internal/AuxiliaryRecords.ts")
+const marker = inFile("packages/serve/src/http/internal/Marker.ts")
+const places = inFile("packages/serve/src/http/internal/Places.ts")
+const keyRate = inFile("packages/serve/src/http/internal/KeyRate.ts")
+const serverMalformed = inFile("packages/serve/src/http/internal/Malformed.ts")
 const clientPermits = inFile("packages/http/src/internal/ClientPermits.ts")
 const upload = inFile("packages/http/src/internal/Upload.ts")
 const wire = inFile("packages/client/src/Wire.ts")
@@ -297,10 +297,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the kinds are swapped"
   ),
 
-  learningRate("(peak * current) / warmup", "(peak * current) / (warmup + 1)", "the peak comes late"),
+  learningRate("(learningRate * current) / warmup", "(learningRate * current) / (warmup + 1)", "the peak comes late"),
   learningRate("totalSteps - warmup + 1", "totalSteps - warmup", "the last step learns nothing"),
   learningRate("(1 + Math.cos", "(1 - Math.cos", "the cosine rises"),
-  learningRate("warmupShare * totalSteps", "warmupShare", "no warm-up"),
+  learningRate("share * totalSteps", "share", "no warm-up"),
 
   batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "one group per question"),
   batch("miniBatch.length * actions", "actions", "the batch's size does not count"),
@@ -327,7 +327,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a later round without failures discards the candidates"
   ),
   evolving("const failureThreshold = 0.5", "const failureThreshold = 1.5", "successes are failures"),
-  kernel("context.size - certainOf(context, evolution).size", "context.size", "the population outgrows its size"),
+  kernel(
+    "context.settings.population.size - certainOf(context, evolution).size",
+    "context.settings.population.size",
+    "the population outgrows its size"
+  ),
   kernel("instructionId(born + place)", "instructionId(population.members.length + place)", "ids repeat"),
   kernel("generationOf(parent) + 1", "generationOf(parent)", "children are as old as parents"),
   kernel("new Set([...protectedIds, ...parents])", "new Set(parents)", "candidates replace protected members"),
@@ -416,14 +420,14 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
 
   schedule(
-    "population.size > population.parents",
-    "population.size >= population.parents",
+    "algorithm.population.size > algorithm.population.parents",
+    "algorithm.population.size >= algorithm.population.parents",
     "evolves without a place to fill"
   ),
-  schedule("step <= schedule.evolveUntil", "step < schedule.evolveUntil", "the last evolution is lost"),
+  kernelSchedule("step <= (schedule.evolveUntil", "step < (schedule.evolveUntil", "the last evolution is lost"),
   schedule(
-    "step >= (schedule.policyFirst ?? 1)",
-    "step > (schedule.policyFirst ?? 1)",
+    "step >= (algorithm.schedule.policyFirst ?? 1)",
+    "step > (algorithm.schedule.policyFirst ?? 1)",
     "the first evolution comes late"
   ),
   kernelSchedule(
@@ -651,26 +655,26 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a late reward is shown twice"
   ),
   leasing("[own, ...own.arms.flatMap(find)]", "[own]", "candidates' leases of a closed cohort are forgotten"),
-  ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as missing"),
-  serverKeys('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
+  ending("sum + n, 0) - abandoned", "sum + n, 0)", "what was never used counts as silent"),
+  serverSecurity('(scope === "lease" && is(given, lease))', "is(given, lease)", "an agent's key reaches everything"),
   serverApi('onExcessProperty: "error"', 'onExcessProperty: "ignore"', "fields that nobody knows are ignored"),
-  serverClock("[openedAt + sealAfter]", "[]", "an open cohort waits for a request to be sealed"),
+  serverClock("? Horizon.sealsAt(state, cohort)", "? null", "an open cohort waits for a request to be sealed"),
   leaseIds("&& equal(code, codeOf(lease))", "", "the id of a lease can be computed from its key"),
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
-  evolvingOf("      yield* Effect.sleep(pause(failures))\n", "", "a dead optimizer is asked again at once"),
+  evolvingOf("        schedule: backoff,\n", "", "a failing proposer is called again at once"),
   evidenceOf("role: plainRole(role)", "role", "roles of strangers are shown as they are"),
-  keeping(
+  retention(
     "const before = closedBefore(retention)",
     "const before = minute(now - retention)",
     "leases of open cohorts are dropped by age"
   ),
-  keeping(
-    "[kinds.ofLease, kinds.ofReward, kinds.scored]",
-    "[kinds.ofReward, kinds.scored]",
+  retention(
+    "[kinds.leaseDetails, kinds.rewardDetails, kinds.scored]",
+    "[kinds.rewardDetails, kinds.scored]",
     "questions are not deleted"
   ),
-  beside("    first.delete(key)\n", "", "what a repetition tells is kept"),
+  auxiliaryRecords("    first.delete(key)\n", "", "the details of a repetition are stored"),
   rewarding("isSuperseded: !stands", "isSuperseded: false", "a branch that was left goes on"),
   archive("(index === 0 ? upTo === Infinity : index <= upTo)", "(index >= 0)", "a rewind leaves its cohorts closed"),
   outbox("Math.min(sending, queue.length - 1)", "0", "drops rewards that are on their way"),
@@ -702,17 +706,13 @@ export const mutations: ReadonlyArray<Mutation> = [
     "broken = Effect.void",
     "goes on when the disk may not hold what was written"
   ),
-  livePopulation(
-    "sizeUnsafe(waiting) > known",
-    "sizeUnsafe(waiting) < known",
-    "the first of a crowd is committed alone"
-  ),
+  commit("sizeUnsafe(waiting) > known", "sizeUnsafe(waiting) < known", "the first of a crowd is committed alone"),
   inspo("result.retryAfter > 0", "result.retryAfter < 0", "asks for leases that a busy server puts off"),
   candidateLint("Math.max(2, share", "Math.max(0, share", "every answer counts as common"),
   candidateLint("(transcript ?? []).map(", "(transcript ?? []).slice(1).map(", "the first turn of a client is trusted"),
   leak("words.length > 1 ? ", "words.length > 99 ? ", "U.S. is no answer"),
-  livePopulation("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
-  leasing("const full = noRoom(state, fresh)", "const full = noRoom(state, [])", "the open leases have no bound"),
+  commit("if (batch.length > 1) {", "if (batch.length > 1e9) {", "a defect fails the commands beside it"),
+  leasing("requireRoom(state, fresh)", "requireRoom(state, [])", "the open leases have no limit"),
   evolving(
     "instruction.bornAt < pruned",
     "instruction.bornAt > pruned",
@@ -720,7 +720,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
   halving("lifetime.groups < (rule", "lifetime.groups > (rule", "those seen enough are served, not the others"),
   runStudy("further.length > 0 && !seeds", "further.length < 0 && !seeds", "arms of a study are left out silently"),
-  notes("usd === 0 && own.some", "usd < 0 && own.some", "a model without a price costs nothing"),
+  evolutionStatus("usd === 0 && own.some", "usd < 0 && own.some", "a model without a price costs nothing"),
   serverEvolving(
     'failure._tag === "UnknownPrice"',
     'failure._tag !== "UnknownPrice"',
@@ -751,14 +751,18 @@ export const mutations: ReadonlyArray<Mutation> = [
   ownEngine("request.prompt.length === 0 || room", "room", "the engine of the page accepts an empty prompt"),
   localWorker("const ready = prepare()", "const ready = await prepare()", "Deno loses the first task of a worker"),
   tinkerRouting("Effect.void : server.skip(value)", "Effect.void : Effect.void", "a refused request holds up the next"),
-  malformed('.replace(/, got .*$/su, "")', "", "an answer repeats the texts of its request"),
-  standing(
+  malformed(
+    'case "InvalidType":\n      return one(nameOf(issue.ast))',
+    'case "InvalidType":\n      return one(formatted(issue).issues[0]?.message ?? "")',
+    "an answer repeats the texts of its request"
+  ),
+  snapshot(
     "return Math.min(most, Math.max(least, sum / reported))",
     "return sum / reported",
     "a mean lies outside its interval"
   ),
-  standing('if (phase === "train")\n', 'if (phase === "validation")\n', "rewards of open cohorts are not shown"),
-  standing(
+  snapshot('if (phase === "train")\n', 'if (phase === "validation")\n', "rewards of open cohorts are not shown"),
+  snapshot(
     "more.interval.lower > less.interval.upper",
     "more.share > less.share",
     "chance is shown as a difference of missing rewards"
@@ -773,10 +777,10 @@ export const mutations: ReadonlyArray<Mutation> = [
   leaseIds("equal(code, codeOf(lease)) ? lease", "code !== '' ? lease", "the id of a lease can be made up"),
   places("fits(own, bytes, 0.5)", "fits(own, bytes, 1)", "one client takes all places"),
   keyRate("undefined ? 0 : Limits.bodyBytes", "undefined ? 0 : 0", "bodies of unknown length are free"),
-  serverKeys("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
+  serverSecurity("? Effect.exit(request.arrayBuffer)", "? Effect.void", "uploads that stall take places"),
   serverMalformed("const deepestValue = 32", "const deepestValue = 1e9", "JSON of great depth fails the server"),
   clientPermits("makeUnsafe(permits / 2)", "makeUnsafe(permits)", "one client holds all permits"),
-  upload("now - before < leastRate * patienceSeconds", "now < before", "uploads that stall are never ended"),
+  upload("now - before < leastRate * stallSeconds", "now < before", "uploads that stall are never ended"),
   journalSqlite("busy === 0", "busy >= 0", "texts that a reader keeps count as gone"),
   journalSqlite('"wx", 0o600', '"wx", 0o644', "everybody on the machine reads a journal"),
   wire("n === (samples", "n >= (samples", "the number of samples of an answer is believed"),
@@ -785,14 +789,14 @@ export const mutations: ReadonlyArray<Mutation> = [
     "return {}",
     "a conversation changes its instruction without a word"
   ),
-  keeping("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key lasts as long as texts"),
+  retention("closedBefore(sticky)", "closedBefore(retention ?? sticky)", "a sticky key lasts as long as texts"),
   horizon("slack * Math.max(...waits)", "slack * Math.min(...waits)", "a horizon fits the quickest rewards alone"),
   shares(
     "if (known.every(({ least, most }) => least === most)) return values",
     "if (known.length > 0) return values",
     "shares follow whose rewards are missing"
   ),
-  standing("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),
+  snapshot("if (isCarried === true) continue", "", "later turns of a conversation are shown as evidence"),
   upstreamPath(
     'if (segments?.[0] === "populations") return null',
     "if (!hasPrompts(path)) return null",

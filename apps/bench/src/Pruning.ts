@@ -1,17 +1,17 @@
 import { SuccessiveHalving } from "@inspo/successive-halving"
 import { type Algorithm, Presets, Strategies, ValueChoices } from "@inspo/coevolution"
-import { Array as Arr, Effect } from "effect"
+import { Effect } from "effect"
 import { median } from "simple-statistics"
 import type { Host } from "./Host.ts"
 import { proportion } from "@inspo/statistics/Exact"
 import { markdown, type Need, type PruningResult, type RuleResult, type WorldResult } from "./PruningResult.ts"
-import * as Pruning from "./simulation/Pruning.ts"
+import { type Loop, type Outcome, simulate } from "./simulation/Pruning.ts"
 import type * as World from "./simulation/World.ts"
-import { assertSimulations, save, type SimulationInput } from "./Simulations.ts"
+import { assertSimulations, save, simulateAll, type SimulationInput } from "./Simulations.ts"
 
 /**
- * Simulates populations whose true worth is known, under each pruning rule: how often the best is lost at an equal budget,
- * and what budget a decision with known risk takes.
+ * Simulates populations with known true rewards under each pruning rule: how often a rule prunes the best instruction at
+ * an equal budget, and the budget of a decision with known risk.
  */
 export const bench = Effect.fn("Pruning.bench")(function* <E, R>(host: Host<E, R>, input: SimulationInput) {
   const { out, seed } = input
@@ -20,19 +20,23 @@ export const bench = Effect.fn("Pruning.bench")(function* <E, R>(host: Host<E, R
   const results: Array<WorldResult> = []
   for (const { description, means } of worlds) {
     const world: World.World = { means, correlation, groupSize }
-    yield* host.tell([description])
+    yield* host.print([description])
     const rules = yield* Effect.forEach(rulesFor(means.length), ({ delta, loop, name }) =>
       Effect.gen(function* () {
-        yield* host.tell([`  ${name}`])
-        return summary(name, delta, yield* simulations(world, { ...loop, ...budget }, input.simulations, seed))
+        yield* host.print([`  ${name}`])
+        return summary(
+          name,
+          delta,
+          yield* simulateAll(input.simulations, seed, (each) => simulate(world, { ...loop, ...budget }, each))
+        )
       })
     )
     const needs = yield* Effect.forEach(decisions, ({ batchSize, delta }) =>
       Effect.gen(function* () {
-        yield* host.tell([`  confident, δ = ${delta}, until one is left, ${batchSize} questions a step`])
+        yield* host.print([`  confident, δ = ${delta}, until one is left, ${batchSize} questions a step`])
         const loop = { ...confident(delta, means.length), ...budget, batchSize, steps: decisionSteps }
         const count = Math.ceil(input.simulations / decisionShare)
-        return need(delta, batchSize, yield* simulations(world, loop, count, seed))
+        return need(delta, batchSize, yield* simulateAll(count, seed, (each) => simulate(world, loop, each)))
       })
     )
     results.push({ description, means, rules, needs })
@@ -64,19 +68,19 @@ const worlds = [
   }
 ]
 
-/** How much a question decides: 0.3 lies between trajectories that are independent and questions that decide alone. */
+/** How much the question decides the reward: 0 for independent trajectories, 1 for questions that decide alone. */
 const correlation = 0.3
 const groupSize = 5
 
-/** The budget that rules are compared at: prunes at 5, 10 and 15. */
+/** The budget of the comparison: prunings at 5, 10 and 15. */
 const budget = { batchSize: 64, pruneEvery: 5, steps: 15 }
 
 const deltas = [0.01, 0.05, 0.2]
 
-/** What the confident rule is to decide, and how long it may take. */
+/** The decisions of the confident rule, and their most steps. */
 const decisions = [64, 512].flatMap((batchSize) => [0.05, 0.2].map((delta) => ({ batchSize, delta })))
 const decisionSteps = 300
-/** Long simulations are dear: one for so many short ones. */
+/** One long simulation, which is expensive, for so many short ones. */
 const decisionShare = 50
 
 const rulesFor = (size: number) => [
@@ -94,38 +98,33 @@ const confident = (delta: number, size: number): ReturnType<typeof loopOf> => {
   }
 }
 
-const loopOf = (algorithm: Algorithm): Omit<Pruning.Loop, keyof typeof budget> => {
+const loopOf = (algorithm: Algorithm): Omit<Loop, keyof typeof budget> => {
   const { halving, sampler, valuation } = Strategies.ofAlgorithm(algorithm)
   return { valuation, averaging: ValueChoices.choices(algorithm), sampler, halving, ranking: algorithm.halving.ranking }
 }
 
-const simulations = (world: World.World, loop: Pruning.Loop, count: number, seed: number) =>
-  Effect.forEach(Arr.range(seed, seed + count - 1), (each) =>
-    Effect.andThen(
-      Effect.yieldNow,
-      Effect.sync(() => Pruning.simulate(world, loop, each))
-    )
-  )
-
-const countIf = (outcomes: ReadonlyArray<Pruning.Outcome>, holds: (outcome: Pruning.Outcome) => boolean) =>
+const countIf = (outcomes: ReadonlyArray<Outcome>, holds: (outcome: Outcome) => boolean) =>
   proportion(outcomes.filter(holds).length, outcomes.length)
 
-const summary = (rule: string, delta: number | null, outcomes: ReadonlyArray<Pruning.Outcome>): RuleResult => ({
+const summary = (rule: string, delta: number | null, outcomes: ReadonlyArray<Outcome>): RuleResult => ({
   rule,
   delta,
-  lost: countIf(outcomes, ({ lostAt }) => lostAt !== null),
   found: countIf(outcomes, ({ found }) => found),
+  ...losses(outcomes)
+})
+
+const losses = (outcomes: ReadonlyArray<Outcome>) => ({
+  lost: countIf(outcomes, ({ lostAt }) => lostAt !== null),
   left: median(outcomes.map(({ left }) => left))
 })
 
-const need = (delta: number, batchSize: number, outcomes: ReadonlyArray<Pruning.Outcome>): Need => {
+const need = (delta: number, batchSize: number, outcomes: ReadonlyArray<Outcome>): Need => {
   const middle = median(outcomes.map(({ decidedAt }) => decidedAt ?? Infinity))
   return {
     delta,
     batchSize,
-    lost: countIf(outcomes, ({ lostAt }) => lostAt !== null),
     decided: countIf(outcomes, ({ decidedAt }) => decidedAt !== null),
     medianSteps: Number.isFinite(middle) ? middle : null,
-    left: median(outcomes.map(({ left }) => left))
+    ...losses(outcomes)
   }
 }

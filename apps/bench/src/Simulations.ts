@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import { type Host, InvalidStudy } from "./Host.ts"
 
 export interface SimulationInput {
@@ -7,15 +7,24 @@ export interface SimulationInput {
   readonly out: string
 }
 
-/** Fails where nothing would be simulated. */
+/** Fails unless there is something to simulate. */
 export const assertSimulations = ({ simulations }: SimulationInput): Effect.Effect<void, InvalidStudy> =>
   simulations < 1
     ? Effect.fail(new InvalidStudy({ problem: `--simulations is ${simulations}, expected 1 or more.` }))
     : Effect.void
 
-/** Writes a result as JSON and as text, and tells the text. */
+/** Simulates `count` times, each with the next seed. */
+export const simulateAll = <A>(count: number, seed: number, simulate: (seed: number) => A) =>
+  Effect.forEach(Arr.range(seed, seed + count - 1), (each) =>
+    Effect.andThen(
+      Effect.yieldNow,
+      Effect.sync(() => simulate(each))
+    )
+  )
+
+/** Writes a result as JSON and as Markdown, and prints the Markdown. */
 export const save = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, out: string, result: object, text: string) {
   yield* host.write(`${out}/result.json`, `${JSON.stringify(result, null, 2)}\n`)
   yield* host.write(`${out}/result.md`, text)
-  yield* host.tell(["", text, `Everything lies in ${out}`])
+  yield* host.print(["", text, `Results: ${out}`])
 })

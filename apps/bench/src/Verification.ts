@@ -6,11 +6,11 @@ import { Array as Arr, Effect } from "effect"
 import type { Host } from "./Host.ts"
 import { estimate, proportion } from "@inspo/statistics/Exact"
 import { markdown, type Overhead, type RuleResult, type VerificationResult } from "./VerificationResult.ts"
-import { assertSimulations, save, type SimulationInput } from "./Simulations.ts"
+import { assertSimulations, save, simulateAll, type SimulationInput } from "./Simulations.ts"
 
 /**
- * Simulates the verification of candidates whose true worth is known, under each rule: what it takes, how often it is
- * wrong, and what it adds to a whole run.
+ * Simulates the verification of candidates with known true rewards under each rule: its rollouts, how often it is wrong,
+ * and the rollouts that it adds to a whole run.
  */
 export const bench = Effect.fn("Verification.bench")(function* <E, R>(host: Host<E, R>, input: SimulationInput) {
   const { out, seed } = input
@@ -19,9 +19,12 @@ export const bench = Effect.fn("Verification.bench")(function* <E, R>(host: Host
   const results = yield* Effect.forEach(worlds, (world) =>
     Effect.gen(function* () {
       const { description, differences } = world
-      yield* host.tell([description])
+      yield* host.print([description])
       const outcomes = yield* Effect.forEach(rules, (rule) =>
-        Effect.map(simulations(rule, world, input.simulations, seed), (own) => ({ rule, own }))
+        Effect.map(
+          simulateAll(input.simulations, seed, (each) => simulate(rule, world, each)),
+          (own) => ({ rule, own })
+        )
       )
       const full = meanRollouts(outcomes[0]?.own ?? [])
       return {
@@ -50,11 +53,12 @@ export const bench = Effect.fn("Verification.bench")(function* <E, R>(host: Host
   return result
 })
 
-/** The worth of the parent, about that of a trained policy in the paper. */
+/** The true reward of the parent, about that of a trained policy in the paper. */
 const parent = 0.35
-/** How much a question decides, as in the simulation of pruning. */
+/** How much the question decides the reward, as in the simulation of pruning. */
 const correlation = 0.3
-const interimEvery = Presets.robust.verification.lookEvery
+/** Questions between two interim analyses, as in `robust`. */
+const interimEvery = Presets.robust.verification.lookEvery ?? Infinity
 const allPlaces = Presets.robust.population.size - Presets.robust.population.parents
 
 const spread = [-0.2, -0.1, -0.05, 0, 0.05, 0.1]
@@ -80,58 +84,47 @@ interface Rule {
   readonly groupSize: number
 }
 
-const options = { rounds: 1, fill: false }
 const { samples } = Presets.robust.verification
 const arms = Presets.robust.proposer.candidates + 1
-const risks = [0.05, 0.01]
+
+const rerun = (
+  name: string,
+  tests: Partial<Verification.Options> = {},
+  of = { questions: samples, groupSize: 1 }
+): Rule => ({
+  name,
+  strategy: Verification.rerunParent({ rounds: 1, fill: false, ...tests }),
+  ...of
+})
 
 const rules: ReadonlyArray<Rule> = [
-  { name: `all ${samples} questions`, strategy: Verification.rerunParent(options), questions: samples, groupSize: 1 },
-  ...risks.map((stop) => ({
-    name: `early stops, risk ${stop}`,
-    strategy: Verification.rerunParent({ ...options, stop }),
-    questions: samples,
-    groupSize: 1
-  })),
-  {
-    name: `early stops, risk 0.05, race`,
-    strategy: Verification.rerunParent({ ...options, stop: 0.05, race: true }),
-    questions: samples,
-    groupSize: 1
-  },
-  {
-    name: "the groups of one reused step",
-    strategy: Verification.rerunParent(options),
-    questions: Math.floor(Presets.robust.train.batchSize / arms),
-    groupSize: Presets.robust.rollout.groupSize
-  }
+  rerun(`all ${samples} questions`),
+  ...[0.05, 0.01].map((stop) => rerun(`early stops, risk ${stop}`, { stop })),
+  rerun("early stops, risk 0.05, race", { stop: 0.05, race: true }),
+  rerun(
+    "the groups of one reused step",
+    {},
+    {
+      questions: Math.floor(Presets.robust.train.batchSize / arms),
+      groupSize: Presets.robust.rollout.groupSize
+    }
+  )
 ]
 
-const simulations = (
-  { groupSize, questions, strategy }: Rule,
-  { differences, places }: World,
-  count: number,
-  seed: number
-) =>
-  Effect.forEach(Arr.range(seed, seed + count - 1), (each) =>
-    Effect.andThen(
-      Effect.yieldNow,
-      Effect.sync(() =>
-        Simulation.simulate(
-          {
-            parent,
-            candidates: differences.map((difference) => parent + difference),
-            correlation,
-            groupSize,
-            questions,
-            interimEvery,
-            places
-          },
-          strategy,
-          each
-        )
-      )
-    )
+/** One round of verification under a rule. */
+const simulate = ({ groupSize, questions, strategy }: Rule, { differences, places }: World, seed: number) =>
+  Simulation.simulate(
+    {
+      parent,
+      candidates: differences.map((difference) => parent + difference),
+      correlation,
+      groupSize,
+      questions,
+      interimEvery,
+      places
+    },
+    strategy,
+    seed
   )
 
 const meanRollouts = (outcomes: ReadonlyArray<Simulation.Outcome>): number =>
@@ -146,19 +139,14 @@ const summary = (
   const verdicts = outcomes.flatMap(({ accepted }) => Arr.zip(differences, accepted))
   const different = verdicts.filter(([difference]) => difference !== 0)
   const clones = verdicts.filter(([difference]) => difference === 0)
+  const share = <A>(all: ReadonlyArray<A>, holds: (one: A) => boolean) =>
+    all.length === 0 ? null : proportion(all.filter(holds).length, all.length)
   return {
     rule,
     rollouts: estimate(outcomes.map(({ rollouts }) => rollouts)),
     saved: 1 - meanRollouts(outcomes) / full,
-    wrong:
-      different.length === 0
-        ? null
-        : proportion(
-            different.filter(([difference, accepted]) => accepted !== difference > 0).length,
-            different.length
-          ),
-    clonesAccepted:
-      clones.length === 0 ? null : proportion(clones.filter(([, accepted]) => accepted).length, clones.length)
+    wrong: share(different, ([difference, accepted]) => accepted !== difference > 0),
+    clonesAccepted: share(clones, ([, accepted]) => accepted)
   }
 }
 

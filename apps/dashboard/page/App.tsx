@@ -1,11 +1,12 @@
 import type { RunView } from "../src/view/RunView.ts"
-import { useEffect, useRef, useState } from "react"
-import { Header } from "./part/Header.tsx"
+import { useEffect, useState } from "react"
+import { ago } from "./Ago.ts"
+import { useLiveRuns } from "./LiveRuns.ts"
 import { Help } from "./part/Help.tsx"
-import { Empty, Loading, Problem } from "./part/Parts.tsx"
-import { useLive } from "./Live.ts"
-import { go, href, useRoute, views } from "./Route.ts"
-import { toggleTheme } from "./Theme.ts"
+import { Empty, Loading, Problem, Status } from "./part/Parts.tsx"
+import { Shell } from "./part/Shell.tsx"
+import { href, type Route, routes } from "./Route.ts"
+import { go } from "./Routing.ts"
 import { Compare } from "./view/Compare.tsx"
 import { Cost } from "./view/Cost.tsx"
 import { Lineage } from "./view/Lineage.tsx"
@@ -15,83 +16,88 @@ import { RunList } from "./view/RunList.tsx"
 import { Trajectories } from "./view/Trajectories.tsx"
 
 export const App = () => {
-  const route = useRoute()
-  const { connected, runs } = useLive()
-  const [helping, setHelping] = useState(false)
+  const route = routes.useRoute()
+  const { connected, runs } = useLiveRuns()
+  const [isHelpOpen, setHelpOpen] = useState(false)
   const only = runs?.length === 1 ? runs[0] : undefined
-  const run = runs?.find(({ id }) => id === route.run)
+  const run = runs?.find(({ id }) => id === route.name)
 
   useEffect(() => {
-    if (route.run === null && only !== undefined) go(href(only.id), "replace")
-  }, [route.run, only])
-
-  const latest = useRef(route)
-  latest.current = route
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      const view = views[Number(event.key) - 1]
-      if (view !== undefined && latest.current.run !== null) go(href(latest.current.run, view))
-      else if (event.key === "0") go(href(null))
-      else if (event.key === "t") toggleTheme()
-      else if (event.key === "?") setHelping(true)
-    }
-    window.addEventListener("keydown", onKey)
-    return () => window.removeEventListener("keydown", onKey)
-  }, [])
-
-  useEffect(() => {
-    document.title = run === undefined ? "inspo" : `${run.name} · ${route.view} · inspo`
-  }, [run?.name, route.view])
-
-  const shown = (run: RunView) => {
-    switch (route.view) {
-      case "overview":
-        return <Overview run={run} />
-      case "population":
-        return <Population run={run} route={route} />
-      case "lineage":
-        return <Lineage run={run} route={route} />
-      case "trajectories":
-        return <Trajectories run={run} route={route} />
-      case "cost":
-        return <Cost run={run} />
-      case "compare":
-        return <Compare run={run} runs={runs ?? []} route={route} />
-    }
-  }
+    if (route.name === null && only !== undefined) go(href(only.id), "replace")
+  }, [route.name, only])
 
   return (
     <>
-      <a className="skip" href="#main" onClick={focusMain}>
-        To the content
-      </a>
-      <Header runs={runs ?? []} run={run} route={route} connected={connected} onHelp={() => setHelping(true)} />
-      <main id="main" tabIndex={-1} className={`view-${route.run === null ? "runs" : route.view}`}>
+      <Shell
+        kind="run"
+        routes={routes}
+        route={route}
+        items={runs ?? []}
+        state={run !== undefined && <RunState run={run} />}
+        connected={connected}
+        onHelp={() => setHelpOpen(true)}
+      >
         {runs === null ? (
           <Loading />
-        ) : route.run === null ? (
+        ) : route.name === null ? (
           <RunList runs={runs} />
         ) : run === undefined ? (
-          <Empty title={`There is no run ${route.run} here`}>
-            It may have been moved or removed. <a href={href(null)}>All runs</a>
+          <Empty title={`There is no run ${route.name}`}>
+            It was moved or removed. <a href={href(null)}>All runs</a>
           </Empty>
         ) : run.problem !== null ? (
           <Problem>{run.problem}</Problem>
         ) : (
-          shown(run)
+          <View run={run} runs={runs} route={route} />
         )}
-      </main>
-      {helping && <Help onClose={() => setHelping(false)} />}
+      </Shell>
+      {isHelpOpen && <Help onClose={() => setHelpOpen(false)} />}
     </>
   )
 }
 
-const focusMain = (event: { preventDefault: () => void }) => {
-  event.preventDefault()
-  document.getElementById("main")?.focus()
+interface ViewProps {
+  readonly run: RunView
+  readonly runs: ReadonlyArray<RunView>
+  readonly route: Route
 }
 
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || ["INPUT", "SELECT", "TEXTAREA"].includes(target.tagName))
+const View = ({ route, run, runs }: ViewProps) => {
+  switch (route.view) {
+    case "overview":
+      return <Overview run={run} />
+    case "population":
+      return <Population run={run} />
+    case "lineage":
+      return <Lineage run={run} route={route} />
+    case "trajectories":
+      return <Trajectories run={run} route={route} />
+    case "cost":
+      return <Cost run={run} />
+    case "compare":
+      return <Compare run={run} runs={runs} route={route} />
+  }
+}
+
+const RunState = ({ run: { degraded, lastWritten, status, step, steps } }: { readonly run: RunView }) => (
+  <span className="run-state">
+    <Status status={status} degraded={degraded} />
+    {status === "running" && steps !== null && (
+      <span
+        className="progress"
+        role="progressbar"
+        aria-label="Completed steps"
+        aria-valuemin={0}
+        aria-valuemax={steps}
+        aria-valuenow={step}
+      >
+        <i style={{ width: `${(100 * step) / steps}%` }} />
+      </span>
+    )}
+    <span className="muted">
+      step {step}
+      {steps === null ? "" : ` of ${steps}`}
+      {lastWritten === null ? "" : ` · last event ${ago(lastWritten)}`}
+    </span>
+  </span>
+)

@@ -1,27 +1,24 @@
-/** The server's views, by the definition that the server itself is built from. */
+/** The client of the dashboard server, derived from the same API definition as the server. */
 import { Effect } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "../src/Api.ts"
-
-export type Client = HttpApiClient.ForApi<typeof Api>
+import { type Ask, explainTransport, queryHooks } from "./Query.ts"
 
 const client = Effect.runSync(
   HttpApiClient.make(Api, { baseUrl: window.location.origin }).pipe(Effect.provide(FetchHttpClient.layer))
 )
 
-/** Asks the server; interrupted by the signal. What goes wrong comes as an `Error` with a sentence for people. */
-export const ask = <A, E>(question: (client: Client) => Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> =>
+/** Sends a request; fails with an `Error` whose message the page shows. */
+export const ask: Ask<typeof client> = (request, signal) =>
   Effect.runPromise(
-    Effect.mapError(question(client), (error) => new Error(explain(error))),
+    Effect.mapError(request(client), (error) => new Error(explain(error))),
     signal === undefined ? undefined : { signal }
   )
 
+export const makeQuery = queryHooks(ask)
+
 const explain = (error: unknown): string => {
-  if (typeof error === "object" && error !== null && "_tag" in error) {
-    if (error._tag === "HttpClientError")
-      return "The server does not answer. It may have been stopped; this page tries again."
-    if (error._tag === "SchemaError") return "The server answers in another version than this page. Reload the page."
-  }
-  return error instanceof Error ? error.message : "Something went wrong. Reload the page."
+  const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : null
+  return explainTransport(tag) ?? (error instanceof Error ? error.message : "The request failed. Reload the page.")
 }

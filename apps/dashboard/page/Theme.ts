@@ -1,38 +1,39 @@
-/** Light or dark: what the user chose last, else what the system says. */
-import { useSyncExternalStore } from "react"
+/** Light or dark: the user's last choice, else the system's setting. */
+import { makeStore } from "./Store.ts"
 
 export type Theme = "light" | "dark"
 
 const key = "inspo-theme"
 const system = window.matchMedia("(prefers-color-scheme: dark)")
-const listeners = new Set<() => void>()
 
-export const theme = (): Theme => {
-  const chosen = localStorage.getItem(key)
-  return chosen === "light" || chosen === "dark" ? chosen : system.matches ? "dark" : "light"
+const chosen = (): Theme => {
+  const stored = localStorage.getItem(key)
+  return stored === "light" || stored === "dark" ? stored : system.matches ? "dark" : "light"
 }
 
+const store = makeStore(chosen())
+
+export const useTheme = store.use
+
 export const applyTheme = (): void => {
-  document.documentElement.dataset["theme"] = theme()
-  for (const listener of listeners) listener()
+  document.documentElement.dataset["theme"] = chosen()
+  store.set(chosen())
 }
 
 export const toggleTheme = (): void => {
-  localStorage.setItem(key, theme() === "dark" ? "light" : "dark")
+  localStorage.setItem(key, store.get() === "dark" ? "light" : "dark")
   applyTheme()
 }
 
-export const useTheme = (): Theme => useSyncExternalStore(subscribe, theme)
-
-/** What a CSS colour is in the present theme, for drawing on a canvas. */
+/** The value of a CSS colour in the present theme, for drawing on a canvas. */
 export const resolveColour = (colour: string): string => {
-  const name = `${theme()} ${colour}`
+  const name = `${store.get()} ${colour}`
   const known = resolved.get(name) ?? probe(colour)
   resolved.set(name, known)
   return known
 }
 
-/** Asking the browser makes it lay out the page, so that each colour is asked for once. */
+/** Reading a colour makes the browser lay out the page, so each colour is read once. */
 const resolved = new Map<string, string>()
 
 const probe = (colour: string): string => {
@@ -42,11 +43,6 @@ const probe = (colour: string): string => {
   const { color } = getComputedStyle(element)
   element.remove()
   return color
-}
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }
 
 system.addEventListener("change", applyTheme)

@@ -1,4 +1,4 @@
-"""The Python client as the suite tells it what to do: a call as JSON on each line, and what came of it."""
+"""The Python client that the suite drives: reads a call as JSON per line, and prints its outcome."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from inspo_client import AsyncInspo, Inspo, LeaseRequest, Question, Reward
 
-#: What a caller is told by who called wrongly.
+#: Errors for invalid arguments.
 MISTAKES = (TypeError, ValueError)
 
 
@@ -64,7 +64,7 @@ class Subject:
             return self.inspo.lease(population, **given)
         if what == "leases":
             return self.inspo.leases(population, [LeaseRequest(**options(one)) for one in call["requests"]], **given)
-        if what == "tell":
+        if what == "report":
             return self.inspo.reward(population, Reward(call["lease"], value, **given))
         if what == "close":
             return self.inspo.close(population, **given)
@@ -89,7 +89,7 @@ class Subject:
             return [view(lease) for lease in returned]
         return dataclasses.asdict(returned) if dataclasses.is_dataclass(returned) else returned  # type: ignore[arg-type]
 
-    async def told(self, line: str) -> str:
+    async def outcome(self, line: str) -> str:
         call = json.loads(line)
         began = time.perf_counter()
         returned, thrown = None, None
@@ -116,7 +116,7 @@ async def main() -> None:
     subject = Subject(sys.argv[1])
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
-        print(await subject.told(line), flush=True)
+        print(await subject.outcome(line), flush=True)
 
 
 asyncio.run(main())

@@ -1,4 +1,4 @@
-"""What the suite that both clients share does not ask: processes that are forked, tasks that are cancelled, many threads."""
+"""What the shared suite does not cover: forked processes, cancelled tasks, many threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from inspo_client import AsyncInspo, Inspo, Problem, Reward
 
 
 class Server:
-    """Leases what it is asked for, and keeps the rewards and rewinds that come; its first answers to rewards may be lost, or all of its first refused."""
+    """Leases every request, and stores rewards and rewinds. It can lose its first answers to rewards, or refuse its first requests."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Server:
 
 class Client(unittest.TestCase):
     def test_forked(self) -> None:
-        """A process that is forked while a reward is on its way tells its own rewards, and none of its parent's."""
+        """A process that is forked while a reward is being sent sends its own rewards, and none of its parent's."""
         server = Server(lambda path: time.sleep(0.3) if path.endswith("/rewards") else None)
         inspo = Inspo([server.url], timeout=5)
         inspo.lease("support", key="parent").reward(1)
@@ -98,7 +98,7 @@ class Client(unittest.TestCase):
         self.assertEqual(sorted(str(one["lease"]) for one in server.rewards), ["child", "parent"])
 
     def test_cancelled(self) -> None:
-        """An instruction that nobody awaits any more is given back."""
+        """The lease of a cancelled task is abandoned."""
         arrived = threading.Event()
 
         def slow(path: str) -> None:
@@ -120,7 +120,7 @@ class Client(unittest.TestCase):
         self.assertEqual(server.rewards, [{"lease": "k", "abandoned": True}])
 
     def test_threads(self) -> None:
-        """Many threads at once: every reward is told once."""
+        """Many threads at once: every reward is sent once."""
         server = Server()
         with Inspo([server.url], timeout=10) as inspo:
 
@@ -138,7 +138,7 @@ class Client(unittest.TestCase):
         self.assertEqual((inspo.counts.accepted, inspo.counts.pending), (200, 0))
 
     def test_drip(self) -> None:
-        """A server that sends its answer little by little, or no end of them, holds no thread for long."""
+        """A server that sends its answer byte by byte, or endless answers, does not block a thread."""
         for begin, drop in ((b"HTTP/1.1 200 OK\r\nx: ", b"x"), (b"", b"HTTP/1.1 100 Continue\r\n\r\n")):
             listening = socket.create_server(("127.0.0.1", 0))
 
@@ -162,7 +162,7 @@ class Client(unittest.TestCase):
             self.assertEqual([one.name for one in threading.enumerate() if one.name == "inspo-client"], [])
 
     def test_callback(self) -> None:
-        """What the caller does with a problem fails no call."""
+        """An error in `on_problem` fails no call."""
 
         def fail(problem: Problem) -> None:
             raise RuntimeError(problem.message)

@@ -1,4 +1,4 @@
-"""What trainers share, where a server's answer is lost, and where it refuses."""
+"""The shared part of the adapters, with lost answers and refusals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from test_client import Server
 
 class Training(unittest.TestCase):
     def test_answer_lost(self) -> None:
-        """A reward that is told again, since the answer to it was lost, is no second one."""
+        """A reward that is resent after its answer was lost is not a second one."""
         run = TrainingRun([Server(lose=1).url], "policy", retry_budget=20)
         [lease] = run.leases(0, [LeaseRequest("k")])
         lease.reward(1)
@@ -27,13 +27,13 @@ class Training(unittest.TestCase):
             run.close(1, groups=1)
 
     def test_nobody_answers(self) -> None:
-        """Without a server training stops, and is told why."""
+        """Without a server training stops with the reason."""
         run = TrainingRun(["http://127.0.0.1:1"], "policy", retry_budget=0.2)
         with self.assertRaisesRegex(Stopped, "got no leases of train/0 within 0.2 s: .+"):
             run.leases(0, [LeaseRequest("k")])
 
     def test_refused(self) -> None:
-        """Where the server would refuse again, training stops at once, with what the server said."""
+        """If a retry would be refused again, training stops at once, with the server's message."""
         refusals = {
             "no such population": (404, {"type": "urn:inspo:not-found", "detail": "no such population", "remedy": "Make it"}),
             "a cohort": (400, {"type": "urn:inspo:invalid-request", "expected": "a cohort", "remedy": "Name one"}),
@@ -46,20 +46,20 @@ class Training(unittest.TestCase):
             self.assertLess(time.monotonic() - began, 5)
 
     def test_busy(self) -> None:
-        """Where the server is busy, or something before it refuses, training waits."""
+        """If the server is busy, or a proxy refuses, training waits."""
         for status, problem in ((429, {"type": "urn:inspo:too-many-requests"}), (404, {"detail": "a gateway"})):
             run = TrainingRun([Server(refuse=(status, problem), refusals=2).url], "policy", retry_budget=20)
             [lease] = run.leases(0, [LeaseRequest("k")])
             self.assertTrue(lease.leased)
 
     def test_many_groups(self) -> None:
-        """More leases than a request may ask for are asked for in several."""
+        """More leases than one request allows take several requests."""
         server = Server()
         asked = TrainingRun([server.url], "policy").leases(0, [LeaseRequest(str(one)) for one in range(1500)])
         self.assertEqual([lease.key for lease in asked], [str(one) for one in range(1500)])
 
     def test_steps(self) -> None:
-        """Each step is one cohort; a trainer that begins with a later one takes the population back, once."""
+        """Each step is one cohort; a trainer that starts with a later step rewinds the population, once."""
         server = Server()
         begun, resumed, validating = (TrainingRun([server.url], "policy") for _ in range(3))
         self.assertEqual([begun.step(1), begun.step(2)], [0, 1])
@@ -67,12 +67,12 @@ class Training(unittest.TestCase):
             begun.step(2)
         self.assertEqual(server.rewinds, [])
         self.assertEqual([resumed.step(4), resumed.step(5)], [3, 4])
-        validating.go_on(7)
+        validating.start(7)
         self.assertEqual(validating.step(8), 7)
         self.assertEqual(server.rewinds, ["train/2", "train/6"])
 
     def test_validations(self) -> None:
-        """Validations after one step have each a name, from its leases to its end."""
+        """Each validation after one step has its own name."""
         run = TrainingRun([Server().url], "policy")
         names = []
         for _ in range(2):

@@ -1,35 +1,35 @@
-/** A middleware of the AI SDK (the package `ai`) that begins the system prompt with a leased instruction. */
+/** A middleware of the AI SDK (the package `ai`) that puts a leased instruction at the start of the system prompt. */
 import type { CallOptions, Inspo, LeaseOptions, LeaseRequest } from "./Inspo.ts"
 import type { Details, Lease } from "./Lease.ts"
 import { fields } from "./Wire.ts"
 
 export interface Options
   extends Pick<LeaseRequest, "stratum" | "question">, Omit<LeaseOptions, "fallback">, Pick<CallOptions, "timeout"> {
-  /** The instruction while no server ever told one. */
+  /** The instruction until a server has returned one. */
   readonly fallback: string
 }
 
-/** What a result says of its instruction, in `providerMetadata.inspo`; `lease` is null where the call went on without one. */
+/** The instruction of a result, in `providerMetadata.inspo`; `lease` is null if the call used none. */
 export interface Used {
   readonly lease: string | null
-  /** Null where it was the fallback. */
+  /** Null if it was the fallback. */
   readonly instruction: string | null
 }
 
-/** Metadata of the AI SDK: JSON by the name of who tells it. */
+/** Metadata of the AI SDK: JSON by the name of its provider. */
 type Metadata<Value = unknown> = Readonly<Record<string, Readonly<Record<string, Value>>>>
 
-/** What the middleware reads of a call to a model. */
+/** The part of a call to a model that the middleware reads. */
 interface Call {
   readonly prompt: ReadonlyArray<{ readonly role: string; readonly content: unknown }>
   readonly providerOptions?: Metadata
 }
 
-interface Told {
+interface WithMetadata {
   readonly providerMetadata?: Metadata
 }
 
-interface Part extends Told {
+interface Part extends WithMetadata {
   readonly type: string
   readonly error?: unknown
 }
@@ -38,10 +38,10 @@ interface Result {
   readonly providerMetadata: Metadata | undefined
 }
 
-/** A middleware for `wrapLanguageModel`, with which to report. */
+/** A middleware for `wrapLanguageModel` that can also report rewards. */
 export interface Instructing {
   transformParams<P extends Call>(options: { readonly params: P }): Promise<P>
-  wrapGenerate<R extends Told>(options: {
+  wrapGenerate<R extends WithMetadata>(options: {
     readonly doGenerate: () => PromiseLike<R>
     readonly params: Call
   }): Promise<R>
@@ -50,8 +50,8 @@ export interface Instructing {
     readonly params: Call
   }): Promise<R>
   /**
-   * Queues the reward of the conversation that a result is of, in [0, 1] or the population's `rewardRange`; of a stream, `finalStep`.
-   * The first one counts. Where the result has no lease nothing is told. Rejected where it is none of a model with this middleware.
+   * Queues the reward of a result's conversation, in [0, 1] or the population's `rewardRange`; for a stream, pass its `finalStep`.
+   * The first reward counts. A result without a lease is ignored. Rejects a result of a model without this middleware.
    */
   readonly report: (
     result: Result | PromiseLike<Result>,
@@ -61,14 +61,14 @@ export interface Instructing {
 }
 
 /**
- * Begins the system prompt of each call with the instruction that its conversation is leased: one lease for all calls with the
- * same `providerOptions: { inspo: { conversation } }`, the steps of a tool loop among them. Calls that name none are rejected.
- * Without an answer of the server in time a conversation goes on with the last incumbent, else with the fallback. Where a call of the
- * model or its stream fails, the lease is given back; where another call of it was answered, it is reported as failed. That waits for 90
- * seconds, or a flush, where the call may be made again or what was answered reported: another call and a report undo it.
+ * Starts the system prompt of each call with the leased instruction of its conversation. All calls with the same
+ * `providerOptions: { inspo: { conversation } }` share one lease, including the steps of a tool loop. Calls without it are rejected.
+ * If the server does not respond in time, the conversation uses the last incumbent, else the fallback. If a call of the model or its
+ * stream fails, the lease is abandoned; if an earlier call of the conversation succeeded, it is reported as failed. When the call may be
+ * retried, this waits for 90 seconds or a flush; another call or a reward of the conversation cancels it.
  */
 export const instruct = (inspo: Inspo, population: string, { fallback, ...options }: Options): Instructing => {
-  /** Of the conversations that were used last. */
+  /** Leases of the most recent conversations. */
   const leases = new Map<string, Promise<Lease>>()
 
   const leaseOf = ({ providerOptions }: Call): Promise<Lease> => {
@@ -94,7 +94,7 @@ export const instruct = (inspo: Inspo, population: string, { fallback, ...option
 
   const failed = async (error: unknown, call: Call): Promise<void> => failures.add(await leaseOf(call), error)
 
-  const marked = async <R extends Told>(result: R, call: Call): Promise<R> => {
+  const marked = async <R extends WithMetadata>(result: R, call: Call): Promise<R> => {
     const lease = await leaseOf(call)
     failures.answered(lease)
     const used: Used = { lease: lease.id, instruction: lease.instruction }
@@ -137,10 +137,10 @@ export const instruct = (inspo: Inspo, population: string, { fallback, ...option
   }
 }
 
-/** What is made of leases whose calls fail, once it is clear that their conversations do not go on. */
+/** Reports leases whose calls failed, once their conversations cannot continue. */
 const failuresOf = (inspo: Inspo) => {
   const answered = new WeakSet<Lease>()
-  /** Of leases by their ids: what drops a failure that waits. */
+  /** Cancels the pending report of a failure, by the id of its lease. */
   const waiting = new Map<string, () => void>()
   const forget = (id: string | null): void => waiting.get(id ?? "")?.()
 
@@ -148,16 +148,16 @@ const failuresOf = (inspo: Inspo) => {
     const { id } = lease
     if (id === null) return
     forget(id)
-    // What was never answered says nothing, as if it had not been asked.
+    // Without any response the instruction counts as not used.
     const report = () => void (answered.has(lease) ? lease.fail() : lease.abandon())
-    if (!answered.has(lease) && !mayGoOn(error)) return report()
+    if (!answered.has(lease) && !mayContinue(error)) return report()
     const settle = () => {
       forget(id)
       report()
     }
     const end = inspo.onFlush(settle)
     const timer = setTimeout(settle, answerTimeout)
-    // Waiting keeps no program from ending. Timers are numbers outside of Node.
+    // The timer does not keep the process alive. Outside of Node a timer is a number.
     if (typeof timer === "object") timer.unref()
     waiting.set(id, () => {
       clearTimeout(timer)
@@ -168,16 +168,16 @@ const failuresOf = (inspo: Inspo) => {
   return { add, forget, answered: (lease: Lease) => void answered.add(lease) }
 }
 
-/** Whether the AI SDK may make the call again, or who broke it off may go on. */
-const mayGoOn = (error: unknown): boolean => {
+/** Whether the AI SDK may retry the call, or the conversation may continue after an abort. */
+const mayContinue = (error: unknown): boolean => {
   const { isRetryable, name } = fields(error)
   return isRetryable === true || name === "AbortError"
 }
 
-/** Milliseconds for which the AI SDK may wait before it makes a call again, and more. */
+/** Milliseconds: longer than the AI SDK waits before it retries a call. */
 const answerTimeout = 90_000
 
-/** A stream whose last part is changed by `finish`; `failed` is called where it fails or is cancelled. */
+/** A stream whose last part `finish` changes; `failed` is called if the stream fails or is cancelled. */
 const watched = <P extends Part>(
   stream: ReadableStream<P>,
   finish: (part: P) => Promise<P>,
@@ -217,10 +217,10 @@ const watched = <P extends Part>(
   )
 }
 
-/** Conversations whose lease is kept; the server knows the leases of the others. */
+/** Conversations whose lease is kept here; the server returns the leases of the others again. */
 const mostConversations = 10_000
 
-/** One system message, since many models take no second one. */
+/** One system message, since many models do not accept a second one. */
 const begin = (text: string, prompt: Call["prompt"]): Call["prompt"] => {
   const [first, ...rest] = prompt
   return first?.role === "system" && typeof first.content === "string"

@@ -9,31 +9,32 @@ export interface Options {
   readonly apiKey?: string
   /** How long a call for a lease or the incumbent may take, in milliseconds; 200 by default. */
   readonly timeout?: number
-  /** How long after a failure rewards are told again, in milliseconds; 500 by default. Doubled each time up to 30 s. */
+  /** The pause before failed rewards are sent again, in milliseconds; 500 by default. Doubles each time, up to 30 s. */
   readonly retryDelay?: number
-  /** The most rewards of a population that wait to be told; 10,000 by default. The oldest are dropped first. */
+  /** The most rewards of a population that wait to be sent; 10,000 by default. The oldest are dropped first. */
   readonly maxQueued?: number
-  /** The most characters of them; 16 Mi by default. */
+  /** The most characters of these rewards; 16 Mi by default. */
   readonly maxQueuedCharacters?: number
-  /** Told of all that is not as it should be. By default it is written to the console, each kind once a minute. */
+  /** Called for each problem. By default problems are written to the console, each kind once a minute. */
   readonly onProblem?: (problem: Problem) => void
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 
 /**
- * `unleased`: a call went on without a lease; `waiting`: rewards could not be told yet, and are told again; `dropped`: the client
- * gave up a reward, or closing or rewinding; `lost`: the process ended before rewards were acknowledged; the others are what the server said of a reward.
+ * `unleased`: a call continued without a lease; `waiting`: rewards could not be sent and are retried; `dropped`: the client stopped
+ * retrying a reward, a close or a rewind; `lost`: the process ended before rewards were acknowledged. The others are the server's
+ * outcomes of a reward.
  */
 export interface Problem {
   readonly kind: "unleased" | "waiting" | "dropped" | "lost" | "refused" | "unknown" | "superseded"
   readonly population: string
   readonly message: string
-  /** Whether the server would refuse the same call again: of a population that it does not have, or of a request that is wrong. */
+  /** Whether the server would refuse the same call again: the population does not exist, or the request is invalid. */
   readonly final: boolean
 }
 
-/** What became of leases and rewards since the client was made; `pending` rewards wait to be told. */
+/** Leases and rewards by their outcome since the client was created; `pending` rewards wait to be sent. */
 export interface Counts {
   readonly leased: number
   readonly unleased: number
@@ -48,55 +49,55 @@ export interface Counts {
 }
 
 export interface LeaseRequest {
-  /** The caller's name of the work: the same key in a cohort gets the same lease. Made up by default. */
+  /** The caller's id of the work: the same key in a cohort gets the same lease. Random by default. */
   readonly key?: string
   /** Samples that the lease covers; 1 by default. */
   readonly n?: number
   readonly stratum?: string
   /**
-   * Requests with one sticky key, such as turns of a conversation, get one instruction and count as one unit. `Lease.replaces`
-   * says where it changed.
+   * Requests with the same sticky key, such as the turns of a conversation, get the same instruction and count as one unit. If the
+   * instruction had to change, `Lease.replaces` is set.
    */
   readonly sticky?: string
   readonly question?: { readonly id: string; readonly text?: string; readonly goldenAnswers?: ReadonlyArray<string> }
 }
 
 export interface CallOptions {
-  /** What to use while no server ever told an incumbent: a text, or several by name. */
+  /** The instruction until a server has returned an incumbent: a text, or several by name. */
   readonly fallback?: Wire.Wording
-  /** In milliseconds, in place of the client's. */
+  /** In milliseconds; replaces the client's timeout. */
   readonly timeout?: number
 }
 
 export interface LeaseOptions extends CallOptions {
-  /** A training step as the trainer calls it, such as `train/12`. */
+  /** The trainer's name of a training step, such as `train/12`. */
   readonly cohort?: string
-  /** `train` by default; validation gets the incumbent. */
+  /** `train` by default. Validation always gets the incumbent. */
   readonly phase?: "train" | "validation"
   readonly policyVersion?: string
   /**
-   * These are all requests of the cohort: they are assigned together, as a run assigns a step, and candidates are tried on their
-   * questions. The leases of trials come after the others, each with the key of its question before `#`; they take the places of
-   * some requests, which get none.
+   * These are all requests of the cohort: the server assigns them together, as a run assigns a step, and tries candidates on their
+   * questions. The leases of trials follow the others; their keys start with the key of their question and `#`. They replace some
+   * requests, which get no lease.
    */
   readonly fullBatch?: boolean
 }
 
-/** An instruction to use outside learning; `id` is null where it is the fallback, `fresh` false where no server told it just now. */
+/** An instruction to use outside training; `id` is null for the fallback, `fresh` is false if no server returned it just now. */
 export interface Incumbent {
   readonly id: string | null
   readonly wording: Wire.Wording
   readonly fresh: boolean
 }
 
-/** Thrown where a call has nothing to return: no server answered, none ever did, and the call gave no fallback. */
+/** Thrown if a call has nothing to return: no server has ever responded, and the call has no fallback. */
 export class NoInstruction extends Error {
   override readonly name = "NoInstruction"
 }
 
 /**
- * A client of the instruction server. `lease`, `leases` and `incumbent` take no longer than their timeout and are rejected for
- * mistakes of the caller alone; without an answer they go on with the last incumbent, else with the fallback.
+ * A client of the instruction server. `lease`, `leases` and `incumbent` take no longer than their timeout. Without a response they
+ * return the last incumbent, else the fallback. They reject only invalid calls, and calls without any instruction to return.
  */
 export class Inspo {
   readonly #ask: Transport.Ask
@@ -105,7 +106,7 @@ export class Inspo {
   readonly #populations = new Map<string, Population>()
   readonly #counts = { leased: 0, unleased: 0, ...zeros }
 
-  /** Throws where an address is none, a key cannot be sent, or a number is not above 0. */
+  /** Throws if an address or the key is invalid, or a number is not above 0. */
   constructor({
     apiKey,
     fetch = (input, init) => globalThis.fetch(input, init),
@@ -116,7 +117,7 @@ export class Inspo {
     timeout = 200,
     urls
   }: Options) {
-    check(urls.length > 0 && urls.every(isAddress), "urls", urls, "http addresses without credentials")
+    check(urls.length > 0 && urls.every(isAddress), "urls", urls, "http URLs without credentials")
     check(apiKey === undefined || /^[!-~]+$/u.test(apiKey), "apiKey", "unfit", "printable ASCII without spaces")
     const numbers = { timeout, retryDelay, maxQueued, maxQueuedCharacters }
     for (const [name, value] of Object.entries(numbers)) check(value > 0, name, value, "a number above 0")
@@ -135,7 +136,7 @@ export class Inspo {
     return { ...this.#counts, pending: this.#pending() }
   }
 
-  /** One instruction for one unit of work. Rejected with {@link NoInstruction} where there is nothing to go on with. */
+  /** Leases one instruction for one unit of work. Rejects with {@link NoInstruction} if there is no instruction to return. */
   async lease(population: string, options: LeaseRequest & LeaseOptions = {}): Promise<Lease> {
     const [lease] = await this.leases(population, [options], options)
     if (lease === undefined) throw new NoInstruction(`no instruction of ${population}`)
@@ -143,8 +144,8 @@ export class Inspo {
   }
 
   /**
-   * Leases for up to 1,024 units of work in one request, in their order: all of them, or none is leased. What a `fullBatch` cohort
-   * gets may be others, while candidates are tried: go by the keys of the leases.
+   * Leases instructions for up to 1,024 units of work in one request, in their order: for all of them, or for none. While candidates
+   * are tried, a `fullBatch` cohort may get other leases: match them by their keys.
    */
   async leases(
     population: string,
@@ -164,7 +165,7 @@ export class Inspo {
 
     const leased = ({ cohort, leases }: Wire.LeasesAnswer) =>
       leases.map((given) => this.#lease({ ...given, population, cohort }))
-    /** For answers that come too late or cannot be used. */
+    /** For responses that arrive too late or cannot be used. */
     const giveBack = (answer: Wire.LeasesAnswer) => {
       this.#learn(own, answer)
       for (const lease of leased(answer)) void lease.abandon()
@@ -176,10 +177,10 @@ export class Inspo {
       own,
       "leases",
       JSON.stringify({ cohort, phase, policyVersion, fullBatch, requests: keyed }),
-      // Trials take the places of some.
+      // Trials replace some requests.
       Wire.leases(keyed, fullBatch),
       timeout,
-      // Where another server answered the same request, its leases are these.
+      // If another server responded to the same request, it returned these leases.
       async (answer) => isUsable(await asking) || giveBack(answer),
       keyed.length
     )
@@ -211,7 +212,7 @@ export class Inspo {
     )
   }
 
-  /** The instruction to use outside learning, as the server says or last said, else the fallback. */
+  /** The instruction to use outside training: the present or last known incumbent, else the fallback. */
   async incumbent(
     population: string,
     { fallback, timeout = this.#options.timeout }: CallOptions = {}
@@ -222,29 +223,29 @@ export class Inspo {
       : { ...this.#instead(population, fallback, result), fresh: false }
   }
 
-  /** Queues a reward by the id of its lease, as another process does that was told it; resolves at once. */
+  /** Queues a reward by the id of its lease, for example from another process; resolves at once. */
   reward(population: string, reward: Reward): Promise<void> {
     const { outbox } = this.#of(population)
-    const became = (outcome: string, detail: unknown) => this.#became(population, "a reward", outcome, detail)
+    const count = (outcome: string, detail: unknown) => this.#count(population, "a reward", outcome, detail)
     try {
       outbox.push({
         kind: "reward",
         json: encode(reward),
         read: (answer) => {
           const { outcome, refusal } = Wire.fields(answer)
-          return Wire.isText(outcome) ? () => became(outcome, refusal) : undefined
+          return Wire.isText(outcome) ? () => count(outcome, refusal) : undefined
         },
-        dropped: (why) => became("dropped", why)
+        dropped: (why) => count("dropped", why)
       })
     } catch (error) {
-      became("refused", Transport.messageOf(error))
+      count("refused", Transport.messageOf(error))
     }
     return Promise.resolve()
   }
 
   /**
-   * Closes a cohort, or has it closed as soon as `groups` of its leases are fully reported, by whomever. Told after all rewards
-   * that were queued before. Null where it was not told within the timeout (30 s), or refused; it may still be told later.
+   * Closes a cohort, at once or as soon as `groups` of its leases are fully reported by any process. Sent after all rewards that were
+   * queued before. Null if the server did not confirm within the timeout (30 s) or refused; it may still be sent later.
    */
   close(
     population: string,
@@ -256,8 +257,8 @@ export class Inspo {
   }
 
   /**
-   * Back to the end of the cohort `to`, as a trainer goes that falls back to a checkpoint. It happens once per `requestId`,
-   * however many ranks ask. Told after all that was queued before; null as for {@link close}.
+   * Returns to the end of the cohort `to`, when a trainer returns to a checkpoint. Happens once per `requestId`, however many ranks
+   * send it. Sent after everything that was queued before; null as for {@link close}.
    */
   rewind(
     population: string,
@@ -266,7 +267,7 @@ export class Inspo {
     return this.#control(population, timeout, "rewind", { to, requestId }, Wire.isRewound)
   }
 
-  /** Waits until everything queued is told, or the time is over (30 s by default); resolves to how much is not told yet. */
+  /** Waits until everything queued is acknowledged, at most for the timeout (30 s by default); resolves to how much is not. */
   async flush({ timeout = defaultTimeout }: { readonly timeout?: number } = {}): Promise<number> {
     for (const queue of this.#flushing) queue()
     const all = [...this.#populations.values()].map(async ({ fetching, outbox }) => {
@@ -278,7 +279,7 @@ export class Inspo {
     return this.#pending()
   }
 
-  /** Has something called at the beginning of each flush, such as to queue what would be queued later; returns what ends that. */
+  /** Calls `queue` at the start of each flush, for example to queue delayed rewards; returns a function that stops this. */
   onFlush(queue: () => void): () => void {
     this.#flushing.add(queue)
     return () => this.#flushing.delete(queue)
@@ -288,7 +289,7 @@ export class Inspo {
     await this.flush()
   }
 
-  /** Asks, unless the server said not to before some time; `late` is told what comes when the time is over. */
+  /** Sends a request, unless the server asked to wait; `late` gets a response that arrives after the timeout. */
   async #call<A extends object>(
     population: Population,
     route: string,
@@ -313,19 +314,19 @@ export class Inspo {
     })
   }
 
-  /** What to go on with where there is no answer of use. */
+  /** The instruction to use without a usable response. */
   #instead(population: string, fallback: Wire.Wording | undefined, result: Transport.Result<unknown>): Instead {
     const why = Wire.printable(
       result.value === undefined ? result.reason : "the instruction lacks texts of the fallback"
     )
     const { known } = this.#of(population)
-    this.#tell("unleased", population, why, Transport.isFinal(result))
+    this.#report("unleased", population, why, Transport.isFinal(result))
     if (known !== undefined && fits(known, fallback)) return known
     if (fallback !== undefined) return { id: null, wording: fallback }
     throw new NoInstruction(`no instruction of ${population}: ${why}; call with { fallback }`)
   }
 
-  /** Keeps the incumbent; fetches it where it is another one. */
+  /** Stores the incumbent; fetches it if its text is not known. */
   #learn(population: Population, { incumbent, leases }: Wire.LeasesAnswer): void {
     const own = leases.find(({ instruction }) => instruction === incumbent)
     if (own !== undefined) population.known = { id: own.instruction, wording: own.wording }
@@ -346,7 +347,7 @@ export class Inspo {
     if (made !== undefined) return made
     check(/^[A-Za-z0-9][\w.-]{0,199}$/u.test(name), "population", name, "letters, digits and . _ -")
     const path = `/v1/populations/${name}`
-    const report = (kind: "waiting" | "lost", message: string) => this.#tell(kind, name, message)
+    const report = (kind: "waiting" | "lost", message: string) => this.#report(kind, name, message)
     const outbox = Outbox.make({ ...this.#options, ask: this.#ask, path, report })
     const population: Population = { path, outbox, notBefore: 0 }
     this.#populations.set(name, population)
@@ -366,7 +367,7 @@ export class Inspo {
         json: JSON.stringify(body),
         read: (answer) => (is(answer) ? () => resolve(answer) : undefined),
         dropped: (why) => {
-          this.#became(population, "a close or rewind", "dropped", why)
+          this.#count(population, "a close or rewind", "dropped", why)
           resolve(null)
         }
       })
@@ -374,18 +375,18 @@ export class Inspo {
     return (await Transport.within(timeout, done)) ?? null
   }
 
-  #became(population: string, what: string, outcome: string, detail: unknown): void {
+  #count(population: string, what: string, outcome: string, detail: unknown): void {
     const known = isOutcome(outcome) ? outcome : "refused"
     this.#counts[known]++
     if (known !== "accepted" && known !== "duplicate" && known !== "late")
-      this.#tell(known, population, `${what} was ${outcome}${detail === undefined ? "" : `: ${Wire.textOf(detail)}`}`)
+      this.#report(known, population, `${what} was ${outcome}${detail === undefined ? "" : `: ${Wire.textOf(detail)}`}`)
   }
 
-  #tell(kind: Problem["kind"], population: string, message: string, final = false): void {
+  #report(kind: Problem["kind"], population: string, message: string, final = false): void {
     try {
       this.#options.onProblem({ kind, population, message: Wire.printable(message), final })
     } catch {
-      // What the caller does with it is no reason to fail the caller.
+      // An error of the callback does not fail the call.
     }
   }
 
@@ -394,13 +395,13 @@ export class Inspo {
   }
 }
 
-/** What is known of a population, and what waits to be told of it. */
+/** What is known of a population, and the rewards that wait to be sent. */
 interface Population {
   readonly path: string
   readonly outbox: Outbox.Outbox
-  /** The last incumbent that a server told. */
+  /** The last incumbent that a server returned. */
   known?: Wire.Instruction | undefined
-  /** When it may be asked again, where the server said so. */
+  /** The earliest time of the next request, if the server asked to wait. */
   notBefore: number
   /** While the incumbent is fetched. */
   fetching?: Promise<unknown> | undefined
@@ -411,7 +412,7 @@ interface Instead {
   readonly wording: Wire.Wording
 }
 
-/** How long closing, rewinding and flushing wait, in milliseconds. */
+/** The default timeout of close, rewind and flush, in milliseconds. */
 const defaultTimeout = 30_000
 
 const zeros = { accepted: 0, duplicate: 0, late: 0, superseded: 0, unknown: 0, refused: 0, dropped: 0 }
@@ -434,7 +435,7 @@ const fits = ({ wording }: Pick<Wire.Instruction, "wording">, fallback: Wire.Wor
     ? typeof wording === typeof fallback
     : Object.keys(fallback).every((name) => name in wording))
 
-/** A reward as JSON, which knows no NaN. Throws what is wrong with it. */
+/** A reward as JSON. Throws if it is invalid; JSON has no NaN. */
 const encode = (reward: Reward): string => {
   const { abandoned, failed, tokens, usd, value } = reward
   if ([value, failed, abandoned].filter((one) => one !== undefined).length !== 1)
@@ -446,12 +447,12 @@ const encode = (reward: Reward): string => {
 
 /** Writes each kind of problem of a population once a minute. */
 const toConsole = (): Required<Options>["onProblem"] => {
-  const told = new Map<string, number>()
+  const written = new Map<string, number>()
   return ({ kind, message, population }) => {
     const name = `inspo: ${population}: ${kind}`
     const now = performance.now()
-    if (now - (told.get(name) ?? -Infinity) < 60_000) return
-    told.set(name, now)
+    if (now - (written.get(name) ?? -Infinity) < 60_000) return
+    written.set(name, now)
     // oxlint-disable-next-line no-console
     console.warn(`${name}: ${message}`)
   }

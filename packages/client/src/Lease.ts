@@ -6,11 +6,11 @@ export interface Message {
   readonly content: string
 }
 
-/** What may be told beside a reward. */
+/** What a reward may include. */
 export interface Details {
   /** Which sample of the lease, from 0; required where it covers several. */
   readonly sample?: number | undefined
-  /** What was good or bad, in words: what new instructions are written from. */
+  /** What was good or bad, in words. The proposer writes new instructions from it. */
   readonly feedback?: string
   readonly transcript?: string | ReadonlyArray<Message>
   readonly goldenAnswers?: ReadonlyArray<string>
@@ -25,7 +25,7 @@ export interface Reward extends Details {
   readonly lease: string
   /** In [0, 1], or the population's `rewardRange`. */
   readonly value?: number
-  /** The environment failed, so that nothing is known of the instruction. */
+  /** The environment failed: the result says nothing about the instruction. */
   readonly failed?: true
   /** The instruction was not used. */
   readonly abandoned?: true
@@ -35,10 +35,10 @@ export interface Given {
   readonly population: string
   readonly key: string
   readonly n: number
-  /** Null where the server gave out no lease. */
+  /** Null without a lease. */
   readonly id: string | null
   readonly cohort: string | null
-  /** Null where it is the caller's fallback. */
+  /** Null for the caller's fallback. */
   readonly instruction: string | null
   readonly wording: Wording
   readonly probability: number | null
@@ -50,54 +50,54 @@ export interface Given {
 export class Lease {
   declare readonly population: string
   declare readonly key: string
-  /** Samples that it covers. */
+  /** The samples that the lease covers. */
   declare readonly n: number
-  /** What the server calls the lease; with it, `Inspo.reward` rewards it from anywhere. Null where it gave out none. */
+  /** The id of the lease, with which any process can call `Inspo.reward`. Null without a lease. */
   declare readonly id: string | null
   declare readonly cohort: string | null
-  /** The id of the instruction; null where it is the caller's fallback. */
+  /** The id of the instruction; null for the caller's fallback. */
   declare readonly instruction: string | null
-  /** With which the instruction was drawn, in (0, 1]; null without a lease. */
+  /** The probability with which the instruction was drawn, in (0, 1]; null without a lease. */
   declare readonly probability: number | null
-  /** The id of the instruction that its `sticky` key had first and that has left the population; null where it keeps its own. */
+  /** The removed instruction that the `sticky` key had before; null if it did not change. */
   declare readonly replaces: string | null
-  /** From when on a reward is late, as ISO 8601; null while nobody knows. */
+  /** The time from which a reward is late, as ISO 8601; null if it is not known yet. */
   declare readonly closesAt: string | null
   readonly #wording: Wording
-  readonly #tell: (reward: Omit<Reward, "lease">) => void
+  readonly #send: (reward: Omit<Reward, "lease">) => void
 
-  constructor({ wording, ...given }: Given, tell: (reward: Omit<Reward, "lease">) => void) {
+  constructor({ wording, ...given }: Given, send: (reward: Omit<Reward, "lease">) => void) {
     Object.assign(this, given)
     this.#wording = wording
-    this.#tell = tell
+    this.#send = send
   }
 
-  /** False where the server did not answer in time: the work goes on with the last incumbent or the fallback, and is not counted. */
+  /** False if the server did not respond in time: the text is the last incumbent or the fallback, and the work is not counted. */
   get leased(): boolean {
     return this.id !== null
   }
 
-  /** The instruction. Throws where it has several texts. */
+  /** The text of the instruction. Throws if it has several texts. */
   get text(): string {
     if (typeof this.#wording === "string") return this.#wording
     throw new TypeError(`the instruction has the texts ${Object.keys(this.#wording).join()}; read lease.texts`)
   }
 
-  /** The texts of the instruction by their names. Throws where it has but one. */
+  /** The texts of the instruction by name. Throws if it has only one text. */
   get texts(): Readonly<Record<string, string>> {
     if (typeof this.#wording !== "string") return this.#wording
     throw new TypeError("the instruction has one text; read lease.text")
   }
 
   /**
-   * Queues a reward, in [0, 1] or the population's `rewardRange`; resolves at once. Without a lease nothing is
-   * told. Throws where `sample` is missing though the lease covers several, or none of them.
+   * Queues a reward, in [0, 1] or the population's `rewardRange`; resolves at once. Without a lease nothing is sent. Throws if
+   * `sample` is not one of the lease's samples, or is missing for a lease of several.
    */
   reward(value: number, details: Details = {}): Promise<void> {
     return this.#report({ ...details, value })
   }
 
-  /** Queues that the environment failed, as {@link reward} does a reward. */
+  /** Queues that the environment failed, as {@link reward} queues a reward. */
   fail(details: Details = {}): Promise<void> {
     return this.#report({ ...details, failed: true })
   }
@@ -113,7 +113,7 @@ export class Lease {
     const { sample } = reward
     if (sample === undefined ? this.n > 1 : !(Number.isInteger(sample) && sample >= 0 && sample < this.n))
       throw new RangeError(`sample is ${sample}; expected one of ${this.n}, from 0`)
-    this.#tell(reward)
+    this.#send(reward)
     return Promise.resolve()
   }
 }

@@ -1,14 +1,14 @@
-/** What is to be told to a server about one population, in order, until it is acknowledged. */
+/** Rewards and controls of one population, kept in order until a server acknowledges them. */
 import type { Ask, Failure, Result } from "./Transport.ts"
 import * as Wire from "./Wire.ts"
 
-/** A reward, or a control that has its place among them. */
+/** A reward, or a control between rewards. */
 export interface Item {
   readonly kind: "reward" | "close" | "rewind"
   readonly json: string
-  /** What is to be done once all answers of a request were read; undefined where what the server said is no answer to it. */
+  /** What to do after all answers of a request are read; undefined if the answer is invalid. */
   readonly read: (answer: unknown) => (() => void) | undefined
-  /** Told why it will not be sent any more. */
+  /** Called with the reason if the item will not be sent again. */
   readonly dropped: (why: string) => void
 }
 
@@ -20,7 +20,7 @@ export interface Options {
   readonly maxQueuedCharacters: number
   /** The pause after the first failure, in milliseconds. */
   readonly retryDelay: number
-  /** Called for every try that failed, and for what waits when the process ends. */
+  /** Called for each failed attempt, and for waiting items when the process ends. */
   readonly report: (kind: "waiting" | "lost", message: string) => void
 }
 
@@ -29,18 +29,18 @@ export interface Outbox {
   /** Tries again now. */
   readonly wake: () => void
   readonly pending: () => number
-  /** Resolves as soon as nothing is pending; undefined where nothing is. */
+  /** Resolves when nothing is pending; undefined if nothing is. */
   readonly empty: () => Promise<void> | undefined
 }
 
-/** The most rewards in one request, as the server allows, and the characters after which no further one is put in. */
+/** The most rewards in one request, which is the server's limit, and the characters after which no more are added. */
 const mostRewards = 1024
 const manyCharacters = 2 ** 20
-/** How long rewards are gathered that come faster than they are answered, in milliseconds. */
+/** How long rewards are collected if they arrive faster than they are acknowledged, in milliseconds. */
 const gathering = 10
 /** How long one request may take, in milliseconds. */
 const defaultTimeout = 10_000
-/** After so many refusals by something before the server a reward is dropped, so that it keeps up no others. */
+/** After so many refusals by something before the server a reward is dropped, so that it does not block others. */
 const mostRefusals = 8
 
 export const make = (options: Options): Outbox => {
@@ -67,14 +67,14 @@ export const make = (options: Options): Outbox => {
         sending = failures = refusals = 0
         size = Math.min(2 * size, mostRewards)
         for (const acknowledge of answer.value) acknowledge()
-        // Where more came meanwhile, yet more will: a request costs as much as many rewards.
+        // If more rewards arrived meanwhile, more will follow: one request for many rewards is cheaper.
         if (queue.at(-1)?.kind === "reward" && queue.length < size) await pause(gathering, 0)
         continue
       }
       sending = 0
       report("waiting", answer.reason)
       if (isFinal(answer)) {
-        // One that is refused keeps back no others: halves find it.
+        // A refused reward must not block others: halving the batch finds it.
         if (sent.length > 1) {
           size = Math.floor(sent.length / 2)
           continue
@@ -87,16 +87,16 @@ export const make = (options: Options): Outbox => {
       }
       await pause(backoff(retryDelay, failures++), answer.retryAfter)
     }
-    // At once, so that nothing is queued meanwhile that nobody would send.
+    // Synchronous, so that an item queued meanwhile starts a new delivery.
     running = undefined
     ends.delete(end)
   }
 
-  /** As long as the server asked for; else it can be cut short. */
+  /** Waits as long as the server asked for; without that, `wake` ends the pause. */
   const pause = (own: number, asked: number): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, Math.max(own, asked))
-      // Waiting for a server that fails keeps no program from ending. Timers are numbers outside of Node.
+      // Waiting for a failing server does not keep the process alive. Outside of Node a timer is a number.
       if (failures > 0 && typeof timer === "object") timer.unref()
       wake = () => {
         if (asked > 0) return
@@ -119,18 +119,18 @@ export const make = (options: Options): Outbox => {
   }
 }
 
-/** What is called when the process ends: of each outbox in which something waits. It keeps no process alive. */
+/** Called when the process ends, for each outbox with waiting items. */
 const ends = new Set<() => void>()
 
 declare const process: { readonly on?: (event: "exit", listener: () => void) => void } | undefined
 
-// Only some platforms have processes.
+// Only some platforms have `process`.
 if (typeof process === "object")
   process.on?.("exit", () => {
     for (const end of ends) end()
   })
 
-/** Items in order. Of too many the oldest that are not on their way are dropped. */
+/** Items in order. If there are too many, the oldest that are not being sent are dropped. */
 const bounded = ({ maxQueued, maxQueuedCharacters }: Options) => {
   const queue: Array<Item> = []
   let held = 0
@@ -152,7 +152,7 @@ const bounded = ({ maxQueued, maxQueuedCharacters }: Options) => {
       while (isFull())
         for (const { dropped } of remove(Math.min(sending, queue.length - 1), 1)) dropped("too many rewards wait")
     },
-    /** The first rewards, with what closes their cohort if that comes next; or a rewind. */
+    /** The first rewards, with the close of their cohort if it follows; or a rewind. */
     batch: (size: number): ReadonlyArray<Item> => {
       let count = 0
       let length = 0
@@ -163,7 +163,7 @@ const bounded = ({ maxQueued, maxQueuedCharacters }: Options) => {
   }
 }
 
-/** Sends items; the answer is what is to be done with what the server said of each. */
+/** Sends items; the value is what to do with the answer to each. */
 const send = (ask: Ask, path: string, sent: ReadonlyArray<Item>): Promise<Result<ReadonlyArray<() => void>>> => {
   const [first] = sent
   const read = (answers: ReadonlyArray<unknown>) => Wire.all(sent, (item, index) => item.read(answers[index]))
@@ -178,11 +178,11 @@ const send = (ask: Ask, path: string, sent: ReadonlyArray<Item>): Promise<Result
   return ask(`${path}/rewards`, body, readAll, defaultTimeout)
 }
 
-/** Whether the same request would be refused again, by its content. */
+/** Whether the same request would be refused again because of its content. */
 const isFinal = ({ refused, status }: Failure): boolean =>
   (refused ? /^4(?!01|03|29)/u : /^4(?!08|25|29)/u).test(String(status))
 
-/** Doubled up to 30 s, and shortened by up to a half, so that clients do not come all at once. */
+/** Doubles up to 30 s, then shortened at random by up to half, so that clients do not retry at the same time. */
 const backoff = (first: number, failures: number): number => {
   const [chance = 0] = crypto.getRandomValues(new Uint8Array(1))
   return Math.min(first * 2 ** failures, 30_000) * (1 - chance / 510)

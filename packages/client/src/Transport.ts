@@ -1,14 +1,14 @@
-/** Asks the servers in turn, and never for longer than it was told to. */
+/** Sends requests to the servers in turn, within a timeout. */
 import * as Wire from "./Wire.ts"
 
 /** Why there is no answer. */
 export interface Failure {
   readonly reason: string
-  /** The status of an answer, 0 where none came. */
+  /** The HTTP status of the response; 0 without one. */
   readonly status: number
-  /** Whether inspo itself refused. */
+  /** Whether the inspo server refused, and not something before it. */
   readonly refused: boolean
-  /** How long not to ask again, in milliseconds. */
+  /** How long to wait before the next request, in milliseconds. */
   readonly retryAfter: number
 }
 
@@ -33,27 +33,27 @@ export interface Options {
 
 export type Ask = <A extends object>(
   path: string,
-  /** What is posted; without it the path is got. */
+  /** The body of a POST; without it the request is a GET. */
   body: string | undefined,
   read: (answer: unknown) => A | undefined,
   timeout: number,
-  /** Told of an answer that comes when nobody waits for it any more. */
+  /** Called with an answer that arrives after the timeout. */
   late?: (value: A) => void,
-  /** The instructions that the answer may hold. */
+  /** The number of instructions that the answer may contain. */
   instructions?: number
 ) => Promise<Result<A>>
 
 /**
- * The largest answer that is read, in characters: so large, and larger with each instruction, up to a limit. Reading one takes a time that
- * no timeout ends, so that it has to be short whatever is in it.
+ * The largest answer that is read, in characters; it grows with the instructions, up to a limit. No timeout ends the parsing of an
+ * answer, so its length is limited.
  */
 const longest = (instructions: number): number => Math.min(2 ** 21 + 2 ** 16 * instructions, 2 ** 24)
-/** How many unanswered requests are listened to when their time is over. */
+/** How many requests may stay open after their timeout. */
 const mostLate = 32
 
 /**
- * Begins with the server that answered last; a connection that breaks is tried once more. Each server has its share of the time that is left; the next one
- * is asked where one is not there, is too slow, fails, or answers with something else than inspo would.
+ * Starts with the server that answered last; a broken connection is retried once. Each server gets its share of the remaining time. The
+ * next server is tried if one is unreachable, too slow, fails, or returns something that is not an answer of inspo.
  */
 export const make = ({ fetch, headers, urls }: Options): Ask => {
   let first = 0
@@ -79,13 +79,13 @@ export const make = ({ fetch, headers, urls }: Options): Ask => {
         const problem = Wire.problem(answer)
         return {
           value: response.ok ? read(answer) : undefined,
-          reason: `status ${status}, ${problem ?? "not an answer of inspo"}`,
+          reason: `status ${status}, ${problem ?? "not an inspo answer"}`,
           status,
           refused: problem !== undefined,
           retryAfter: Math.min(Number(response.headers.get("retry-after")) || 0, 60) * 1000
         }
       } catch (error) {
-        // A connection that the server had closed meanwhile breaks when it is used again.
+        // A kept connection that the server has closed breaks when it is used again.
         if (!again || !(error instanceof TypeError)) return failure(messageOf(error))
       }
   }
@@ -114,36 +114,36 @@ export const make = ({ fetch, headers, urls }: Options): Ask => {
         return answered
       }
       const { retryAfter, ...failed } = answered ?? failure(`no answer within ${Math.round(slot)} ms`)
-      // What one server asked for holds, whatever the next one says.
+      // The longest wait that a server asked for applies.
       last = { ...failed, value: undefined, retryAfter: Math.max(retryAfter, last.retryAfter) }
-      // Another server would say the same.
+      // Another server would refuse too.
       if (isFinal(last)) break
     }
     return last
   }
 }
 
-/** Whether inspo refused what would be refused again, whichever of its servers is asked, and when. */
+/** Whether inspo refused a request that every server would always refuse. */
 export const isFinal = ({ refused, status }: Failure): boolean => refused && /^4(?!08|25|29)/u.test(String(status))
 
-/** What comes of a promise that is never rejected, or undefined when the time is over, in milliseconds. */
+/** The value of a promise that never rejects; undefined after the timeout, in milliseconds. */
 export const within = <A>(timeout: number, promise: Promise<A>): Promise<A | undefined> => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, timeout, undefined)))
   return Promise.race([promise, over]).finally(() => clearTimeout(timer))
 }
 
-/** What went wrong, by its cause where `fetch` names one. */
+/** The message of an error; the cause, if `fetch` has one. */
 export const messageOf = (error: unknown): string =>
   String(error instanceof Error ? (error.cause ?? error.message) : error)
 
-/** The JSON in an answer, undefined where it is none. */
+/** The JSON of a response; undefined if it is not JSON. */
 const answerOf = async ({ body }: Response, most: number): Promise<unknown> => {
   const decoder = new TextDecoder()
   let text = ""
   for await (const part of body ?? []) {
     text += decoder.decode(part, { stream: true })
-    if (text.length > most) throw new Error("the answer is too long")
+    if (text.length > most) throw new Error("the answer is too large")
   }
   try {
     return JSON.parse(text + decoder.decode())

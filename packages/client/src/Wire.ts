@@ -1,6 +1,6 @@
-/** What goes over the wire, as far as a client reads it. An answer that is none of these is taken for no answer. */
+/** The answers of the server that the client reads. Anything else counts as no answer. */
 
-/** One text, or several by name that are used together. */
+/** One text, or several texts by name that are used together. */
 export type Wording = string | Readonly<Record<string, string>>
 
 export interface Instruction {
@@ -25,28 +25,28 @@ export interface LeasesAnswer {
   readonly leases: ReadonlyArray<LeaseAnswer>
 }
 
-/** The state of a cohort: a sealed one gives out no new leases, a closed one is folded into the evidence. */
+/** The state of a cohort: a sealed one gives no new leases, the rewards of a closed one are counted. */
 export interface CohortState {
   readonly cohort: string
   readonly state: "open" | "sealed" | "closed"
-  /** Null, as `reported` is, where the cohort was closed before. */
+  /** Null, like `reported`, if the cohort was closed before. */
   readonly leases: number | null
   readonly reported: number | null
 }
 
-/** `rewound` is false where the request was known. */
+/** `rewound` is false if the request was already done. */
 export interface Rewound {
   readonly branch: number
   readonly rewound: boolean
 }
 
-/** What is asked for, as far as the answer has to repeat it. */
+/** The fields of a request that the answer must repeat. */
 export interface Asked {
   readonly key: string
   readonly n: number
 }
 
-/** Leases of what was asked, in its order unless they are of a `fullBatch` cohort; after them come those of candidates that are tried. */
+/** The leases of the requests, in their order except for a `fullBatch` cohort, followed by the leases of trials. */
 export const leases =
   (asked: ReadonlyArray<Asked>, fullBatch: boolean | undefined) =>
   (body: unknown): LeasesAnswer | undefined => {
@@ -60,7 +60,7 @@ export const leases =
         isText(id) &&
         isText(key) &&
         isNumber(n) &&
-        // The key of a trial begins with that of its question.
+        // The key of a trial starts with the key of its question.
         n === (samples.get(key) ?? samples.get(key.slice(0, key.lastIndexOf("#")))) &&
         (probability === null || (isNumber(probability) && probability > 0 && probability <= 1))
         ? {
@@ -80,7 +80,7 @@ export const leases =
       : undefined
   }
 
-/** That of a lease, or the incumbent. */
+/** The instruction of a lease, or the incumbent. */
 export const instruction = (body: unknown): Instruction | undefined => {
   const { id, text, texts } = fields(fields(body).instruction)
   const wording = isText(text) ? text : isTexts(texts) ? texts : undefined
@@ -97,7 +97,7 @@ export const isCohort = (value: unknown): value is CohortState => {
   return isText(cohort) && isText(state) && [leases, reported].every((one) => one == null || isNumber(one))
 }
 
-/** What a refusal of the server itself says, with all its fields; undefined for one of something before it. */
+/** The text of a refusal by the server, with all its fields; undefined for other bodies. */
 export const problem = (body: unknown): string | undefined => {
   const { type, title = type, detail = title, status: _, ...others } = fields(body)
   return isText(type) && type.startsWith("urn:inspo:")
@@ -105,14 +105,14 @@ export const problem = (body: unknown): string | undefined => {
     : undefined
 }
 
-/** A value for people. */
+/** A value as readable text. */
 export const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "nothing")
 
-/** Makes a server's text fit for a terminal and a log: short, and without control characters. */
+/** A server's text for a terminal or a log: short, and without control characters. */
 export const printable = (text: string): string => text.slice(0, 1000).replace(/[\p{C}\p{Z}]+/gu, " ")
 
-/** What each of some is read as, undefined where one cannot be. */
+/** Reads every item; undefined if one cannot be read. */
 export const all = <A, B>(
   some: ReadonlyArray<A>,
   read: (one: A, index: number) => B | undefined
@@ -126,14 +126,14 @@ export const all = <A, B>(
   return done
 }
 
-/** The fields of a value, none where it is no object. */
+/** The fields of a value; none if it is not an object. */
 export const fields = (value: unknown): Readonly<Record<string, unknown>> => Object(value)
 
 export const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
 const isNumber = (value: unknown): value is number => typeof value === "number"
 
-const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
-  typeof value === "object" && !Array.isArray(value) && isSome(Object.values(value ?? {}))
-
-const isSome = (texts: ReadonlyArray<unknown>): boolean => texts.length > 0 && texts.every(isText)
+const isTexts = (value: unknown): value is Readonly<Record<string, string>> => {
+  const texts = Object.values(fields(value))
+  return typeof value === "object" && !Array.isArray(value) && texts.length > 0 && texts.every(isText)
+}

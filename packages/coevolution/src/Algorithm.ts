@@ -1,14 +1,16 @@
 import type { EngineProfile } from "@inspo/engine"
+import { Settings } from "@inspo/evolution/Settings"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
 import type { Protocol } from "@inspo/reflection/FailureMode"
-import { OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
+import { ProposerModel } from "@inspo/reflection/ProposerModel"
 import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
 import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { DateTime, Option, Schema, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
+const { fields: shared } = Settings
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 /** A whole number up to what no machine gets done. */
@@ -28,7 +30,7 @@ export const DataConfig = Schema.Struct({
     description: "Relative share of each data source among the training questions, or null to train on all of them"
   }),
   world: Schema.Struct({
-    seed: Schema.NullOr(Schema.Int).annotate({
+    randomSeed: Schema.NullOr(Schema.Int).annotate({
       description: "Seed of the generated world, or null to use the run's seed"
     }),
     questions: PositiveInt.annotate({
@@ -37,47 +39,19 @@ export const DataConfig = Schema.Struct({
   }).annotate({ description: "The generated world, where `data.questions` is null" })
 })
 
-export const InstructionConfig = Schema.Struct({
-  seed: Schema.NonEmptyString.annotate({
-    description:
-      "Text of the instruction the run starts from, whose tags of actions every other must keep; `{rows: FILE}` takes it " +
-      "from the prompts of Search-R1 rows"
-  }),
-  seeds: Schema.Array(Schema.NonEmptyString).annotate({
-    description: "Further instructions of the first population; the proposer writes the rest of it (row 23)"
-  })
-})
-
 export const PopulationConfig = Schema.Struct({
-  size: upTo(10_000).annotate({
-    description: "N_P: how many instructions live after a refill. 1 without evolution is ordinary GRPO"
-  }),
-  parents: PositiveInt.annotate({
-    description: "N_parent: how many survive to become parents; pruning never goes below"
-  }),
-  window: PositiveInt.annotate({ description: "n of Eq. 6, in steps" }),
-  average: Schema.Literals(["draws", "steps"]).annotate({
-    description:
-      "Eq. 6 takes the instruction's own last n observations and divides their sum by n, or takes those of the last n " +
-      "steps and divides by how many they are (rows 4 and 6). A never-sampled instruction has the value 0, or the mean of the " +
-      "known values (row 7)"
-  }),
+  ...shared.population.fields,
   ties: Schema.Literals(["order", "evidence"]).annotate({
     description:
-      "Equal values are ranked by order of entry, or by more groups and then age (row 19). So is I* while no value " +
-      "is known: with `evidence` by lifetime and verification score (row 9)"
+      "Equal values are ranked by order of entry, or by more groups and then age. So is I* while no value is known: with " +
+      "`evidence` by lifetime and verification score"
   })
 })
 
 export const SamplerConfig = Schema.Struct({
-  temperature: PositiveNumber.annotate({ description: "τ_s of Eq. 4" }),
+  ...shared.sampler.fields,
   assignment: Schema.Literals(["independent", "stratified"]).annotate({
-    description: "Independent draws, or systematic sampling within each data source (row 18)"
-  }),
-  newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate({
-    description:
-      "Instructions that just entered are drawn as others are, or guaranteed a group in their first step, and in each step " +
-      "after a prune that spared them as unseen (row 7); with `everyone` each instruction is guaranteed one in every step"
+    description: "Independent draws, or systematic sampling within each data source"
   })
 })
 
@@ -94,12 +68,10 @@ export const HalvingConfig = Schema.Struct({
 
 export const ScheduleConfig = Schema.Struct({
   steps: upTo(1_000_000).annotate({ description: "T: policy updates" }),
-  pruneEvery: NonNegativeInt.annotate({ description: "K_p: prune every so many steps; 0 never" }),
-  evolveEvery: NonNegativeInt.annotate({ description: "K_e: evolve every so many steps; 0 never" }),
-  evolveUntil: NonNegativeInt.annotate({ description: "T_e: the last step that may evolve (row 10)" }),
+  ...shared.schedule.fields,
   policyFirst: Schema.NullOr(PositiveInt).annotate({
     description:
-      "Steps in which the policy trains under `instruction.seed` alone, before instructions evolve under it as it is then; " +
+      "Steps in which the policy trains under `seedInstruction` alone, before instructions evolve under it as it is then; " +
       "null for both at once"
   })
 })
@@ -117,7 +89,7 @@ export const BufferConfig = Schema.Struct({
 export const ProposerConfig = Schema.Struct({
   kind: Schema.Literals(["reflection", "history", "paraphrase", "random"]).annotate({
     description:
-      "What the optimizer is shown: the parent and its failures (`reflection`), the scores of earlier " +
+      "What the model that writes is shown: the parent and its failures (`reflection`), the scores of earlier " +
       "instructions (`history`), the parent alone (`paraphrase`), or nothing at all (`random`, always drawn " +
       "from the offline clause bank)"
   }),
@@ -135,14 +107,12 @@ export const ProposerConfig = Schema.Struct({
   }),
   onError: Schema.Literals(["stop", "continue"]).annotate({
     description: "When the proposer fails: stop the run, or ask twice more and then go on without candidates (row 21)"
-  })
+  }),
+  ...Struct.omit(ProposerModel.fields, ["url"])
 })
 
 export const VerificationConfig = Schema.Struct({
-  samples: NonNegativeInt.annotate({
-    description: "|D_B|: questions each candidate is tried on; 0 lets candidates in untried"
-  }),
-  rounds: upTo(1000).annotate({ description: "Rounds of proposing and verifying per evolution" }),
+  ...shared.verification.fields,
   questions: Schema.Literals(["uniform", "subset", "distinct"]).annotate({
     description:
       "D_B: uniform over the buffer with replacement, a random subset of its questions, or distinct recent questions " +
@@ -160,9 +130,6 @@ export const VerificationConfig = Schema.Struct({
     description:
       "A candidate leaves once the chance that all questions would turn its verdict is below this, or once as many " +
       "others as there are places are as surely ahead of it; null asks all of them"
-  }),
-  lookEvery: PositiveInt.annotate({
-    description: "Questions between two interim analyses, at which candidates may leave early"
   }),
   reuse: Schema.Boolean.annotate({
     description:
@@ -192,7 +159,7 @@ export const TrainConfig = Schema.Struct({
       "What the policy learns from: its own rollouts (null), or demonstrations that answer at once, or that " +
       "search for every supporting passage first"
   }),
-  ...Struct.omit(PolicyGradientConfig.fields, ["epochs", "normalization"])
+  ...PolicyGradientConfig.fields
 })
 
 export const EvaluationConfig = Schema.Struct({
@@ -242,9 +209,9 @@ export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["co
 /** The language model that judges answers where `reward.kind` is `judge`. */
 export const JudgeConfig = Schema.Struct({
   provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
-    description: "Who serves the model that judges, as in `optimizer.provider`, or null where nothing is judged"
+    description: "Who serves the model that judges, as in `proposer.provider`, or null where nothing is judged"
   }),
-  ...Struct.pick(OptimizerConfig.fields, ["model"])
+  ...Struct.pick(ProposerModel.fields, ["model"])
 })
 
 /** Switches that exist for controlled comparisons and stay off in ordinary runs. */
@@ -255,7 +222,7 @@ export const ControlConfig = Schema.Struct({
       "stay true"
   }),
   clauses: Schema.NullOr(Clauses).annotate({
-    description: "What the rules of the offline optimizer write with, or null for the clauses that ship"
+    description: "What the rules of the offline proposer write with, or null for the clauses that ship"
   })
 })
 
@@ -264,17 +231,23 @@ export const ControlConfig = Schema.Struct({
  * ones, on equal engines and data, are equal to the bit.
  */
 export const Algorithm = Schema.Struct({
-  seed: NonNegativeInt.annotate({ description: "Seed of every random choice" }),
+  randomSeed: shared.randomSeed.check(Schema.isGreaterThanOrEqualTo(0)),
   data: DataConfig.annotate({ description: "Which questions there are, and how much each source is trained on" }),
-  instruction: InstructionConfig.annotate({ description: "The instructions a run begins with" }),
+  seedInstruction: Schema.NonEmptyString.annotate({
+    description:
+      "Text of the instruction the run starts from, whose tags of actions every other must keep; `{rows: FILE}` takes it " +
+      "from the prompts of Search-R1 rows"
+  }),
+  variants: Schema.Array(Schema.NonEmptyString).annotate({
+    description: "Further instructions of the first population; the proposer writes the rest of it"
+  }),
   population: PopulationConfig.annotate({ description: "The instructions alive, and what each is worth" }),
   sampler: SamplerConfig.annotate({ description: "Which instruction a question is asked under" }),
   halving: HalvingConfig.annotate({ description: "Which instructions are pruned" }),
   schedule: ScheduleConfig.annotate({ description: "When to prune and to evolve" }),
   buffer: BufferConfig.annotate({ description: "What a run remembers of its trajectories" }),
-  proposer: ProposerConfig.annotate({ description: "How candidates are asked for" }),
-  optimizer: Schema.Struct(Struct.omit(OptimizerConfig.fields, ["url"])).annotate({
-    description: "The language model that writes candidates, if any"
+  proposer: ProposerConfig.annotate({
+    description: "How candidates are asked for, and the language model that writes them, if any"
   }),
   verification: VerificationConfig.annotate({
     description: "How candidates are tried before they enter the population"
@@ -290,7 +263,7 @@ export const Algorithm = Schema.Struct({
   control: ControlConfig.annotate({
     description:
       "Switches for controlled comparisons, off in ordinary runs: `permuteCredit` permutes whom rewards and verification " +
-      "scores are credited to; the offline optimizer writes `clauses` in the place of those that ship"
+      "scores are credited to; the offline proposer writes `clauses` in the place of those that ship"
   })
 })
 export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
@@ -311,13 +284,13 @@ export const initialSize = ({ population, schedule }: Pick<Algorithm, "populatio
   schedule.policyFirst === null ? population.size : 1
 
 /** Whether a language model is to write instructions: one is named, and the settings leave any to write. */
-export const asksOptimizer = (algorithm: Algorithm): boolean => {
+export const asksModel = (algorithm: Algorithm): boolean => {
   const { evolveEvery, evolveUntil, policyFirst, steps } = algorithm.schedule
-  const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil)
+  const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil ?? steps)
   return (
-    algorithm.optimizer.provider !== "offline" &&
+    algorithm.proposer.provider !== "offline" &&
     algorithm.proposer.kind !== "random" &&
-    (initialSize(algorithm) > 1 + algorithm.instruction.seeds.length ||
+    (initialSize(algorithm) > 1 + algorithm.variants.length ||
       (evolves && algorithm.population.size > algorithm.population.parents))
   )
 }
@@ -353,5 +326,16 @@ export const unsupported = ({ train }: Algorithm, engine: EngineProfile): Config
       expected: `0, because the loss of the engine ${engine.name} takes no entropy term`,
       remedy: "Set train.entropyCoefficient to 0."
     })
-  return null
+  const fixed = engine.fixedOptimizer?.find((name) => train[name] !== defaultOptimizer[name])
+  return fixed === undefined
+    ? null
+    : new ConfigError({
+        field: `train.${fixed}`,
+        value: String(train[fixed]),
+        expected: `${defaultOptimizer[fixed]}, the default, because the engine ${engine.name} uses the value of its server`,
+        remedy: `Set train.${fixed} to ${defaultOptimizer[fixed]}, and the value that you want where the server is started.`
+      })
 }
+
+/** What an engine may replace with values of its own without refusal. */
+export const defaultOptimizer = { beta1: 0.9, gradientClip: 1 } as const

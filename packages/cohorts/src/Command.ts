@@ -1,5 +1,5 @@
 /** What is asked of a population, and what it answers. Times are milliseconds of the caller's clock. */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import type { Candidate, Content, InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
 import type { Learning } from "./Learning.ts"
@@ -118,16 +118,31 @@ export type Answer =
   | { readonly _tag: "Done" }
 
 /**
- * A command that cannot be done; nothing of it was. `conflict`: it contradicts what was asked before; `invalid`: a value is out
- * of range; `limit`: there is no room; `closed`: its cohort takes no new leases; `missing`: what it names is not there.
+ * A command that was refused; nothing of it was done. `conflict`: it contradicts an earlier request; `invalid`: a value is out
+ * of range; `limit`: there is no room; `closed`: its cohort takes no new leases; `missing`: what it names does not exist. `of`
+ * is the key or lease that the field belongs to, null for a field of the command itself.
  */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   code: Schema.Literals(["conflict", "invalid", "limit", "closed", "missing"]),
   field: Schema.String,
+  of: Schema.NullOr(Schema.String),
   value: Schema.String,
-  expected: Schema.String
+  expected: Schema.String,
+  remedy: Schema.String
 }) {
   override get message() {
-    return `${this.field} is ${this.value}; expected ${this.expected}`
+    const field = this.of === null ? this.field : `${this.field} of ${this.of}`
+    return `${field} is ${this.value}; expected ${this.expected}. ${this.remedy}`
   }
 }
+
+/** Refuses a command. */
+export const refuse = (
+  code: Refused["code"],
+  field: string,
+  value: string | number | boolean,
+  expected: string,
+  remedy: string,
+  of: string | null = null
+): Result.Result<never, Refused> =>
+  Result.fail(new Refused({ code, field, of, value: String(value), expected, remedy }))

@@ -5,7 +5,7 @@ import { instructionId, isAlive } from "@inspo/evolution/State"
 import { Array as Arr, HashMap, Result } from "effect"
 import { apply, begin } from "./Apply.ts"
 import { type Archive, closedIndex } from "./Archive.ts"
-import { type Answer, type Command, Refused } from "./Command.ts"
+import { type Answer, type Command, refuse, type Refused } from "./Command.ts"
 import type { EventOf, PopulationEvent } from "./Event.ts"
 import { candidateContent, context } from "./internal/Evolving.ts"
 import * as Leasing from "./internal/Leasing.ts"
@@ -112,13 +112,6 @@ const done: Answer = { _tag: "Done" }
 const did = (...events: ReadonlyArray<PopulationEvent>): Result.Result<Decided, Refused> =>
   Result.succeed({ events, answer: () => done })
 
-const refuse = (
-  code: Refused["code"],
-  field: string,
-  value: string | number,
-  expected: string
-): Result.Result<never, Refused> => Result.fail(new Refused({ code, field, value: String(value), expected }))
-
 const decide = (
   strategies: Strategies,
   state: State,
@@ -169,12 +162,12 @@ const end = (
   if (found === undefined)
     return closedIndex(archive, state, name) !== undefined
       ? did()
-      : refuse("missing", "cohort", name, "a cohort that was opened")
+      : refuse("missing", "cohort", name, "a cohort that was opened", "Request leases of it first")
   if (command._tag === "Seal")
     return found.status === "open" ? did({ _tag: "Sealed", cohort: name, reason: "client", at: now }) : did()
   const groups = command.groups ?? 0
   if (!Number.isSafeInteger(groups) || groups < 0)
-    return refuse("invalid", "groups", groups, "a whole number of at least 0, or none to close at once")
+    return refuse("invalid", "groups", groups, "a whole number of at least 0", "Leave it out to close the cohort now")
   return found.status === "complete" || found.closing === groups
     ? did()
     : did({ _tag: "CloseRequested", cohort: name, groups })
@@ -190,10 +183,10 @@ const rewind = (
   if (known !== undefined)
     return known.to === to
       ? Result.succeed({ events: [], answer: () => branched(known.branch) })
-      : refuse("conflict", "to", to, `${known.to}, as ${requestId} asked before. Make up another requestId`)
+      : refuse("conflict", "to", to, known.to, `Use another requestId: ${requestId} named ${known.to} before`)
   const index = closedIndex(archive, state, to)
   if (index === undefined || index === 0 || base === null || base.population.step !== index || base.due !== "Nothing")
-    return refuse("missing", "to", to, "a closed training cohort of this branch")
+    return refuse("missing", "to", to, "a closed training cohort of this branch", "Name one that is closed")
   const branch = state.branches.length + 1
   return Result.succeed({
     events: [{ _tag: "Rewound", branch, to, requestId, learning: base }],
@@ -202,7 +195,7 @@ const rewind = (
 }
 
 /** Settings that a guarantee rests on, or that clients rely on, stay as they were. */
-const fixed = ["seed", "profile", "delta", "rewardRange", "missingRewards"] as const
+const fixed = ["randomSeed", "profile", "risk", "rewardRange", "missingRewards"] as const
 
 const configure = (state: State, settings: Settings): Result.Result<Decided, Refused> => {
   const differing = fixed.find((name) => JSON.stringify(settings[name]) !== JSON.stringify(state.settings[name]))
@@ -212,7 +205,8 @@ const configure = (state: State, settings: Settings): Result.Result<Decided, Ref
         "conflict",
         differing,
         JSON.stringify(settings[differing]),
-        `${JSON.stringify(state.settings[differing])}, which cannot change. Make another population`
+        JSON.stringify(state.settings[differing]),
+        "Create another population: this setting cannot change"
       )
 }
 
@@ -225,36 +219,60 @@ const evolve = (
   if (command._tag === "Evolve")
     return evolution === null && !state.isFrozen
       ? did(chooseParents(context(strategies, state), state.learning))
-      : refuse("conflict", "evolve", "asked for", "that nothing evolves and the population is not frozen")
-  if (evolution === null) return refuse("conflict", "evolution", "none", "one in progress")
+      : refuse(
+          "conflict",
+          "evolution",
+          evolution === null ? "frozen" : "in progress",
+          "a population that is neither evolving nor frozen",
+          "Wait for the evolution to end, or resume the population"
+        )
+  if (evolution === null)
+    return refuse("conflict", "evolution", "none", "one in progress", "Start an evolution, or drop the proposal")
   const { round, stage, step } = evolution
   switch (command._tag) {
     case "Propose": {
       const { candidates, parent, reflected } = command
-      if (stage._tag !== "Proposing") return refuse("conflict", "stage", stage._tag, "Proposing")
+      if (stage._tag !== "Proposing") return refuseStage(stage._tag, "Proposing")
       if (!evolution.parents.includes(parent))
-        return refuse("invalid", "parent", parent, `one of ${evolution.parents.join(", ")}`)
-      const tooLong = candidates.find(({ text }) => text.length > state.settings.limits.textLength)
+        return refuse(
+          "invalid",
+          "parent",
+          parent,
+          `one of ${evolution.parents.join(", ")}`,
+          "Name a parent of this evolution"
+        )
+      const tooLong = candidates.find(({ text }) => text.length > state.limits.textLength)
       if (tooLong !== undefined) return refuseLength(state, tooLong)
       return did({ _tag: "CandidatesProposed", step, round, parent, candidates, reflected })
     }
     case "SkipEvolution":
-      if (stage._tag !== "Proposing") return refuse("conflict", "stage", stage._tag, "Proposing")
+      if (stage._tag !== "Proposing") return refuseStage(stage._tag, "Proposing")
       return did(
         round === 1
           ? { _tag: "EvolutionSkipped", step, reason: command.reason }
           : refill(context(strategies, state), state.learning)
       )
     case "Review":
-      if (stage._tag !== "Proposed") return refuse("conflict", "stage", stage._tag, "Proposed")
+      if (stage._tag !== "Proposed") return refuseStage(stage._tag, "Proposed")
       if (stage.candidates[command.place] === undefined)
-        return refuse("missing", "place", command.place, `one of 0 to ${stage.candidates.length - 1}`)
+        return refuse(
+          "missing",
+          "place",
+          command.place,
+          `one of 0 to ${stage.candidates.length - 1}`,
+          "Look up the candidates that wait for a review"
+        )
       return did({ _tag: "CandidateReviewed", place: command.place, isApproved: command.isApproved })
   }
 }
 
+const refuseStage = (stage: string, expected: string): Result.Result<never, Refused> =>
+  refuse("conflict", "stage", stage, expected, "Drop it: the evolution is past this stage, or not there yet")
+
 const refuseLength = (state: State, { text }: Pick<Candidate, "text">): Result.Result<never, Refused> =>
-  refuse("limit", "content", `${text.length} characters`, `at most ${state.settings.limits.textLength}`)
+  refuse("limit", "content", `${text.length} characters`, `at most ${state.limits.textLength}`, "Shorten the text")
+
+const seeMembers = "Look up the members of the population"
 
 /** Members change by hand. Open cohorts are sealed when one leaves, so that it is leased no more. */
 const change = (
@@ -265,9 +283,10 @@ const change = (
   if (command._tag === "Add") {
     const { content, parent } = command
     const says = ofContent(content)
-    if (says.text.length > settings.limits.textLength) return refuseLength(state, says)
+    if (says.text.length > state.limits.textLength) return refuseLength(state, says)
     const from = learning.population.members.find(({ instruction }) => instruction.id === parent)
-    if (parent !== null && from === undefined) return refuse("missing", "parent", parent, "a living member, or none")
+    if (parent !== null && from === undefined)
+      return refuse("missing", "parent", parent, "a living member, or none", seeMembers)
     const member = {
       ...says,
       id: instructionId(learning.born),
@@ -279,13 +298,14 @@ const change = (
     return did({ _tag: "MemberAdded", member })
   }
   const { id } = command
-  if (!isAlive(learning.population, id)) return refuse("missing", "id", id, "a living member")
+  if (!isAlive(learning.population, id)) return refuse("missing", "id", id, "a living member", seeMembers)
   if (command._tag === "Pin") return did({ _tag: "MemberPinned", id, isPinned: command.isPinned })
-  if (learning.population.members.length === 1) return refuse("conflict", "id", id, "a member that is not the last")
+  if (learning.population.members.length === 1)
+    return refuse("conflict", "id", id, "a member that is not the last", "Add another member first")
   if (settings.profile === "online" && id === learning.seed)
-    return refuse("conflict", "id", id, "a member that is not the seed, which is the control")
+    return refuse("conflict", "id", id, "a member that is not the seed, which is the control", "Pin another member")
   if (learning.evolution?.parents.includes(id) === true)
-    return refuse("conflict", "id", id, "a member that no candidate descends from. Skip the evolution before")
+    return refuse("conflict", "id", id, "a member that no candidate descends from", "Skip the evolution first")
   return did(
     { _tag: "MemberRetired", id },
     ...state.cohorts

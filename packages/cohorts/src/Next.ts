@@ -1,10 +1,9 @@
 /** What follows from the state by itself: cohorts end, are folded in order, and decisions are made. */
 import { Array as Arr, HashMap, Order } from "effect"
 import type { PopulationEvent } from "./Event.ts"
-import { horizonOf } from "./Horizon.ts"
+import { sealsAt, settlesAt } from "./Horizon.ts"
 import { decide } from "./internal/Evolving.ts"
 import type { Group } from "@inspo/evolution/State"
-import type { Settings } from "./Settings.ts"
 import type { Cohort, Lease, State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
@@ -46,7 +45,7 @@ const ending = (state: State, now: number): PopulationEvent | null => {
 }
 
 const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | null => {
-  const { learning, settings } = state
+  const { learning } = state
   const { name, status } = cohort
   if (status === "complete") {
     if (cohort.phase === "validation") return validated(cohort)
@@ -57,28 +56,25 @@ const endingOf = (state: State, cohort: Cohort, now: number): PopulationEvent | 
   if (cohort.closing !== null && cohort.reported >= cohort.closing)
     return { _tag: "Settled", cohort: name, reason: "client", at: now }
   if (status === "open") {
-    const reason = sealing(settings, cohort, now)
+    const reason = sealing(state, cohort, now)
     return reason === null ? null : { _tag: "Sealed", cohort: name, reason, at: now }
   }
-  if (cohort.reported === HashMap.size(cohort.leases))
-    return { _tag: "Settled", cohort: name, reason: "complete", ...waitOf(cohort), at: now }
-  const horizon = horizonOf(state)
-  return horizon !== null && cohort.sealedAt !== null && now >= cohort.sealedAt + horizon
-    ? { _tag: "Settled", cohort: name, reason: "horizon", ...waitOf(cohort), at: now }
+  const isComplete = cohort.reported === HashMap.size(cohort.leases)
+  const end = settlesAt(state, cohort.sealedAt)
+  return isComplete || (end !== null && now >= end)
+    ? { _tag: "Settled", cohort: name, reason: isComplete ? "complete" : "horizon", ...waitOf(cohort), at: now }
     : null
 }
 
 const waitOf = ({ phase, rewardedAt, sealedAt }: Cohort): { readonly waited?: number } =>
   phase !== "train" || rewardedAt === null || sealedAt === null ? {} : { waited: Math.max(0, rewardedAt - sealedAt) }
 
-const sealing = (
-  { sealAfter, sealUnits }: Settings,
-  { isFullBatch, leases, openedAt, units }: Cohort,
-  now: number
-): "fullBatch" | "units" | "time" | null => {
-  if (isFullBatch && !HashMap.isEmpty(leases)) return "fullBatch"
-  if (sealUnits !== null && units >= sealUnits) return "units"
-  return sealAfter !== null && now >= openedAt + sealAfter ? "time" : null
+const sealing = (state: State, cohort: Cohort, now: number): "fullBatch" | "units" | "time" | null => {
+  const { sealAfterLeases } = state.settings
+  if (cohort.isFullBatch && !HashMap.isEmpty(cohort.leases)) return "fullBatch"
+  if (sealAfterLeases !== null && cohort.units >= sealAfterLeases) return "units"
+  const end = sealsAt(state, cohort)
+  return end !== null && now >= end ? "time" : null
 }
 
 const validated = (cohort: Cohort): PopulationEvent => {

@@ -6,7 +6,8 @@ import * as MeanInterval from "@inspo/population/MeanInterval"
 import type { MissingRewards } from "@inspo/population/MissingRewards"
 import type { Bounds, Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
-import { horizonOf } from "./Horizon.ts"
+import { settlesAt } from "./Horizon.ts"
+import { missingRewardsOf } from "./Strategies.ts"
 import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally } from "./Learning.ts"
 import { type Cohort, known, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
@@ -43,14 +44,13 @@ export interface CandidateSnapshot {
   readonly stage: "waiting" | "approved" | "rejected" | "trial"
 }
 
-/** A cohort that is not closed; `due` counts the samples that are waited for. */
+/** A cohort that is not closed. */
 export interface CohortSnapshot {
   readonly name: string
   readonly phase: "train" | "validation"
   readonly status: "open" | "sealed" | "complete"
   readonly leases: number
   readonly reported: number
-  readonly due: number
   /** Keys of the first leases that a sealed cohort waits for. */
   readonly blocking: ReadonlyArray<string>
   readonly settlesAt: number | null
@@ -80,7 +80,6 @@ export interface Snapshot {
 /** Shows a state. Pure. */
 export const snapshot = (strategies: Strategies, state: State): Snapshot => {
   const { learning, settings } = state
-  const horizon = horizonOf(state)
   const { members } = learning.population
   const seed = members.find(({ instruction }) => instruction.id === learning.seed)
   const values = new Map(strategies.valuation.values(learning.population).map(({ id, value }) => [id, value]))
@@ -95,12 +94,12 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       return {
         id,
         value: values.get(id) ?? 0,
-        mean: meanOf(settings.missingRewards, bounds, bounds.groups === 0 ? total([closed, open]) : closed),
+        mean: meanOf(missingRewardsOf(settings), bounds, bounds.groups === 0 ? total([closed, open]) : closed),
         samples: closed.samples,
         reported: closed.reported + open.reported,
-        interval: MeanInterval.ofMember(bounds, settings.delta),
+        interval: MeanInterval.ofMember(bounds, settings.risk),
         missing: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
-        difference: seed === undefined || member === seed ? null : Difference.interval(member, seed, settings.delta),
+        difference: seed === undefined || member === seed ? null : Difference.interval(member, seed, settings.risk),
         isNewcomer,
         isPinned,
         strata: tallies
@@ -113,9 +112,8 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       status: cohort.status,
       leases: HashMap.size(cohort.leases),
       reported: cohort.reported,
-      due: HashMap.reduce(cohort.leases, 0, (due, lease) => due + lease.n - known(lease)),
       blocking: cohort.status === "sealed" ? blocking(cohort) : [],
-      settlesAt: cohort.sealedAt === null || horizon === null ? null : cohort.sealedAt + horizon
+      settlesAt: settlesAt(state, cohort.sealedAt)
     })),
     incumbent: incumbentOf(learning),
     missingRewardsForbid: missingRewardsForbid(state),
@@ -144,7 +142,7 @@ const missingRewardsDiffer = ({ learning, settings }: State): Snapshot["missingR
     const { reported, samples } = total(Object.values(statsOf(learning, id).tallies))
     const missing = Math.max(0, samples - reported) + 1 / 2
     const bounds = { groups: samples, low: missing, high: missing }
-    const interval = MeanInterval.ofMember(bounds, settings.delta / members.length)
+    const interval = MeanInterval.ofMember(bounds, settings.risk / members.length)
     return interval === null ? [] : [{ id, interval, share: 1 - Math.min(1, reported / samples) }]
   })
   const [first] = shares

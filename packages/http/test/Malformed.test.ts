@@ -9,7 +9,7 @@ const Body = Schema.Struct({
 })
 
 const problemOf = (body: unknown) =>
-  Result.match(Schema.decodeUnknownResult(Body, { onExcessProperty: "error" })(body), {
+  Result.match(Schema.decodeUnknownResult(Body, { onExcessProperty: "error", reportInput: true })(body), {
     onSuccess: () => assert.fail("the body is valid"),
     onFailure: ({ issue }) => Malformed.problems(issue)[0]
   })

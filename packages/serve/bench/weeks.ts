@@ -15,8 +15,8 @@ import { Journal } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import { Console, Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import * as Loading from "../src/internal/Loading.ts"
-import type { StoredEvent } from "../src/internal/Stored.ts"
+import * as Loading from "../src/store/Loading.ts"
+import type { StoredEvent } from "../src/store/internal/Stored.ts"
 import * as Weeks from "../test/support/Weeks.ts"
 
 const [total = "300000", length = "21"] = process.argv.slice(2)

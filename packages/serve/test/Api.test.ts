@@ -83,7 +83,7 @@ describe("Api", () => {
 
   it("changes no setting that evidence rests upon", () => {
     const change = Schema.decodeUnknownSync(Population.SettingsChange)
-    assert.deepStrictEqual<unknown>(change({ seedShare: 0.1 }), { seedShare: 0.1 })
+    assert.deepStrictEqual<unknown>(change({ sampler: { seedShare: 0.1 } }), { sampler: { seedShare: 0.1 } })
     assert.isFalse("risk" in change({ risk: 0.5 }) || "missingRewards" in change({ missingRewards: { value: 0 } }))
   })
 
@@ -111,9 +111,14 @@ describe("what is refused", () => {
       remedy: "mend it"
     }),
     404: new Errors.NotFound({ what: "population", name: "support", remedy: "make it" }),
-    409: new Errors.Conflict({ differences: [{ field: "n", stands: 4, given: 8 }], remedy: "ask for 4" }),
+    409: new Errors.Conflict({ differences: [{ field: "n", current: 4, given: 8 }], remedy: "ask for 4" }),
     413: new Errors.TooLarge({ field: "body", size: 2, limit: 1, remedy: "send less" }),
-    429: new Errors.TooManyRequests({ retryAfter: 7, limit: "open leases", detail: "there are 1000 open leases" }),
+    429: new Errors.TooManyRequests({
+      retryAfter: 7,
+      limit: "open leases",
+      remedy: "close some",
+      detail: "there are 1000 open leases"
+    }),
     503: new Errors.NotActive({ retryAfter: 1 })
   }
   const asked = HttpApiEndpoint.get("ask", "/:status", { params: { status: Schema.String }, error: kinds })

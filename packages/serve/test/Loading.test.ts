@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Effect } from "effect"
-import * as Loading from "../src/internal/Loading.ts"
-import { version } from "../src/internal/Stored.ts"
+import * as Loading from "../src/store/Loading.ts"
+import { version } from "../src/store/internal/Stored.ts"
 
 const event = { _tag: "Frozen", isFrozen: true }
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { PopulationEvent } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import { QuestionId } from "@inspo/domain/Question"
-import { line } from "../src/internal/LogLine.ts"
+import { line } from "../src/live/internal/LogLine.ts"
 
 const [i0, i1] = [InstructionId.make("i0"), InstructionId.make("i1")]
 
@@ -58,7 +58,7 @@ const events: ReadonlyArray<readonly [level: "Info" | "Debug", event: Population
     },
     '"parent":"i0","candidates":1'
   ],
-  ["Info", { _tag: "EvolutionSkipped", step: 1, reason: "no optimizer" }, "no optimizer"],
+  ["Info", { _tag: "EvolutionSkipped", step: 1, reason: "no proposer" }, "no proposer"],
   [
     "Info",
     { _tag: "PopulationRefilled", step: 1, parents: [i0], replaced: [], accepted: [], shortfall: 1 },

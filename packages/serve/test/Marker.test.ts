@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import * as Marker from "../src/internal/Marker.ts"
+import * as Marker from "../src/http/internal/Marker.ts"
 
 const Plain = Schema.String.check(Schema.makeFilter((text) => !text.includes("{{inspo:")))
 const Message = Schema.Struct({

@@ -3,8 +3,8 @@ import { Effect, Exit, Schema, Scope } from "effect"
 import { Headers } from "effect/http"
 import { TestClock } from "effect/testing"
 import { Limits } from "@inspo/serve"
-import * as KeyRate from "../src/internal/KeyRate.ts"
-import * as Places from "../src/internal/Places.ts"
+import * as KeyRate from "../src/http/internal/KeyRate.ts"
+import * as Places from "../src/http/internal/Places.ts"
 
 const most = { requests: 6, bytes: 100 }
 const Step = Schema.Struct({

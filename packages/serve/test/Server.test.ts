@@ -3,10 +3,10 @@ import { Effect, Latch, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Limits } from "@inspo/serve"
-import * as MemoryStore from "@inspo/serve/MemoryStore"
-import * as Registry from "@inspo/serve/Populations"
-import { PopulationStore } from "@inspo/serve/PopulationStore"
-import * as Server from "@inspo/serve/Server"
+import * as MemoryStore from "@inspo/serve/store/MemoryStore"
+import * as Registry from "@inspo/serve/live/Populations"
+import { PopulationStore } from "@inspo/serve/store/PopulationStore"
+import * as Server from "@inspo/serve/http/Server"
 
 interface Told {
   readonly status: number
@@ -240,7 +240,7 @@ describe("Server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("tells which fields of a population stand otherwise, and changes those that may", () =>
+  it.effect("reports which fields of a population differ, and changes those that may change", () =>
     Effect.gen(function* () {
       const { ask } = yield* (yield* servers)()
       assert.strictEqual((yield* ask("PUT", one, online)).status, 201)
@@ -252,8 +252,8 @@ describe("Server", () => {
       const told = yield* ask("PUT", one, { ...online, seed: "Else.", settings: { ...online.settings, risk: 0.1 } })
       assert.deepStrictEqual([told.status, fieldOf(told.body, "type")], [409, "urn:inspo:conflict"])
       assert.deepStrictEqual(fieldOf(told.body, "differences"), [
-        { field: "seed", stands: "Be brief.", given: "Else." },
-        { field: "settings.risk", stands: 0.05, given: 0.1 }
+        { field: "seed", current: "Be brief.", given: "Else." },
+        { field: "settings.risk", current: 0.05, given: 0.1 }
       ])
       assert.strictEqual((yield* ask("DELETE", one)).status, 204)
       assert.strictEqual((yield* ask("GET", one)).status, 404)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as UpstreamPath from "../src/internal/UpstreamPath.ts"
+import * as UpstreamPath from "../src/http/internal/UpstreamPath.ts"
 
 const base = "https://upstream.example/base/v1"
 /** What paths are made of, those that lead elsewhere among them. */

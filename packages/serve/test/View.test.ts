@@ -1,19 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Archive, type Command, create, handle, Settings, type State, Strategies } from "@inspo/cohorts"
-import * as Reading from "@inspo/serve/Reading"
+import * as View from "@inspo/serve/live/View"
 import { Result } from "effect"
+import { inMemory } from "../../cohorts/test/support/Archive.ts"
+import { changed } from "../../cohorts/test/support/Changed.ts"
 
-const settings: Settings.Settings = {
-  ...Settings.online(1),
-  sealUnits: 20,
-  sealAfter: null,
+const settings = changed(Settings.online(1), {
+  sealAfterLeases: 20,
+  sealAfterSeconds: null,
   pruneEvery: 0,
-  seedFloor: 0
-}
+  seedShare: 0
+})
 
 /** A population of two, of which `isReported` says whose rewards come. */
 const after = (cohorts: number, isReported: (key: string, instruction: string) => boolean): State.State => {
-  const archive = Archive.make()
+  const archive = inMemory()
   let { state } = create(settings, ["Be brief.", "Be kind."])
   const run = (command: Command) => {
     const {
@@ -42,7 +43,7 @@ const after = (cohorts: number, isReported: (key: string, instruction: string) =
 }
 
 const shown = (state: State.State) =>
-  Reading.population({ name: "support", spentUsd: 0, capUsd: null, degraded: [], skipped: null }, state)
+  View.population({ name: "support", spentUsd: 0, capUsd: null, degraded: [], skipped: null }, state)
 
 describe("what is shown of a population", () => {
   it("names the lease that holds back decisions, how long it is waited for, and counts what came after it", () => {

@@ -3,8 +3,8 @@ import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
 import { Replay } from "@inspo/cohorts"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import * as Loading from "../src/internal/Loading.ts"
-import { kinds, minute, StoredEvent } from "../src/internal/Stored.ts"
+import * as Loading from "../src/store/Loading.ts"
+import { kinds, minute, StoredEvent } from "../src/store/internal/Stored.ts"
 import * as Weeks from "./support/Weeks.ts"
 
 const decode = Schema.decodeUnknownSync(StoredEvent)

@@ -16,7 +16,7 @@ def add_numbers(a: int, b: int = 1) -> int:
 
 @server.tool()
 def founder_of(company: str) -> str:
-    """Tells who founded a company."""
+    """Returns who founded a company."""
     if company != "Lumen Works":
         raise ToolError(f"There is no company called {company}.")
     return "Ada Brand"

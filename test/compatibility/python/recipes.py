@@ -1,7 +1,7 @@
-"""Recipes of tinker-cookbook against `inspo engine serve`, each of them resumed on a server that was started anew in between.
+"""Recipes of tinker-cookbook against `inspo engine serve`, each of them resumed on a server that was restarted in between.
 
 Takes URL, base model, which is also the folder of its tokenizer, and a folder to work in. Prints "restart" and waits for a
-line when the server is to be started anew."""
+line when the server is to be restarted."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ conversations.write_text(
         for n in range(16)
     )
 )
-# A folder is no model that the cookbook knows, so that the renderer is named; its stop is a text of several tokens.
+# The cookbook does not know the folder as a model, so the renderer is named; its stop is a text of several tokens.
 common = dict(base_url=url, model_name=model, lora_rank=8, learning_rate=1e-3, save_every=1, eval_every=0)
 
 

@@ -40,7 +40,7 @@ def logprobs(client, one):
 text = " The mayor of Ostrel Bay is"
 whole = datum(text)
 length = whole.model_input.length
-# What does not count is answered like what does.
+# Tokens of weight 0 get answers like all others.
 partly = datum(text, [0.0] * (length - 1) + [1.0])
 assert np.allclose(logprobs(client, whole), logprobs(client, partly)), "log-probabilities depend on weights"
 
@@ -61,7 +61,7 @@ client.optim_step(types.AdamParams(learning_rate=1e-3)).result()
 saved = client.save_state("sdk", ttl_seconds=3600).result().path
 before = logprobs(client, whole)
 
-# Weights alone, and weights with the optimizer's state: only the latter goes on as the first client does.
+# Weights alone, and weights with the optimizer's state: only the latter continues as the first client does.
 kept = service.create_training_client_from_state_with_optimizer(saved).result()
 fresh = service.create_training_client_from_state(saved).result()
 assert kept.get_info().lora_rank == 8
@@ -81,7 +81,7 @@ assert [one.tokens for one in plain.sequences] == [one.tokens for one in again.s
 assert len({one.sequence_id for one in plain.sequences}) == 4
 assert all(math.isfinite(value) for one in plain.sequences for value in one.logprobs)
 
-# A text of several tokens, in the midst of what was sampled.
+# A text of several tokens, in the middle of the sample.
 tokens = next(one.tokens for one in plain.sequences if len(one.tokens) > 4)
 stop = tokenizer.decode(tokens[1:4])
 stopped = sampler.sample(prompt, 4, types.SamplingParams(**params, stop=[stop])).result()
@@ -97,7 +97,7 @@ assert narrow.sequences[0].tokens == greedy.sequences[0].tokens
 scored = sampler.compute_logprobs(prompt).result()
 assert scored[0] is None and np.allclose(scored[1:], logprobs(client, whole), atol=1e-5)
 
-# Losses of reinforcement learning, with bounds that lie unequally.
+# Losses of reinforcement learning, with unequal bounds.
 answer = plain.sequences[0]
 full = prompt.to_ints() + answer.tokens
 pad = [0.0] * (len(prompt.to_ints()) - 1)

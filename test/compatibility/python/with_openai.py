@@ -1,4 +1,4 @@
-"""Asks a server of completions as OpenAI's client does, and fails where it does not answer as that client expects."""
+"""Uses a completions server through OpenAI's client, and fails if an answer is not as that client expects."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Asks a model through `inspo serve --upstream` as OpenAI's client does, and fails where it does not get what that client expects."""
+"""Asks a model through `inspo serve --upstream` as OpenAI's client does, and fails if an answer is not as that client expects."""
 
 import re
 import sys

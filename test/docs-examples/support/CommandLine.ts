@@ -19,7 +19,7 @@ export const commandLines = (script: string): ReadonlyArray<ReadonlyArray<string
       return flags === undefined ? [] : [["run", "--preset", "quick", ...words(flags)]]
     })
 
-/** What is wrong with a command line, as far as can be told without running it; null when nothing is. */
+/** The problem of a command line, as far as can be seen without running it, or null. */
 export const fault = (line: ReadonlyArray<string>): string | null => {
   let command = program
   let rest = line

@@ -1,4 +1,4 @@
-"""Groups whose environments break, in tinker-cookbook's own rollouts: broken.py URL POPULATION. Prints what became of them."""
+"""Groups whose environments break, in tinker-cookbook's own rollouts: broken.py URL POPULATION. Prints the results."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ class Fragile(Env):
 
 @dataclass
 class Group(EnvGroupBuilder):
-    """Two environments, the first of which breaks so many times."""
+    """Two environments, the first of which breaks `times` times."""
 
     times: int
 

@@ -1,4 +1,4 @@
-"""Groups that come back in part, in vain, late and never, and groups of one task: cancelled.py URL POPULATION. Prints what checkpoints hold."""
+"""Groups that return in part, failed, late or never, and groups of one task: cancelled.py URL POPULATION. Prints what checkpoints hold."""
 
 import itertools
 import json
@@ -11,7 +11,7 @@ from inspo_client.integrations.verifiers import LeasedTasks
 
 url, population = sys.argv[1:]
 questions = (vf.Task(vf.TaskData(prompt=f"Question {number}")) for number in itertools.count())
-tasks = LeasedTasks(questions, TrainingRun([url], population), samples=2, groups=2, most_open=1)
+tasks = LeasedTasks(questions, TrainingRun([url], population), samples=2, groups=2, max_open=1)
 
 
 def episode(task: vf.Task) -> vf.Episode:
@@ -30,10 +30,10 @@ next(tasks)  # It is of the third cohort, so that the first is waited for no mor
 tasks.observe([episode(never), episode(never)])
 after = tasks.state_dict()
 tasks.load_state_dict(after)
-print(json.dumps([before["cohort"], waiting["cohort"], after["cohort"], tasks.metrics()["given_up"]]))
+print(json.dumps([before["cohort"], waiting["cohort"], after["cohort"], tasks.metrics()["expired"]]))
 
 same = LeasedTasks(itertools.repeat(never), TrainingRun([url], population, run="same"), samples=1, groups=8)
 drawn = [next(same) for _ in range(8)]
 for task in drawn:
     same.observe([episode(task)])
-print(json.dumps([len({task.hash for task in drawn}) < 8, same.metrics()["out"], same.state_dict()["cohort"]]))
+print(json.dumps([len({task.hash for task in drawn}) < 8, same.metrics()["open"], same.state_dict()["cohort"]]))

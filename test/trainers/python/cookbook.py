@@ -1,5 +1,5 @@
 """
-tinker-cookbook's own training loop: cookbook.py URL ENGINE MODEL FOLDER LOG ATTEMPT WORKERS STEPS. Where it was killed, it goes on from its
+tinker-cookbook's own training loop: cookbook.py URL ENGINE MODEL FOLDER LOG ATTEMPT WORKERS STEPS. After a kill, it resumes from its
 last checkpoint. Rollouts are done in so many processes of their own, or, where WORKERS is 0, in this one.
 """
 

@@ -1,6 +1,6 @@
 """
 A training loop of nobody's framework, one rank of it: loop.py URL LOG RANK RANKS FIRST LAST ATTEMPT. It writes every reward to
-its log, and goes on from the cohort FIRST as from a checkpoint.
+its log, and resumes from the cohort FIRST as from a checkpoint.
 """
 
 import sys

@@ -14,7 +14,7 @@ __all__ = ["Questions", "Once"]
 class Question(vf.Task[vf.TaskData, vf.State, vf.TaskConfig]):
     @vf.reward
     async def quality(self, trace: vf.Trace) -> float:
-        """What the policy says it was told decides."""
+        """The instruction that the policy repeats decides."""
         return reward(trace.last_message.content, self.data.idx, int(trace.id, 16) % 16)
 
 

@@ -1,6 +1,6 @@
 """
 A trainer's orchestrator over verifiers' environment server, as prime-rl does it: tasks.py URL MODEL LOG CHECKPOINT ATTEMPT STEPS. Where there
-is a checkpoint, it goes on from it.
+is a checkpoint, it resumes from it.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """
 verl's own trainer over the instruction server: verl_run.py URL FOLDER ATTEMPT STEPS POPULATION [AGENT_LOOP]. What needs a GPU is left
-out: its policy answers what it was told, and no gradient is taken. The loop, its data loader, queue, agent loops, reward workers,
+out: its policy repeats its instruction, and no gradient is taken. The loop, its data loader, queue, agent loops, reward workers,
 validation, advantages and checkpoints are its own.
 """
 
@@ -52,8 +52,8 @@ rows(5, "validation").to_parquet(f"{folder}/validation.parquet")
 class Engine:
     async def generate(self, request_id, *, prompt_ids, **_):
         tokens = tiny_model.tokenizer()
-        told = tokens.decode(prompt_ids).split("<|system|>")[1].split("<|end|>")[0]
-        answer = [*tokens.encode(told), tokens.eos_token_id]
+        instruction = tokens.decode(prompt_ids).split("<|system|>")[1].split("<|end|>")[0]
+        answer = [*tokens.encode(instruction), tokens.eos_token_id]
         return TokenOutput(token_ids=answer, log_probs=[-1.0] * len(answer), stop_reason="completed")
 
 

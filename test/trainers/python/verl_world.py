@@ -48,7 +48,7 @@ class Flawed(SingleTurnAgentLoop):
 
 
 class World(NaiveRewardManager):
-    """Rewards by what the policy says it was told."""
+    """Rewards by the instruction that the policy repeats."""
 
     async def run_single(self, data):
         scored = await super().run_single(data)

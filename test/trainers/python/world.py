@@ -9,7 +9,7 @@ MEANS = {"sources": 0.9, "briefly": 0.6, "guess": 0.1}
 
 def reward(instruction: str, record: int, sample: int) -> float:
     mean = next((mean for word, mean in MEANS.items() if word in instruction), 0.1)
-    # Spread as evenly as can be, without luck.
+    # Spread evenly, without randomness.
     noise = math.modf((record * 16 + sample) * 0.381_966)[0] - 0.5
     return round(mean + 0.2 * noise, 6)
 

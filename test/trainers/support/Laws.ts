@@ -1,4 +1,4 @@
-/** What has to hold between the log of a trainer's own reward function and what the server came to. */
+/** Laws between the log of a trainer's own reward function and the state of the server. */
 import { readFile } from "node:fs/promises"
 import { Schema } from "effect"
 import { assert } from "vitest"
@@ -25,7 +25,7 @@ export interface Attempt {
 
 export interface Expected {
   readonly url: string
-  /** In order; each but the first went on from a checkpoint. */
+  /** In order; each but the first resumed from a checkpoint. */
   readonly attempts: readonly [Attempt, ...ReadonlyArray<Attempt>]
   readonly cohorts: number
   readonly groups: number
@@ -52,7 +52,7 @@ const decodePopulation = Schema.decodeUnknownSync(
         id: Schema.String,
         wording: Schema.String,
         standing: Schema.String,
-        estimate: Schema.Struct({ mean: Schema.NullOr(Schema.Finite), samples: Schema.Int, silent: Schema.Finite })
+        estimate: Schema.Struct({ mean: Schema.NullOr(Schema.Finite), samples: Schema.Int, missing: Schema.Finite })
       })
     ),
     branch: Schema.Int,
@@ -75,7 +75,7 @@ export const readLog = async (...files: ReadonlyArray<string>): Promise<Readonly
   )
 }
 
-/** That a population gave out leases, and that each of them is rewarded and folded. */
+/** Checks that a population issued leases, and that each is rewarded and folded. */
 export const checkLeased = async (url: string, population: string): Promise<void> => {
   const { leases } = decodePopulation(await read(url, "", population))
   assert.isAbove(leases.given, 0)
@@ -102,7 +102,7 @@ export const check = async (rows: ReadonlyArray<Row>, expected: Expected): Promi
   for (const { estimate, wording } of population.members.filter(({ standing }) => standing === "member")) {
     const own = living.filter(({ instruction }) => instruction === wording)
     assert.strictEqual(estimate.samples, own.length, wording)
-    assert.strictEqual(estimate.silent, 0, wording)
+    assert.strictEqual(estimate.missing, 0, wording)
     if (own.length > 0) assert.closeTo(estimate.mean ?? NaN, mean(own), 1e-9, wording)
   }
   const incumbent = decodeIncumbent(await read(expected.url, "/incumbent"))
@@ -133,13 +133,13 @@ const eventsOf = async (url: string, population = "policy"): Promise<ReadonlyArr
   }
 }
 
-/** Whether what an attempt did counts: it was not begun again by a later one. */
+/** Whether a cohort of an attempt counts: no later attempt repeated it. */
 const isLiving = (row: Row, attempts: ReadonlyArray<Attempt>): boolean => {
   const own = attempts.findIndex(({ name }) => name === row.attempt)
   return own >= 0 && attempts.slice(own + 1).every(({ first }) => row.cohort < first)
 }
 
-/** All n samples of a group have one instruction, and each is there once, from whichever rank. */
+/** All n samples of a group have one instruction, and each occurs once, from any rank. */
 const checkGroups = (living: ReadonlyArray<Row>, { cohorts, firstCohort = 0, groups, n }: Expected): void => {
   const found = Map.groupBy(living, ({ cohort, key }) => `${cohort}/${key}`)
   assert.strictEqual(found.size, (cohorts - firstCohort) * groups)
@@ -156,13 +156,13 @@ const checkGroups = (living: ReadonlyArray<Row>, { cohorts, firstCohort = 0, gro
     assert.strictEqual(new Set(group.map(({ key }) => key)).size, groups)
 }
 
-/** A lease that was worked on before a resume is not handed out again. */
+/** A lease that was used before a resume is not issued again. */
 const checkReplays = (rows: ReadonlyArray<Row>, living: ReadonlyArray<Row>): void => {
   const before = new Set(rows.filter((row) => !living.includes(row)).map(({ lease }) => lease))
   assert.isEmpty(living.filter(({ lease }) => before.has(lease)))
 }
 
-/** What was folded, cohort by cohort, is what the trainer saw. */
+/** The folded rewards of each cohort equal those that the trainer saw. */
 const checkFolds = (living: ReadonlyArray<Row>, events: ReadonlyArray<Event>, expected: Expected): void => {
   const { cohorts, firstCohort = 0 } = expected
   let closed: Array<typeof Closed.Type> = []
@@ -173,7 +173,7 @@ const checkFolds = (living: ReadonlyArray<Row>, events: ReadonlyArray<Event>, ex
       closed = closed.slice(0, closed.findIndex(({ cohort }) => cohort === to) + 1)
     }
   }
-  // What a trainer read ahead and did not train on has no units.
+  // A cohort that was read ahead and not trained on has no units.
   closed = closed.filter(({ units }) => units.length > 0)
   const names = closed.map(({ cohort }) => cohort)
   assert.deepStrictEqual(

@@ -1,4 +1,4 @@
-/** Programs that play trainers, or are trainers, most of them in Python. */
+/** Programs that act as trainers, or are trainers, most of them in Python. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFile, writeFile } from "node:fs/promises"
@@ -15,13 +15,13 @@ import * as World from "./World.ts"
 export const testTimeout = 900_000
 
 export interface Program {
-  /** Until it ended as it should; what it printed. */
+  /** Waits until it ends successfully; returns its output. */
   readonly ended: () => Promise<string>
-  /** Until a file holds a text; then the program is killed with all its processes. */
+  /** Waits until a file contains a text, then kills the program with all its processes. */
   readonly killedAt: (file: string, text: string) => Promise<void>
 }
 
-/** Starts a program in a directory; those of `python/` may be imported. */
+/** Starts a program in a directory; it may import those of `python/`. */
 export const start = (
   file: string,
   args: ReadonlyArray<string>,
@@ -82,7 +82,7 @@ export const startRanks = async (
   }
 }
 
-/** Starts the program of the how-to that holds a text, in which `replaced` stand for what a reader has. */
+/** Starts the program of the how-to that contains a text, with the replacements of `replaced`. */
 export const startPrinted = async (
   text: string,
   replaced: Readonly<Record<string, string>>,
@@ -97,10 +97,10 @@ export const startPrinted = async (
   return start(file, [], cwd)
 }
 
-/** Ends what a failed test left running. */
+/** Ends programs that a failed test left running. */
 export const endAll = (): void => alive.forEach(kill)
 
-/** Nothing is asked of a hub, and modules are compiled once. */
+/** No hub is contacted, and modules are compiled once. */
 const environment = {
   PYTHONDONTWRITEBYTECODE: "",
   PYTHONPYCACHEPREFIX: fileURLToPath(new URL("../../../.cache/pycache", import.meta.url)),

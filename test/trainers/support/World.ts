@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url"
 import { Schema } from "effect"
 import { inspoServer } from "../../cli/Inspo.ts"
 
-/** The folder of the client, for PYTHONPATH, and the scripts that play trainers. */
+/** The folder of the client, for PYTHONPATH, and the scripts that act as trainers. */
 export const client = fileURLToPath(new URL("../../../clients/python/src", import.meta.url))
 export const script = (name: string): string => fileURLToPath(new URL(`../python/${name}`, import.meta.url))
 
-/** The page whose programs are run as it prints them. */
+/** The page whose programs are run. */
 export const guide = fileURLToPath(new URL("../../../docs/how-to/trainers.md", import.meta.url))
 
 /** By `world.py` means of .1, .6 and .1; what the model proposes has .9. */
@@ -19,15 +19,12 @@ export const seed = "Answer the question."
 export const variants = ["Answer the question briefly.", "Answer the question with a guess."]
 export const best = "Answer the question from sources."
 
-/** So that some 25 cohorts of 16 groups decide it: small differences of chance would, too, with so much risk. */
+/** A high risk, so that some 25 cohorts of 16 groups decide. */
 export const settings = {
-  pruneEvery: 2,
-  evolveEvery: 4,
-  evolveUntil: 4,
-  trialSamples: 4,
-  trialRounds: 1,
-  size: 4,
-  temperature: 1,
+  population: { size: 4 },
+  sampler: { temperature: 1 },
+  schedule: { pruneEvery: 2, evolveEvery: 4, evolveUntil: 4 },
+  verification: { samples: 4, rounds: 1 },
   risk: 0.2,
   randomSeed: 1
 }
@@ -65,7 +62,7 @@ export const start = async (cwd: string): Promise<World> => {
   await writeFile(
     join(cwd, "served.json"),
     JSON.stringify({
-      optimizer: { provider: "openai-compatible", model: "m", url: `http://127.0.0.1:${port}/v1` },
+      proposer: { provider: "openai-compatible", model: "m", url: `http://127.0.0.1:${port}/v1` },
       populations: { policy: population }
     })
   )

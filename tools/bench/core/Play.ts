@@ -1,6 +1,5 @@
-/** Whole runs of the pure core, played against an environment that only counts. */
+/** Whole runs of the pure core in an environment that only counts. */
 import {
-  apply,
   next,
   Presets,
   type Algorithm,
@@ -13,6 +12,7 @@ import {
 import { Question } from "@inspo/domain"
 import { InstructionValue } from "@inspo/population"
 import { Array as Arr } from "effect"
+import * as DryRun from "../../../packages/coevolution/src/internal/DryRun.ts"
 import * as Environment from "../../../test/laws/support/Environment.ts"
 
 export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
@@ -26,7 +26,7 @@ export const base: Readonly<Record<Algorithm["halving"]["rule"], Algorithm>> = {
   }
 }
 
-/** Far more than a step takes, of three sources. */
+/** Far more than a step needs, of three sources. */
 const questions = Arr.makeBy(20_000, (index) => ({
   id: Question.QuestionId.make(`question ${index}`),
   dataSource: `source ${index % 3}`
@@ -34,33 +34,23 @@ const questions = Arr.makeBy(20_000, (index) => ({
 
 export const settingOf = (algorithm: Algorithm): DecisionContext => ({ ...Strategies.deciding(algorithm), questions })
 
-/** Rewards in which no instruction stands out; nothing fails and nothing is missing. */
+/** Rewards that are the same for all instructions; nothing fails and nothing is missing. */
 const luck: Environment.Luck = { rewards: [0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1], missing: [0], failing: [false] }
 
-/** A run until it ends or `over` says so: its events and its last state. */
-export const play = (context: DecisionContext, over: (state: RunState.RunState) => boolean = () => false) => {
-  const started: RunEvent = {
-    _tag: "RunStarted",
-    algorithm: context.algorithm,
-    strategies: Strategies.identities(context.strategies),
-    engine: "",
-    tokenizer: "",
-    data: "",
-    search: "passages",
-    code: ""
-  }
-  const environment = Environment.make(context.algorithm, questions)
-  const events: Array<RunEvent> = [started]
-  let state = apply(context, RunState.unstarted, started)
-  while (RunState.isRunning(state) && !over(state)) {
-    const event = environment.perform(next(context, state), luck)
+/** A run until it ends or `over` holds: its first state, its events and its last state. */
+export const play = (context: DecisionContext, over?: (state: RunState.RunState) => boolean) => {
+  const { perform } = Environment.make(context.algorithm, questions)
+  const start = DryRun.begun(context)
+  const events: Array<RunEvent> = []
+  let state = start
+  for (const { after, event } of DryRun.play(context, start, (command) => perform(command, luck), over)) {
     events.push(event)
-    state = apply(context, state, event)
+    state = after
   }
-  return { events, state }
+  return { start, events, state }
 }
 
-/** Selection, attribution and pruning of step 15, before any was pruned. */
+/** Selection, attribution and pruning of step 15, before the first pruning. */
 export const stepParts = (rule: Algorithm["halving"]["rule"], batchSize: number) => {
   const algorithm: Algorithm = {
     ...base[rule],

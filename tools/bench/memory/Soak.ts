@@ -1,7 +1,5 @@
-/** A long run of the smallest steps there are, with what its process holds on the way. */
+/** A long run of the smallest possible steps, with samples of its memory. */
 import { join } from "node:path"
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 import { type Algorithm, type RunEvent, Strategies } from "@inspo/coevolution"
 import type { Engine } from "@inspo/engine"
 import { layerRuleBased } from "@inspo/reflection"
@@ -14,6 +12,7 @@ import { type LoadedData, loadData } from "../../../apps/cli/src/config/Data.ts"
 import { fromInput } from "../../../apps/cli/src/config/Input.ts"
 import { execute } from "../../../apps/cli/src/run/Execute.ts"
 import { tinyRun, writeTinyModel } from "../../../test/cli/TinyModel.ts"
+import { collectGarbage } from "../Measure.ts"
 
 /** The embedded engine runs a tiny model; a script in its place is faster. */
 export type EngineName = "scripted" | "embedded"
@@ -25,7 +24,7 @@ export interface Sample {
   readonly resident: number
 }
 
-/** Ten samples of a session of `steps` steps, and one of a second session that goes on from there. */
+/** Ten samples of a session of `steps` steps, and one of a second session that resumes it. */
 export const soak = Effect.fnUntraced(function* (steps: number, engine: EngineName) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped()
@@ -66,7 +65,7 @@ export const soak = Effect.fnUntraced(function* (steps: number, engine: EngineNa
   return { samples, resumed }
 }, Effect.scoped)
 
-/** Everything that happens in a run happens, evolution seldom: an instruction is remembered for good. */
+/** Everything in a run happens; evolution is rare, since a run remembers every instruction. */
 const sets = (folder: string, steps: number): ReadonlyArray<string> => [
   ...tinyRun.filter((word) => word !== "--set"),
   `engine.model=${folder}/model`,
@@ -89,7 +88,7 @@ const scripted = (config: Algorithm, { passages }: LoadedData) =>
     layerRuleBased
   )
 
-/** Searches once and answers, sometimes well. */
+/** Searches once and answers, sometimes correctly. */
 const engineOf = (): Layer.Layer<Engine> =>
   ScriptedEngine.layer((prompt, { seed }) =>
     prompt.includes("<information>")
@@ -98,7 +97,7 @@ const engineOf = (): Layer.Layer<Engine> =>
   )
 
 const sample = Effect.fnUntraced(function* (step: number) {
-  // What was done last is let go of first.
+  // Let the last work end first.
   for (let times = 0; times < 3; times++) {
     yield* Effect.sleep("20 millis")
     collectGarbage()
@@ -106,6 +105,3 @@ const sample = Effect.fnUntraced(function* (step: number) {
   const { heapUsed, rss } = process.memoryUsage()
   return { step, heap: heapUsed, resident: rss } satisfies Sample
 })
-
-setFlagsFromString("--expose-gc")
-const collectGarbage = runInNewContext("gc") as () => void

@@ -1,10 +1,11 @@
-/** The null engine behind our server: `server.ts CASE`. Tells its parent its URL, and when asked its processor time. */
+/** The null engine behind our server: `server.ts CASE`. Sends its URL to its parent, and its processor time on request. */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Catalog } from "@inspo/engine-tinker"
 import * as TinkerServer from "@inspo/engine-tinker/server"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import { processorSeconds } from "../Measure.ts"
 import * as Environment from "./Environment.ts"
 import * as NullEngine from "./NullEngine.ts"
 import { isCase } from "./Shape.ts"
@@ -13,13 +14,10 @@ const [name = ""] = process.argv.slice(2)
 if (!isCase(name)) throw new RangeError(`no case ${name}`)
 const environment = Environment.make(name)
 
-const tell = (message: object) =>
+const send = (message: object) =>
   process.send === undefined ? void process.stdout.write(`${JSON.stringify(message)}\n`) : void process.send(message)
 
-process.on("message", () => {
-  const { system, user } = process.cpuUsage()
-  tell({ processor: (system + user) / 1e6 })
-})
+process.on("message", () => send({ processor: processorSeconds() }))
 process.on("disconnect", () => process.exit())
 
 await Effect.gen(function* () {
@@ -34,6 +32,6 @@ await Effect.gen(function* () {
     )
   )
   const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
-  tell({ url: `http://127.0.0.1:${"port" in address ? address.port : 0}` })
+  send({ url: `http://127.0.0.1:${"port" in address ? address.port : 0}` })
   return yield* Effect.never
 }).pipe(Effect.scoped, Effect.runPromise)

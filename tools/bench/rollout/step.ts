@@ -1,6 +1,7 @@
-/** One step in a process of its own: `step.ts CASE QUESTIONS [URL]`. Tells its parent what it took, or prints it. */
+/** One step in a process of its own: `step.ts CASE QUESTIONS [URL]`. Sends its costs to its parent, or prints them. */
 import { Engine } from "@inspo/engine"
 import { Effect, Layer } from "effect"
+import { processorSeconds } from "../Measure.ts"
 import * as Environment from "./Environment.ts"
 import * as NullEngine from "./NullEngine.ts"
 import { play } from "./Play.ts"
@@ -16,11 +17,6 @@ const engine =
     ? NullEngine.layer(environment.tokenizer, environment.turns)
     : (await import("./RemoteEngine.ts")).layer(url, environment.tokenizer)
 
-const processorSince = (before: NodeJS.CpuUsage) => {
-  const { system, user } = process.cpuUsage(before)
-  return (system + user) / 1e6
-}
-
 const step = Effect.gen(function* () {
   const { train } = yield* Engine
   const episodes = environment.episodes(Number(questions))
@@ -29,14 +25,14 @@ const step = Effect.gen(function* () {
   const { requests, samples } = yield* play(episodes)
   const measured = {
     wall: (performance.now() - began) / 1000,
-    processor: processorSince(before),
+    processor: processorSeconds(before),
     peak: process.resourceUsage().maxRSS / 1024,
     samples,
     datums: requests.reduce((total, { datums }) => total + datums.length, 0)
   }
   const sampled = process.cpuUsage()
   for (const request of requests) yield* train(request)
-  return { ...measured, gradientProcessor: processorSince(sampled) } satisfies Measured
+  return { ...measured, gradientProcessor: processorSeconds(sampled) } satisfies Measured
 })
 
 const measured = await step.pipe(

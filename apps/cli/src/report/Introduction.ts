@@ -33,7 +33,8 @@ export const introduction = (
           ? `, ${population.size} instructions; ` +
             (schedule.pruneEvery > 0 ? `prune every ${schedule.pruneEvery} steps` : "no pruning") +
             (schedule.evolveEvery > 0
-              ? `, evolve every ${schedule.evolveEvery} until step ${schedule.evolveUntil}`
+              ? `, evolve every ${schedule.evolveEvery}` +
+                (schedule.evolveUntil === null ? "" : ` until step ${schedule.evolveUntil}`)
               : ", no evolution")
           : ", one instruction")
     ],
@@ -45,7 +46,7 @@ export const introduction = (
           ? ""
           : "supervised, on demonstrations"
     ],
-    ["optimizer", optimizer(config)],
+    ["proposer", proposer(config)],
     [
       "rollouts",
       `${count(planned.train)} training, ${count(planned.verification)} verification (when every evolution takes ` +
@@ -61,7 +62,7 @@ export const introduction = (
   ]
 }
 
-const optimizer = ({ optimizer: { model, provider }, proposer: { kind } }: RunConfig): string =>
+const proposer = ({ proposer: { kind, model, provider } }: RunConfig): string =>
   provider === "offline" || kind === "random"
     ? offline[kind]
     : `${kind} by ${model ?? "a language model"} (${provider})`

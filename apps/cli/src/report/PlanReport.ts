@@ -36,14 +36,14 @@ export const planLines = (
       ["training rollouts", ...same(rollouts.train)],
       ["verification rollouts", ...row(bounds.verification)],
       ["evaluation rollouts", ...same(rollouts.evaluation)],
-      ["optimizer calls", ...row(bounds.optimizerCalls)],
+      ["proposer calls", ...row(bounds.proposerCalls)],
       ["tokens", "", "", count(forecast.maximumTokens)]
     ]),
     "",
     ...wrap(
       "At least: no evolution finds failures to learn from. Expected: every candidate passes. At most: none does; " +
-        "tokens if every rollout uses up its limits. Evaluation supposes that the seed is not the best instruction in the end. The " +
-        "static baseline, unless left out, trains on as many rollouts again.",
+        "tokens if every rollout uses up its limits. Evaluation assumes that the best instruction in the end is not the seed. The " +
+        "static baseline, unless it is skipped, trains on the same number of rollouts.",
       columns
     ),
     "",

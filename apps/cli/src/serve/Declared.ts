@@ -1,13 +1,14 @@
 /** Populations that the command line and its config file name. */
 import { Malformed } from "@inspo/http/server"
+import * as Settings from "@inspo/cohorts/Settings"
 import { Population, type Populations } from "@inspo/serve"
-import { type Conflict, InvalidRequest } from "@inspo/serve/Errors"
+import { type Conflict, InvalidRequest } from "@inspo/serve/wire/Errors"
 import { Effect, Option, Path, Schema, Struct } from "effect"
 import { parse } from "yaml"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { nearest } from "../config/Suggestion.ts"
 import { readText } from "../config/TextFile.ts"
-import * as Optimizer from "./Optimizer.ts"
+import * as Proposer from "./Proposer.ts"
 
 /** A population to make, by its name. */
 export interface Declared {
@@ -18,12 +19,12 @@ export interface Declared {
 /** What the server is told before it starts. */
 export interface Declarations {
   readonly populations: ReadonlyArray<Declared>
-  readonly optimizer: Optimizer.Config | null
+  readonly proposer: Proposer.Config | null
 }
 
 const Config = Schema.Struct({
   populations: Schema.optionalKey(Schema.Record(Population.PopulationSummary.fields.name, Population.NewPopulation)),
-  optimizer: Schema.optionalKey(Optimizer.Config)
+  proposer: Schema.optionalKey(Proposer.Config)
 })
 
 /** What the config file says, then a population for each seed file. */
@@ -33,7 +34,7 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
 }) {
   const path = yield* Path.Path
   const configured: Declarations = Option.isNone(input.config)
-    ? { populations: [], optimizer: null }
+    ? { populations: [], proposer: null }
     : yield* readConfig(input.config.value)
   const seeded = yield* Effect.forEach(
     input.seedFile,
@@ -95,8 +96,8 @@ const keep = Effect.fnUntraced(function* (
   yield* populations.change(name, decodeFree(settings))
 })
 
-const differing = ({ field, given, stands }: Conflict["differences"][number]): string =>
-  `${field} is ${shown(stands)}, declared is ${shown(given)}`
+const differing = ({ current, field, given }: Conflict["differences"][number]): string =>
+  `${field} is ${shown(current)}, declared is ${shown(given)}`
 
 const unusable = (name: string, problem: Problem): CommandFailure | UsageError =>
   problem instanceof InvalidRequest
@@ -117,11 +118,11 @@ const readConfig = Effect.fnUntraced(function* (file: string) {
     try: (): unknown => parse(text),
     catch: (cause) => new UsageError({ problem: `${file} is not YAML: ${firstLine(cause)}`, cause })
   })
-  const { optimizer = null, populations = {} } = yield* Effect.mapError(
+  const { proposer = null, populations = {} } = yield* Effect.mapError(
     decodeConfig(parsed),
     (cause) => new UsageError({ problem: `${file}: ${explain(cause, parsed)}`, cause })
   )
-  return { optimizer, populations: Object.entries(populations).map(([name, made]): Declared => ({ name, made })) }
+  return { proposer, populations: Object.entries(populations).map(([name, made]): Declared => ({ name, made })) }
 })
 
 const firstLine = (cause: unknown): string =>
@@ -140,13 +141,11 @@ const isName = (name: string): boolean => Schema.is(Population.PopulationSummary
 
 /** Whether a field that differs is a setting that may change. */
 const isFree = (field: string): boolean =>
-  field.startsWith("settings.") && Object.hasOwn(Population.SettingsChange.fields, field.slice("settings.".length))
+  field.startsWith("settings.") && Object.hasOwn(Population.SettingsChange.fields, field.split(".")[1] ?? "")
 
 /** The fault that is deepest in the file: of a union that is the member that was meant. */
 const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
-  const { expected, path } = Malformed.problems(issue).reduce((one, other) =>
-    other.path.length > one.path.length ? other : one
-  )
+  const { expected, path } = Malformed.deepest(issue)
   const field = path.length === 0 ? "the file" : Malformed.fieldOf(path)
   const key = String(path.at(-1) ?? "")
   if (path.length === 2 && path[0] === "populations" && !isName(key))
@@ -166,10 +165,8 @@ const knownFields: ReadonlyArray<string> = [
   ...Struct.keys(Config.fields),
   ...Struct.keys(Population.NewPopulation.fields),
   ...Struct.keys(Population.GivenSettings.fields),
-  ...Optimizer.fields
+  ...Object.values(Settings.sections).flatMap(({ fields }) => Struct.keys(fields)),
+  ...Proposer.fields
 ]
 
-const shown = (value: unknown): string =>
-  value === undefined ? "missing" : Malformed.clipped(JSON.stringify(value), longestShown)
-
-const longestShown = 100
+const shown = (value: unknown): string => Malformed.shown(value, "missing")

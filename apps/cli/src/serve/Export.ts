@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import * as Reading from "@inspo/serve/Reading"
+import * as View from "@inspo/serve/live/View"
 import { Effect } from "effect"
 import { claim } from "../runDirectory/Claim.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
@@ -13,7 +13,7 @@ export const exportPopulation = Effect.fn("Served.export")(function* (
   { json, out }: { readonly out: string; readonly json: boolean }
 ) {
   const { state } = yield* read(place)
-  const { instruction, reason, why } = Reading.incumbent(state)
+  const { instruction, reason, why } = View.incumbent(state)
   const manifest = { population: place.name, instruction, reason, why, cohorts: state.learning.population.step }
   const { directory, discard } = yield* claim(out)
   const [file, text] =

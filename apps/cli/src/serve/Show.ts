@@ -1,9 +1,9 @@
 /** What stands of served populations, told in a terminal. */
 import { count, duration, plural } from "@inspo/dashboard/Format"
 import { wordDiff } from "@inspo/dashboard/WordDiff"
-import { none, storiesOf, type Story, tell } from "@inspo/dashboard/served/Stories"
+import { append, empty, type MemberHistory, membersOf } from "@inspo/dashboard/served/PopulationLog"
 import type { Population } from "@inspo/serve"
-import * as Reading from "@inspo/serve/Reading"
+import * as View from "@inspo/serve/live/View"
 import { Effect } from "effect"
 import { changeLines } from "../report/DiffReport.ts"
 import * as Reporter from "../terminal/Reporter.ts"
@@ -15,8 +15,8 @@ export const show = Effect.fn("Served.show")(function* (places: ReadonlyArray<Pl
   const populations = yield* Effect.forEach(places, (place) =>
     Effect.map(read(place), ({ degraded, skipped, spentUsd, state }) => ({
       directory: place.directory,
-      incumbent: Reading.incumbent(state),
-      population: Reading.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
+      incumbent: View.incumbent(state),
+      population: View.population({ name: place.name, spentUsd, capUsd: null, degraded, skipped }, state)
     }))
   )
   yield* Reporter.print(json, { populations }, (columns) =>
@@ -37,7 +37,7 @@ const standing = (
       `${count(leases.given)} leases, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
       `${count(leases.lost)} lost; ` +
       (horizonSeconds === null ? "" : `rewards are waited for ${duration(horizonSeconds)}; `) +
-      `${spentUsd === null ? "spending unknown, as the optimizer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
+      `${spentUsd === null ? "spending unknown, as the proposer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
     "",
     columns
   ),
@@ -64,8 +64,8 @@ const figure = (value: number | null): string => (value === null ? "-" : value.t
 /** Tells which instruction came from which, what differs between them, and why each left that did. */
 export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json: boolean) {
   const { log } = yield* read(place)
-  const told = log.reduce((stories, { at, event }) => tell(stories, event, Reading.isoTime(at)), none)
-  const stories = storiesOf(told)
+  const told = log.reduce((before, { at, event }) => append(before, event, View.isoTime(at)), empty)
+  const stories = membersOf(told)
   const { directory, name } = place
   yield* Reporter.printStyled(json, { directory, name, instructions: [...stories.values()] }, (style) =>
     lineageLines(stories, told.history.incumbent, style)
@@ -73,7 +73,7 @@ export const lineage = Effect.fn("Served.lineage")(function* (place: Place, json
 })
 
 const lineageLines = (
-  stories: ReadonlyMap<string, Story>,
+  stories: ReadonlyMap<string, MemberHistory>,
   incumbent: string | null,
   style: Reporter.Style
 ): ReadonlyArray<string> =>
@@ -88,14 +88,14 @@ const lineageLines = (
     ]
   })
 
-const fate = ({ bornAfter, entered, left, parent, trial }: Story): string =>
+const fate = ({ bornAfter, entered, left, parent, trial }: MemberHistory): string =>
   [
     `${entered}${parent === null ? "" : ` from ${parent}`}${bornAfter === 0 ? "" : ` after ${bornAfter} cohorts`}`,
     ...(trial === null ? [] : [`trial: ${trial}`]),
     ...(left === null ? [] : [`left after ${left.after} cohorts: ${left.why}`])
   ].join("; ")
 
-const said = ({ content }: Story): string =>
+const said = ({ content }: MemberHistory): string =>
   typeof content === "string"
     ? content
     : Object.entries(content)

@@ -1,7 +1,8 @@
 /** Served populations that are only read, from the directory of their server or their own. */
 import { Journal } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
-import * as Reading from "@inspo/serve/Reading"
+import * as EvolutionStatus from "@inspo/serve/live/EvolutionStatus"
+import * as Loading from "@inspo/serve/store/Loading"
 import { Array as Arr, Effect, FileSystem, Order, Path } from "effect"
 import { CommandFailure, fileFailure, UsageError } from "../Failure.ts"
 
@@ -41,13 +42,13 @@ export const findOne = Effect.fnUntraced(function* (directory: string) {
 export const read = (place: Place) =>
   Effect.gen(function* () {
     const journal = yield* Journal
-    const notes = yield* Reading.notes(journal)
+    const status = yield* EvolutionStatus.open(journal)
     return {
-      log: yield* Reading.events(journal),
-      state: yield* Reading.state(journal),
-      degraded: yield* notes.degraded,
-      skipped: yield* notes.skipped,
-      spentUsd: yield* Reading.spentUsd(journal)
+      log: yield* Loading.events(journal),
+      state: yield* Loading.state(journal),
+      degraded: yield* status.degraded,
+      skipped: yield* status.skipped,
+      spentUsd: yield* EvolutionStatus.spentUsd(journal)
     }
   }).pipe(
     Effect.provide(sqlite.layer({ file: `${place.directory}/journal.sqlite`, mode: "read-only" }), { local: true })

@@ -1,8 +1,8 @@
 /** The language model that `inspo serve` passes requests on to. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Inspo } from "@inspo/client"
-import * as Proxy from "@inspo/serve/Proxy"
-import type { Keys } from "@inspo/serve/Server"
+import * as Proxy from "@inspo/serve/http/Proxy"
+import type { Keys } from "@inspo/serve/http/Server"
 import { Deferred, Effect, Layer, Option, Redacted, type Scope } from "effect"
 import type { HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"

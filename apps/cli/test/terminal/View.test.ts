@@ -50,12 +50,12 @@ describe("view", () => {
   )
 
   it("tells that the run is degraded", () => {
-    const degraded = [{ part: "optimizer", count: 3 }]
+    const degraded = [{ part: "proposer", count: 3 }]
     for (const screen of [
       plain({ ...after(collected, 1, 1), degraded }),
       view({ ...after(collected, 1, 1), degraded }, 80)
     ])
-      assert.include([screen].flat().join(" "), "degraded: optimizer 3")
+      assert.include([screen].flat().join(" "), "degraded: proposer 3")
   })
 
   it("is one line in plain output", () => {
@@ -76,7 +76,7 @@ describe("announce", () => {
     if (event !== skipped) assert.include(lines.map((line) => line.trim()).join(" "), instruction(1).text)
   })
 
-  it("says why candidates were rejected untried, but for repetitions", () => {
+  it("says why candidates were rejected without a trial, but for repetitions", () => {
     const rejections = ["answer-leaked", "answer-leaked", "tags-lost", "duplicate"]
     const proposed: RunEvent = {
       _tag: "CandidatesProposed",
@@ -91,7 +91,7 @@ describe("announce", () => {
     const lines = announce(proposed, { leader, tried: 0 }, 80)
     for (const line of lines) assert.isAtMost(line.length, 80)
     const told = lines.map((line) => line.trim()).join(" ")
-    assert.include(told, "step 15: 3 of 5 candidates rejected untried, 2 because each holds the correct answer")
+    assert.include(told, "step 15: 3 of 5 candidates rejected without a trial, 2 because each holds the correct answer")
     assert.include(told, "; 1 because each does not name the tags")
     assert.deepStrictEqual(announce({ ...proposed, rejected: [] }, { leader, tried: 0 }, 80), [])
   })
@@ -104,10 +104,10 @@ describe("announce", () => {
     assert.include(told(0), "no candidate to try")
   })
 
-  it("tells why an optimizer failed", () => {
+  it("tells why a proposer failed", () => {
     const failure = { kind: "unreachable", message: "nobody is there" } as const
     const begun: RunEvent = { _tag: "PopulationInitialised", instructions: [instruction(0)], failure }
-    assert.include(announceAll([begun], 80).join(" "), "step 0: the optimizer failed: nobody is there")
+    assert.include(announceAll([begun], 80).join(" "), "step 0: the proposer failed: nobody is there")
   })
 
   it("is silent about everything else", () => {

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react"
 import uPlot from "uplot"
 import { type Bounds, distances, ends } from "../../src/Axis.ts"
 import type { Mark } from "../../src/view/OverviewView.ts"
-import { CurveSwatch } from "../part/CurveSwatch.tsx"
+import { CurveSwatch } from "../part/Parts.tsx"
 import { resolveColour, useTheme } from "../Theme.ts"
 
 export interface Curve {
@@ -11,19 +11,14 @@ export interface Curve {
   /** A CSS colour. */
   readonly colour: string
   readonly width?: number
-  readonly dashed?: boolean
-  /** Lengths of drawn and empty stretches in pixels; none for a whole line. */
+  /** Lengths of drawn and empty stretches in pixels; none for a solid line. */
   readonly dash?: ReadonlyArray<number>
-  /** Points without lines between. */
-  readonly points?: boolean
-  /** Not named beside the values, such as a band around another curve. */
+  /** Without a name beside the values, such as the end of an interval. */
   readonly quiet?: boolean
 }
 
 export interface LineChartProps {
   readonly title: string
-  /** What the values are, for people who do not see the chart. */
-  readonly description?: string
   readonly steps: ReadonlyArray<number>
   readonly curves: ReadonlyArray<Curve>
   readonly format: (value: number | null) => string
@@ -32,23 +27,11 @@ export interface LineChartProps {
   readonly marks?: ReadonlyArray<Mark>
   readonly range?: Bounds
   readonly height?: number
-  readonly axisLabel?: string
 }
 
-/** Curves over steps. All charts of a page show the values at the same step while one of them is pointed at. */
+/** Curves over steps. All charts of a page show the values of the step under the pointer. */
 export const LineChart = (props: LineChartProps) => {
-  const {
-    axisLabel = "step",
-    curves,
-    description,
-    format,
-    axisFormat = format,
-    height = 190,
-    marks = none,
-    range,
-    steps,
-    title
-  } = props
+  const { curves, format, axisFormat = format, height = 190, marks = none, range, steps, title } = props
   const host = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(null)
   const [pointed, setPointed] = useState<number | null>(null)
@@ -80,7 +63,7 @@ export const LineChart = (props: LineChartProps) => {
       made.destroy()
       chart.current = null
     }
-    // Colours, fonts and the kinds of curves decide the chart; the values are given to it below.
+    // A change of these makes a new chart; new values are set below.
   }, [layout])
 
   useEffect(() => chart.current?.setData(data), [data])
@@ -91,11 +74,7 @@ export const LineChart = (props: LineChartProps) => {
       <figcaption className={named.length > 2 ? "many" : ""}>
         <span className="chart-title">{title}</span>
         <span className="chart-values">
-          {steps.length > 0 && (
-            <span className="muted">
-              {axisLabel} {steps[at] ?? "–"}
-            </span>
-          )}
+          {steps.length > 0 && <span className="muted">step {steps[at] ?? "–"}</span>}
           {named.map(({ colour, dash = [], label, values }) => (
             <span key={label}>
               {named.length > 1 && <CurveSwatch colour={colour} dash={dash} />}
@@ -105,14 +84,14 @@ export const LineChart = (props: LineChartProps) => {
           ))}
         </span>
       </figcaption>
-      <div ref={host} role="img" aria-label={spoken(description ?? title, props)} className="chart-canvas" />
+      <div ref={host} role="img" aria-label={describe(props)} className="chart-canvas" />
     </figure>
   )
 }
 
 const none: ReadonlyArray<Mark> = []
 
-/** What a chart shows at any time after it was made. */
+/** What a chart shows now. */
 interface Latest {
   readonly current: {
     readonly axisFormat: (value: number | null) => string
@@ -131,7 +110,7 @@ const options = ({
 }: {
   readonly curves: ReadonlyArray<Curve>
   readonly range: Bounds | undefined
-  /** Whether there is one step, which no line can show. */
+  /** Whether there is only one step, so that points replace the line. */
   readonly isAlone: boolean
   readonly height: number
   readonly width: number
@@ -159,9 +138,7 @@ const options = ({
     legend: { show: false },
     scales: {
       x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) },
-      y: {
-        range: (_, low, high) => ends(low, high, range)
-      }
+      y: { range: (_, low, high) => ends(low, high, range) }
     },
     axes: axesOf(colours, rem, latest),
     series: [{}, ...curves.map((curve) => seriesOf(curve, rem, isAlone))],
@@ -204,23 +181,19 @@ const axesOf = (
   ]
 }
 
-const seriesOf = (
-  { colour, dash = [], dashed, label, points, width = 2 }: Curve,
-  rem: number,
-  isAlone: boolean
-): uPlot.Series => {
+const seriesOf = ({ colour, dash = [], label, width = 2 }: Curve, rem: number, isAlone: boolean): uPlot.Series => {
   const stroke = resolveColour(colour)
   return {
     label,
     stroke,
-    width: points === true ? 0 : (width * rem) / 15,
+    width: (width * rem) / 15,
     spanGaps: true,
-    ...(dashed === true ? { dash: [4, 4] } : dash.length > 0 ? { dash: [...dash] } : {}),
-    points: { show: points === true || isAlone, size: 6, fill: stroke, stroke }
+    ...(dash.length > 0 ? { dash: [...dash] } : {}),
+    points: { show: isAlone, size: 6, fill: stroke, stroke }
   }
 }
 
-/** Lines where the population was pruned and renewed, behind the curves; where they are many, prunings are ticks alone. */
+/** Lines at prunings and evolutions, behind the curves; if there are many, prunings are only ticks at the top. */
 const drawMarks = (
   plot: uPlot,
   marks: ReadonlyArray<Mark>,
@@ -260,17 +233,18 @@ const drawMarks = (
   ctx.restore()
 }
 
-const spoken = (what: string, { axisLabel = "step", curves, format, steps }: LineChartProps): string => {
-  if (steps.length === 0) return `${what}: no values yet`
-  const told = curves
+/** The chart in words, for screen readers. */
+const describe = ({ curves, format, steps, title }: LineChartProps): string => {
+  if (steps.length === 0) return `${title}: no values yet`
+  const ranges = curves
     .filter(({ quiet }) => quiet !== true)
     .map(({ label, values }) => {
-      const known = values.flatMap((value) => (value === null ? [] : [value]))
+      const known = values.filter((value) => value !== null)
       const [first] = known
       const last = known.at(-1)
       return first === undefined || last === undefined
         ? `${label}: no values`
         : `${label} from ${format(first)} to ${format(last)}, lowest ${format(Math.min(...known))}, highest ${format(Math.max(...known))}`
     })
-  return `${what} from ${axisLabel} ${steps[0]} to ${steps.at(-1)}. ${told.join(". ")}.`
+  return `${title} from step ${steps[0]} to ${steps.at(-1)}. ${ranges.join(". ")}.`
 }

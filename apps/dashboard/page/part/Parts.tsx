@@ -1,10 +1,10 @@
-/** Small things that several views show. */
-import type { ReactNode } from "react"
+/** Small components that several views use. */
+import { type ReactNode, useState } from "react"
 import type { Interval } from "@inspo/statistics/Interval"
+import { percent } from "../../src/Format.ts"
 import type { Fate } from "../../src/view/PopulationView.ts"
 import type { RunStatus } from "../../src/view/RunView.ts"
 import { instructionStyle } from "../Colour.ts"
-import { percent } from "../../src/Format.ts"
 
 export const Card = ({
   actions,
@@ -28,7 +28,39 @@ export const Card = ({
   </section>
 )
 
-/** One figure that matters. */
+/** A card that opens; its content is made when it is first opened. */
+export const Expander = ({
+  children,
+  className = "card",
+  summary
+}: {
+  readonly summary: string
+  readonly className?: string
+  readonly children: ReactNode
+}) => {
+  const [opened, setOpened] = useState(false)
+  return (
+    <details className={className} onToggle={({ currentTarget }) => currentTarget.open && setOpened(true)}>
+      <summary>{summary}</summary>
+      {opened && children}
+    </details>
+  )
+}
+
+export const Settings = ({ settings }: { readonly settings: Readonly<Record<string, unknown>> }) => (
+  <Expander summary="Settings">
+    <dl className="settings">
+      {Object.entries(settings).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd dir="auto">{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  </Expander>
+)
+
+/** One important figure. */
 export const Tile = ({
   children,
   label,
@@ -45,47 +77,11 @@ export const Tile = ({
   </div>
 )
 
-/** A name and what goes by it, in a list of facts. */
+/** A name with its value, in a list of facts. */
 export const Fact = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <div>
     <dt dir="auto">{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
-
-/** Why a proposer wrote a text, where it said so. */
-export const Rationale = ({ text }: { readonly text: string | null | undefined }) =>
-  text === null || text === undefined || text === "" ? null : (
-    <p className="rationale" dir="auto">
-      <span className="muted">Reason given: </span>
-      {text}
-    </p>
-  )
-
-/** Whether a text is shown whole or as what it changes in its parent. */
-export const TextChoice = ({
-  onChoose,
-  parent,
-  whole
-}: {
-  readonly parent: string | null
-  readonly whole: boolean
-  readonly onChoose: (whole: boolean) => void
-}) => (
-  <div className="segmented" role="group" aria-label="How to show the text">
-    <button type="button" aria-pressed={!whole} onClick={() => onChoose(false)}>
-      Changes to {parent}
-    </button>
-    <button type="button" aria-pressed={whole} onClick={() => onChoose(true)}>
-      Text alone
-    </button>
-  </div>
-)
-
-/** What may be wider than its place, to be scrolled by keys too. */
-export const Scroll = ({ children, label }: { readonly label: string; readonly children: ReactNode }) => (
-  <div className="scroll" role="region" aria-label={label} tabIndex={0}>
-    {children}
+    <dd dir="auto">{children}</dd>
   </div>
 )
 
@@ -98,7 +94,7 @@ export const Empty = ({ children, title }: { readonly title: string; readonly ch
 
 export const Loading = () => (
   <div className="loading" role="status">
-    Reading …
+    Loading …
   </div>
 )
 
@@ -108,8 +104,12 @@ export const Problem = ({ children }: { readonly children: string }) => (
   </p>
 )
 
+/** What a view shows without data: the error, or that it is loading. */
+export const Pending = ({ problem }: { readonly problem: string | null }) =>
+  problem === null ? <Loading /> : <Problem>{problem}</Problem>
+
 const statusWords: Readonly<Record<RunStatus, string>> = {
-  loading: "reading",
+  loading: "loading",
   waiting: "starting",
   running: "running",
   quiet: "not finished",
@@ -125,50 +125,61 @@ export const Status = ({ degraded, status }: { readonly status: RunStatus; reado
   </span>
 )
 
+export const Dot = ({ id }: { readonly id: string }) => (
+  <i className="dot ink" style={instructionStyle(id)} aria-hidden="true" />
+)
+
 /** An instruction by its id and colour. */
 export const InstructionName = ({ id }: { readonly id: string }) => (
   <span className="instruction-name">
-    <i className="dot ink" style={instructionStyle(id)} aria-hidden="true" />
+    <Dot id={id} />
     {id}
   </span>
 )
 
-const fateWords: Readonly<Record<Fate, string>> = {
-  alive: "alive",
-  pruned: "pruned",
-  replaced: "replaced",
-  rejected: "rejected",
-  malformed: "malformed"
-}
+export const FateBadge = ({ fate }: { readonly fate: Fate }) => <span className={`badge fate-${fate}`}>{fate}</span>
 
-export const FateBadge = ({ fate }: { readonly fate: Fate }) => (
-  <span className={`badge fate-${fate}`}>{fateWords[fate]}</span>
+/** The signs of prunings and evolutions in charts. */
+export const MarkLegend = ({ children }: { readonly children?: ReactNode }) => (
+  <p className="legend">
+    <span>
+      <i className="mark-prune" aria-hidden="true" /> pruned
+    </span>
+    <span>
+      <i className="mark-evolve" aria-hidden="true" /> evolved
+    </span>
+    {children}
+  </p>
 )
 
-/** A place on a scale from 0 to 1 with its interval; a share where `show` does not say otherwise. */
+/** A share of a whole as a bar. */
+export const Bar = ({ share, tone = "accent" }: { readonly share: number; readonly tone?: string }) => (
+  <span className="bar-track" aria-hidden="true">
+    <i className={`bar-fill ${tone}`} style={{ width: `${100 * share}%` }} />
+  </span>
+)
+
+/** A position on a scale from 0 to 1 with its interval; `show` formats positions, as percentages by default. */
 export const IntervalBar = ({
-  ci95,
+  ci95: [low, high],
   mean,
   show = percent,
   tone = "accent"
 }: {
   readonly mean: number
   readonly ci95: Interval
-  readonly show?: (place: number) => string
+  readonly show?: (position: number) => string
   readonly tone?: "accent" | "plain"
-}) => {
-  const [low, high] = ci95
-  return (
-    <span
-      className={`interval interval-${tone}`}
-      role="img"
-      aria-label={`${show(mean)}, between ${show(low)} and ${show(high)}`}
-    >
-      <i className="interval-range" style={{ left: `${100 * low}%`, width: `${100 * (high - low)}%` }} />
-      <i className="interval-mean" style={{ left: `${100 * mean}%` }} />
-    </span>
-  )
-}
+}) => (
+  <span
+    className={`interval interval-${tone}`}
+    role="img"
+    aria-label={`${show(mean)}, between ${show(low)} and ${show(high)}`}
+  >
+    <i className="interval-range" style={{ left: `${100 * low}%`, width: `${100 * (high - low)}%` }} />
+    <i className="interval-mean" style={{ left: `${100 * mean}%` }} />
+  </span>
+)
 
 /** A curve without axes, in a line of text. */
 export const Sparkline = ({ label, values }: { readonly values: ReadonlyArray<number>; readonly label: string }) => {
@@ -181,3 +192,16 @@ export const Sparkline = ({ label, values }: { readonly values: ReadonlyArray<nu
     </svg>
   )
 }
+
+/** A piece of a curve, drawn as in its chart. */
+export const CurveSwatch = ({
+  colour,
+  dash = []
+}: {
+  readonly colour: string
+  readonly dash?: ReadonlyArray<number>
+}) => (
+  <svg className="curve-swatch" width="28" height="8" aria-hidden="true">
+    <line x1="0" x2="28" y1="4" y2="4" stroke={colour} strokeWidth="3" strokeDasharray={dash.join(" ")} />
+  </svg>
+)

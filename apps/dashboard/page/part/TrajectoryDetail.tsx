@@ -4,55 +4,37 @@ import type { RunView } from "../../src/view/RunView.ts"
 import type { TrajectoryView } from "../../src/view/TrajectoryView.ts"
 import { type Segment, segments } from "../../src/Segments.ts"
 import { count, percent, plural } from "../../src/Format.ts"
-import { makeView } from "../View.ts"
-import { InstructionName, Loading, Problem } from "./Parts.tsx"
+import { makeQuery } from "../Client.ts"
+import { Fact, InstructionName, Pending, Problem } from "./Parts.tsx"
 
-const useTrajectory = makeView((client, { id, run }: { readonly run: string; readonly id: string }) =>
+const useTrajectory = makeQuery((client, { id, run }: { readonly run: string; readonly id: string }) =>
   client.trajectory({ params: { run }, query: { id } })
 )
 
 /** One trajectory, turn by turn. */
 export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly id: string }) => {
   const { data, problem } = useTrajectory({ run: run.id, id }, "")
-  if (data === null) return problem === null ? <Loading /> : <Problem>{problem}</Problem>
+  if (data === null) return <Pending problem={problem} />
   return (
     <article className="trajectory" aria-label={`Trajectory ${id}`}>
       <p className="question" dir="auto">
         {data.text ?? data.questionId}
       </p>
       <dl className="facts">
-        <div>
-          <dt>Reward</dt>
-          <dd>
-            <b className={data.reward < right ? "bad" : "good"}>{percent(data.reward, 0)}</b>
-          </dd>
-        </div>
-        <div>
-          <dt>Answer</dt>
-          <dd dir="auto">{data.answer ?? <span className="muted">none</span>}</dd>
-        </div>
-        {data.goldenAnswers.length > 0 && (
-          <div>
-            <dt>Golden</dt>
-            <dd dir="auto">{data.goldenAnswers.join(" · ")}</dd>
-          </div>
-        )}
-        <div>
-          <dt>Instruction</dt>
-          <dd title={data.instruction ?? undefined}>
+        <Fact name="Reward">
+          <b className={data.reward < right ? "bad" : "good"}>{percent(data.reward, 0)}</b>
+        </Fact>
+        <Fact name="Answer">{data.answer ?? <span className="muted">none</span>}</Fact>
+        {data.goldenAnswers.length > 0 && <Fact name="Golden answers">{data.goldenAnswers.join(" · ")}</Fact>}
+        <Fact name="Instruction">
+          <span title={data.instruction ?? undefined}>
             <InstructionName id={data.instructionId} />
-          </dd>
-        </div>
-        <div>
-          <dt>Ended</dt>
-          <dd>{endings[data.finishReason]}</dd>
-        </div>
-        <div>
-          <dt>Length</dt>
-          <dd>
-            {plural(data.turns, "turn")}, {plural(data.toolCalls, "tool call")}, {plural(data.responseTokens, "token")}
-          </dd>
-        </div>
+          </span>
+        </Fact>
+        <Fact name="End">{endings[data.finishReason]}</Fact>
+        <Fact name="Length">
+          {plural(data.turns, "turn")}, {plural(data.toolCalls, "tool call")}, {plural(data.responseTokens, "token")}
+        </Fact>
       </dl>
       {data.modes.length > 0 && (
         <p className="modes">
@@ -83,16 +65,16 @@ export const TrajectoryDetail = ({ id, run }: { readonly run: RunView; readonly 
 
 const endings: Readonly<Record<TrajectoryView["finishReason"], string>> = {
   answered: "answered",
-  "turns-exhausted": "ran out of turns",
-  "context-exhausted": "ran out of context",
+  "turns-exhausted": "no turns left",
+  "context-exhausted": "no context left",
   "invalid-action": "invalid action",
-  failed: "failed by its environment"
+  failed: "failed in the environment"
 }
 
-/** Characters of a block shown at first. */
+/** Characters of a block before it is opened. */
 const longest = 4000
 
-/** The reward from which on an answer is shown as a right one. */
+/** The lowest reward of an answer that is shown as right. */
 const right = 0.5
 
 const SegmentBlock = ({
@@ -121,6 +103,6 @@ const SegmentBlock = ({
   )
 }
 
-/** Observations come in a tag of their own; the block says already what they are. */
+/** An observation without its tag, which the block already names. */
 const withoutTag = (observation: string): string =>
   observation.replace(/^\s*<information>/u, "").replace(/<\/information>\s*$/u, "")

@@ -1,7 +1,7 @@
-/** Whether the server can be heard and lets this page in. The key lives here alone: in memory, gone with the page. */
-import { useSyncExternalStore } from "react"
+/** The connection to the server and the API key. The key exists in the memory of this page only. */
+import { makeStore } from "../Store.ts"
 
-/** `locked`: a key is asked for, and `refused` says that the one given was not enough. `version` grows with each change. */
+/** `locked`: the page asks for a key; `refused`: why the server did not accept the last one. `version` grows with each change. */
 export interface Access {
   readonly connected: boolean
   readonly locked: boolean
@@ -9,38 +9,27 @@ export interface Access {
   readonly version: number
 }
 
-export const useAccess = (): Access => useSyncExternalStore(subscribe, () => access)
+const store = makeStore<Access>({ connected: true, locked: false, refused: null, version: 0 })
 
-/** The key to send; null where none was typed. */
-export const key = (): string | null => held
+export const useAccess = store.use
 
-/** Sends another key from now on; null forgets it. */
-export const giveKey = (next: string | null): void => {
-  held = next
-  publish({ locked: false, refused: null })
+let current: string | null = null
+
+/** The key to send; null without one. */
+export const key = (): string | null => current
+
+/** Sends another key from now on; null removes it. */
+export const setKey = (next: string | null): void => {
+  current = next
+  update({ locked: false, refused: null })
 }
 
 export const lock = (): void =>
-  publish({ connected: true, locked: true, refused: held === null ? null : "The server does not take this key here." })
+  update({ connected: true, locked: true, refused: current === null ? null : "The server does not accept this key." })
 
-export const heard = (): void => {
-  if (!access.connected) publish({ connected: true })
+export const setConnected = (connected: boolean): void => {
+  if (store.get().connected !== connected) update({ connected })
 }
 
-export const unheard = (): void => {
-  if (access.connected) publish({ connected: false })
-}
-
-let held: string | null = null
-let access: Access = { connected: true, locked: false, refused: null, version: 0 }
-const listeners = new Set<() => void>()
-
-const publish = (changes: Partial<Omit<Access, "version">>) => {
-  access = { ...access, ...changes, version: access.version + 1 }
-  for (const listener of listeners) listener()
-}
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
+const update = (changes: Partial<Omit<Access, "version">>) =>
+  store.set({ ...store.get(), ...changes, version: store.get().version + 1 })

@@ -1,37 +1,25 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
-import { Problem } from "../part/Parts.tsx"
-import { onMember, useActing } from "./Acting.tsx"
-import type { Node } from "./Nodes.ts"
-import { textsOf, Wording } from "./Words.tsx"
+import { textsOf, Wording } from "../part/Wording.tsx"
+import { ActionForm, onMember } from "./Action.tsx"
+import type { Node } from "./InstructionTree.ts"
 
-/** An instruction's text, edited, becomes a new member; the old one stays. */
+/** Adds an edited copy of an instruction as a new member. */
 export const AddForm = ({ from, population }: { readonly population: Population; readonly from: Node }) => {
-  const [opened, setOpened] = useState(false)
   const [texts, setTexts] = useState(() => textsOf(from.wording))
-  const { act, busy, problem } = useActing()
-  if (!opened)
-    return (
-      <button type="button" className="button" onClick={() => setOpened(true)}>
-        Edit as a new member
-      </button>
-    )
   const only = texts.find(([name]) => name === null)?.[1]
   const wording = only ?? Object.fromEntries(texts.map(([name, text]) => [name ?? "", text]))
   const isUnchanged = JSON.stringify(wording) === JSON.stringify(from.wording)
   return (
-    <form
-      className="form asking"
-      aria-label="Edit as a new member"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const payload = { action: "add" as const, wording, parent: from.id }
-        act(onMember(population.name, payload), () => setOpened(false))
-      }}
+    <ActionForm
+      label="Edit as a new member"
+      submit="Add as a new member"
+      disabled={isUnchanged}
+      request={onMember(population.name, { action: "add", wording, parent: from.id })}
     >
       {texts.map(([name, text], index) => (
         <label key={name ?? ""} className="field">
-          <span dir="auto">{name ?? `Text, beginning with that of ${from.id}`}</span>
+          <span dir="auto">{name ?? `Text, initially that of ${from.id}`}</span>
           <textarea
             dir="auto"
             rows={6}
@@ -44,15 +32,6 @@ export const AddForm = ({ from, population }: { readonly population: Population;
         </label>
       ))}
       {!isUnchanged && <Wording from={from.wording} to={wording} />}
-      <p className="buttons">
-        <button type="submit" className="button primary" disabled={busy || isUnchanged}>
-          Add as a new member
-        </button>
-        <button type="button" className="button" onClick={() => setOpened(false)}>
-          Leave it
-        </button>
-      </p>
-      {problem !== null && <Problem>{problem}</Problem>}
-    </form>
+    </ActionForm>
   )
 }

@@ -2,21 +2,21 @@ import { useState } from "react"
 import { Card, Problem } from "../part/Parts.tsx"
 import * as Access from "./Access.ts"
 
-/** Asks for the admin's key. It stays in the memory of this page, and is sent as a header alone. */
+/** Asks for the API key of an admin. The page keeps it in memory and sends it only as a header. */
 export const KeyForm = ({ refused }: { readonly refused: string | null }) => {
   const [typed, setTyped] = useState("")
   return (
-    <Card title="A key, please">
+    <Card title="Enter a key">
       <form
         className="form"
         onSubmit={(event) => {
           event.preventDefault()
-          if (typed !== "") Access.giveKey(typed)
+          if (typed !== "") Access.setKey(typed)
         }}
       >
         {refused !== null && <Problem>{refused}</Problem>}
         <label className="field">
-          <span>Key of the scope admin</span>
+          <span>Key with the scope admin</span>
           <input
             type="password"
             autoComplete="off"
@@ -26,11 +26,11 @@ export const KeyForm = ({ refused }: { readonly refused: string | null }) => {
           />
         </label>
         <p id="key-note" className="muted small">
-          It is kept until this page is closed or loaded again, and nowhere else.
+          The key stays in the memory of this page until you close or reload it.
         </p>
         <p>
           <button type="submit" className="button primary">
-            Use it
+            Use the key
           </button>
         </p>
       </form>

@@ -1,16 +1,18 @@
 import { useMemo } from "react"
-import type { ComparisonView, ComparedRunView } from "../../src/view/ComparisonView.ts"
+import { look, mostCompared } from "../../src/Curves.ts"
+import { compact, interval, percent, points } from "../../src/Format.ts"
+import { movingMean, movingSteps } from "../../src/Means.ts"
+import type { ComparedRunView, ComparisonView } from "../../src/view/ComparisonView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { LineChart } from "../chart/LineChart.tsx"
-import { look, mostCompared } from "../../src/Curves.ts"
-import { compact, percent, points } from "../../src/Format.ts"
-import { versionOf } from "../Live.ts"
-import { CurveSwatch } from "../part/CurveSwatch.tsx"
-import { Card, Empty, IntervalBar, Loading, Problem, Scroll, Status } from "../part/Parts.tsx"
-import { go, type Route, withQuery } from "../Route.ts"
-import { makeView } from "../View.ts"
+import { makeQuery } from "../Client.ts"
+import { versionOf } from "../LiveRuns.ts"
+import { Card, CurveSwatch, Empty, IntervalBar, Loading, Problem, Status } from "../part/Parts.tsx"
+import { type Column, Table } from "../part/Table.tsx"
+import type { Route } from "../Route.ts"
+import { go, withQuery } from "../Routing.ts"
 
-const useComparison = makeView((client, runs: string) => client.compare({ query: { runs } }))
+const useComparison = makeQuery((client, runs: string) => client.compare({ query: { runs } }))
 
 /** Runs side by side. */
 export const Compare = ({
@@ -22,22 +24,16 @@ export const Compare = ({
   readonly runs: ReadonlyArray<RunView>
   readonly route: Route
 }) => {
-  const readable = runs.filter(({ problem }) => problem === null)
-  const others =
-    route.query.get("with")?.split(",") ??
-    readable
-      .filter(({ id }) => id !== run.id)
-      .slice(0, 3)
-      .map(({ id }) => id)
-  const chosen = [run.id, ...new Set(others.filter((id) => id !== run.id && readable.some((known) => known.id === id)))]
+  const readable = new Map(runs.flatMap((one) => (one.problem === null ? [[one.id, one] as const] : [])))
+  const others = (
+    route.query.get("with")?.split(",") ?? [...readable.keys()].filter((id) => id !== run.id).slice(0, 3)
+  ).filter((id) => id !== run.id && id !== "none")
+  const chosen = [run.id, ...new Set(others.filter((id) => readable.has(id)))]
   const drawn = chosen.slice(0, mostCompared)
-  const left = readable.filter(({ id }) => chosen.indexOf(id) >= mostCompared)
-  const unknown = others.filter((id) => id !== "none" && id !== run.id && !readable.some((known) => known.id === id))
-  const version = readable
-    .filter(({ id }) => drawn.includes(id))
-    .map(versionOf)
-    .join()
-  const { data, problem } = useComparison(drawn.join(","), version)
+  const excess = chosen.slice(mostCompared).flatMap((id) => readable.get(id)?.name ?? [])
+  const unknown = others.filter((id) => !readable.has(id))
+  const version = drawn.flatMap((id) => readable.get(id) ?? []).map(versionOf)
+  const { data, problem } = useComparison(drawn.join(","), version.join())
   const toggle = (id: string) => {
     const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]
     go(withQuery(route, { with: next.filter((one) => one !== run.id).join(",") || "none" }))
@@ -46,13 +42,13 @@ export const Compare = ({
     <>
       <h1 className="hidden">Compare {run.name} with other runs</h1>
       <Card title="Runs to compare">
-        {readable.length < 2 ? (
-          <Empty title="There is only one run here">
-            Start the dashboard on a directory with several, as in <code>inspo dashboard runs</code>.
+        {readable.size < 2 ? (
+          <Empty title="There is only one run">
+            Start the dashboard on a directory with several runs: <code>inspo dashboard runs</code>.
           </Empty>
         ) : (
           <div className="choices">
-            {readable.map(({ degraded, id, name, status }) => (
+            {Array.from(readable.values(), ({ degraded, id, name, status }) => (
               <label key={id} className="check">
                 <input
                   type="checkbox"
@@ -67,13 +63,13 @@ export const Compare = ({
           </div>
         )}
       </Card>
-      {left.length > 0 && (
+      {excess.length > 0 && (
         <p role="status">
-          {`Not drawn: ${left.map(({ name }) => name).join(", ")}. At most ${mostCompared} runs are compared at once; clear the boxes of others.`}
+          {`Not shown: ${excess.join(", ")}. The page compares at most ${mostCompared} runs; clear the boxes of others.`}
         </p>
       )}
       {unknown.length > 0 && (
-        <p role="status">{`Not drawn, because no readable run has this id: ${unknown.join(", ")}.`}</p>
+        <p role="status">{`Not shown, because no readable run has this id: ${unknown.join(", ")}.`}</p>
       )}
       {problem !== null && <Problem>{problem}</Problem>}
       {data === null ? <Loading /> : <Comparison comparison={data} />}
@@ -81,14 +77,13 @@ export const Compare = ({
   )
 }
 
-const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => {
-  const { runs } = comparison
+const Comparison = ({ comparison: { runs, settings } }: { readonly comparison: ComparisonView }) => {
   const { curves, steps } = useMemo(() => aligned(runs), [runs])
   return (
     <>
       <Card>
         <LineChart
-          title="Training reward, mean of 5 steps"
+          title={`Training reward, mean of ${movingSteps} steps`}
           steps={steps}
           curves={curves}
           format={(value) => percent(value, 0)}
@@ -96,120 +91,89 @@ const Comparison = ({ comparison }: { readonly comparison: ComparisonView }) => 
           height={260}
         />
       </Card>
-      <Card title="Test questions, after training, best instruction">
-        <Scroll label="Test questions">
-          <table className="table result">
-            <thead>
-              <tr>
-                <th scope="col">Run</th>
-                <th scope="col" className="num">
-                  Mean reward
-                </th>
-                <th scope="col" className="wide-only">
-                  95 % interval
-                </th>
-                <th scope="col" className="num wide-only">
-                  n
-                </th>
-                <th scope="col" className="num">
-                  Paired difference
-                </th>
-                <th scope="col" className="num">
-                  Baseline
-                </th>
-                <th scope="col" className="num wide-only">
-                  Rollouts
-                </th>
-                <th scope="col" className="num wide-only">
-                  Tokens
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {runs.map((compared, index) => (
-                <Row key={compared.run.id} compared={compared} index={index} />
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+      <Card title="Test questions after training, best instruction">
+        <Table label="Test questions" className="result" columns={columns} rows={runs} />
       </Card>
-      {runs.length > 1 && <Differences comparison={comparison} />}
+      {runs.length > 1 && (
+        <Card title="Settings that differ">
+          {settings.length === 0 ? (
+            <p className="muted">All settings are equal.</p>
+          ) : (
+            <Table label="Settings that differ" columns={settingColumns(runs)} rows={settings} />
+          )}
+        </Card>
+      )}
     </>
   )
 }
 
-const Differences = ({ comparison: { runs, settings } }: { readonly comparison: ComparisonView }) => (
-  <Card title="Settings that differ">
-    {settings.length === 0 ? (
-      <p className="muted">All settings are equal.</p>
-    ) : (
-      <Scroll label="Settings that differ">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Setting</th>
-              {runs.map(({ run }) => (
-                <th key={run.id} scope="col" className="num">
-                  {run.name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {settings.map(({ name, values }) => (
-              <tr key={name}>
-                <th scope="row" className="mono">
-                  {name}
-                </th>
-                {values.map((value, index) => (
-                  <td key={index} className="num" dir="auto">
-                    {value ?? "–"}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    )}
-  </Card>
-)
-
-const Row = ({ compared, index }: { readonly compared: ComparedRunView; readonly index: number }) => {
-  const { baseline, cells, difference, run } = compared
+const bestCell = ({ cells }: ComparedRunView) => {
   const after = cells.filter(({ policy }) => policy === "after")
-  const cell = after.find(({ role }) => role === "best") ?? after[0]
-  return (
-    <tr>
-      <th scope="row">
+  return after.find(({ role }) => role === "best") ?? after[0]
+}
+
+const columns: ReadonlyArray<Column<ComparedRunView>> = [
+  [
+    "Run",
+    "",
+    ({ run }, index) => (
+      <>
         <CurveSwatch {...look(index)} />
         {run.name}
-      </th>
-      <td className="num">
-        <b>{percent(cell?.mean)}</b>
-        {cell !== undefined && <div className="muted small">{run.measure}</div>}
-      </td>
-      <td className="wide-only">
-        {cell === undefined ? (
-          <span className="muted">not evaluated</span>
-        ) : (
-          <IntervalBar mean={cell.mean} ci95={cell.ci95} />
-        )}
-      </td>
-      <td className="num wide-only">{cell?.n ?? "–"}</td>
-      <td className="num">
-        {difference === null
-          ? index === 0
-            ? "–"
-            : "other questions"
-          : `${points(difference.mean)} [${points(difference.ci95[0])}, ${points(difference.ci95[1])}]`}
-      </td>
-      <td className="num">{percent(baseline?.em)}</td>
-      <td className="num wide-only">{compact(run.rollouts)}</td>
-      <td className="num wide-only">{compact(run.tokens)}</td>
-    </tr>
-  )
-}
+      </>
+    )
+  ],
+  [
+    "Mean reward",
+    "num",
+    (compared) => {
+      const cell = bestCell(compared)
+      return (
+        <>
+          <b>{percent(cell?.mean)}</b>
+          {cell !== undefined && <div className="muted small">{compared.run.measure}</div>}
+        </>
+      )
+    }
+  ],
+  [
+    "95 % interval",
+    "wide-only",
+    (compared) => {
+      const cell = bestCell(compared)
+      return cell === undefined ? (
+        <span className="muted">not evaluated</span>
+      ) : (
+        <IntervalBar mean={cell.mean} ci95={cell.ci95} />
+      )
+    }
+  ],
+  ["n", "num wide-only", (compared) => bestCell(compared)?.n ?? "–"],
+  [
+    "Paired difference",
+    "num",
+    ({ difference }, index) =>
+      difference === null
+        ? index === 0
+          ? "–"
+          : "other questions"
+        : `${points(difference.mean)} ${interval(difference.ci95, points)}`
+  ],
+  ["Baseline", "num", ({ baseline }) => percent(baseline?.em)],
+  ["Rollouts", "num wide-only", ({ run }) => compact(run.rollouts)],
+  ["Tokens", "num wide-only", ({ run }) => compact(run.tokens)]
+]
+
+const settingColumns = (
+  runs: ReadonlyArray<ComparedRunView>
+): ReadonlyArray<Column<ComparisonView["settings"][number]>> => [
+  ["Setting", "", ({ name }) => <span className="mono">{name}</span>],
+  ...runs.map(({ run }, index): Column<ComparisonView["settings"][number]> => [
+    run.name,
+    "num",
+    ({ values }) => <span dir="auto">{values[index] ?? "–"}</span>
+  ])
+]
 
 const zeroToOne = { fromZero: true, most: 1 }
 
@@ -219,16 +183,12 @@ const aligned = (runs: ReadonlyArray<ComparedRunView>) => {
   return {
     steps,
     curves: runs.map(({ reward, run, steps: own }, index) => {
-      const at = new Map(own.map((step, position) => [step, position]))
+      const means = movingMean(reward)
+      const at = new Map(own.map((step, position) => [step, means[position] ?? null]))
       return {
         label: `${run.name} (${run.measure ?? ""})`,
         ...look(index),
-        values: steps.map((step) => {
-          const position = at.get(step)
-          if (position === undefined) return null
-          const near = reward.slice(Math.max(0, position - 4), position + 1).filter((value) => value !== null)
-          return near.length === 0 ? null : near.reduce((sum, value) => sum + value, 0) / near.length
-        })
+        values: steps.map((step) => at.get(step) ?? null)
       }
     })
   }

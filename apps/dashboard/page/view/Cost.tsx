@@ -1,15 +1,16 @@
 import { useMemo } from "react"
-import type { Amounts, CostView } from "../../src/view/CostView.ts"
+import { compact, count, dollars, duration, percent } from "../../src/Format.ts"
+import type { Amounts, CostView, PhaseView } from "../../src/view/CostView.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { LineChart } from "../chart/LineChart.tsx"
-import { compact, count, dollars, duration, percent } from "../../src/Format.ts"
-import { versionOf } from "../Live.ts"
-import { Card, Empty, Loading, Problem, Scroll, Tile } from "../part/Parts.tsx"
-import { makeView } from "../View.ts"
+import { makeQuery } from "../Client.ts"
+import { versionOf } from "../LiveRuns.ts"
+import { Card, Empty, Pending, Tile } from "../part/Parts.tsx"
+import { type Column, Table } from "../part/Table.tsx"
 
-const useCost = makeView((client, run: string) => client.cost({ params: { run } }))
+const useCost = makeQuery((client, run: string) => client.cost({ params: { run } }))
 
-/** What the run spent, on what. */
+/** What the run spent, by purpose and phase. */
 export const Cost = ({ run }: { readonly run: RunView }) => {
   const { data, problem } = useCost(run.id, versionOf(run))
   const curves = useMemo(
@@ -19,9 +20,9 @@ export const Cost = ({ run }: { readonly run: RunView }) => {
     ],
     [data]
   )
-  if (data === null) return problem === null ? <Loading /> : <Problem>{problem}</Problem>
-  const usd = data.ledger.reduce((sum, { total }) => sum + total.usd, 0)
-  const calls = data.ledger.reduce((sum, { total }) => sum + total.calls, 0)
+  if (data === null) return <Pending problem={problem} />
+  const { failed, ledger, rollouts, steps, tokens, wallSeconds } = data
+  const all = sum(ledger.map(({ total }) => total))
   return (
     <>
       <h1 className="hidden">Cost of {run.name}</h1>
@@ -32,125 +33,84 @@ export const Cost = ({ run }: { readonly run: RunView }) => {
         <Tile label="Tokens" note={capNote(data, "tokens", run.tokens)}>
           {compact(run.tokens)}
         </Tile>
-        <Tile label="Optimizer calls" note={calls === 0 ? "the optimizer works offline" : ""}>
-          {compact(calls)}
+        <Tile label="Proposer calls" note={all.calls === 0 ? "the proposer works offline" : ""}>
+          {compact(all.calls)}
         </Tile>
-        <Tile label="Money" note={capNote(data, "usd", usd)}>
-          {dollars(usd)}
+        <Tile label="Money" note={capNote(data, "usd", all.usd)}>
+          {dollars(all.usd)}
         </Tile>
-        <Tile label="Time" note={data.wallSeconds === null ? "" : capNote(data, "minutes", data.wallSeconds / 60)}>
-          {data.wallSeconds === null ? "–" : duration(data.wallSeconds)}
+        <Tile label="Time" note={wallSeconds === null ? "" : capNote(data, "minutes", wallSeconds / 60)}>
+          {wallSeconds === null ? "–" : duration(wallSeconds)}
         </Tile>
       </div>
       <div className="columns">
-        <Card title="What for">
-          <Shares title="Rollouts" amounts={data.rollouts} />
-          <Shares title="Tokens" amounts={data.tokens} />
-          {Object.values(data.failed).some((failed) => failed > 0) && (
+        <Card title="By purpose">
+          <Shares title="Rollouts" amounts={rollouts} />
+          <Shares title="Tokens" amounts={tokens} />
+          {Object.values(failed).some((count) => count > 0) && (
             <p className="muted small">
-              Failed by their environment: {count(data.failed.train)} in training, {count(data.failed.verification)} in
-              verification, {count(data.failed.evaluation)} in evaluation.
+              Failed in the environment: {count(failed.train)} in training, {count(failed.verification)} in
+              verification, {count(failed.evaluation)} in evaluation.
             </p>
           )}
         </Card>
         <Card>
           <LineChart
             title="Tokens so far"
-            steps={data.steps}
+            steps={steps}
             curves={curves}
             format={(value) => (value === null ? "–" : compact(value))}
-            range={fromNothing}
+            range={fromZero}
             height={220}
           />
         </Card>
       </div>
       <Card title="Ledger">
-        {data.ledger.length === 0 ? (
-          <Empty title="Nothing is booked">This run keeps no ledger; the sums above are drawn from its events.</Empty>
+        {ledger.length === 0 ? (
+          <Empty title="No ledger">This run has no ledger. The sums above are computed from its events.</Empty>
         ) : (
-          <LedgerTable cost={data} />
+          <Table label="Ledger" columns={columns(ledger)} rows={ledger} foot={[sumPhase(ledger)]} />
         )}
       </Card>
     </>
   )
 }
 
-const LedgerTable = ({ cost: { ledger } }: { readonly cost: CostView }) => {
-  const sum = ledger.reduce(
-    (all, { total }) => ({
-      rollouts: all.rollouts + total.rollouts,
-      tokens: all.tokens + total.tokens,
-      calls: all.calls + total.calls,
-      usd: all.usd + total.usd,
-      seconds: all.seconds + total.seconds
-    }),
-    { rollouts: 0, tokens: 0, calls: 0, usd: 0, seconds: 0 }
-  )
-  const wasRedone = ledger.some(({ redone }) => redone.rollouts + redone.calls > 0)
-  const isOpen = ledger.some(({ open }) => open.rollouts + open.calls > 0)
-  return (
-    <Scroll label="Ledger">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Phase</th>
-            {columns.map(([title]) => (
-              <th key={title} scope="col" className="num">
-                {title}
-              </th>
-            ))}
-            <th scope="col" className={`num ${wasRedone ? "" : "wide-only"}`}>
-              Redone after a crash
-            </th>
-            <th scope="col" className={`num ${isOpen ? "" : "wide-only"}`}>
-              In flight or lost
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {ledger.map(({ open, phase, redone, total }) => (
-            <tr key={phase}>
-              <th scope="row">{phase}</th>
-              {columns.map(([title, show]) => (
-                <td key={title} className="num">
-                  {show(total)}
-                </td>
-              ))}
-              <td className={`num muted ${wasRedone ? "" : "wide-only"}`}>
-                {redone.rollouts + redone.calls === 0 ? "–" : `${count(redone.rollouts)} rollouts`}
-              </td>
-              <td className={`num muted ${isOpen ? "" : "wide-only"}`}>
-                {open.rollouts + open.calls === 0 ? "–" : `${count(open.rollouts)} rollouts`}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">All</th>
-            {columns.map(([title, show]) => (
-              <td key={title} className="num strong">
-                {show(sum)}
-              </td>
-            ))}
-            <td className={wasRedone ? "" : "wide-only"} />
-            <td className={isOpen ? "" : "wide-only"} />
-          </tr>
-        </tfoot>
-      </table>
-    </Scroll>
-  )
-}
-
-const columns: ReadonlyArray<readonly [title: string, show: (amounts: Amounts) => string]> = [
-  ["Rollouts", ({ rollouts }) => count(rollouts)],
-  ["Tokens", ({ tokens }) => count(tokens)],
-  ["Calls", ({ calls }) => count(calls)],
-  ["USD", ({ usd }) => dollars(usd)],
-  ["Time", ({ seconds }) => duration(seconds)]
+const columns = (ledger: CostView["ledger"]): ReadonlyArray<Column<PhaseView>> => [
+  ["Phase", "", ({ phase }) => phase],
+  ["Rollouts", "num", ({ total }) => count(total.rollouts)],
+  ["Tokens", "num", ({ total }) => count(total.tokens)],
+  ["Calls", "num", ({ total }) => count(total.calls)],
+  ["USD", "num", ({ total }) => dollars(total.usd)],
+  ["Time", "num", ({ total }) => duration(total.seconds)],
+  ...(
+    [
+      ["redone", "Redone after a crash"],
+      ["open", "In flight or lost"]
+    ] as const
+  ).map(([kind, title]): Column<PhaseView> => {
+    const isEmpty = ({ calls, rollouts }: Amounts) => rollouts + calls === 0
+    return [
+      title,
+      ledger.every((phase) => isEmpty(phase[kind])) ? "num wide-only" : "num",
+      (phase) => <span className="muted">{isEmpty(phase[kind]) ? "–" : `${count(phase[kind].rollouts)} rollouts`}</span>
+    ]
+  })
 ]
 
-const fromNothing = { fromZero: true }
+const sum = (all: ReadonlyArray<Amounts>): Amounts => {
+  const of = (name: keyof Amounts) => all.reduce((total, amounts) => total + amounts[name], 0)
+  return { rollouts: of("rollouts"), tokens: of("tokens"), calls: of("calls"), usd: of("usd"), seconds: of("seconds") }
+}
+
+const sumPhase = (ledger: CostView["ledger"]): PhaseView => ({
+  phase: "All",
+  total: sum(ledger.map(({ total }) => total)),
+  redone: sum(ledger.map(({ redone }) => redone)),
+  open: sum(ledger.map(({ open }) => open))
+})
+
+const fromZero = { fromZero: true }
 
 const purposes = ["train", "verification", "evaluation"] as const
 
@@ -184,5 +144,5 @@ const Shares = ({ amounts, title }: { readonly title: string; readonly amounts: 
 
 const capNote = ({ caps }: CostView, name: string, spent: number): string => {
   const cap = caps[name]
-  return cap === undefined ? "no cap" : `${percent(spent / cap, 0)} of the cap of ${compact(cap)}`
+  return cap === undefined ? "no limit" : `${percent(spent / cap, 0)} of the limit of ${compact(cap)}`
 }

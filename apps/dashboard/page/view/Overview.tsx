@@ -1,23 +1,47 @@
 import { ofDifference } from "@inspo/statistics/Interval"
-import { type ReactNode, useMemo, useState } from "react"
-import type { CellView, OverviewView } from "../../src/view/OverviewView.ts"
-import type { RunView } from "../../src/view/RunView.ts"
-import { sourceLabel, trainingTitle } from "../../src/view/Titles.ts"
-import { LineChart } from "../chart/LineChart.tsx"
+import { useMemo } from "react"
 import { look } from "../../src/Curves.ts"
-import { axis, capital, compact, count, duration, percent, plural, points, quantity } from "../../src/Format.ts"
-import { versionOf } from "../Live.ts"
+import {
+  axis,
+  capital,
+  compact,
+  count,
+  duration,
+  interval,
+  percent,
+  plural,
+  points,
+  quantity
+} from "../../src/Format.ts"
+import { mean, movingMean, movingSteps } from "../../src/Means.ts"
+import { type CellView, cellOf, type OverviewView } from "../../src/view/OverviewView.ts"
+import type { RunView } from "../../src/view/RunView.ts"
+import { sourceLabel, sourceMetrics, trainingTitle } from "../../src/view/Titles.ts"
+import { LineChart, type LineChartProps } from "../chart/LineChart.tsx"
+import { makeQuery } from "../Client.ts"
+import { versionOf } from "../LiveRuns.ts"
 import { Diff } from "../part/Diff.tsx"
-import { Card, Empty, InstructionName, IntervalBar, Loading, Problem, Scroll, Tile } from "../part/Parts.tsx"
+import {
+  Card,
+  Empty,
+  Expander,
+  InstructionName,
+  IntervalBar,
+  MarkLegend,
+  Pending,
+  Problem,
+  Settings,
+  Tile
+} from "../part/Parts.tsx"
+import { type Column, Table } from "../part/Table.tsx"
 import { href } from "../Route.ts"
-import { makeView } from "../View.ts"
 
-const useOverview = makeView((client, run: string) => client.overview({ params: { run } }))
+const useOverview = makeQuery((client, run: string) => client.overview({ params: { run } }))
 
-/** What the run does and what it comes to. */
+/** The progress and the results of the run. */
 export const Overview = ({ run }: { readonly run: RunView }) => {
   const { data, problem } = useOverview(run.id, versionOf(run))
-  if (data === null) return problem === null ? <Loading /> : <Problem>{problem}</Problem>
+  if (data === null) return <Pending problem={problem} />
   return (
     <>
       <h1 className="hidden">Overview of {run.name}</h1>
@@ -28,7 +52,8 @@ export const Overview = ({ run }: { readonly run: RunView }) => {
       <Tiles run={run} overview={data} />
       {data.steps.length === 0 ? (
         <Empty title="No step yet">
-          The first curve appears with the first policy update. The population begins with {run.born} instructions.
+          The first curve appears after the first policy update. The population starts with{" "}
+          {plural(run.born, "instruction")}.
         </Empty>
       ) : (
         <Curves overview={data} />
@@ -37,47 +62,37 @@ export const Overview = ({ run }: { readonly run: RunView }) => {
         <Result overview={data} />
         <BestInstruction run={run} overview={data} />
       </div>
-      <details className="card">
-        <summary>Settings</summary>
-        <dl className="settings">
-          {Object.entries(data.settings).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd dir="auto">{value}</dd>
-            </div>
-          ))}
-        </dl>
-      </details>
+      <Settings settings={data.settings} />
     </>
   )
 }
 
 const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: OverviewView }) => {
-  const rewards = (overview.series["reward/mean"] ?? []).filter((value) => value !== null)
-  const early = meanOf(rewards.slice(0, stretch))
-  const late = meanOf(rewards.slice(-stretch))
-  const best = cell(overview, "after", "best") ?? cell(overview, "after", "seed")
-  const { baseline } = overview
+  const { baseline, cells, series, trained, wallSeconds } = overview
+  const rewards = (series["reward/mean"] ?? []).filter((value) => value !== null)
+  const early = mean(rewards.slice(0, movingSteps))
+  const late = mean(rewards.slice(-movingSteps))
+  const best = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
   return (
     <div className="tiles">
       <Tile
-        label={`Training ${overview.trained.measure}`}
+        label={`Training ${trained.measure}`}
         note={
           early === null || late === null
             ? "no step yet"
-            : `${points(late - early)} points since the start · mean of ${stretch} steps`
+            : `${points(late - early)} points since the start · mean of ${movingSteps} steps`
         }
       >
         {percent(late)}
       </Tile>
       <Tile
-        label={`${capital(overview.trained.measure)} on test questions`}
+        label={`${capital(trained.measure)} on test questions`}
         note={
           best === undefined
             ? run.status === "finished"
               ? "not evaluated"
               : "after the last step"
-            : `${gains(overview, best)}n = ${best.n}`
+            : `${gains(cells, best)}n = ${best.n}`
         }
       >
         {percent(best?.mean)}
@@ -87,21 +102,21 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
           label="Static baseline"
           note={
             best === undefined
-              ? "same budget, seed alone"
+              ? "same budget, only the seed"
               : `co-evolved ${against(best, { mean: baseline.em, ...baseline })}`
           }
         >
           {percent(baseline.em)}
         </Tile>
       )}
-      <Tile label="Instructions" note={`${run.born} ever lived`}>
+      <Tile label="Instructions" note={`${run.born} in total`}>
         {run.alive} <small>alive</small>
       </Tile>
       <Tile label="Rollouts" note={`${compact(run.tokens)} tokens`}>
         {compact(run.rollouts)}
       </Tile>
       <Tile label="Time" note={`seed ${run.seed ?? "–"}`}>
-        {overview.wallSeconds === null ? "–" : duration(overview.wallSeconds)}
+        {wallSeconds === null ? "–" : duration(wallSeconds)}
       </Tile>
     </div>
   )
@@ -109,277 +124,193 @@ const Tiles = ({ overview, run }: { readonly run: RunView; readonly overview: Ov
 
 const Curves = ({ overview }: { readonly overview: OverviewView }) => {
   const { marks, series, steps, trained, validations } = overview
-  const sources = Object.keys(series)
-    .filter((name) => name.startsWith("reward/") && name !== "reward/mean")
-    .sort()
+  const metric = (name: string) => series[name] ?? []
   const curves = useMemo(
     () => ({
       reward: [
-        { label: "each step", values: series["reward/mean"] ?? [], colour: "var(--faint)", width: 1.5 },
+        { label: "each step", values: metric("reward/mean"), colour: "var(--faint)", width: 1.5 },
         {
-          label: `mean of ${stretch}`,
-          values: smoothed(series["reward/mean"] ?? []),
+          label: `mean of ${movingSteps}`,
+          values: movingMean(metric("reward/mean")),
           colour: "var(--accent)",
           width: 2.5
         }
       ],
-      sources: sources.map((name, index) => ({
-        label: sourceLabel(trained, name.slice("reward/".length)),
-        values: smoothed(series[name] ?? []),
+      sources: sourceMetrics(series).map((name, index) => ({
+        label: sourceLabel(trained, name),
+        values: movingMean(metric(name)),
         ...look(index)
       }))
     }),
     [series, trained]
   )
+  const shared = { marks, steps, format: axisPercent, range: zeroUp }
   return (
     <>
-      <Legend marks={marks} />
+      <MarkLegend>
+        <span className="muted">
+          {plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")},{" "}
+          {plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}
+        </span>
+      </MarkLegend>
       <div className="charts figure-2">
-        <Framed>
-          <LineChart
-            title={trainingTitle(trained)}
-            steps={steps}
+        <FramedChart {...shared} title={trainingTitle(trained)} height={220} curves={curves.reward} />
+        {curves.sources.length > 0 && (
+          <FramedChart
+            {...shared}
+            title={`Training ${trained.measure} by source, mean of ${movingSteps} steps`}
             height={220}
-            curves={curves.reward}
-            format={axisPercent}
-            marks={marks}
-            range={zeroUp}
+            curves={curves.sources}
           />
-        </Framed>
-        {sources.length > 0 && (
-          <Framed>
-            <LineChart
-              title={`Training ${trained.measure} by source, mean of ${stretch} steps`}
-              steps={steps}
-              height={220}
-              curves={curves.sources}
-              format={axisPercent}
-              marks={marks}
-              range={zeroUp}
-            />
-          </Framed>
         )}
         {validations.length > 0 && <Validations overview={overview} />}
-        {shapes.map(({ format, name, title, ...rest }) => (
-          <Framed key={name}>
-            <LineChart
-              title={title}
-              steps={steps}
-              curves={single(series, name)}
-              format={format}
-              marks={marks}
-              {...rest}
-            />
-          </Framed>
+        {trajectoryMetrics.map(({ name, ...chart }) => (
+          <FramedChart key={name} {...chart} steps={steps} curves={single(series, name)} marks={marks} />
         ))}
       </div>
-      <Updates overview={overview} />
-      <MetricsTable overview={overview} />
+      <Expander summary="Policy update">
+        <div className="charts">
+          {updateMetrics
+            .filter(({ name }) => metric(name).some((value) => value !== null))
+            .map(({ name, ...chart }) => (
+              <LineChart key={name} {...chart} steps={steps} curves={single(series, name)} marks={marks} />
+            ))}
+        </div>
+      </Expander>
+      <Expander summary="Metrics as a table">
+        <Table
+          label="Metrics by step"
+          columns={[
+            ["step", "num", (index) => steps[index]],
+            ...tableMetrics.map(([name, title, show]): Column<number> => [
+              title,
+              "num",
+              (index) => show(metric(name)[index] ?? null)
+            ]),
+            [
+              "decision",
+              "",
+              (index) => marks.flatMap(({ step, text }) => (step === steps[index] ? [text] : [])).join("; ")
+            ]
+          ]}
+          rows={steps.map((_, index) => index)}
+        />
+      </Expander>
     </>
   )
 }
 
-const Legend = ({ marks }: Pick<OverviewView, "marks">) => (
-  <p className="legend">
-    <span>
-      <i className="mark-prune" aria-hidden="true" /> pruned
-    </span>
-    <span>
-      <i className="mark-evolve" aria-hidden="true" /> evolved
-    </span>
-    <span className="muted">
-      {plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")},{" "}
-      {plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}
-    </span>
-  </p>
-)
-
-const Updates = ({ overview: { marks, series, steps } }: { readonly overview: OverviewView }) => {
-  const updates = (
-    [
-      ["kl", "KL to the reference"],
-      ["clipfrac", "Clipped share of tokens"],
-      ["grad_norm", "Gradient norm"],
-      ["loss", "Loss"],
-      ["lr", "Learning rate"],
-      ["groups/mixed", "Groups with mixed rewards"]
-    ] as const
-  ).filter(([name]) => series[name]?.some((value) => value !== null) === true)
-  return (
-    <Later summary="Policy update">
-      <div className="charts">
-        {updates.map(([name, title]) => (
-          <LineChart
-            key={name}
-            title={title}
-            steps={steps}
-            curves={single(series, name)}
-            format={name === "clipfrac" || name === "groups/mixed" ? axisPercent : quantity}
-            axisFormat={name === "clipfrac" || name === "groups/mixed" ? axisPercent : axis}
-            range={name === "clipfrac" || name === "groups/mixed" ? share : anySize}
-            marks={marks}
-          />
-        ))}
-      </div>
-    </Later>
-  )
-}
-
-const MetricsTable = ({ overview: { marks, series, steps } }: { readonly overview: OverviewView }) => (
-  <Later summary="The same as a table">
-    <Scroll label="Metrics by step">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col" className="num">
-              step
-            </th>
-            {tableColumns.map(([, title]) => (
-              <th key={title} scope="col" className="num">
-                {title}
-              </th>
-            ))}
-            <th scope="col">decision</th>
-          </tr>
-        </thead>
-        <tbody>
-          {steps.map((step, index) => (
-            <tr key={step}>
-              <th scope="row" className="num">
-                {step}
-              </th>
-              {tableColumns.map(([name, title, show]) => (
-                <td key={title} className="num">
-                  {show(series[name]?.[index] ?? null)}
-                </td>
-              ))}
-              <td>
-                {marks
-                  .filter((mark) => mark.step === step)
-                  .map(({ text }) => text)
-                  .join("; ")}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
-  </Later>
-)
-
-const Validations = ({ overview }: { readonly overview: OverviewView }) => {
-  const { marks, trained, validations } = overview
+const Validations = ({ overview: { marks, trained, validations } }: { readonly overview: OverviewView }) => {
+  const steps = useMemo(() => validations.map(({ step }) => step), [validations])
   const curves = useMemo(
     () => [
       { label: trained.measure, values: validations.map(({ mean }) => mean), colour: "var(--accent)", width: 2.5 },
-      {
-        label: "low",
-        values: validations.map(({ ci95 }) => ci95[0]),
+      ...(["low", "high"] as const).map((label, end) => ({
+        label,
+        values: validations.map(({ ci95 }) => ci95[end] ?? null),
         colour: "var(--faint)",
-        dashed: true,
+        dash: [4, 4],
         width: 1,
         quiet: true
-      },
-      {
-        label: "high",
-        values: validations.map(({ ci95 }) => ci95[1]),
-        colour: "var(--faint)",
-        dashed: true,
-        width: 1,
-        quiet: true
-      }
+      }))
     ],
     [trained.measure, validations]
   )
-  const steps = useMemo(() => validations.map(({ step }) => step), [validations])
   return (
-    <Framed>
-      <LineChart
-        title={`Validation ${trained.measure} with 95 % interval, n = ${validations[0]?.n ?? 0}`}
-        steps={steps}
-        curves={curves}
-        format={axisPercent}
-        marks={marks}
-        range={zeroUp}
-      />
-    </Framed>
+    <FramedChart
+      title={`Validation ${trained.measure} with 95 % interval, n = ${validations[0]?.n ?? 0}`}
+      steps={steps}
+      curves={curves}
+      format={axisPercent}
+      marks={marks}
+      range={zeroUp}
+    />
   )
 }
 
-const Framed = ({ children }: { readonly children: ReactNode }) => <div className="card chart-card">{children}</div>
+const FramedChart = (props: LineChartProps) => (
+  <div className="card chart-card">
+    <LineChart {...props} />
+  </div>
+)
 
-/** Content that is made only once it is asked for. */
-const Later = ({ children, summary }: { readonly summary: string; readonly children: ReactNode }) => {
-  const [opened, setOpened] = useState(false)
-  return (
-    <details className="card" onToggle={({ currentTarget }) => currentTarget.open && setOpened(true)}>
-      <summary>{summary}</summary>
-      {opened && children}
-    </details>
-  )
+/** A row of the table of results: a cell, or the static baseline. */
+interface ResultRow extends Pick<CellView, "mean" | "ci95"> {
+  readonly policy: string
+  readonly instruction: string
+  readonly id?: string
+  readonly note?: string
+  readonly toolCalls: string
+  readonly isHeadline: boolean
 }
 
-const Result = ({ overview }: { readonly overview: OverviewView }) => {
-  const { baseline, cells } = overview
+const Result = ({ overview: { baseline, cells, trained } }: { readonly overview: OverviewView }) => {
   if (cells.length === 0)
     return (
       <Card title="Held-out questions">
         <Empty title="Not evaluated yet">
-          After the last step the policy before and after training answers test questions under the seed and the best
-          instruction.
+          After the last step, the policies before and after training answer the test questions with the seed and with
+          the best instruction.
         </Empty>
       </Card>
     )
+  const rows: ReadonlyArray<ResultRow> = [
+    ...cells.map(({ ci95, instruction, mean, policy, role, toolCalls }) => ({
+      policy: `${policy} training`,
+      instruction: role,
+      id: instruction,
+      mean,
+      ci95,
+      toolCalls: toolCalls.toFixed(2),
+      isHeadline: policy === "after" && role === "best"
+    })),
+    ...(baseline === null
+      ? []
+      : [
+          {
+            policy: "static baseline",
+            instruction: "seed,",
+            note: `${count(baseline.rollouts)} rollouts`,
+            mean: baseline.em,
+            ci95: baseline.ci95,
+            toolCalls: "–",
+            isHeadline: false
+          }
+        ])
+  ]
   return (
     <Card title={`Held-out questions, n = ${cells[0]?.n ?? 0}`}>
-      <Scroll label="Held-out questions">
-        <table className="table result">
-          <thead>
-            <tr>
-              <th scope="col">Policy</th>
-              <th scope="col">Instruction</th>
-              <th scope="col" className="num">
-                {capital(overview.trained.measure)}
-              </th>
-              <th scope="col">95 % interval</th>
-              <th scope="col" className="num">
-                Tool calls
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {cells.map((entry) => (
-              <tr key={`${entry.policy} ${entry.instruction}`} className={isHeadline(entry) ? "headline" : ""}>
-                <td>{entry.policy} training</td>
-                <td>
-                  {entry.role} <InstructionName id={entry.instruction} />
-                </td>
-                <td className="num strong">{percent(entry.mean)}</td>
-                <td>
-                  <IntervalBar mean={entry.mean} ci95={entry.ci95} tone={isHeadline(entry) ? "accent" : "plain"} />
-                </td>
-                <td className="num">{entry.toolCalls.toFixed(2)}</td>
-              </tr>
-            ))}
-            {baseline !== null && (
-              <tr>
-                <td>static baseline</td>
-                <td>
-                  seed, <span className="muted">{count(baseline.rollouts)} rollouts</span>
-                </td>
-                <td className="num strong">{percent(baseline.em)}</td>
-                <td>
-                  <IntervalBar mean={baseline.em} ci95={baseline.ci95} tone="plain" />
-                </td>
-                <td className="num">–</td>
-              </tr>
-            )}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Held-out questions"
+        className="result"
+        columns={resultColumns(capital(trained.measure))}
+        rows={rows}
+        rowProps={({ isHeadline }) => ({ className: isHeadline ? "headline" : "" })}
+      />
     </Card>
   )
 }
+
+const resultColumns = (measure: string): ReadonlyArray<Column<ResultRow>> => [
+  ["Policy", "", ({ policy }) => policy],
+  [
+    "Instruction",
+    "",
+    ({ id, instruction, note }) => (
+      <>
+        {instruction} {id !== undefined && <InstructionName id={id} />}
+        <span className="muted">{note}</span>
+      </>
+    )
+  ],
+  [measure, "num", ({ mean }) => <b>{percent(mean)}</b>],
+  [
+    "95 % interval",
+    "",
+    ({ ci95, isHeadline, mean }) => <IntervalBar mean={mean} ci95={ci95} tone={isHeadline ? "accent" : "plain"} />
+  ],
+  ["Tool calls", "num", ({ toolCalls }) => toolCalls]
+]
 
 const BestInstruction = ({ overview, run }: { readonly overview: OverviewView; readonly run: RunView }) => {
   const { best, seed } = overview
@@ -391,78 +322,70 @@ const BestInstruction = ({ overview, run }: { readonly overview: OverviewView; r
           {run.status === "finished" ? "Best instruction" : "Leading instruction"} <InstructionName id={best.id} />
         </>
       }
-      actions={<a href={href(run.id, "lineage", { instruction: best.id })}>Where it came from</a>}
+      actions={<a href={href(run.id, "lineage", { instruction: best.id })}>Lineage</a>}
     >
       <p className="muted small">
         generation {best.generation}
-        {best.value === null ? " · no reward in recent steps" : ` · mean reward in recent steps ${percent(best.value)}`}
-        {best.id === seed.id ? " · the seed itself" : " · marked where it differs from the seed"}
+        {best.value === null
+          ? " · no rewards in recent steps"
+          : ` · mean reward in recent steps ${percent(best.value)}`}
+        {best.id === seed.id ? " · identical to the seed" : " · differences from the seed are marked"}
       </p>
       <Diff from={seed.text} to={best.text} />
     </Card>
   )
 }
 
-/** Steps that a mean is taken over. */
-const stretch = 5
-
 const whole = (value: number | null): string => (value === null ? "–" : value.toFixed(0))
 
-/** What a trajectory is like, step by step. */
-const shapes = [
+const axisPercent = (value: number | null): string =>
+  percent(value, value !== null && Math.abs(value) < 0.01 && value !== 0 ? 2 : 0)
+
+const zeroUp = { fromZero: true, most: 1 }
+
+const trajectoryMetrics = [
   { name: "tool_calls/mean", title: "Tool calls per trajectory", format: quantity, axisFormat: axis },
   { name: "response_length/mean", title: "Response length, tokens", format: whole },
   { name: "prompt_length/mean", title: "Prompt length, tokens", format: whole }
-] as const
+]
+
+const anySize = { format: quantity, axisFormat: axis }
+const share = { format: axisPercent, range: { most: 1 } }
+
+const updateMetrics = [
+  { name: "kl", title: "KL to the reference", ...anySize },
+  { name: "clipfrac", title: "Clipped share of tokens", ...share },
+  { name: "grad_norm", title: "Gradient norm", ...anySize },
+  { name: "loss", title: "Loss", ...anySize },
+  { name: "lr", title: "Learning rate", ...anySize },
+  { name: "groups/mixed", title: "Groups with mixed rewards", ...share }
+]
+
+const tableMetrics: ReadonlyArray<readonly [name: string, title: string, show: (value: number | null) => string]> = [
+  ["reward/mean", "training reward", percent],
+  ["tool_calls/mean", "tool calls", quantity],
+  ["response_length/mean", "response tokens", quantity],
+  ["prompt_length/mean", "prompt tokens", quantity],
+  ["kl", "KL", quantity],
+  ["clipfrac", "clipped", percent],
+  ["inspo/population", "population", whole]
+]
 
 const single = (series: OverviewView["series"], name: string) => [
   { label: name, values: series[name] ?? [], colour: "var(--accent)" }
 ]
 
-const tableColumns: ReadonlyArray<readonly [name: string, title: string, show: (value: number | null) => string]> = [
-  ["reward/mean", "training reward", (value) => percent(value)],
-  ["tool_calls/mean", "tool calls", quantity],
-  ["response_length/mean", "response tokens", quantity],
-  ["prompt_length/mean", "prompt tokens", quantity],
-  ["kl", "KL", quantity],
-  ["clipfrac", "clipped", (value) => percent(value)],
-  ["inspo/population", "population", (value) => (value === null ? "–" : String(value))]
-]
-
-const zeroUp = { fromZero: true, most: 1 }
-const share = { most: 1 }
-const anySize = {}
-
-const axisPercent = (value: number | null): string =>
-  percent(value, value !== null && Math.abs(value) < 0.01 && value !== 0 ? 2 : 0)
-
-const cell = ({ cells }: OverviewView, policy: CellView["policy"], role: CellView["role"]) =>
-  cells.find((entry) => entry.policy === policy && entry.role === role)
-
 type Estimated = Pick<CellView, "mean" | "ci95">
 
 /** A difference in points with its 95 % interval. */
-const against = (one: Estimated, other: Estimated): string => {
-  const [low, high] = ofDifference(one, other)
-  return `${points(one.mean - other.mean)} points [${points(low)}, ${points(high)}]`
-}
+const against = (one: Estimated, other: Estimated): string =>
+  `${points(one.mean - other.mean)} points ${interval(ofDifference(one, other), points)}`
 
-/** What training gave under the seed, and what the best instruction gave after it; together they are no fair comparison. */
-const gains = (overview: OverviewView, best: CellView): string => {
-  const before = cell(overview, "before", "seed")
-  const after = cell(overview, "after", "seed")
+/** The gain of training under the seed, and that of the best instruction after training; each changes one thing. */
+const gains = (cells: OverviewView["cells"], best: CellView): string => {
+  const before = cellOf(cells, "before", "seed")
+  const after = cellOf(cells, "after", "seed")
   if (before === undefined || after === undefined) return ""
   const training = `training ${against(after, before)} · `
   return best === after ? training : `${training}instruction ${against(best, after)} · `
 }
-
-const isHeadline = ({ policy, role }: CellView): boolean => policy === "after" && role === "best"
-
-const meanOf = (values: ReadonlyArray<number>): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
-
-/** The mean of each value and the `stretch - 1` before it. */
-const smoothed = (values: ReadonlyArray<number | null>): ReadonlyArray<number | null> =>
-  values.map((_, index) =>
-    meanOf(values.slice(Math.max(0, index - stretch + 1), index + 1).filter((value) => value !== null))
-  )

@@ -1,14 +1,15 @@
 import type { RunView } from "../../src/view/RunView.ts"
 import { compact, percent } from "../../src/Format.ts"
 import { ago } from "../Ago.ts"
-import { Empty, Scroll, Sparkline, Status } from "../part/Parts.tsx"
+import { Empty, Sparkline, Status } from "../part/Parts.tsx"
+import { type Column, Table } from "../part/Table.tsx"
 import { href } from "../Route.ts"
 
-/** All runs, the latest first. */
+/** All runs. */
 export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
   runs.length === 0 ? (
     <Empty title="No runs yet">
-      Start one with <code>npx pnpm@12 start</code>: it appears here with its first step.
+      Start one with <code>inspo run</code>. It appears here after its first step.
     </Empty>
   ) : (
     <>
@@ -20,65 +21,59 @@ export const RunList = ({ runs }: { readonly runs: ReadonlyArray<RunView> }) =>
           </a>
         )}
       </div>
-      <Scroll label="Runs">
-        <table className="table rows">
-          <thead>
-            <tr>
-              <th scope="col">Run</th>
-              <th scope="col" className="wide-only">
-                State
-              </th>
-              <th scope="col" className="num">
-                Step
-              </th>
-              <th scope="col">Training reward</th>
-              <th scope="col" className="num">
-                Test questions
-              </th>
-              <th scope="col" className="num wide-only">
-                Rollouts
-              </th>
-              <th scope="col" className="num wide-only">
-                Last event
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {runs.map((run) => (
-              <tr key={run.id}>
-                <th scope="row">
-                  <a href={href(run.id)}>{run.name}</a>
-                  <div className="narrow-only">
-                    <Status status={run.status} degraded={run.degraded} />
-                  </div>
-                  {run.problem !== null && <span className="problem-line">{run.problem}</span>}
-                </th>
-                <td className="wide-only">
-                  <Status status={run.status} degraded={run.degraded} />
-                </td>
-                <td className="num">
-                  {run.step}
-                  <span className="muted"> / {run.steps ?? "–"}</span>
-                </td>
-                <td>
-                  <span className="with-spark">
-                    <Sparkline
-                      values={run.course}
-                      label={`Training reward of ${run.name}, now ${percent(run.reward)}`}
-                    />
-                    <span className="num">{percent(run.reward)}</span>
-                  </span>
-                </td>
-                <td className="num">
-                  <b>{percent(run.tested)}</b>
-                  {run.tested !== null && <div className="muted small">{run.measure}</div>}
-                </td>
-                <td className="num wide-only">{compact(run.rollouts)}</td>
-                <td className="num muted wide-only">{run.lastWritten === null ? "–" : ago(run.lastWritten)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label="Runs" className="rows" columns={columns} rows={runs} />
     </>
   )
+
+const columns: ReadonlyArray<Column<RunView>> = [
+  [
+    "Run",
+    "",
+    ({ degraded, id, name, problem, status }) => (
+      <>
+        <a href={href(id)}>{name}</a>
+        <div className="narrow-only">
+          <Status status={status} degraded={degraded} />
+        </div>
+        {problem !== null && <span className="problem-line">{problem}</span>}
+      </>
+    )
+  ],
+  ["State", "wide-only", ({ degraded, status }) => <Status status={status} degraded={degraded} />],
+  [
+    "Step",
+    "num",
+    ({ step, steps }) => (
+      <>
+        {step}
+        <span className="muted"> / {steps ?? "–"}</span>
+      </>
+    )
+  ],
+  [
+    "Training reward",
+    "",
+    ({ course, name, reward }) => (
+      <span className="with-spark">
+        <Sparkline values={course} label={`Training reward of ${name}, now ${percent(reward)}`} />
+        <span className="num">{percent(reward)}</span>
+      </span>
+    )
+  ],
+  [
+    "Test questions",
+    "num",
+    ({ measure, tested }) => (
+      <>
+        <b>{percent(tested)}</b>
+        {tested !== null && <div className="muted small">{measure}</div>}
+      </>
+    )
+  ],
+  ["Rollouts", "num wide-only", ({ rollouts }) => compact(rollouts)],
+  [
+    "Last event",
+    "num wide-only",
+    ({ lastWritten }) => <span className="muted">{lastWritten === null ? "–" : ago(lastWritten)}</span>
+  ]
+]

@@ -1,27 +1,29 @@
 import { description, FailureMode } from "@inspo/reflection/FailureMode"
-import { type RefObject, useEffect, useRef, useState } from "react"
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react"
+import { count, percent, plural } from "../../src/Format.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import {
+  Order,
   Outcome,
   Purpose,
   type TrajectoryLine,
   type TrajectoryPage,
   type TrajectoryQuery
 } from "../../src/view/TrajectoryView.ts"
-import { count, percent, plural } from "../../src/Format.ts"
-import { versionOf } from "../Live.ts"
-import { Card, Empty, InstructionName, Loading, Problem } from "../part/Parts.tsx"
+import { makeQuery } from "../Client.ts"
+import { versionOf } from "../LiveRuns.ts"
+import { Card, Empty, InstructionName, Pending, Problem } from "../part/Parts.tsx"
 import { TrajectoryDetail } from "../part/TrajectoryDetail.tsx"
 import { useKeys } from "../part/useKeys.ts"
 import { useScrollInto } from "../part/useScrollInto.ts"
-import { back, go, type Route, withQuery } from "../Route.ts"
-import { makeView } from "../View.ts"
+import type { Route } from "../Route.ts"
+import { back, go, withQuery } from "../Routing.ts"
 
-const useTrajectories = makeView((client, { query, run }: { readonly run: string; readonly query: TrajectoryQuery }) =>
+const useTrajectories = makeQuery((client, { query, run }: { readonly run: string; readonly query: TrajectoryQuery }) =>
   client.trajectories({ params: { run }, query })
 )
 
-/** What the policy wrote: a filtered, paged list and one trajectory in full. */
+/** The trajectories of the run: a list with filters and pages, and one trajectory in full. */
 export const Trajectories = ({ route, run }: { readonly run: RunView; readonly route: Route }) => {
   const query = queryOf(route)
   const { page, problem } = usePage(run, query)
@@ -48,7 +50,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
     "/": () => search.current?.focus()
   })
 
-  if (page === null) return problem === null ? <Loading /> : <Problem>{problem}</Problem>
+  if (page === null) return <Pending problem={problem} />
   if (page.all === 0) return <Empty title="No trajectories yet">They appear with the rollouts of the first step.</Empty>
   return (
     <>
@@ -67,7 +69,7 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
           }
         >
           {selected === null ? (
-            <Empty title="Choose a trajectory">Its turns are shown here.</Empty>
+            <Empty title="Select a trajectory">Its turns appear here.</Empty>
           ) : (
             <TrajectoryDetail key={selected} run={run} id={selected} />
           )}
@@ -79,22 +81,22 @@ export const Trajectories = ({ route, run }: { readonly run: RunView; readonly r
 
 const pageSize = 30
 
-/** The page of a query, asked for again while failure modes are read. */
+/** The page of a query, loaded again while failure modes are diagnosed. */
 const usePage = (run: RunView, query: TrajectoryQuery) => {
-  const [looks, setLooks] = useState(0)
-  const { data, problem } = useTrajectories({ run: run.id, query }, `${versionOf(run)} ${looks}`)
+  const [loads, setLoads] = useState(0)
+  const { data, problem } = useTrajectories({ run: run.id, query }, `${versionOf(run)} ${loads}`)
   const last = useRef<TrajectoryPage>(null)
   if (data !== null) last.current = data
-  // While another page is on its way, the one before stays.
+  // The previous page stays until the next one is loaded.
   const page = data ?? last.current
-  // Failure modes are read in the background, which is no news of the run.
+  // The server diagnoses failure modes in the background, without new events of the run.
   const done = data?.diagnosed.done ?? 0
-  const isReading = data !== null && done < data.diagnosed.of
+  const isDiagnosing = data !== null && done < data.diagnosed.of
   useEffect(() => {
-    if (!isReading) return
-    const timer = window.setTimeout(() => setLooks((before) => before + 1), 2000)
+    if (!isDiagnosing) return
+    const timer = window.setTimeout(() => setLoads((before) => before + 1), 2000)
     return () => window.clearTimeout(timer)
-  }, [isReading, done, looks])
+  }, [isDiagnosing, done, loads])
   return { page, problem }
 }
 
@@ -208,7 +210,26 @@ const Filters = ({
   readonly search: RefObject<HTMLInputElement | null>
   readonly onChange: (changes: Readonly<Record<string, string>>, how?: "replace") => void
 }) => {
-  const counts = new Map(page.modes.map(({ count, mode }) => [mode, count]))
+  const counts = new Map(page.modes.map(({ count, mode }) => [mode, ` (${count})`]))
+  const choice = (
+    name: string,
+    field: string,
+    options: ReadonlyArray<readonly [value: string, label: string]>,
+    empty = "all"
+  ): ReactNode => (
+    <label className="field">
+      <span>{name}</span>
+      <select value={route.query.get(field) ?? ""} onChange={({ target }) => onChange({ [field]: target.value })}>
+        <option value="">{empty}</option>
+        {options.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+  const same = (value: string) => [value, value] as const
   return (
     <form
       className="filters"
@@ -221,58 +242,20 @@ const Filters = ({
         text={route.query.get("text") ?? ""}
         onChange={(text) => onChange({ text }, "replace")}
       />
-      <Choice
-        name="Outcome"
-        field="outcome"
-        route={route}
-        onChange={onChange}
-        options={Outcome.literals.map((value) => [value, value])}
-      />
-      <Choice
-        name="Instruction"
-        field="instruction"
-        route={route}
-        onChange={onChange}
-        options={page.instructions.map((id) => [id, id])}
-      />
-      <Choice
-        name="Failure mode"
-        field="mode"
-        route={route}
-        onChange={onChange}
-        options={FailureMode.literals.map((mode) => [
-          mode,
-          `${description[mode]}${counts.has(mode) ? ` (${count(counts.get(mode) ?? 0)})` : ""}`
-        ])}
-      />
-      <Choice
-        name="Purpose"
-        field="purpose"
-        route={route}
-        onChange={onChange}
-        options={Purpose.literals.map((value) => [value, purposeWords[value]])}
-      />
-      {page.sources.length > 1 && (
-        <Choice
-          name="Source"
-          field="source"
-          route={route}
-          onChange={onChange}
-          options={page.sources.map((source) => [source, source])}
-        />
+      {choice("Outcome", "outcome", Outcome.literals.map(same))}
+      {choice("Instruction", "instruction", page.instructions.map(same))}
+      {choice(
+        "Failure mode",
+        "mode",
+        FailureMode.literals.map((mode) => [mode, `${description[mode]}${counts.get(mode) ?? ""}`])
       )}
-      <Choice
-        name="Order"
-        field="order"
-        route={route}
-        onChange={onChange}
-        empty="newest first"
-        options={[
-          ["oldest", "oldest first"],
-          ["longest", "longest first"],
-          ["calls", "most tool calls first"]
-        ]}
-      />
+      {choice(
+        "Purpose",
+        "purpose",
+        Purpose.literals.map((value) => [value, purposeWords[value]])
+      )}
+      {page.sources.length > 1 && choice("Source", "source", page.sources.map(same))}
+      {choice("Order", "order", orders, "newest first")}
       <Diagnosed diagnosed={page.diagnosed} />
     </form>
   )
@@ -281,11 +264,11 @@ const Filters = ({
 const Diagnosed = ({ diagnosed: { done, of } }: Pick<TrajectoryPage, "diagnosed">) =>
   done < of && (
     <p className="muted small filter-note" role="status">
-      Failure modes read from {count(done)} of {count(of)} wrong trajectories so far; the rest follows.
+      Failure modes of {count(done)} of {count(of)} wrong trajectories are diagnosed so far.
     </p>
   )
 
-/** Typing waits a moment before it asks. */
+/** Sends the text shortly after the last key. */
 const SearchField = ({
   onChange,
   search,
@@ -310,7 +293,7 @@ const SearchField = ({
       <input
         ref={search}
         type="search"
-        placeholder="words of the question"
+        placeholder="words in the question"
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
         onKeyDown={({ currentTarget, key }) => key === "Escape" && currentTarget.blur()}
@@ -319,34 +302,6 @@ const SearchField = ({
   )
 }
 
-const Choice = ({
-  empty = "all",
-  field,
-  name,
-  onChange,
-  options,
-  route
-}: {
-  readonly name: string
-  readonly field: string
-  readonly route: Route
-  readonly options: ReadonlyArray<readonly [value: string, label: string]>
-  readonly empty?: string
-  readonly onChange: (changes: Readonly<Record<string, string>>) => void
-}) => (
-  <label className="field">
-    <span>{name}</span>
-    <select value={route.query.get(field) ?? ""} onChange={({ target }) => onChange({ [field]: target.value })}>
-      <option value="">{empty}</option>
-      {options.map(([value, label]) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
-  </label>
-)
-
 const purposeWords = {
   train: "training",
   verify: "verification",
@@ -354,29 +309,26 @@ const purposeWords = {
   evaluate: "evaluation"
 } as const
 
-const orders = ["newest", "oldest", "longest", "calls"] as const
+const orders = [
+  ["oldest", "oldest first"],
+  ["longest", "longest first"],
+  ["calls", "most tool calls first"]
+] as const
 
-/** The query of an address; what the server would not understand is left out. */
+/** The query of an address, without values that the server does not know. */
 const queryOf = ({ query }: Route): TrajectoryQuery => {
-  const one = <A extends string>(field: string, values: ReadonlyArray<A>): A | undefined =>
-    values.find((value) => value === query.get(field))
-  const outcome = one("outcome", Outcome.literals)
-  const purpose = one("purpose", Purpose.literals)
-  const mode = one("mode", FailureMode.literals)
-  const order = one("order", orders)
-  const instruction = query.get("instruction")
-  const source = query.get("source")
-  const text = query.get("text")
-  const offset = Number.parseInt(query.get("offset") ?? "", 10)
+  const text = (field: string) => query.get(field)
+  const one = <A extends string>(field: string, values: ReadonlyArray<A>) =>
+    values.find((value) => value === text(field))
   return {
     limit: pageSize,
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(purpose === undefined ? {} : { purpose }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(order === undefined ? {} : { order }),
-    ...(instruction === undefined ? {} : { instruction }),
-    ...(source === undefined ? {} : { source }),
-    ...(text === undefined ? {} : { text }),
-    ...(offset > 0 ? { offset } : {})
+    offset: Math.max(0, Number.parseInt(text("offset") ?? "0", 10) || 0),
+    outcome: one("outcome", Outcome.literals),
+    purpose: one("purpose", Purpose.literals),
+    mode: one("mode", FailureMode.literals),
+    order: one("order", Order.literals),
+    instruction: text("instruction"),
+    source: text("source"),
+    text: text("text")
   }
 }

@@ -2,20 +2,16 @@ import { Group } from "@inspo/domain"
 import { wilson } from "@inspo/statistics/Interval"
 import type { Share } from "../view/OverviewView.ts"
 
-/** The mean reward of groups with the question as its unit. */
+/** The mean reward over questions. */
 export const share = (groups: ReadonlyArray<Group.Group>): Share => {
   const total = groups.reduce((sum, group) => sum + Group.meanReward(group), 0)
   return { n: groups.length, mean: groups.length === 0 ? 0 : total / groups.length, ci95: wilson(total, groups.length) }
 }
 
-/** The same by data source, by name. */
+/** The mean reward by data source, sorted by name. */
 export const bySource = (groups: ReadonlyArray<Group.Group>): Readonly<Record<string, Share>> =>
   Object.fromEntries(
     [...Map.groupBy(groups, ({ dataSource }) => dataSource)]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([source, own]) => [source, share(own)])
   )
-
-/** The mean of a list; null when it is empty. */
-export const mean = (values: ReadonlyArray<number>): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length

@@ -1,8 +1,10 @@
-/** One run as one HTML document: no script, no network, every text escaped. */
+/** A run as one HTML document: no script, no network, every text escaped. */
 import * as PlainText from "@inspo/domain/PlainText"
+import { measure } from "@inspo/reward/RewardConfig"
 import { createElement as h, Fragment, type ReactElement, type ReactNode } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
-import { capital, compact, count, dollars, duration, percent, plural, points, quantity } from "../Format.ts"
+import { capital, compact, count, dollars, duration, interval, percent, plural, points, quantity } from "../Format.ts"
+import { movingMean, movingSteps } from "../Means.ts"
 import { cost } from "../projection/Cost.ts"
 import { lineage } from "../projection/Lineage.ts"
 import { overview } from "../projection/Overview.ts"
@@ -10,38 +12,35 @@ import { population } from "../projection/Population.ts"
 import * as Run from "../projection/Run.ts"
 import type { RunNotes } from "../RunCatalog.ts"
 import type { RunRecord } from "../RunRecord.ts"
+import { ancestors } from "../Tree.ts"
 import type { CostView } from "../view/CostView.ts"
 import type { LineageView } from "../view/LineageView.ts"
-import { measure } from "@inspo/reward/RewardConfig"
-import { sourceLabel, trainingTitle } from "../view/Titles.ts"
-import type { CellView, OverviewView } from "../view/OverviewView.ts"
+import { cellOf, type OverviewView } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
+import { sourceLabel, sourceMetrics, trainingTitle } from "../view/Titles.ts"
 import { wordDiff } from "../WordDiff.ts"
 import * as Figure from "./Figure.ts"
-import { ancestors } from "./Markdown.ts"
 import { style } from "./Style.ts"
 
-/** What a report is made of. `commands` reproduce the run, one a line. */
+/** The input of a report. `commands` reproduce the run, one per line. */
 export interface Options {
   readonly name: string
   readonly record: RunRecord
   readonly ledger: Parameters<typeof cost>[1]
   readonly notes: RunNotes
   readonly commands: ReadonlyArray<string>
-  /** When the last event of the run was committed, as YYYY-MM-DD; null where that is not known. */
+  /** The date of the last event, as YYYY-MM-DD; null if it is not known. */
   readonly date: string | null
 }
 
 /**
- * The report of a run, finished or not, as a self-contained HTML document. It depends on nothing but its input, so that
- * equal runs give equal bytes.
+ * The report of a run, finished or not, as a self-contained HTML document. It depends only on its input: equal runs give
+ * equal bytes.
  */
 export const html = ({ commands, date, ledger, name, notes, record }: Options): string => {
   const run = Run.run({ id: name, name }, record, unwritten, 0)
   const view = overview(run, record, notes)
-  const people = population(record)
   const tree = lineage(record)
-  const spent = cost(record, ledger, notes)
   const page = h(
     "html",
     { lang: "en" },
@@ -52,149 +51,146 @@ export const html = ({ commands, date, ledger, name, notes, record }: Options): 
       h("meta", { httpEquiv: "Content-Security-Policy", content: "default-src 'none'; style-src 'unsafe-inline'" }),
       h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
       h("title", null, `${name}: report of a run of inspo${date === null ? "" : `, ${date}`}`),
-      // The style is ours alone; nothing of a run is in it.
+      // The style is constant; it contains no text of a run.
       h("style", { dangerouslySetInnerHTML: { __html: style } })
     ),
     h(
       "body",
       null,
       h("h1", null, `Report of the run ${name}`),
-      h("p", { className: "muted" }, [...(date === null ? [] : [date]), task(record)].join(" · ")),
+      muted([...(date === null ? [] : [date]), task(record)].join(" · ")),
       h("p", { className: "lead" }, summary(view)),
       view.degraded.map((line) => h("p", { key: line }, h("strong", null, "Degraded: "), clip(line))),
       result(view),
-      winner(view),
+      bestInstruction(view),
       curves(view),
-      lives(people),
-      descent(tree),
-      everyone(tree),
-      budget(spent, view),
-      h(
-        "section",
-        null,
-        h("h2", null, "Reproduce"),
+      probabilities(population(record)),
+      lineageOfBest(tree),
+      everyInstruction(tree),
+      costs(cost(record, ledger, notes), view),
+      section(
+        "Reproduce",
         h("pre", null, commands.join("\n")),
-        h("details", null, h("summary", null, "All settings"), settings(view))
+        details(
+          "All settings",
+          table(Object.entries(view.settings), [
+            ["Setting", "", ([name]) => name],
+            ["Value", "text", ([, value]) => clip(value)]
+          ])
+        )
       )
     )
   )
   return `<!doctype html>\n${PlainText.escape(renderToStaticMarkup(page))}\n`
 }
 
-/** What the policy was trained on, and how it is rewarded. */
+/** The questions of the training and its reward. */
 const task = ({ config: { data, reward } }: RunRecord): string =>
   `${data.questions === null ? "generated world" : (data.questions.split(/[/\\]/u).at(-1) ?? data.questions)}, ${measure(reward)}`
 
-/** A report does not tell when: equal runs have equal ones. */
+/** A report has no times, so that equal runs have equal reports. */
 const unwritten = { version: null, at: null, alive: null }
 
-const summary = ({ baseline, cells, run, seed, best, trained }: OverviewView): string => {
-  const before = cell(cells, "before", "seed")
-  const after = cell(cells, "after", "best") ?? cell(cells, "after", "seed")
+const summary = ({ baseline, best, cells, run, seed, trained }: OverviewView): string => {
+  const before = cellOf(cells, "before", "seed")
+  const after = cellOf(cells, "after", "best") ?? cellOf(cells, "after", "seed")
   const progress = `Seed ${run.seed ?? "–"}, ${run.step} of ${run.steps ?? "–"} steps, ${plural(run.born, "instruction")}.`
   if (before === undefined || after === undefined)
-    return `${progress} ${run.status === "finished" ? "It was not evaluated." : "It is not finished."}`
-  const against =
-    baseline === null ? "" : ` The seed alone, trained on the same budget, reaches ${percent(baseline.em)}.`
+    return `${progress} ${run.status === "finished" ? "The run was not evaluated." : "The run is not finished."}`
+  const difference = after.mean - before.mean
+  const change =
+    difference === 0
+      ? "stayed at"
+      : `${difference > 0 ? "rose" : "fell"} from ${percent(before.mean)}, before training with the seed instruction, to`
   const which =
     seed !== null && best !== null && seed.id === best.id
-      ? "under the seed, which stays the instruction to use"
-      : `under ${best?.id ?? "the best instruction"}`
-  const difference = after.mean - before.mean
-  const course = difference > 0 ? "rose" : difference < 0 ? "fell" : "stayed"
+      ? "with the seed instruction, which is still the best one"
+      : `with ${best?.id ?? "the best instruction"}`
+  const against =
+    baseline === null ? "" : ` The seed alone, trained with the same budget, reaches ${percent(baseline.em)}.`
   return (
-    `${capital(trained.measure)} on ${count(after.n)} test questions ${course} ${difference === 0 ? "at" : `from ${percent(before.mean)}, before training under the seed, to`} ` +
-    `${percent(after.mean)}, after training ${which} (${points(difference)} points).${against} ${progress}`
+    `${capital(trained.measure)} on ${count(after.n)} test questions ${change} ${percent(after.mean)}, ` +
+    `after training ${which} (${points(difference)} points).${against} ${progress}`
   )
+}
+
+/** A row of the table of results: a cell, or the static baseline. */
+interface ResultRow {
+  readonly label: string
+  readonly mean: number
+  readonly ci95: readonly [low: number, high: number]
+  readonly toolCalls: string
+  readonly isHeadline: boolean
 }
 
 const result = ({ baseline, cells, trained }: OverviewView): ReactNode => {
   if (cells.length === 0) return null
+  const name = capital(trained.measure)
   const sources = [...new Set(cells.flatMap((entry) => Object.keys(entry.sources)))].sort()
-  const row = (label: string, em: number, ci95: readonly [number, number], calls: string, isHeadline: boolean) =>
-    h(
-      "tr",
-      { key: label, className: isHeadline ? "headline" : undefined },
-      h("th", { scope: "row" }, label),
-      h("td", { className: "num" }, percent(em)),
-      h("td", { className: "num" }, `[${percent(ci95[0])}, ${percent(ci95[1])}]`),
-      h("td", null, Figure.interval(em, ci95)),
-      h("td", { className: "num" }, calls)
-    )
-  return h(
-    "section",
-    null,
-    h("h2", null, "Held-out questions"),
+  const rows: ReadonlyArray<ResultRow> = [
+    ...cells.map(({ ci95, instruction, mean, policy, role, toolCalls }) => ({
+      label: `${policy} training, ${role} ${instruction}`,
+      mean,
+      ci95,
+      toolCalls: toolCalls.toFixed(2),
+      isHeadline: policy === "after" && role === "best"
+    })),
+    ...(baseline === null
+      ? []
+      : [{ label: "static baseline, seed", mean: baseline.em, ci95: baseline.ci95, toolCalls: "–", isHeadline: false }])
+  ]
+  return section(
+    "Held-out questions",
     table(
-      ["Policy, instruction", capital(trained.measure), "95 % interval", "0 to 100 %", "Tool calls"],
+      rows,
       [
-        ...cells.map(({ ci95, instruction, mean, policy, role, toolCalls }) =>
-          row(
-            `${policy} training, ${role} ${instruction}`,
-            mean,
-            ci95,
-            toolCalls.toFixed(2),
-            policy === "after" && role === "best"
-          )
-        ),
-        ...(baseline === null ? [] : [row("static baseline, seed", baseline.em, baseline.ci95, "–", false)])
+        ["Policy, instruction", "", ({ label }) => label],
+        [name, "num", ({ mean }) => percent(mean)],
+        ["95 % interval", "num", ({ ci95 }) => interval(ci95, percent)],
+        ["0 to 100 %", "", ({ ci95, mean }) => Figure.interval(mean, ci95)],
+        ["Tool calls", "num", ({ toolCalls }) => toolCalls]
       ],
-      `${count(cells[0]?.n ?? 0)} questions, one answer each. Intervals are Wilson's, with the question as their unit.`,
-      [capital(trained.measure)]
+      {
+        caption: `${count(cells[0]?.n ?? 0)} questions, one answer each. The intervals are Wilson's, over questions.`,
+        isHeadline: ({ isHeadline }) => isHeadline
+      }
     ),
     sources.length < 2
       ? null
-      : table(
-          [`${capital(trained.measure)} by source`, ...cells.map(({ policy, role }) => `${policy}, ${role}`), "n"],
-          sources.map((source) =>
-            h(
-              "tr",
-              { key: source },
-              h("th", { scope: "row" }, source),
-              cells.map((entry, index) =>
-                h("td", { key: index, className: "num" }, percent(entry.sources[source]?.mean))
-              ),
-              h("td", { className: "num" }, cells[0]?.sources[source]?.n ?? "–")
-            )
-          )
-        )
+      : table(sources, [
+          [`${name} by source`, "", (source) => source],
+          ...cells.map((cell): Column<string> => [
+            `${cell.policy}, ${cell.role}`,
+            "num",
+            (source) => percent(cell.sources[source]?.mean)
+          ]),
+          ["n", "num", (source) => cells[0]?.sources[source]?.n ?? "–"]
+        ])
   )
 }
 
-const winner = ({ best, run, seed }: OverviewView): ReactNode =>
+const bestInstruction = ({ best, run, seed }: OverviewView): ReactNode =>
   best === null || seed === null
     ? null
-    : h(
-        "section",
-        null,
-        h(
-          "h2",
-          null,
-          run.status === "finished" ? `The winning instruction, ${best.id}` : `The leading instruction, ${best.id}`
-        ),
+    : section(
+        `${run.status === "finished" ? "Best" : "Leading"} instruction: ${best.id}`,
         h("p", { className: "text" }, best.text),
         best.id === seed.id
-          ? h("p", { className: "muted" }, "It is the seed itself.")
-          : h(Fragment, null, h("h3", null, "What differs from the seed"), diff(seed.text, best.text))
+          ? muted("It is identical to the seed.")
+          : h(Fragment, null, h("h3", null, "Differences from the seed"), diff(seed.text, best.text))
       )
 
 const curves = ({ marks, series, steps, trained, validations }: OverviewView): ReactNode => {
   if (steps.length === 0) return null
-  const sources = Object.keys(series)
-    .filter((name) => name.startsWith("reward/") && name !== "reward/mean")
-    .sort()
+  const sources = sourceMetrics(series)
+  const metric = (name: string) => series[name] ?? []
   const shares = { marks, steps, fromZero: true, most: 1, format: (value: number) => percent(value, 0) }
-  const single = (name: string) => [{ label: name, values: series[name] ?? [], tone: "accent" }]
-  return h(
-    "section",
-    null,
-    h("h2", null, "Course"),
-    h(
-      "p",
-      { className: "muted" },
-      `${plural(marks.filter(({ kind }) => kind === "prune").length, "pruning")} (dashed) and ` +
-        `${plural(marks.filter(({ kind }) => kind === "evolve").length, "evolution")}.`
-    ),
+  const single = (title: string, name: string) =>
+    Figure.lines({ marks, steps, title, curves: [{ label: name, values: metric(name), tone: "accent" }] })
+  const number = (kind: string) => marks.filter((mark) => mark.kind === kind).length
+  return section(
+    "Progress",
+    muted(`${plural(number("prune"), "pruning")} (dashed) and ${plural(number("evolve"), "evolution")}.`),
     h(
       "div",
       { className: "figures" },
@@ -202,61 +198,56 @@ const curves = ({ marks, series, steps, trained, validations }: OverviewView): R
         ...shares,
         title: trainingTitle(trained),
         curves: [
-          { label: "each step", values: series["reward/mean"] ?? [], tone: "faint" },
-          { label: "mean of 5", values: smoothed(series["reward/mean"] ?? []), tone: "accent" }
+          { label: "each step", values: metric("reward/mean"), tone: "faint" },
+          { label: `mean of ${movingSteps}`, values: movingMean(metric("reward/mean")), tone: "accent" }
         ]
       }),
-      sources.length === 0
-        ? null
-        : Figure.lines({
-            ...shares,
-            title: `Training ${trained.measure} by source, mean of 5 steps`,
-            curves: sources.map((name, index) => ({
-              label: sourceLabel(trained, name.slice("reward/".length)),
-              values: smoothed(series[name] ?? []),
-              tone: `c${index % 8}`
-            }))
-          }),
-      validations.length === 0
-        ? null
-        : Figure.lines({
-            ...shares,
-            title: `Validation ${trained.measure} with 95 % interval, n = ${validations[0]?.n ?? 0}`,
-            steps: validations.map(({ step }) => step),
-            curves: [
-              {
-                label: trained.measure,
-                values: validations.map(({ mean }) => mean),
-                band: validations.map(({ ci95 }) => ci95),
-                tone: "accent"
-              }
-            ]
-          }),
-      Figure.lines({ marks, steps, title: "Tool calls per trajectory", curves: single("tool_calls/mean") }),
-      Figure.lines({ marks, steps, title: "Response length, tokens", curves: single("response_length/mean") }),
-      Figure.lines({ marks, steps, title: "Prompt length, tokens", curves: single("prompt_length/mean") })
+      sources.length > 0 &&
+        Figure.lines({
+          ...shares,
+          title: `Training ${trained.measure} by source, mean of ${movingSteps} steps`,
+          curves: sources.map((name, index) => ({
+            label: sourceLabel(trained, name),
+            values: movingMean(metric(name)),
+            tone: `c${index % 8}`
+          }))
+        }),
+      validations.length > 0 &&
+        Figure.lines({
+          ...shares,
+          title: `Validation ${trained.measure} with 95 % interval, n = ${validations[0]?.n ?? 0}`,
+          steps: validations.map(({ step }) => step),
+          curves: [
+            {
+              label: trained.measure,
+              values: validations.map(({ mean }) => mean),
+              band: validations.map(({ ci95 }) => ci95),
+              tone: "accent"
+            }
+          ]
+        }),
+      single("Tool calls per trajectory", "tool_calls/mean"),
+      single("Response length, tokens", "response_length/mean"),
+      single("Prompt length, tokens", "prompt_length/mean")
     )
   )
 }
 
-const lives = (view: PopulationView): ReactNode =>
-  view.steps.length === 0 ? null : h("section", null, h("h2", null, "Population"), Figure.bands(view, hue))
+const probabilities = (view: PopulationView): ReactNode =>
+  view.steps.length === 0 ? null : section("Population", Figure.bands(view, hue))
 
-/** The line from the seed to the winner, with what each step changed and why. */
-const descent = ({ best, evolutions, nodes }: LineageView): ReactNode => {
+/** The best instruction with its ancestors: the changes of each, and why it was proposed. */
+const lineageOfBest = ({ best, evolutions, nodes }: LineageView): ReactNode => {
   const line = ancestors(nodes, best)
   if (line.length < 2) return null
-  return h(
-    "section",
-    null,
-    h("h2", null, `From ${line[0]?.id ?? ""} to ${best ?? ""}`),
-    line.slice(1).map((node, index) => {
+  return section(
+    `From ${line[0]?.id ?? ""} to ${best ?? ""}`,
+    ...line.slice(1).map((node, index) => {
       const parent = line[index]
       const evolution = node.evolution === null ? undefined : evolutions[node.evolution]
-      const { verification } = node
       return h(
         "article",
-        { key: node.key },
+        null,
         h("h3", null, `${parent?.id ?? ""} → ${node.id ?? ""}, after step ${node.step}`),
         evolution === undefined || evolution.critique === ""
           ? null
@@ -267,120 +258,87 @@ const descent = ({ best, evolutions, nodes }: LineageView): ReactNode => {
               clip(evolution.critique)
             ),
         diff(clip(parent?.text ?? ""), clip(node.text)),
-        verification === null
-          ? null
-          : h(
-              "p",
-              { className: "muted" },
-              `Verified on ${plural(verification.questions, "question")}: ${percent(verification.mean)}` +
-                (verification.parentMean === null
-                  ? "."
-                  : `, its parent ${percent(verification.parentMean)} on the same ones.`)
-            )
+        node.verification === null ? null : muted(verified(node.verification))
       )
     })
   )
 }
 
-const everyone = ({ nodes }: LineageView): ReactNode =>
-  nodes.length === 0
-    ? null
-    : h(
-        "section",
-        null,
-        h("h2", null, "All instructions and candidates"),
-        h(
-          "details",
-          null,
-          h(
-            "summary",
-            null,
-            `${nodes.filter(({ id }) => id !== null).length} instructions, ${nodes.filter(({ id }) => id === null).length} rejected candidates`
-          ),
-          table(
-            ["", "Parent", "Step", "Fate", "Reward", "Groups", "Verified", "Text"],
-            nodes
-              .slice(0, mostNodes)
-              .map((node) =>
-                h(
-                  "tr",
-                  { key: node.key },
-                  h("th", { scope: "row" }, node.id ?? "–"),
-                  h("td", null, node.parent ?? "–"),
-                  h("td", { className: "num" }, node.step),
-                  h(
-                    "td",
-                    null,
-                    [
-                      node.fate,
-                      node.leftAt === null ? "" : ` at ${node.leftAt}`,
-                      node.reason === null ? "" : `: ${clip(node.reason)}`
-                    ].join("")
-                  ),
-                  h("td", { className: "num" }, percent(node.mean)),
-                  h("td", { className: "num" }, node.groups),
-                  h("td", { className: "num" }, node.verification === null ? "–" : percent(node.verification.mean)),
-                  h("td", { className: "text" }, clip(node.text))
-                )
-              ),
-            nodes.length > mostNodes
-              ? `The first ${mostNodes} of ${nodes.length}; candidates.json has them all.`
-              : undefined
-          )
-        )
-      )
+const verified = ({ mean, parentMean, questions }: NonNullable<LineageView["nodes"][number]["verification"]>): string =>
+  `Verified on ${plural(questions, "question")}: ${percent(mean)}` +
+  (parentMean === null ? "." : `, its parent ${percent(parentMean)} on the same questions.`)
 
-const budget = ({ ledger, rollouts, tokens }: CostView, { wallSeconds }: OverviewView): ReactNode =>
-  h(
-    "section",
-    null,
-    h("h2", null, "Cost"),
+const everyInstruction = ({ nodes }: LineageView): ReactNode => {
+  if (nodes.length === 0) return null
+  const instructions = nodes.filter(({ id }) => id !== null).length
+  return section(
+    "All instructions and candidates",
+    details(
+      `${plural(instructions, "instruction")}, ${plural(nodes.length - instructions, "rejected candidate")}`,
+      table(
+        nodes.slice(0, mostNodes),
+        [
+          ["", "", ({ id }) => id ?? "–"],
+          ["Parent", "", ({ parent }) => parent ?? "–"],
+          ["Step", "num", ({ step }) => step],
+          [
+            "Status",
+            "",
+            ({ fate, leftAt, reason }) =>
+              `${fate}${leftAt === null ? "" : ` at ${leftAt}`}${reason === null ? "" : `: ${clip(reason)}`}`
+          ],
+          ["Reward", "num", ({ mean }) => percent(mean)],
+          ["Groups", "num", ({ groups }) => groups],
+          ["Verified", "num", ({ verification }) => percent(verification?.mean)],
+          ["Text", "text", ({ text }) => clip(text)]
+        ],
+        nodes.length > mostNodes
+          ? { caption: `The first ${mostNodes} of ${nodes.length}. All of them are in candidates.json.` }
+          : {}
+      )
+    )
+  )
+}
+
+const costs = ({ ledger, rollouts, tokens }: CostView, { wallSeconds }: OverviewView): ReactNode =>
+  section(
+    "Cost",
     table(
-      ["", "Rollouts", "Tokens"],
-      (["train", "verification", "evaluation"] as const).map((purpose) =>
-        h(
-          "tr",
-          { key: purpose },
-          h("th", { scope: "row" }, purpose === "train" ? "training" : purpose),
-          h("td", { className: "num" }, count(rollouts[purpose])),
-          h("td", { className: "num" }, count(tokens[purpose]))
-        )
-      ),
-      wallSeconds === null ? undefined : `In ${duration(wallSeconds)}.`
+      ["train", "verification", "evaluation"] as const,
+      [
+        ["", "", (purpose) => (purpose === "train" ? "training" : purpose)],
+        ["Rollouts", "num", (purpose) => count(rollouts[purpose])],
+        ["Tokens", "num", (purpose) => count(tokens[purpose])]
+      ],
+      wallSeconds === null ? {} : { caption: `Time: ${duration(wallSeconds)}.` }
     ),
     ledger.length === 0
       ? null
-      : table(
-          ["Ledger", "Rollouts", "Tokens", "Optimizer calls", "USD", "Time"],
-          ledger.map(({ phase, total }) =>
-            h(
-              "tr",
-              { key: phase },
-              h("th", { scope: "row" }, phase),
-              h("td", { className: "num" }, count(total.rollouts)),
-              h("td", { className: "num" }, compact(total.tokens)),
-              h("td", { className: "num" }, count(total.calls)),
-              h("td", { className: "num" }, dollars(total.usd)),
-              h("td", { className: "num" }, `${quantity(total.seconds)} s`)
-            )
-          )
-        )
+      : table(ledger, [
+          ["Ledger", "", ({ phase }) => phase],
+          ["Rollouts", "num", ({ total }) => count(total.rollouts)],
+          ["Tokens", "num", ({ total }) => compact(total.tokens)],
+          ["Proposer calls", "num", ({ total }) => count(total.calls)],
+          ["USD", "num", ({ total }) => dollars(total.usd)],
+          ["Time", "num", ({ total }) => `${quantity(total.seconds)} s`]
+        ])
   )
 
-const settings = (view: OverviewView): ReactElement =>
-  table(
-    ["Setting", "Value"],
-    Object.entries(view.settings).map(([name, value]) =>
-      h("tr", { key: name }, h("th", { scope: "row" }, name), h("td", { className: "text" }, clip(value)))
-    )
-  )
+const section = (title: string, ...children: ReadonlyArray<ReactNode>): ReactElement =>
+  h("section", null, h("h2", null, title), ...children)
 
-/** A table whose numbers stand on the right wherever its rows say so. */
-const table = (
-  head: ReadonlyArray<string>,
-  rows: ReadonlyArray<ReactElement>,
-  caption?: string,
-  alsoNumeric: ReadonlyArray<string> = []
+const muted = (text: string): ReactElement => h("p", { className: "muted" }, text)
+
+const details = (summary: string, content: ReactElement): ReactElement =>
+  h("details", null, h("summary", null, summary), content)
+
+/** The title of a column, the class of its cells, and its cell of a row. The first column names the rows. */
+type Column<Row> = readonly [title: string, className: "" | "num" | "text", cell: (row: Row) => ReactNode]
+
+const table = <Row>(
+  rows: ReadonlyArray<Row>,
+  columns: ReadonlyArray<Column<Row>>,
+  { caption, isHeadline }: { readonly caption?: string; readonly isHeadline?: (row: Row) => boolean } = {}
 ): ReactElement =>
   h(
     "div",
@@ -395,62 +353,42 @@ const table = (
         h(
           "tr",
           null,
-          head.map((title, index) =>
-            h(
-              "th",
-              {
-                key: index,
-                scope: "col",
-                className: isNumeric(title) || alsoNumeric.includes(title) ? "num" : undefined
-              },
-              title
-            )
+          ...columns.map(([title, kind]) =>
+            h("th", { scope: "col", className: kind === "num" ? "num" : undefined }, title)
           )
         )
       ),
-      h("tbody", null, rows)
+      h(
+        "tbody",
+        null,
+        ...rows.map((row) =>
+          h(
+            "tr",
+            { className: isHeadline?.(row) === true ? "headline" : undefined },
+            ...columns.map(([, className, cell], place) =>
+              place === 0
+                ? h("th", { scope: "row" }, cell(row))
+                : h("td", { className: className || undefined }, cell(row))
+            )
+          )
+        )
+      )
     )
   )
-
-const numeric: ReadonlySet<string> = new Set([
-  "95 % interval",
-  "Tool calls",
-  "Rollouts",
-  "Tokens",
-  "Optimizer calls",
-  "USD",
-  "Time",
-  "Step",
-  "Reward",
-  "Groups",
-  "Verified",
-  "n"
-])
-
-const isNumeric = (title: string): boolean => numeric.has(title) || /^(?:before|after), /u.test(title)
 
 const diff = (from: string, to: string): ReactElement =>
   h(
     "p",
     { className: "text" },
-    wordDiff(from, to).map(({ kind, text }, index) =>
-      h(kind === "added" ? "ins" : kind === "removed" ? "del" : "span", { key: index }, text)
+    ...wordDiff(from, to).map(({ kind, text }) =>
+      h(kind === "added" ? "ins" : kind === "removed" ? "del" : "span", null, text)
     )
   )
 
-const cell = (cells: OverviewView["cells"], policy: CellView["policy"], role: CellView["role"]) =>
-  cells.find((entry) => entry.policy === policy && entry.role === role)
-
-const smoothed = (values: ReadonlyArray<number | null>): ReadonlyArray<number | null> =>
-  values.map((_, index) => {
-    const near = values.slice(Math.max(0, index - 4), index + 1).filter((value) => value !== null)
-    return near.length === 0 ? null : near.reduce((sum, value) => sum + value, 0) / near.length
-  })
-
-/** The angle of an instruction's colour, by its number in order of birth. */
+/** The angle of an instruction's colour, by its number in order of proposal. */
 const hue = (id: string): number => (Number.parseInt(id.replaceAll(/\D+/gu, ""), 10) * 137.508 + 140) % 360
 
-/** Rows of the long table, and letters of a text in it: what keeps a report of any run below 3 MB. */
+/** Rows of the long table, and characters of a text in it: these keep every report below 3 MB. */
 const mostNodes = 500
 const longest = 1500
 

@@ -1,8 +1,8 @@
-"""Client of the instruction server of inspo. It needs the standard library alone."""
+"""Client of inspo's instruction server. It needs only the standard library."""
 
 from ._aio import AsyncInspo, AsyncLease
-from ._inspo import Counts, Incumbent, Inspo, LeaseRequest, NoInstruction, Problem
-from ._lease import Lease, Message, Question, Reward
+from ._inspo import Counts, Incumbent, Inspo, NoInstruction, Problem
+from ._lease import Lease, LeaseRequest, Message, Question, Reward
 from ._wire import CohortState, Rewound, Wording
 
 __all__ = [

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 from ._wire import Wording
@@ -16,30 +17,27 @@ class Message(TypedDict):
 
 @dataclass(frozen=True)
 class Question:
-    """What the work is about, as far as new instructions may know of it."""
+    """What the work is about. New instructions are written from it."""
 
     id: str
     text: str | None = None
     golden_answers: Sequence[str] | None = None
 
-    def _to_wire(self) -> dict[str, object]:
-        return given(id=self.id, text=self.text, goldenAnswers=self.golden_answers)
-
 
 @dataclass(frozen=True)
 class Reward:
-    """A reward by the id of its lease: exactly one of `value`, `failed` and `abandoned`."""
+    """A reward, identified by its lease id. Set exactly one of `value`, `failed` and `abandoned`."""
 
     lease: str
-    #: in [0, 1], or the population's `rewardRange`
+    #: in [0, 1], or in the population's `rewardRange`
     value: float | None = None
-    #: The environment failed, so that nothing is known of the instruction.
+    #: The environment failed: the sample is no evidence about the instruction.
     failed: bool = False
     #: The instruction was not used.
     abandoned: bool = False
-    #: which sample of the lease, from 0; required where it covers several
+    #: index of the sample, from 0; required if the lease covers several
     sample: int | None = None
-    #: what was good or bad, in words: what new instructions are written from
+    #: what was good or bad, in words; new instructions are written from it
     feedback: str | None = None
     transcript: str | Sequence[Message] | None = None
     golden_answers: Sequence[str] | None = None
@@ -48,81 +46,50 @@ class Reward:
     usd: float | None = None
     policy_version: str | None = None
 
-    def _to_wire(self) -> dict[str, object]:
-        return given(
-            lease=self.lease,
-            value=self.value,
-            failed=self.failed or None,
-            abandoned=self.abandoned or None,
-            sample=self.sample,
-            feedback=self.feedback,
-            transcript=self.transcript,
-            goldenAnswers=self.golden_answers,
-            tokens=self.tokens,
-            usd=self.usd,
-            policyVersion=self.policy_version,
-        )
 
-
-@dataclass(frozen=True)
-class Work:
-    """What a lease says, apart from what it does."""
-
-    population: str
-    key: str
-    n: int
-    id: str | None
-    cohort: str | None
-    instruction: str | None
-    wording: Wording
-    probability: float | None
-    replaces: str | None
-    closes_at: str | None
-
-
+@dataclass(frozen=True, eq=False)
 class LeaseBase:
     """One instruction for one unit of work."""
 
-    def __init__(self, work: Work, tell: Callable[[Reward], None]) -> None:
-        self.population = work.population
-        self.key = work.key
-        #: samples that it covers
-        self.n = work.n
-        #: What the server calls the lease; with it, `Inspo.reward` rewards it from anywhere. None where it gave out none.
-        self.id = work.id
-        self.cohort = work.cohort
-        #: the id of the instruction; None where it is the caller's fallback
-        self.instruction = work.instruction
-        #: with which the instruction was drawn, in (0, 1]; None without a lease
-        self.probability = work.probability
-        #: the id of the instruction that its `sticky` key had first and that has left the population; None where it keeps its own
-        self.replaces = work.replaces
-        #: from when on a reward is late, as ISO 8601; None while nobody knows
-        self.closes_at = work.closes_at
-        self._work = work
-        self._tell = tell
+    population: str
+    key: str
+    #: number of samples that the lease covers
+    n: int
+    #: lease id of the server; `Inspo.reward` accepts it from any process. None if the server did not answer
+    id: str | None
+    cohort: str | None
+    #: id of the instruction; None for the caller's fallback
+    instruction: str | None
+    #: probability with which the instruction was drawn, in (0, 1]; None without a lease
+    probability: float | None
+    #: id of the removed instruction that the `sticky` key had before; None if it keeps its instruction
+    replaces: str | None
+    #: time after which a reward is late, as ISO 8601; None if not known yet
+    closes_at: str | None
+    _wording: Wording = field(repr=False)
+    _send: Callable[[Reward], None] = field(repr=False)
 
     @property
     def leased(self) -> bool:
         """
-        False where the server did not answer in time: the work goes on with the last incumbent or the fallback, and is not
-        counted.
+        False if the server did not answer in time. The lease then has the last incumbent or the fallback, and its rewards are
+        not sent.
         """
         return self.id is not None
 
     @property
     def text(self) -> str:
-        """The instruction. Raises TypeError where it has several texts."""
-        if isinstance(self._work.wording, str):
-            return self._work.wording
-        names = ", ".join(self._work.wording)
+        """The instruction. Raises TypeError if it has several texts."""
+        if isinstance(self._wording, str):
+            return self._wording
+        names = ", ".join(self._wording)
         raise TypeError(f"the instructions of {self.population} have the texts {names}; read lease.texts")
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """The texts of the instruction by their names. Raises TypeError where it has but one."""
-        if not isinstance(self._work.wording, str):
-            return self._work.wording
+        """The texts of the instruction by name. Raises TypeError if it has only one."""
+        if not isinstance(self._wording, str):
+            return self._wording
         raise TypeError(f"the instructions of {self.population} have one text; read lease.text")
 
     def _report(self, reward: Reward) -> None:
@@ -130,16 +97,13 @@ class LeaseBase:
         if self.n > 1 if sample is None else not 0 <= sample < self.n:
             raise ValueError(f"sample is {sample}; expected at least 0 and below {self.n}, the lease's n")
         if self.id is not None:
-            self._tell(reward)
-
-    def _abandon(self, sample: int | None) -> None:
-        for one in [sample] if sample is not None or self.n == 1 else range(self.n):
-            self._report(Reward(self.id or "", abandoned=True, sample=one))
+            self._send(reward)
 
 
 class Lease(LeaseBase):
+    # `self` is a LeaseBase, so that AsyncLease can share the methods.
     def reward(
-        self,
+        self: LeaseBase,
         value: float,
         *,
         sample: int | None = None,
@@ -151,8 +115,8 @@ class Lease(LeaseBase):
         policy_version: str | None = None,
     ) -> None:
         """
-        Queues a reward, in [0, 1] or the population's `rewardRange`, and returns at once. Without a lease nothing is told.
-        Raises ValueError where `sample` is missing though the lease covers several, or none of them.
+        Queues a reward, in [0, 1] or in the population's `rewardRange`, and returns immediately. Does nothing without a lease.
+        Raises ValueError if `sample` is out of range, or missing although the lease covers several samples.
         """
         self._report(
             Reward(
@@ -169,18 +133,41 @@ class Lease(LeaseBase):
         )
 
     def fail(
-        self,
+        self: LeaseBase,
         *,
         sample: int | None = None,
         feedback: str | None = None,
         transcript: str | Sequence[Message] | None = None,
     ) -> None:
-        """Queues that the environment failed, as `reward` does a reward."""
+        """Queues a report that the environment failed."""
         self._report(Reward(self.id or "", failed=True, sample=sample, feedback=feedback, transcript=transcript))
 
-    def abandon(self, *, sample: int | None = None) -> None:
-        """Queues that the instruction was not used, for all samples or one of them."""
-        self._abandon(sample)
+    def abandon(self: LeaseBase, *, sample: int | None = None) -> None:
+        """Queues a report that the instruction was not used, for one sample or for all of them."""
+        for one in [sample] if sample is not None or self.n == 1 else range(self.n):
+            self._report(Reward(self.id or "", abandoned=True, sample=one))
+
+
+@dataclass(frozen=True)
+class LeaseRequest:
+    #: The caller's name for the work: the same key in a cohort gets the same lease. Random by default.
+    key: str | None = None
+    #: number of samples that the lease covers
+    n: int = 1
+    stratum: str | None = None
+    #: Requests with one sticky key, such as turns of a conversation, get one instruction and count as one unit.
+    sticky: str | None = None
+    question: Question | None = None
+
+
+def to_wire(record: LeaseRequest | Question | Reward) -> dict[str, object]:
+    """The fields that are neither None nor False."""
+    fields = {re.sub("_(.)", lambda found: found[1].upper(), name): value for name, value in vars(record).items()}
+    return {
+        name: to_wire(value) if isinstance(value, Question) else value
+        for name, value in fields.items()
+        if value is not None and value is not False
+    }
 
 
 def given(**fields: object) -> dict[str, object]:

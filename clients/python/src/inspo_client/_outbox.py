@@ -1,4 +1,4 @@
-"""What is to be told to a server about one population, in order, until it is acknowledged."""
+"""Rewards and controls that wait for one population, sent in order until they are acknowledged."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ import random
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Union
+from typing import Generic, TypeVar, Union
 
 from . import _wire
-from ._transport import Answered, Failure, Request, Result, Transport, in_thread
+from ._transport import Failure, Request, Transport, in_thread
 
-#: The most rewards in one request, as the server allows, and the characters after which no further one is put in.
-_MOST_REWARDS = 1024
+A = TypeVar("A")
+
+#: Maximum number of rewards in a request, as the server allows, and the characters after which none is added.
+_MAX_REWARDS = 1024
 _MANY_CHARACTERS = 2**20
-#: How long rewards are gathered that come faster than they are answered, in seconds.
-_GATHERING = 0.01
-#: How long one request may take, in seconds.
-_PATIENCE = 10.0
-#: After so many refusals by something before the server a reward is dropped, so that it keeps up no others.
-_MOST_REFUSALS = 8
+#: Seconds to collect rewards that arrive faster than they are acknowledged.
+_COLLECT = 0.01
+#: Timeout of one request, in seconds.
+_TIMEOUT = 10.0
+#: Number of refusals by a proxy after which a reward is dropped, so that it does not block the others.
+_MAX_REFUSALS = 8
 
 
 @dataclass(frozen=True)
-class RewardItem:
+class _Item(Generic[A]):
     json: str
-    told: Callable[[_wire.RewardResult], None]
+    acknowledged: Callable[[A], None]
+    #: called with the reason
     dropped: Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class CloseItem:
-    json: str
-    told: Callable[[_wire.CohortState], None]
-    dropped: Callable[[str], None]
+class RewardItem(_Item[_wire.RewardResult]):
+    pass
 
 
-@dataclass(frozen=True)
-class RewindItem:
-    json: str
-    told: Callable[[_wire.Rewound], None]
-    dropped: Callable[[str], None]
+class CloseItem(_Item[_wire.CohortState]):
+    pass
 
 
-#: A reward, or a control that has its place among them: what is sent, who is told what the server said, or why it is not sent.
+class RewindItem(_Item[_wire.Rewound]):
+    pass
+
+
 Item = Union[RewardItem, CloseItem, RewindItem]
 
 
@@ -67,7 +67,7 @@ class Outbox:
         self._queue: list[Item] = []
         self._held = 0
         self._sending = 0
-        self._size = _MOST_REWARDS
+        self._size = _MAX_REWARDS
         self._failures = 0
         self._refusals = 0
         self._woken = False
@@ -87,7 +87,7 @@ class Outbox:
             one.dropped(f"more than {self._items} rewards or {self._characters} characters are waiting")
 
     def wake(self) -> None:
-        """Tries again now."""
+        """Retries now."""
         with self._changed:
             self._failures = 0
             self._woken = True
@@ -97,7 +97,7 @@ class Outbox:
         return len(self._queue)
 
     def wait(self, timeout: float) -> None:
-        """Returns as soon as nothing is pending, or the time is over."""
+        """Returns when nothing is pending, or after the timeout."""
         with self._changed:
             self._changed.wait_for(lambda: not self._running, timeout)
 
@@ -113,78 +113,76 @@ class Outbox:
             failure = self._send(sent)
             if failure is None:
                 self._failures = self._refusals = 0
-                self._size = min(2 * self._size, _MOST_REWARDS)
-                # Where more came meanwhile, yet more will: a request costs as much as many rewards.
+                self._size = min(2 * self._size, _MAX_REWARDS)
+                # Rewards that arrived meanwhile suggest more: one request for many is cheaper.
                 with self._changed:
                     if self._queue and isinstance(self._queue[-1], RewardItem) and len(self._queue) < self._size:
-                        self._pause(_GATHERING)
+                        self._pause(_COLLECT)
                 continue
             self._on_failure(failure)
-            gives_way = self._gives_way(failure, len(sent))
+            skip_pause = self._reduce(failure, len(sent))
             self._sending = 0
-            if gives_way:
+            if skip_pause:
                 continue
             self._failures += 1
-            # Doubled up to 30 s, and shortened by up to a half, so that clients do not come all at once.
+            # Doubles up to 30 s; the random factor keeps clients from retrying at the same time.
             backoff = min(self._retry_delay * 2.0 ** min(self._failures - 1, 16), 30.0)
             with self._changed:
                 self._pause(backoff * (1 - random.random() / 2), failure.retry_after)
 
-    def _pause(self, own: float, asked: float = 0.0) -> None:
-        """As long as the server asked for; else it can be cut short."""
+    def _pause(self, own: float, requested: float = 0.0) -> None:
+        """Waits as long as the server requested; without a request `wake` ends the pause."""
         self._woken = False
-        self._changed.wait_for(lambda: self._woken and asked == 0, max(own, asked))
+        self._changed.wait_for(lambda: self._woken and requested == 0, max(own, requested))
 
     def _batch(self) -> list[Item]:
-        """The first rewards, with what closes their cohort if that comes next; or a rewind."""
+        """The first rewards, with the close of their cohort if it comes next; or one control."""
         count = length = 0
         queue = self._queue
-        while (
-            count < min(self._size, len(queue))
-            and isinstance(queue[count], RewardItem)
-            and (count == 0 or length < _MANY_CHARACTERS)
-        ):
+        limit = min(self._size, len(queue))
+        while count < limit and isinstance(queue[count], RewardItem) and (count == 0 or length < _MANY_CHARACTERS):
             length += len(queue[count].json)
             count += 1
-        closes = 0 < count < min(self._size, len(queue)) and isinstance(queue[count], CloseItem)
+        closes = 0 < count < limit and isinstance(queue[count], CloseItem)
         return queue[: count + 1 if count == 0 or closes else count]
 
     def _send(self, sent: list[Item]) -> Failure | None:
         last = sent[-1]
         if isinstance(last, RewindItem):
             request = Request("POST", f"{self._path}/rewind", last.json)
-            rewound = self._transport.ask(request, _wire.rewound, _PATIENCE)
+            rewound = self._transport.ask(request, _wire.rewound, _TIMEOUT)
             if isinstance(rewound, Failure):
                 return rewound
             self._acknowledge(sent)
-            last.told(rewound.value)
+            last.acknowledged(rewound)
             return None
         rewards = [item for item in sent if isinstance(item, RewardItem)]
         close = last if isinstance(last, CloseItem) else None
         closing = "" if close is None else f',"close":{close.json}'
         body = f'{{"rewards":[{",".join(item.json for item in rewards)}]{closing}}}'
-        request = Request("POST", f"{self._path}/rewards", body)
-        told: Result[_wire.RewardsAnswer] = self._transport.ask(
-            request, lambda answer: _wire.rewards(len(rewards), close is not None, answer), _PATIENCE
+        answer = self._transport.ask(
+            Request("POST", f"{self._path}/rewards", body),
+            lambda body: _wire.rewards(len(rewards), close is not None, body),
+            _TIMEOUT,
         )
-        if not isinstance(told, Answered):
-            return told
+        if isinstance(answer, Failure):
+            return answer
         self._acknowledge(sent)
-        for item, result in zip(rewards, told.value.results):
-            item.told(result)
-        if close is not None and told.value.cohort is not None:
-            close.told(told.value.cohort)
+        for item, result in zip(rewards, answer.results):
+            item.acknowledged(result)
+        if close is not None and answer.cohort is not None:
+            close.acknowledged(answer.cohort)
         return None
 
-    def _gives_way(self, failure: Failure, sent: int) -> bool:
-        """Whether what was sent is not to be sent again as it was: one that is refused keeps back no others."""
+    def _reduce(self, failure: Failure, sent: int) -> bool:
+        """Halves a refused batch, or drops its only item. False if the same batch is to be retried after a pause."""
         if not _is_final(failure):
             return False
-        if sent > 1:  # Halves find it.
+        if sent > 1:
             self._size = sent // 2
             return True
         self._refusals += 1
-        if not failure.refused and failure.status != 413 and self._refusals < _MOST_REFUSALS:
+        if not failure.refused and failure.status != 413 and self._refusals < _MAX_REFUSALS:
             return False
         self._refusals = 0
         with self._changed:
@@ -205,6 +203,6 @@ class Outbox:
 
 
 def _is_final(failure: Failure) -> bool:
-    """Whether the same request would be refused again, by its content."""
+    """Whether a retry of the same content would be refused again."""
     may_pass = (401, 403, 429) if failure.refused else (408, 425, 429)
     return 400 <= failure.status < 500 and failure.status not in may_pass

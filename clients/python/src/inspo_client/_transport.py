@@ -1,4 +1,4 @@
-"""Asks the servers in turn, and never for longer than it was told to."""
+"""Sends requests to the servers in turn, within a timeout."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, TypeVar, Union
+from typing import Any, TypeVar, Union
 from urllib.parse import SplitResult, urlsplit
 
 from . import _wire
 
 A = TypeVar("A")
 
-#: The largest answer that is read, in bytes: so large, and larger with each instruction, up to a limit. Reading one takes a time that
-#: no timeout ends, so that it has to be short whatever is in it.
-_LONGEST, _PER_INSTRUCTION, _LIMIT = 2**21, 2**16, 2**24
-#: How many requests may be unanswered at a time, each in a thread of its own.
-_MOST_UNANSWERED = 64
-#: Connections that are kept open to a server.
-_MOST_IDLE = 8
+#: Maximum size of an answer in bytes: a base, plus a size per instruction, up to a limit. No timeout interrupts parsing, so the size
+#: has to bound its duration.
+_MAX_SIZE, _PER_INSTRUCTION, _LIMIT = 2**21, 2**16, 2**24
+#: Maximum number of concurrent requests, each in its own thread.
+_MAX_UNANSWERED = 64
+#: Maximum number of idle connections per server.
+_MAX_IDLE = 8
 
 
 @dataclass(frozen=True)
@@ -34,66 +34,59 @@ class Request:
     method: str
     path: str
     body: str | None = None
-    #: that the answer may hold
+    #: number of instructions that the answer may contain
     instructions: int = 1
 
 
 @dataclass(frozen=True)
-class Answered(Generic[A]):
-    value: A
-
-
-@dataclass(frozen=True)
 class Failure:
-    """Why there is no answer."""
-
     reason: str
-    #: of an answer, 0 where none came
+    #: status of the answer, 0 without one
     status: int = 0
-    #: whether inspo itself refused
+    #: whether inspo itself refused, not a proxy before it
     refused: bool = False
-    #: how long not to ask again, in seconds
+    #: seconds to wait before the next request
     retry_after: float = 0.0
 
     @property
     def final(self) -> bool:
-        """Whether inspo refused what would be refused again, whichever of its servers is asked, and when."""
+        """Whether any inspo server would refuse the request again."""
         return self.refused and 400 <= self.status < 500 and self.status not in (408, 425, 429)
 
 
-Result = Union[Answered[A], Failure]
+Result = Union[A, Failure]
 Read = Callable[[object], Union[A, None]]
 
 
 class Transport:
     """
-    Begins with the server that answered last; a connection that breaks is tried once more. Each server has its share of the
-    time that is left; the next one is asked where one is not there, is too slow, fails, or answers with something else than inspo would.
+    Starts with the server that answered last, and retries a broken connection once. Each server gets its share of the remaining
+    time; if it is unreachable, too slow, fails, or does not answer as inspo does, the next one is tried.
     """
 
     def __init__(self, urls: Sequence[str], headers: Mapping[str, str], tls: ssl.SSLContext | None) -> None:
         self._urls = [urlsplit(url.rstrip("/")) for url in urls]
         self._headers = dict(headers)
         self._tls = tls
-        #: requests that were sent twice in one attempt, since their connection broke
+        #: number of requests sent twice because their connection broke
         self.repeated = 0
         self._first = 0
         self._idle: dict[SplitResult, list[http.client.HTTPConnection]] = {url: [] for url in self._urls}
         self._lock = threading.Lock()
-        self._unanswered = threading.BoundedSemaphore(_MOST_UNANSWERED)
+        self._unanswered = threading.BoundedSemaphore(_MAX_UNANSWERED)
 
     def ask(
         self, request: Request, read: Read[A], timeout: float, late: Callable[[A], None] | None = None
     ) -> Result[A]:
-        """`late` is told of an answer that comes when nobody waits for it any more."""
+        """`late` gets an answer that arrives after its time."""
         end = time.monotonic() + timeout
-        last = Failure("there is no address")
+        last = Failure("no address")
         first = self._first
         for turn in range(len(self._urls)):
             index = (first + turn) % len(self._urls)
             slot = max(end - time.monotonic(), 0) / (len(self._urls) - turn)
             if not self._unanswered.acquire(blocking=False):
-                return Failure(f"{_MOST_UNANSWERED} requests are unanswered")
+                return Failure(f"{_MAX_UNANSWERED} requests are unanswered")
             trying = in_thread(partial(self._attempt, self._urls[index], request, read, 10 * timeout))
             try:
                 result = trying.result(slot)
@@ -102,12 +95,11 @@ class Transport:
                 if late is not None:
                     trying.add_done_callback(_when_answered(late))
                 continue
-            if isinstance(result, Answered):
+            if not isinstance(result, Failure):
                 self._first = index
                 return result
-            # What one server asked for holds, whatever the next one says.
+            # A pause that one server asked for applies whatever the next one answers.
             last = replace(result, retry_after=max(result.retry_after, last.retry_after))
-            # Another server would say the same.
             if last.final:
                 return last
         return last
@@ -118,15 +110,15 @@ class Transport:
             answer = _parse(body)
             value = read(answer) if 200 <= status < 300 else None
             if value is not None:
-                return Answered(value)
-            said = _wire.problem(answer) if status >= 400 else None
+                return value
+            problem = _wire.problem(answer) if status >= 400 else None
             return Failure(
-                f"status {status}, {said or 'not an answer of inspo'}",
+                f"status {status}, {problem or 'not an answer of inspo'}",
                 status,
-                said is not None,
+                problem is not None,
                 min(max(float(retry_after), 0.0), 60.0) if _is_number(retry_after) else 0.0,
             )
-        except Exception as error:  # Whatever goes wrong here is no fault of the agent's.
+        except Exception as error:  # A broken server must not fail the agent.
             return Failure(f"{type(error).__name__}: {error}")
         finally:
             self._unanswered.release()
@@ -137,7 +129,7 @@ class Transport:
         except ConnectionRefusedError:
             raise
         except (ConnectionError, http.client.HTTPException):
-            # A connection that the server had closed meanwhile breaks when it is used again.
+            # The server may have closed an idle connection.
             self.repeated += 1
             return self._send(self._connect(url, timeout), url, request, timeout)
 
@@ -154,7 +146,7 @@ class Transport:
             response = connection.getresponse()
             parts: list[bytes] = []
             length = 0
-            longest = min(_LONGEST + request.instructions * _PER_INSTRUCTION, _LIMIT)
+            longest = min(_MAX_SIZE + request.instructions * _PER_INSTRUCTION, _LIMIT)
             while part := response.read(16_384):
                 parts.append(part)
                 length += len(part)
@@ -166,7 +158,7 @@ class Transport:
             connection.close()
             raise
         with self._lock:
-            if len(self._idle[url]) < _MOST_IDLE and connection.sock is not None:
+            if len(self._idle[url]) < _MAX_IDLE and connection.sock is not None:
                 self._idle[url].append(connection)
             else:
                 connection.close()
@@ -185,7 +177,7 @@ class Transport:
 
 
 class _Response(http.client.HTTPResponse):
-    """A response that is read up to a time, its head too: a server that sends it little by little holds no thread for longer."""
+    """A response, headers included, that must be read before `end`, however slowly the server sends it."""
 
     def __init__(self, sock: socket.socket, *given: Any, end: float, **options: Any) -> None:
         super().__init__(sock, *given, **options)
@@ -214,7 +206,7 @@ class _Until(io.RawIOBase):
 
 
 def in_thread(work: Callable[[], A]) -> Future[A]:
-    """Does something in a thread that keeps no program from ending."""
+    """Runs `work` in a daemon thread."""
     future: Future[A] = Future()
 
     def run() -> None:
@@ -228,12 +220,12 @@ def in_thread(work: Callable[[], A]) -> Future[A]:
 
 
 def _when_answered(late: Callable[[A], None]) -> Callable[[Future[Result[A]]], None]:
-    def told(future: Future[Result[A]]) -> None:
+    def done(future: Future[Result[A]]) -> None:
         result = future.result()
-        if isinstance(result, Answered):
-            late(result.value)
+        if not isinstance(result, Failure):
+            late(result)
 
-    return told
+    return done
 
 
 def _parse(body: bytes) -> object:

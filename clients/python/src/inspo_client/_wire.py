@@ -1,4 +1,4 @@
-"""What goes over the wire, as far as a client reads it. An answer that is none of these is taken for no answer."""
+"""Decoders of the server's answers. They return None for an answer that does not match."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
-#: One text, or several by name that are used together.
+#: One text, or several named texts that are used together.
 Wording = Union[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class Instruction:
-    id: str
+    #: None for the caller's fallback
+    id: str | None
     wording: Wording
 
 
 @dataclass(frozen=True)
 class LeaseAnswer:
-    lease: str
+    #: None without an answer
+    lease: str | None
     key: str
     n: int
     instruction: Instruction
-    probability: float | None
-    replaces: str | None
-    closes_at: str | None
+    probability: float | None = None
+    replaces: str | None = None
+    closes_at: str | None = None
 
 
 @dataclass(frozen=True)
@@ -39,20 +41,20 @@ class LeasesAnswer:
 
 @dataclass(frozen=True)
 class CohortState:
-    """A sealed cohort gives out no new leases, a closed one is folded into the evidence."""
+    """A sealed cohort issues no new leases; the rewards of a closed one are part of the evidence."""
 
     cohort: str
     #: `open`, `sealed` or `closed`
     state: str
-    #: given out
+    #: number of leases; None, as `reported`, if the cohort was closed before
     leases: int | None
-    #: of those, with all their samples reported; both None where the cohort was closed before
+    #: number of leases with all samples reported
     reported: int | None
 
 
 @dataclass(frozen=True)
 class Rewound:
-    """`rewound` is false where the request was known."""
+    """`rewound` is False if an earlier call had the same request id."""
 
     branch: int
     rewound: bool
@@ -72,8 +74,8 @@ class RewardsAnswer:
 
 def leases(asked: Sequence[tuple[str, int]], full_batch: bool, body: object) -> LeasesAnswer | None:
     """
-    Leases of what was asked, keys with their numbers of samples, in its order unless they are of a whole cohort; after them come those of
-    candidates that are tried.
+    The leases of the requested keys with their numbers of samples, in order unless they are of a full batch, then those that verify
+    candidates.
     """
     if not isinstance(body, dict) or not _is_text(cohort := body.get("cohort")):
         return None
@@ -98,7 +100,7 @@ def incumbent(body: object) -> Instruction | None:
 
 
 def rewards(count: int, closes: bool, body: object) -> RewardsAnswer | None:
-    """Results of so many rewards, with the state of the cohort where one was to be closed."""
+    """The results of `count` rewards, with the state of the cohort if the request closes one."""
     given = body.get("results") if isinstance(body, dict) else None
     if not isinstance(body, dict) or not isinstance(given, list) or len(given) != count:
         return None
@@ -119,12 +121,12 @@ def rewound(body: object) -> Rewound | None:
 
 
 def problem(body: object) -> str | None:
-    """What the server itself says in a refusal, with all its fields; None where something before it refused."""
+    """The text and fields of the server's refusal; None if a proxy refused."""
     if not isinstance(body, dict) or not str(body.get("type")).startswith("urn:inspo:"):
         return None
-    said = body.get("detail", body.get("title", body["type"]))
+    detail = body.get("detail", body.get("title", body["type"]))
     others = [f"{name}: {_text(one)}" for name, one in body.items() if name not in ("type", "title", "detail", "status")]
-    return "; ".join([_text(said), *others])
+    return "; ".join([_text(detail), *others])
 
 
 def _text(value: object) -> str:
@@ -132,7 +134,7 @@ def _text(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """Makes a server's text fit for a terminal and a log: short, and without control characters."""
+    """A server's text for a terminal or log: shortened, without control characters."""
     return re.sub(" +", " ", "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text[:1000]))
 
 
@@ -144,12 +146,10 @@ def _lease(one: object, samples: Mapping[str, int]) -> LeaseAnswer | None:
         return None
     if probability is not None and not (type(probability) in (int, float) and 0 < probability <= 1):
         return None
-    # The key of a trial begins with that of its question.
+    # The key of a verification lease starts with that of its question.
     if type(n) is not int or n != samples.get(str(key), samples.get(str(key).rpartition("#")[0])):
         return None
-    replaces, closes_at = (
-        str(said) if _is_text(said) else None for said in (one.get("replaces"), one.get("closesAt"))
-    )
+    replaces, closes_at = (str(text) if _is_text(text) else None for text in (one.get("replaces"), one.get("closesAt")))
     known = None if probability is None else float(probability)
     return LeaseAnswer(str(lease), str(key), n, given, known, replaces, closes_at)
 

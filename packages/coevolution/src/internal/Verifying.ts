@@ -25,7 +25,6 @@ export const verificationContext = (context: DecisionContext, state: RunState): 
         ? questionsOf(context, state, evolution).length
         : algorithm.verification.samples
     ),
-    asks: algorithm.verification.samples > 0,
     isSplit: false,
     isLast: Schedule.reuses(algorithm) && step >= algorithm.schedule.steps,
     evidence: (trial) => evidence(algorithm, state, trial)
@@ -74,7 +73,7 @@ const evidence = (
 ): Verification.Evidence => {
   const { parent, round } = stage
   const candidates = algorithm.control.permuteCredit
-    ? RandomStream.make(algorithm.seed, ["permuted-verification", step, number]).shuffle(round.candidates)
+    ? RandomStream.make(algorithm.randomSeed, ["permuted-verification", step, number]).shuffle(round.candidates)
     : round.candidates
   return {
     candidates: compared(algorithm, buffer, parent, round.questions, candidates),
@@ -114,6 +113,6 @@ const questionsOf = (
   strategies.buffer.verificationQuestions(state.buffer, {
     samples: algorithm.verification.samples,
     exclude: stage.reflected,
-    seed: algorithm.seed,
+    seed: algorithm.randomSeed,
     path: ["verification", step, round]
   })

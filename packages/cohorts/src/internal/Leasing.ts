@@ -7,9 +7,9 @@ import * as TrialBatch from "@inspo/evolution/TrialBatch"
 import * as Choose from "@inspo/sampler/Choose"
 import { Array as Arr, HashMap, Option, Result, Struct } from "effect"
 import { type Archive, type ArchivedLease, closedIndex } from "../Archive.ts"
-import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, Refused } from "../Command.ts"
+import { type LeaseAnswer, type LeaseCommand, type LeaseRequest, refuse, type Refused } from "../Command.ts"
 import type { EventOf, Given, PopulationEvent } from "../Event.ts"
-import { horizonOf } from "../Horizon.ts"
+import { sealsAt, settlesAt } from "../Horizon.ts"
 import { incumbentOf } from "../Learning.ts"
 import { certain, shares } from "../Shares.ts"
 import {
@@ -34,16 +34,21 @@ export const lease = (
   archive: Archive,
   command: LeaseCommand
 ): Result.Result<ReadonlyArray<PopulationEvent>, Refused> => {
-  const refusal = invalid(state, command)
-  if (refusal !== null) return Result.fail(refusal)
-  const target = targetOf(state, archive, command)
+  const target = Result.flatMap(validate(state, command), () => targetOf(state, archive, command))
   if (Result.isFailure(target)) return Result.fail(target.failure)
   const fresh: Array<LeaseRequest> = []
   for (const request of command.requests) {
     const known = knownLease(state, archive, command, request.key)
     if (known === undefined) fresh.push(request)
     else if (known.n !== request.n)
-      return refuse("conflict", `n of ${request.key}`, request.n, `${known.n}, as it was asked for before`)
+      return refuse(
+        "conflict",
+        "n",
+        request.n,
+        String(known.n),
+        "Repeat the n of the first request, or use another key",
+        request.key
+      )
   }
   const { cohort: found, name } = target.success
   const [first] = fresh
@@ -52,7 +57,7 @@ export const lease = (
   if (command.isFullBatch && (found !== undefined || name === null))
     return fresh.length < command.requests.length
       ? Result.succeed([])
-      : refuse("closed", "key", first.key, `a key that ${command.cohort} has a lease for: it was assigned as a whole`)
+      : refuse("closed", "key", first.key, `a key of ${command.cohort}, which was assigned as a whole`, otherCohort)
   return grant(strategies, state, archive, command, fresh, found, name ?? "")
 }
 
@@ -87,65 +92,56 @@ const archivedBatch = (state: State, archive: Archive, command: LeaseCommand): R
     .map(past)
 }
 
-/** A lease of the archive, where it is not looked up by when its cohort closes, or has closed. */
-const past = ({ cohort, instruction, key, lease, n, probability, question, replaces }: ArchivedLease): LeaseAnswer => ({
-  lease,
+/** A lease of the archive, without a time: its cohort is closed, or is about to be. */
+const past = (one: ArchivedLease): LeaseAnswer => shown(one, one.cohort, null)
+
+const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer =>
+  shown(one, cohort.name, settlesAt(state, cohort.sealedAt ?? sealsAt(state, cohort)))
+
+const shown = (one: Lease | ArchivedLease, cohort: string, closesAt: number | null): LeaseAnswer => ({
+  ...Struct.pick(one, ["lease", "key", "n", "instruction", "probability", "question"]),
   cohort,
-  key,
-  n,
-  instruction,
-  probability,
-  question,
-  replaces: replaces ?? null,
-  closesAt: null
+  replaces: one.replaces ?? null,
+  closesAt
 })
-
-const answer = (state: State, cohort: Cohort, one: Lease): LeaseAnswer => {
-  const { settings } = state
-  const horizon = horizonOf(state)
-  const sealsAt = cohort.sealedAt ?? (settings.sealAfter === null ? null : cohort.openedAt + settings.sealAfter)
-  return {
-    lease: one.lease,
-    cohort: cohort.name,
-    key: one.key,
-    n: one.n,
-    instruction: one.instruction,
-    probability: one.probability,
-    question: one.question,
-    replaces: one.replaces ?? null,
-    closesAt: sealsAt === null || horizon === null ? null : sealsAt + horizon
-  }
-}
-
-const refuse = (
-  code: Refused["code"],
-  field: string,
-  value: string | number,
-  expected: string
-): Result.Result<never, Refused> => Result.fail(new Refused({ code, field, value: String(value), expected }))
 
 /** The names that the population gives to cohorts of its own. */
 const ownPrefix = "auto/"
 
-const invalid = ({ settings }: State, { cohort: name, isFullBatch, requests }: LeaseCommand): Refused | null => {
-  const bad = (field: string, value: string | number, expected: string) =>
-    new Refused({ code: "invalid", field, value: String(value), expected })
-  const { textLength, unitsPerCohort } = settings.limits
+const otherCohort = "Name another cohort"
+
+const validate = (
+  { limits }: State,
+  { cohort: name, isFullBatch, requests }: LeaseCommand
+): Result.Result<void, Refused> => {
+  const bad = (field: string, value: string | number, expected: string, remedy: string, of: string | null = null) =>
+    refuse("invalid", field, value, expected, remedy, of)
+  const { textLength, unitsPerCohort } = limits
   if (name !== null && (name === "" || name.startsWith(ownPrefix) || !name.isWellFormed()))
-    return bad("cohort", name, `a well-formed name that does not begin with ${ownPrefix}`)
-  if (isFullBatch && name === null) return bad("cohort", "absent", "a name where a cohort is assigned as a whole")
-  if (requests.length > unitsPerCohort) return bad("requests", requests.length, `at most ${unitsPerCohort} at once`)
+    return bad("cohort", name, `a well-formed name that does not begin with ${ownPrefix}`, "Rename the cohort")
+  if (isFullBatch && name === null)
+    return bad("cohort", "absent", "a name, as the cohort is assigned as a whole", "Name the cohort")
+  if (requests.length > unitsPerCohort)
+    return bad("requests", requests.length, `at most ${unitsPerCohort}`, "Split the request")
   const seen = new Set<string>()
   for (const { key, n, question, sticky, stratum } of requests) {
     for (const [field, text] of Object.entries({ key, stratum, sticky: sticky ?? "-", question: question ?? "-" }))
       if (text === "" || text.length > Math.min(textLength, 1000) || !text.isWellFormed())
-        return bad(field, text.slice(0, 80), "well-formed text of 1 to 1000 characters")
-    if (!Number.isSafeInteger(n) || n < 1 || n > 10_000) return bad(`n of ${key}`, n, "a whole number from 1 to 10000")
-    if (isFullBatch && baseKey(key) !== key) return bad("key", key, "a key that does not end as those of candidates do")
-    if (seen.has(key)) return bad("key", key, "each key once in a request")
+        return bad(
+          field,
+          text.slice(0, 80),
+          "well-formed text of 1 to 1000 characters",
+          "Shorten it, or replace lone surrogates"
+        )
+    if (!Number.isSafeInteger(n) || n < 1 || n > 10_000)
+      return bad("n", n, "a whole number from 1 to 10000", "Split the samples over several keys", key)
+    if (isFullBatch && baseKey(key) !== key)
+      return bad("key", key, "a key that does not end like a candidate's", "Rename the key")
+    if (seen.has(key))
+      return bad("key", key, "each key once in a request", "Remove the repetition, or ask for n samples")
     seen.add(key)
   }
-  return null
+  return Result.void
 }
 
 interface Target {
@@ -161,15 +157,9 @@ const targetOf = (
   { cohort: name, isFullBatch, phase, requests }: LeaseCommand
 ): Result.Result<Target, Refused> => {
   const known = name === null ? undefined : cohort(state, name)
-  if (known !== undefined && known.phase !== phase)
-    return refuse("conflict", "phase", phase, `${known.phase}, as before`)
+  if (known !== undefined && known.phase !== phase) return refuse("conflict", "phase", phase, known.phase, otherCohort)
   if (known !== undefined && known.isFullBatch !== isFullBatch)
-    return refuse(
-      "conflict",
-      "isFullBatch",
-      String(isFullBatch),
-      `${String(known.isFullBatch)}, as the cohort was asked for before`
-    )
+    return refuse("conflict", "isFullBatch", isFullBatch, String(known.isFullBatch), otherCohort)
   if (name === null) {
     const open = state.cohorts.find((one) => !one.isNamed && one.phase === phase && one.status === "open")
     return Result.succeed({ cohort: open, name: `${ownPrefix}${phase}/${state.opened[phase] + 1}` })
@@ -178,7 +168,7 @@ const targetOf = (
     const missing = requests.find(({ key }) => archivedLease(state, archive, { cohort: name }, key) === undefined)
     return missing === undefined || isFullBatch
       ? Result.succeed({ cohort: undefined, name: null })
-      : refuse("closed", "key", missing.key, `a key that ${name} has a lease for: it is closed. Name another cohort`)
+      : refuse("closed", "key", missing.key, `a key of ${name}, which is closed`, otherCohort)
   }
   return Result.succeed({ cohort: known, name })
 }
@@ -225,9 +215,9 @@ const grant = (
   found: Cohort | undefined,
   name: string
 ): Result.Result<ReadonlyArray<PopulationEvent>, Refused> => {
-  const full = noRoom(state, fresh)
-  if (full !== null) return Result.fail(full)
-  const { openCohorts, unitsPerCohort } = state.settings.limits
+  const room = requireRoom(state, fresh)
+  if (Result.isFailure(room)) return Result.fail(room.failure)
+  const { openCohorts, unitsPerCohort } = state.limits
   const joining = Arr.groupBy(fresh, (request) => joinable(state, command, request)?.name ?? "")
   const { "": others = [], ...joined } = joining
   const drawn = others.map((request) => ({ ...request, ...carriedOf(state, archive, command, request) }))
@@ -242,16 +232,17 @@ const grant = (
   }))
   if (drawn.length === 0) return Result.succeed(events)
   if (found !== undefined && found.status !== "open")
-    return refuse("closed", "cohort", name, "a cohort that is not sealed. Name the next one")
+    return refuse("closed", "cohort", name, "a cohort that is not sealed", "Name the next cohort")
   if (found === undefined && state.cohorts.length >= openCohorts)
     return refuse(
       "limit",
       "cohort",
       name,
-      `at most ${openCohorts} cohorts that are not closed. Close some, or set a horizon`
+      `at most ${openCohorts} cohorts that are not closed`,
+      "Close some, or set a horizon"
     )
   if ((found?.units ?? 0) + drawn.length > unitsPerCohort)
-    return refuse("limit", "requests", drawn.length, `at most ${unitsPerCohort} units in a cohort. Name another`)
+    return refuse("limit", "requests", drawn.length, `at most ${unitsPerCohort} units in a cohort`, otherCohort)
   const opening = found === undefined ? open(strategies, state, command, name) : null
   if (opening !== null) events.push(opening)
   const frozen = found ?? opening
@@ -264,23 +255,24 @@ const grant = (
 }
 
 /** Leases that are not closed are held in memory, here and after a restart. */
-const noRoom = (
-  { cohorts, settings: { limits } }: State,
+const requireRoom = (
+  { cohorts, limits }: State,
   requests: ReadonlyArray<Pick<LeaseRequest, "n">>
-): Refused | null => {
+): Result.Result<void, Refused> => {
   const bounds = [
     ["leases", limits.openLeases, requests.length, Arr.map(cohorts, ({ leases }) => HashMap.size(leases))],
     ["samples", limits.openSamples, total(requests.map(({ n }) => n)), Arr.map(cohorts, ({ samples }) => samples)]
   ] as const
   const over = bounds.find(([, limit, asked, held]) => total(held) + asked > limit)
-  if (over === undefined) return null
+  if (over === undefined) return Result.void
   const [what, limit, asked, held] = over
-  return new Refused({
-    code: "limit",
-    field: what,
-    value: `${asked} beside ${total(held)} that are open`,
-    expected: `at most ${limit} ${what} in cohorts that are not closed. Report rewards, close cohorts, or set a shorter horizon`
-  })
+  return refuse(
+    "limit",
+    what,
+    `${asked} in addition to ${total(held)} open ones`,
+    `at most ${limit} ${what} in cohorts that are not closed`,
+    "Report rewards, close cohorts, or set a shorter horizon"
+  )
 }
 
 const total = (numbers: ReadonlyArray<number>): number => numbers.reduce((sum, one) => sum + one, 0)
@@ -301,7 +293,10 @@ const open = (
     isNamed: named !== null,
     isFullBatch,
     values: phase === "train" ? values : [],
-    shares: phase === "train" ? shares(settings, learning, values) : [{ id: incumbentOf(learning).id, probability: 1 }],
+    shares:
+      phase === "train"
+        ? shares(settings.sampler, learning, values)
+        : [{ id: incumbentOf(learning).id, probability: 1 }],
     at: now
   }
 }
@@ -370,7 +365,7 @@ const drawOne = (
   requests.map(({ held, replaces, ...request }) => {
     if (held !== undefined) return given(state, cohort, request, held)
     const path = ["lease", cohort, unitOf(request)]
-    const { id, probability } = Choose.choose({ seed: state.settings.seed, path, shares })
+    const { id, probability } = Choose.choose({ seed: state.settings.randomSeed, path, shares })
     return given(state, cohort, request, {
       instruction: id,
       probability,
@@ -400,7 +395,7 @@ const assignWhole = (
     ...given(state, cohort, { ...one.request, key, sticky: null, question: one.id }, assigned)
   })
   const assigned = strategies.assign({
-    seed: settings.seed,
+    seed: settings.randomSeed,
     step: index,
     values,
     questions: others,

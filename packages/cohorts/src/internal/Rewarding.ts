@@ -1,7 +1,7 @@
 /** What becomes of a reward. */
 import { Result } from "effect"
 import type { Archive } from "../Archive.ts"
-import { Refused, type RewardCommand, type RewardItem, type RewardOutcome } from "../Command.ts"
+import { refuse, type Refused, type RewardCommand, type RewardItem, type RewardOutcome } from "../Command.ts"
 import type { EventOf, PopulationEvent } from "../Event.ts"
 import type { Settings } from "../Settings.ts"
 import { ancestry, type Cohort, type Lease, openLease, type RewardValue, type State } from "../State.ts"
@@ -87,15 +87,11 @@ const find = (state: State, archive: Archive, id: string): Found | undefined => 
 }
 
 const sampleOf = ({ lease, sample }: RewardItem, n: number | undefined): Result.Result<number, Refused> => {
-  const bad = (expected: string): Result.Result<never, Refused> =>
-    Result.fail(
-      new Refused({ code: "invalid", field: `sample of ${lease}`, value: String(sample ?? "absent"), expected })
-    )
-  if (sample === null)
-    return n !== undefined && n > 1 ? bad(`one of 0 to ${n - 1}: the lease covers ${n}`) : Result.succeed(0)
-  if (!Number.isSafeInteger(sample) || sample < 0 || (n !== undefined && sample >= n))
-    return bad(n === undefined ? "a whole number of at least 0" : `one of 0 to ${n - 1}`)
-  return Result.succeed(sample)
+  if (sample === null && (n === undefined || n === 1)) return Result.succeed(0)
+  if (sample !== null && Number.isSafeInteger(sample) && sample >= 0 && (n === undefined || sample < n))
+    return Result.succeed(sample)
+  const expected = n === undefined ? "a whole number of at least 0" : `one of 0 to ${n - 1}`
+  return refuse("invalid", "sample", sample ?? "absent", expected, "Name a sample that the lease covers", lease)
 }
 
 const valueOf = (
@@ -105,12 +101,12 @@ const valueOf = (
   if (typeof value !== "number") return Result.succeed(value)
   return value >= lowest && value <= highest
     ? Result.succeed(Math.min(1, Math.max(0, (value - lowest) / (highest - lowest))))
-    : Result.fail(
-        new Refused({
-          code: "invalid",
-          field: `value of ${lease}`,
-          value: String(value),
-          expected: `a number from ${lowest} to ${highest}. Scale rewards, or set another rewardRange`
-        })
+    : refuse(
+        "invalid",
+        "value",
+        value,
+        `a number from ${lowest} to ${highest}`,
+        "Scale the rewards, or create a population with another rewardRange",
+        lease
       )
 }

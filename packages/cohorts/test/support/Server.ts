@@ -1,7 +1,6 @@
 /** A population in memory, driven as a server would: answers, a log, an archive. */
 import {
   type Answer,
-  Archive,
   type Command,
   create,
   handle,
@@ -14,11 +13,12 @@ import {
 } from "@inspo/cohorts"
 import type { Content } from "@inspo/domain/Instruction"
 import { Result } from "effect"
+import { inMemory } from "./Archive.ts"
 
 export class Server {
   state: State.State
   readonly log: Array<PopulationEvent> = []
-  readonly archive = Archive.make()
+  readonly archive = inMemory()
   readonly strategies: Strategies.Strategies
   readonly keeps: boolean
 

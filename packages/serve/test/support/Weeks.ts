@@ -2,7 +2,7 @@
 import { type Refused, Settings } from "@inspo/cohorts"
 import { RandomStream } from "@inspo/domain"
 import type { Journal, JournalError } from "@inspo/journal"
-import * as LivePopulation from "@inspo/serve/LivePopulation"
+import * as LivePopulation from "@inspo/serve/live/LivePopulation"
 import { Clock, Effect, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -35,11 +35,11 @@ const delay = 5 * hour
 
 const settings = ({ retention, seed }: Week): Settings.Settings => ({
   ...Settings.online(seed),
-  retention: retention * 24 * hour,
-  sealAfter: 6 * hour,
-  horizon: 24 * hour,
+  retentionDays: retention,
+  sealAfterSeconds: 6 * 3600,
+  horizonSeconds: 24 * 3600,
   missingRewards: { value: 0.5 },
-  approval: false
+  approval: "automatic"
 })
 
 interface Due {

@@ -1,4 +1,4 @@
-import { apply, RunState } from "@inspo/coevolution"
+import { apply } from "@inspo/coevolution"
 import { Effect } from "effect"
 import { base, play, settingOf, stepParts } from "../../core/Play.ts"
 import { measure } from "../Workload.ts"
@@ -20,7 +20,7 @@ export const figures = Effect.gen(function* () {
     name: "attribution and pruning",
     items: "questions",
     sizes: [512, 16_384],
-    // The rewards of the large size do not fit into the processor's caches.
+    // The rewards of the large size do not fit into the caches of the processor.
     bound: 5,
     make: (questions) =>
       Effect.sync(() => {
@@ -41,8 +41,8 @@ export const figures = Effect.gen(function* () {
           train: { ...base["spare-unseen"].train, batchSize: 32, miniBatchSize: 32 }
         }
         const setting = settingOf(config)
-        const { events } = play(setting)
-        return Effect.sync(() => events.reduce((state, event) => apply(setting, state, event), RunState.unstarted))
+        const { events, start } = play(setting)
+        return Effect.sync(() => events.reduce((state, event) => apply(setting, state, event), start))
       })
   })
   return [selection, attribution, fold].flatMap(({ growth, level }) => [level, growth])

@@ -1,10 +1,10 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
 import { useState } from "react"
-import { Card, Empty, Loading, Problem } from "../../part/Parts.tsx"
-import { count } from "../../../src/Format.ts"
-import { useStories } from "../Stories.ts"
+import { plural } from "../../../src/Format.ts"
+import { Card, Empty, Pending } from "../../part/Parts.tsx"
+import { usePopulationLog } from "../PopulationLog.ts"
 
-/** What happened, the latest first. */
+/** The events of the population, the latest first. */
 export const History = ({
   population: { name },
   version
@@ -12,14 +12,14 @@ export const History = ({
   readonly population: Population
   readonly version: string
 }) => {
-  const { data, problem } = useStories(name, version)
+  const { data, problem } = usePopulationLog(name, version)
   const [shown, setShown] = useState(100)
-  if (data === null) return problem === null ? <Loading /> : <Problem>{problem}</Problem>
+  if (data === null) return <Pending problem={problem} />
   const lines = data.lines.slice(-shown).toReversed()
   return (
-    <Card title={`What happened, over ${count(data.history.folded)} cohorts`}>
+    <Card title={`Events of ${plural(data.history.folded, "cohort")}`}>
       {lines.length === 0 ? (
-        <Empty title="Nothing yet" />
+        <Empty title="No events yet" />
       ) : (
         <ol className="history">
           {lines.map(({ at, text, tone }, index) => (
@@ -34,7 +34,7 @@ export const History = ({
       )}
       {shown < data.lines.length && (
         <button type="button" className="link" onClick={() => setShown(shown + 500)}>
-          Show earlier ones
+          Show earlier events
         </button>
       )}
     </Card>

@@ -1,127 +1,94 @@
-import type { Population } from "@inspo/serve/Population"
-import { useState } from "react"
+import type { Population } from "@inspo/serve/wire/Population"
 import { count, percent, plural } from "../../../src/Format.ts"
-import { Card, Fact, InstructionName, Loading, Problem, Rationale, TextChoice } from "../../part/Parts.tsx"
-import { useKeys } from "../../part/useKeys.ts"
-import { useScrollInto } from "../../part/useScrollInto.ts"
-import { go } from "../../Route.ts"
-import { Asking, onMember } from "../Acting.tsx"
+import { Card, Fact, InstructionName, Pending } from "../../part/Parts.tsx"
+import { Tree } from "../../part/Tree.tsx"
+import { WordingChoice } from "../../part/Wording.tsx"
+import { go } from "../../Routing.ts"
+import { ActionForm, onMember } from "../Action.tsx"
 import { AddForm } from "../AddForm.tsx"
-import { type Node, nodesOf } from "../Nodes.ts"
+import { type Node, nodesOf } from "../InstructionTree.ts"
+import { intervalOf, MeanReward, StandingBadge } from "../MemberParts.tsx"
+import { usePopulationLog } from "../PopulationLog.ts"
 import { href } from "../Route.ts"
-import { useStories } from "../Stories.ts"
-import { interval, StandingBadge, Value, Wording } from "../Words.tsx"
 
-/** Where every instruction came from, why it left, and what an admin does with it. */
+/** The parent of every instruction, why it was removed, and the actions of an admin. */
 export const Lineage = ({
   population,
   selected,
   version
 }: {
   readonly population: Population
-  readonly selected: string | null
+  readonly selected: string | undefined
   readonly version: string
 }) => {
-  const { data, problem } = useStories(population.name, version)
+  const { data, problem } = usePopulationLog(population.name, version)
   const nodes = data === null ? [] : nodesOf(population.members, data)
   const wanted = nodes.find(({ id }) => id === (selected ?? population.incumbent)) ?? nodes[0]
-  const move = (by: number) => {
-    const at = nodes.findIndex(({ id }) => id === wanted?.id)
-    const next = nodes[Math.min(nodes.length - 1, Math.max(0, at + by))]
-    if (next !== undefined) go(href(population.name, "lineage", next.id), "replace")
-  }
-  useKeys({ j: () => move(1), k: () => move(-1) })
-  if (data === null || wanted === undefined) return problem === null ? <Loading /> : <Problem>{problem}</Problem>
+  if (data === null || wanted === undefined) return <Pending problem={problem} />
   return (
     <div className="split">
-      <Card title={plural(nodes.length, "instruction")} className="tree-card scroll-list">
-        <ul className="tree">
-          {nodes.map((node) => (
-            <li key={node.id} style={{ paddingInlineStart: `${node.depth * 1.1}rem` }}>
-              <TreeButton node={node} population={population} isSelected={node.id === wanted.id} />
-            </li>
-          ))}
-        </ul>
-      </Card>
+      <Tree
+        title={plural(nodes.length, "instruction")}
+        nodes={nodes}
+        selected={wanted.key}
+        onSelect={(instruction, how) => go(href(population.name, "lineage", { instruction }), how)}
+      >
+        {({ id, origin, standing }) => (
+          <>
+            <InstructionName id={id} />
+            {id === population.incumbent && <span className="badge best">incumbent</span>}
+            <StandingBadge standing={standing} />
+            <span className="tree-note">{origin}</span>
+          </>
+        )}
+      </Tree>
       <Detail key={wanted.id} node={wanted} nodes={nodes} population={population} />
     </div>
   )
 }
 
-const TreeButton = ({
-  isSelected,
-  node,
-  population
-}: {
+interface NodeProps {
   readonly node: Node
   readonly population: Population
-  readonly isSelected: boolean
-}) => {
-  const button = useScrollInto<HTMLButtonElement>(isSelected)
-  return (
-    <button
-      ref={button}
-      type="button"
-      className={`tree-node ${isSelected ? "selected" : ""}`}
-      aria-pressed={isSelected}
-      onClick={() => go(href(population.name, "lineage", node.id))}
-    >
-      <InstructionName id={node.id} />
-      {node.id === population.incumbent && <span className="badge best">incumbent</span>}
-      <StandingBadge standing={node.standing} />
-      <span className="tree-note">{node.origin}</span>
-    </button>
-  )
 }
 
-const Detail = ({
-  node,
-  nodes,
-  population
-}: {
-  readonly node: Node
-  readonly nodes: ReadonlyArray<Node>
-  readonly population: Population
-}) => {
-  const [whole, setWhole] = useState(false)
-  const parent = nodes.find(({ id }) => id === node.parent)
-  return (
-    <div className="stack">
-      <Card
-        title={
-          <>
-            <InstructionName id={node.id} /> <StandingBadge standing={node.standing} />
-          </>
-        }
-      >
-        <Facts node={node} population={population} />
-        {parent !== undefined && <TextChoice parent={parent.id} whole={whole} onChoose={setWhole} />}
-        <Wording from={whole ? undefined : parent?.wording} to={node.wording} />
-        <Rationale text={node.story?.rationale} />
-      </Card>
-      <Actions node={node} population={population} />
-    </div>
-  )
-}
+const Detail = ({ node, nodes, population }: NodeProps & { readonly nodes: ReadonlyArray<Node> }) => (
+  <div className="stack">
+    <Card
+      title={
+        <>
+          <InstructionName id={node.id} /> <StandingBadge standing={node.standing} />
+        </>
+      }
+    >
+      <Facts node={node} population={population} />
+      <WordingChoice
+        wording={node.wording}
+        parent={nodes.find(({ id }) => id === node.parent)}
+        rationale={node.history?.rationale}
+      />
+    </Card>
+    <Actions node={node} population={population} />
+  </div>
+)
 
 const Facts = ({
-  node: { member, origin, parent, story },
-  population
-}: {
-  readonly node: Node
-  readonly population: Population
-}) => (
+  node: { history, member, origin, parent },
+  population: {
+    settings: { rewardRange }
+  }
+}: NodeProps) => (
   <dl className="facts">
-    <Fact name="Came">
+    <Fact name="Added">
       {origin === "seed" || origin === "variant"
         ? `with the population, as ${origin}`
-        : `${origin}${parent === null ? "" : ` from ${parent}`}${story === null ? "" : `, after ${plural(story.bornAfter, "cohort")}`}`}
+        : `${origin}${parent === null ? "" : ` from ${parent}`}${history === null ? "" : `, after ${plural(history.bornAfter, "cohort")}`}`}
     </Fact>
     {member !== null && (
       <>
         <Fact name="Mean reward">
-          <Value estimate={member.estimate} range={population.settings.rewardRange} />{" "}
-          <span className="muted">{interval(member.estimate)}</span>
+          <MeanReward estimate={member.estimate} range={rewardRange} />{" "}
+          <span className="muted">{intervalOf(member.estimate)}</span>
         </Fact>
         <Fact name="Rewards">
           {count(member.estimate.samples)}, {percent(member.estimate.missing)} missing
@@ -129,48 +96,42 @@ const Facts = ({
         <Fact name="Share">{percent(member.probability)}</Fact>
         {Object.entries(member.strata).length > 1 &&
           Object.entries(member.strata).map(([stratum, estimate]) => (
-            <Fact key={stratum} name={`On ${stratum}`}>
-              <Value estimate={estimate} range={population.settings.rewardRange} />{" "}
-              <span className="muted">{count(estimate.samples)} rewards</span>
+            <Fact key={stratum} name={`In ${stratum}`}>
+              <MeanReward estimate={estimate} range={rewardRange} />{" "}
+              <span className="muted">{plural(estimate.samples, "reward")}</span>
             </Fact>
           ))}
       </>
     )}
-    {story?.trial !== null && story?.trial !== undefined && <Fact name="Trial">{story.trial}</Fact>}
-    {story?.left !== null && story?.left !== undefined && (
-      <Fact name="Left">
-        after {plural(story.left.after, "cohort")}: {story.left.why}
+    {history !== null && history.trial !== null && <Fact name="Trial">{history.trial}</Fact>}
+    {history !== null && history.left !== null && (
+      <Fact name="Removed">
+        after {plural(history.left.after, "cohort")}: {history.left.why}
       </Fact>
     )}
   </dl>
 )
 
-const Actions = ({ node, population }: { readonly node: Node; readonly population: Population }) => {
+const Actions = ({ node, population: { name }, population }: NodeProps) => {
   const { id, member, standing } = node
-  const isMember = member !== null && (standing === "member" || standing === "trial")
   return (
-    <Card title="What to do with it">
+    <Card title="Actions">
       <div className="actions">
-        {isMember && !member.pinned && (
-          <Asking
-            label={`Pin ${id}`}
-            question={`${id} becomes the incumbent, whatever the evidence says, until it is unpinned.`}
-            act={({ act }, then) => act(onMember(population.name, { action: "pin", id }), then)}
-          />
-        )}
-        {isMember && member.pinned && (
-          <Asking
-            label={`Unpin ${id}`}
-            question="The evidence chooses the incumbent again."
-            act={({ act }, then) => act(onMember(population.name, { action: "pin", id: null }), then)}
-          />
-        )}
-        {isMember && (
-          <Asking
-            label={`Retire ${id}`}
-            question={`${id} is leased no more, and does not come back. Its rewards stay in the log.`}
-            act={({ act }, then) => act(onMember(population.name, { action: "retire", id }), then)}
-          />
+        {member !== null && (standing === "member" || standing === "trial") && (
+          <>
+            {member.pinned ? (
+              <ActionForm label={`Unpin ${id}`} request={onMember(name, { action: "pin", id: null })}>
+                <p>The server selects the incumbent by the rewards again.</p>
+              </ActionForm>
+            ) : (
+              <ActionForm label={`Pin ${id}`} request={onMember(name, { action: "pin", id })}>
+                <p>{id} is the incumbent until you unpin it, whatever its rewards are.</p>
+              </ActionForm>
+            )}
+            <ActionForm label={`Retire ${id}`} request={onMember(name, { action: "retire", id })}>
+              <p>The server does not lease {id} again. Its rewards stay in the log.</p>
+            </ActionForm>
+          </>
         )}
         <AddForm population={population} from={node} />
       </div>

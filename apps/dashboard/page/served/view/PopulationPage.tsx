@@ -1,25 +1,26 @@
-import type { Population } from "@inspo/serve/Population"
+import type { Population } from "@inspo/serve/wire/Population"
+import type { Effect } from "effect"
 import { axis, count, dollars, duration, plural } from "../../../src/Format.ts"
-import { InstructionName, Loading, Problem, Tile } from "../../part/Parts.tsx"
+import { InstructionName, Pending, Problem, Tile } from "../../part/Parts.tsx"
 import * as Access from "../Access.ts"
-import { useActing } from "../Acting.tsx"
-import { makeView } from "../Client.ts"
-import { useNews } from "../News.ts"
+import { useAction } from "../Action.tsx"
+import { type Client, makeQuery } from "../Client.ts"
+import { intervalOf } from "../MemberParts.tsx"
+import { usePolling } from "../Polling.ts"
 import type { Route } from "../Route.ts"
-import { interval } from "../Words.tsx"
 import { History } from "./History.tsx"
 import { Lineage } from "./Lineage.tsx"
 import { Members } from "./Members.tsx"
 
-const usePopulation = makeView((client, name: string) => client.populations.get({ params: { name } }))
-const useIncumbent = makeView((client, name: string) => client.leases.incumbent({ params: { name } }))
+const usePopulation = makeQuery((client, name: string) => client.populations.get({ params: { name } }))
+const useIncumbent = makeQuery((client, name: string) => client.leases.incumbent({ params: { name } }))
 
-/** One population: how it stands, and what an admin does with it. */
+/** One population: its state, its members, and the actions of an admin. */
 export const PopulationPage = ({ name, route }: { readonly name: string; readonly route: Route }) => {
-  const version = `${useNews()} ${Access.useAccess().version}`
+  const version = `${usePolling()} ${Access.useAccess().version}`
   const { data, problem } = usePopulation(name, version)
   const incumbent = useIncumbent(name, version)
-  if (data === null) return problem === null ? <Loading /> : <Problem>{problem}</Problem>
+  if (data === null) return <Pending problem={problem} />
   return (
     <>
       <h1 className="hidden">
@@ -32,7 +33,9 @@ export const PopulationPage = ({ name, route }: { readonly name: string; readonl
       <Tiles population={data} why={incumbent.data?.why ?? null} />
       <Controls population={data} />
       {route.view === "members" && <Members population={data} version={version} />}
-      {route.view === "lineage" && <Lineage population={data} version={version} selected={route.instruction} />}
+      {route.view === "lineage" && (
+        <Lineage population={data} version={version} selected={route.query.get("instruction")} />
+      )}
       {route.view === "history" && <History population={data} version={version} />}
     </>
   )
@@ -47,7 +50,7 @@ const Tiles = ({ population, why }: { readonly population: Population; readonly 
       </Tile>
       <Tile
         label="Better than the seed by"
-        note={toSeed === null ? "the incumbent is the seed" : `${interval(toSeed)}, whenever it is looked at`}
+        note={toSeed === null ? "the incumbent is the seed" : `${intervalOf(toSeed)}, valid at any time`}
       >
         {toSeed === null || toSeed.mean === null ? "–" : axis(toSeed.mean)}
       </Tile>
@@ -55,12 +58,12 @@ const Tiles = ({ population, why }: { readonly population: Population; readonly 
         label="Leases"
         note={
           `${count(leases.overdue)} overdue · ${count(leases.lost)} lost` +
-          (horizonSeconds === null ? "" : ` · rewards are waited for ${duration(horizonSeconds)}`)
+          (horizonSeconds === null ? "" : ` · rewards are accepted for ${duration(horizonSeconds)}`)
         }
       >
         {count(leases.given)} <small>{count(leases.open)} open</small>
       </Tile>
-      <Tile label="Spent" note={budgetUsd === null ? "no cap" : `of ${dollars(budgetUsd)}`}>
+      <Tile label="Spent" note={budgetUsd === null ? "no limit" : `of ${dollars(budgetUsd)}`}>
         {spentUsd === null ? "unknown price" : dollars(spentUsd)}
       </Tile>
       <Tile label="Evolved" note={population.branch === 0 ? population.profile : `branch ${population.branch}`}>
@@ -71,8 +74,13 @@ const Tiles = ({ population, why }: { readonly population: Population; readonly 
 }
 
 const Controls = ({ population: { name, next, state } }: { readonly population: Population }) => {
-  const { act, busy, problem } = useActing()
+  const { act, busy, problem } = useAction()
   const params = { params: { name } }
+  const button = (label: string, request: (client: Client) => Effect.Effect<unknown, unknown>) => (
+    <button type="button" className="button" disabled={busy} onClick={() => act(request)}>
+      {label}
+    </button>
+  )
   return (
     <>
       <div className="controls">
@@ -82,32 +90,11 @@ const Controls = ({ population: { name, next, state } }: { readonly population: 
         </p>
         <p className="buttons">
           {state === "frozen" ? (
-            <button
-              type="button"
-              className="button"
-              disabled={busy}
-              onClick={() => act((client) => client.populations.resume(params))}
-            >
-              Resume
-            </button>
+            button("Resume", (client) => client.populations.resume(params))
           ) : (
             <>
-              <button
-                type="button"
-                className="button"
-                disabled={busy}
-                onClick={() => act((client) => client.populations.evolve(params))}
-              >
-                Evolve now
-              </button>
-              <button
-                type="button"
-                className="button"
-                disabled={busy}
-                onClick={() => act((client) => client.populations.freeze(params))}
-              >
-                Freeze
-              </button>
+              {button("Evolve now", (client) => client.populations.evolve(params))}
+              {button("Freeze", (client) => client.populations.freeze(params))}
             </>
           )}
         </p>

@@ -1,7 +1,4 @@
-"""
-What puts the instruction server into training loops. A module for each framework, which imports it only when it is used; what
-they share is here.
-"""
+"""Adapters of the instruction server for training loops: one module per framework, and what they share."""
 
 from ._run import Stopped, TrainingRun
 from ._texts import instructed, question_text, transcript

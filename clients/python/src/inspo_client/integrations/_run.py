@@ -5,27 +5,38 @@ import ssl
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from .._inspo import Counts, Inspo, LeaseRequest, NoInstruction, Problem
-from .._lease import Lease, Reward
+from .._inspo import Counts, Inspo, NoInstruction, Problem
+from .._lease import Lease, LeaseRequest, Reward
 
-#: The most leases in one request, as the server allows.
-_MOST_LEASES = 1024
+#: Maximum number of leases in a request, as the server allows.
+_MAX_LEASES = 1024
 #: Seconds between two attempts.
 _PAUSE = 0.5
 
 
 class Stopped(Exception):
-    """The server and the training run do not go together any more, so that training has to stop."""
+    """Training has to stop: the server is unreachable, or its state differs from that of the training run."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The groups that are sampled at once."""
+
+    #: by key
+    leases: Mapping[str, Lease]
+    #: closes the cohort or validation
+    close: Callable[[], None]
 
 
 class TrainingRun:
     """
-    The cohorts of one training run in a population of the profile `trainer`: `train/0`, `train/1`, …, one for each batch of
-    prompts that is sampled at once. Unlike an agent, a trainer does not go on without the server: samples of one group would have
-    different instructions, or rewards would be lost. So every method waits up to `retry_budget` seconds and raises Stopped then, or at once
-    where the server refuses what it would refuse again; the trainer is resumed from its checkpoint. For any number of threads and of ranks, which all have one of their own.
+    The cohorts of one training run in a population of the profile `trainer`: `train/0`, `train/1`, …, one per batch of prompts
+    sampled at once. Unlike an agent, a trainer cannot continue without the server: samples of one group would have different
+    instructions, or rewards would be lost. So each method waits up to `retry_budget` seconds, then raises Stopped; it raises at once if
+    a retry would be refused again. Resume the trainer from its checkpoint then. Thread-safe; each rank creates its own.
     """
 
     def __init__(
@@ -39,8 +50,8 @@ class TrainingRun:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """
-        `run` names the training run, and begins the names of its cohorts: another run on the same population, or one that begins
-        anew without a checkpoint, takes another name.
+        `run` names the training run, and is the prefix of its cohorts' names. Use a new name for another run on the same
+        population, or for one that restarts without a checkpoint.
         """
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", run) or run == "auto":
             raise ValueError(f"run is {run!r}; expected letters, digits, `.`, `_` and `-`, and not `auto`")
@@ -48,102 +59,118 @@ class TrainingRun:
         self.run = run
         self._retry_budget = retry_budget
         self._problem = ""
-        #: by thread, of its last call that got no leases: whether the next one would get none; plain, since datasets pickle it
+        #: by thread, whether a retry of its last failed call would fail again; a plain dict, since datasets pickle it
         self._final: dict[int, bool] = {}
-        #: whether the first cohort of this trainer is known, its last step, and the validations that were closed
-        self._begun = False
+        self._started = False
+        #: the last step, and the number of closed validations
         self._step = 0
         self._validations = 0
-        #: whether something had to be told again since a cohort was closed the last time, and what was counted then
-        self._again = False
+        #: whether rewards were resent since the last cohort was closed, and the counts then
+        self._resent = False
         self._counted = Counts()
         self._repeated = 0
         self._train = Inspo(urls, api_key=api_key, tls=tls, on_problem=self._note)
-        #: of its own, since what becomes of its rewards is no reason to stop
+        #: separate, because rejected rewards of a validation do not stop training
         self._validate = Inspo(urls, api_key=api_key, tls=tls, on_problem=self._note)
 
     def resume(self, number: int, attempt: str) -> None:
         """
-        Before the first lease of a trainer that goes on with the cohort of this number, from 1: the population goes back to the end
-        of the one before. All ranks ask, and name the `attempt` alike, such as by an id that the first one made up; each
-        attempt has a name of its own.
+        Resets the population to the end of the previous cohort, before the first lease of a trainer that resumes with cohort
+        `number`, from 1. All ranks call it with the same `attempt`, an id that is new for each attempt.
         """
         to = self.cohort(number - 1)
         rewound = self._train.rewind(self.population, to=to, request_id=attempt, timeout=self._retry_budget)
         if rewound is None:
-            raise self._stopped(f"could not go back to {to}")
+            raise self._stopped(f"could not rewind to {to}")
 
-    def go_on(self, steps: int) -> None:
+    def start(self, steps: int) -> None:
         """
-        Before the first lease of a trainer of one process that has done so many steps, each with a cohort of its own: resumes
-        where there are any. What comes later changes nothing.
+        Resumes before the first lease of a single-process trainer that has done `steps` steps, one cohort each. Does nothing
+        for a new training run, or when called again.
         """
-        if not self._begun and steps > 0:
+        if not self._started and steps > 0:
             self.resume(steps, uuid.uuid4().hex)
-        self._begun = True
+        self._started = True
 
     def step(self, step: int) -> int:
         """
-        The number of the cohort of a global step, which count from 1 and come once each. A trainer of one process, whose first
-        step is not 1, goes on from a checkpoint.
+        The number of the cohort of a global step; steps start at 1, and each occurs once. If the first step is not 1, the
+        (single-process) trainer resumes from a checkpoint.
         """
         if step <= self._step:
             raise ValueError(f"the global step is {step} after {self._step}; expected one batch for each step")
-        self.go_on(step - 1)
+        self.start(step - 1)
         self._step = step
         return step - 1
 
+    def batch(self, step: int, requests: Sequence[LeaseRequest], *, validation: bool) -> Batch:
+        """The batch of a global step of a single-process trainer, or of a validation after that step."""
+        if validation:
+            self.start(step)
+            name = self.validation_name(step)
+            leases = self.validation(name, requests)
+        else:
+            number = self.step(step)
+            leases = self.leases(number, requests, policy_version=str(step))
+
+        def close() -> None:
+            if validation:
+                self.close_validation(name, len(leases))
+            else:
+                self.close(number, len(leases))
+
+        return Batch({lease.key: lease for lease in leases}, close)
+
     def validation_name(self, steps: int) -> str:
-        """A name for the validation after so many steps, another once that was closed."""
+        """A name for the validation after `steps` steps, different for each."""
         return f"{steps}.{self._validations}"
 
     def leases(
         self, number: int, requests: Sequence[LeaseRequest], *, policy_version: str | None = None
     ) -> list[Lease]:
         """
-        The leases of a cohort, or a part of them: the same for every rank that asks with the same keys. Each request has a key
-        that is its own in the cohort.
+        Leases of a cohort, all or a part: every rank gets the same leases for the same keys. Each request needs a key, unique
+        in the cohort.
         """
         return self._leases(self._train, self.cohort(number), requests, None, policy_version)
 
     def validation(self, name: str, requests: Sequence[LeaseRequest]) -> list[Lease]:
-        """Leases to validate with, all of the incumbent; `name` names the validation, such as `12`."""
+        """Leases of the incumbent, for a validation called `name`, such as `12`."""
         return self._leases(self._validate, f"{self.run}/validation/{name}", requests, "validation", None)
 
     def reward(self, reward: Reward, *, validation: bool = False) -> None:
-        """Queues a reward by the id of its lease, as `Inspo.reward`: for where the lease itself is not at hand."""
+        """Queues a reward by its lease id, as `Inspo.reward`."""
         (self._validate if validation else self._train).reward(self.population, reward)
 
     def close(self, number: int, groups: int) -> None:
         """
-        Waits until all rewards of this process are told, and has the cohort closed as soon as so many groups are reported, by
-        whichever rank. Raises Stopped where a reward was not accepted, such as one that was told before.
+        Waits until all rewards of this process are acknowledged, and has the cohort closed as soon as any ranks have reported
+        `groups` groups. Raises Stopped if a reward was not accepted, such as one that was reported before.
         """
         cohort = self.cohort(number)
         if self._train.close(self.population, cohort, groups=groups, timeout=self._retry_budget) is None:
-            raise self._stopped(f"could not tell the rewards of {cohort}")
+            raise self._stopped(f"could not send the rewards of {cohort}")
         before, counts, repeated = self._counted, self._train.counts, self._train._transport.repeated
-        # A reward whose answer was lost is told again, and then is a duplicate of itself.
-        again = self._again or repeated > self._repeated
-        names = ["late", "superseded", "unknown", "refused", "dropped", *([] if again else ["duplicate"])]
-        self._again, self._counted, self._repeated = False, counts, repeated
+        # A resent reward, whose first answer was lost, is a duplicate of itself.
+        resent = self._resent or repeated > self._repeated
+        names = ["late", "superseded", "unknown", "refused", "dropped", *([] if resent else ["duplicate"])]
+        self._resent, self._counted, self._repeated = False, counts, repeated
         wrong = {name: getattr(counts, name) - getattr(before, name) for name in names}
-        wrong = {name: count for name, count in wrong.items() if count > 0}
-        if wrong:
-            told = ", ".join(f"{count} {name}" for name, count in wrong.items())
+        if any(wrong.values()):
+            outcomes = ", ".join(f"{count} {name}" for name, count in wrong.items() if count > 0)
             raise self._stopped(
-                f"rewards up to {cohort} were not all accepted ({told}). Where the cohort was trained on before, "
-                "resume from a checkpoint, or begin a run of another name"
+                f"rewards up to {cohort} were not all accepted ({outcomes}). If the cohort was trained on before, "
+                "resume from a checkpoint, or start a run of another name"
             )
 
     def close_validation(self, name: str, groups: int | None = None) -> None:
         """
-        Waits until all rewards of validations are told, and has this one closed: at once, or as soon as so many groups are
-        reported, by whichever rank.
+        Waits until all rewards of validations are acknowledged, and has this one closed: now, or as soon as any ranks have
+        reported `groups` groups.
         """
         cohort = f"{self.run}/validation/{name}"
         if self._validate.close(self.population, cohort, groups=groups, timeout=self._retry_budget) is None:
-            raise self._stopped(f"could not tell the rewards of {cohort}")
+            raise self._stopped(f"could not send the rewards of {cohort}")
         self._validations += 1
 
     def cohort(self, number: int) -> str:
@@ -161,16 +188,16 @@ class TrainingRun:
         policy_version: str | None,
     ) -> list[Lease]:
         if any(request.key is None for request in requests):
-            raise ValueError("key is None; expected one for each request, the same in every rank")
+            raise ValueError("key is None; expected a key in each request, the same in every rank")
         leases: list[Lease] = []
         end = time.monotonic() + self._retry_budget
         while len(leases) < len(requests):
             left = end - time.monotonic()
             if left <= 0:
                 raise self._stopped(f"got no leases of {cohort} within {self._retry_budget:g} s")
-            some = requests[len(leases) : len(leases) + _MOST_LEASES]
+            some = requests[len(leases) : len(leases) + _MAX_LEASES]
             try:
-                # All the time that is left: an answer that comes too late is given back, though other ranks may use it.
+                # All remaining time: a late answer is abandoned, although other ranks may use its leases.
                 given = client.leases(
                     self.population, some, cohort=cohort, phase=phase, policy_version=policy_version, timeout=left
                 )
@@ -185,11 +212,11 @@ class TrainingRun:
         return leases
 
     def _note(self, problem: Problem) -> None:
-        self._again = self._again or problem.kind == "waiting"
+        self._resent = self._resent or problem.kind == "waiting"
         self._problem = problem.message
         if problem.kind == "unleased":
             self._final[threading.get_ident()] = problem.final
 
     def _stopped(self, what: str) -> Stopped:
-        why = f": {self._problem}" if self._problem else ""
-        return Stopped(f"{self.population}: {what}{why}")
+        reason = f": {self._problem}" if self._problem else ""
+        return Stopped(f"{self.population}: {what}{reason}")

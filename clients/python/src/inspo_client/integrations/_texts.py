@@ -1,30 +1,35 @@
-"""Prompts, questions and transcripts as frameworks have them: texts, or messages with roles."""
+"""Prompts, questions and transcripts of frameworks: texts, or messages with roles."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
-from .._lease import Message
+from .._lease import Lease, Message
 
 #: A text, or the messages of a conversation.
 Prompt = Union[str, Sequence[Mapping[str, Any]]]
 
-#: The longest question and transcript that the server takes, in characters.
+#: Maximum length of a question and a transcript that the server accepts, in characters.
 _QUESTION = 16_384
 _TRANSCRIPT = 262_144
 
 
 def instructed(prompt: Prompt, instruction: str) -> Any:
-    """A prompt with the instruction: as the system message, in the place of one that is there, else before the text."""
+    """The prompt with the instruction as its system message, replacing an existing one; for a text, before it."""
     if isinstance(prompt, str):
         return f"{instruction}\n\n{prompt}"
     others = prompt[1:] if prompt and prompt[0].get("role") == "system" else prompt
     return [{"role": "system", "content": instruction}, *(dict(message) for message in others)]
 
 
+def with_lease(prompt: Prompt, lease: Lease) -> Any:
+    """The default prompt of the adapters."""
+    return instructed(prompt, lease.text)
+
+
 def question_text(prompt: Prompt) -> str:
-    """What a prompt asks: its text, or its last message."""
+    """The question of a prompt: its text, or its last message."""
     text = prompt if isinstance(prompt, str) else _text(prompt[-1]) if prompt else ""
     return _shortened(text, _QUESTION)
 
@@ -46,9 +51,9 @@ def _text(message: Mapping[str, Any]) -> str:
 
 
 def _shortened(text: str, length: int) -> str:
-    """The beginning and the end of a text that is too long."""
+    """A text that is too long, without its middle."""
     if len(text) <= length:
         return text
-    mark = f" [… {len(text) - length} characters and more …] "
+    mark = f" [… over {len(text) - length} characters omitted …] "
     kept = max(length - len(mark), 0) // 2
     return f"{text[:kept]}{mark}{text[len(text) - kept :]}"

@@ -1,4 +1,4 @@
-"""Instructions in SkyRL: a generator around the one that you have."""
+"""Instructions in SkyRL: a generator that wraps yours."""
 
 from __future__ import annotations
 
@@ -8,21 +8,17 @@ from typing import Any
 
 from skyrl.train.generators.base import GeneratorInput, GeneratorInterface, GeneratorOutput
 
-from .._inspo import LeaseRequest
-from .._lease import Lease, Question
+from .._lease import Lease, LeaseRequest, Question
 from ._run import TrainingRun
-from ._texts import Prompt, instructed, question_text, transcript
-
-
-def _instructed(prompt: Prompt, lease: Lease) -> Any:
-    return instructed(prompt, lease.text)
+from ._texts import Prompt, question_text, transcript, with_lease
 
 
 class InstructedGenerator(GeneratorInterface):  # type: ignore[misc]
     """
-    Has another generator answer prompts that hold a leased instruction, and tells the server its rewards. A cohort is a batch, so
-    each global step asks once: dynamic sampling and the fully asynchronous trainer, which ask more often, are refused. The key of a
-    group is its `instance_id`, and evaluation gets the incumbent. A trainer whose first step is not 1 goes on from a checkpoint.
+    Puts a leased instruction into each prompt, has another generator answer, and reports its rewards. A cohort is the batch of a
+    global step, so each step may ask only once: dynamic sampling and the fully asynchronous trainer, which ask more often, are
+    refused. The key of a group is its `instance_id`. Evaluation gets the incumbent. A trainer whose first step is not 1 resumes
+    from a checkpoint.
     """
 
     def __init__(
@@ -30,12 +26,12 @@ class InstructedGenerator(GeneratorInterface):  # type: ignore[misc]
         generator: GeneratorInterface,
         run: TrainingRun,
         *,
-        prompt: Callable[[Prompt, Lease], Any] = _instructed,
+        prompt: Callable[[Prompt, Lease], Any] = with_lease,
         tokenizer: Any = None,
     ) -> None:
         """
-        `prompt` makes the prompt; by default the instruction is the system message. `tokenizer`, by default that of the
-        generator, makes the transcripts from which new instructions are written.
+        `prompt` builds the prompt; by default the instruction is the system message. `tokenizer`, by default the generator's,
+        decodes the transcripts from which new instructions are written.
         """
         self._generator = generator
         self._tokenizer = tokenizer or generator.tokenizer
@@ -52,37 +48,26 @@ class InstructedGenerator(GeneratorInterface):  # type: ignore[misc]
             LeaseRequest(key, keys.count(key), question=Question(key, question_text(prompt)))
             for key, prompt in prompts.items()
         ]
-        is_training = metadata.training_phase == "train"
-        if is_training:
-            number = await asyncio.to_thread(self._run.step, metadata.global_step)
-            given = await asyncio.to_thread(
-                self._run.leases, number, requests, policy_version=str(metadata.global_step)
-            )
-        else:
-            name = self._run.validation_name(metadata.global_step)
-            given = await asyncio.to_thread(self._run.validation, name, requests)
-        leases = {lease.key: lease for lease in given}
-        asked = [self._prompt(prompt, leases[key]) for key, prompt in zip(keys, input_batch["prompts"])]
+        validation = metadata.training_phase != "train"
+        batch = await asyncio.to_thread(self._run.batch, metadata.global_step, requests, validation=validation)
+        asked = [self._prompt(prompt, batch.leases[key]) for key, prompt in zip(keys, input_batch["prompts"])]
         output = await self._generator.generate({**input_batch, "prompts": asked}, **others)
         rewards = _of_trajectories(output, output["rewards"], len(trajectories))
         responses = _of_trajectories(output, output["response_ids"], len(trajectories))
         for trajectory, reward, response in zip(trajectories, rewards, responses):
-            leases[trajectory.instance_id].reward(
-                float(sum(reward) if isinstance(reward, list) else reward),  # of tokens, or of all of them
+            batch.leases[trajectory.instance_id].reward(
+                float(sum(reward) if isinstance(reward, list) else reward),  # per token, or one for all
                 sample=trajectory.repetition_id,
                 transcript=transcript(self._tokenizer.decode(response, skip_special_tokens=True)),
             )
-        if is_training:
-            await asyncio.to_thread(self._run.close, number, len(leases))
-        else:
-            await asyncio.to_thread(self._run.close_validation, name, len(leases))
+        await asyncio.to_thread(batch.close)
         return output
 
 
 def _of_trajectories(output: GeneratorOutput, values: list[Any], count: int) -> list[Any]:
-    """One for each trajectory: of one that was made in steps the last."""
+    """One value per trajectory: that of its last step."""
     is_last = output.get("is_last_step")
     last = [one for one, is_it in zip(values, is_last) if is_it] if is_last else values
     if len(last) != count:
-        raise ValueError(f"the generator answered {len(last)} trajectories; expected {count}")
+        raise ValueError(f"the generator returned {len(last)} trajectories; expected {count}")
     return last

@@ -1,4 +1,4 @@
-"""Groups of tinker-cookbook's reinforcement learning under leased instructions."""
+"""Leased instructions for the groups of tinker-cookbook's reinforcement learning."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import asyncio
 import functools
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from tinker_cookbook.renderers import get_text_content
 from tinker_cookbook.rl.types import Env, EnvGroupBuilder, Metrics, RLDataset, Trajectory
 
-from .._inspo import LeaseRequest
-from .._lease import Lease, Question
+from .._lease import Lease, LeaseRequest, Question
 from ._run import TrainingRun
 from ._texts import instructed, question_text, transcript
 
 
 @dataclass(frozen=True)
 class Population:
-    """Where instructions come from, as for `TrainingRun`; goes to the processes of a rollout executor."""
+    """The arguments of `TrainingRun`, which the processes of a rollout executor get."""
 
     urls: tuple[str, ...]
     name: str
@@ -31,8 +30,8 @@ class Population:
 
 class LeasedDataset(RLDataset):
     """
-    A dataset whose groups get an instruction when their environments are made: batch i is the cohort `train/i`. A trainer that
-    begins with another batch than the first goes on from a checkpoint, and the population goes back with it.
+    A dataset whose groups lease an instruction when their environments are created: batch i is the cohort `train/i`. A trainer
+    that starts with a later batch resumes from a checkpoint, and the population is reset to it.
     """
 
     def __init__(
@@ -44,8 +43,8 @@ class LeasedDataset(RLDataset):
         validation: bool = False,
     ) -> None:
         """
-        `instruct` puts an instruction into an environment that was just made, by default before the `convo_prefix` of a
-        `ProblemEnv`; a function of a module, where there is a rollout executor. For `validation` all groups get the incumbent.
+        `instruct` puts an instruction into a new environment, by default before the `convo_prefix` of a `ProblemEnv`. With a
+        rollout executor it has to be a function of a module. With `validation` all groups get the incumbent.
         """
         self._dataset = dataset
         self._population = population
@@ -58,18 +57,18 @@ class LeasedDataset(RLDataset):
 
     def get_batch(self, index: int) -> Sequence[EnvGroupBuilder]:
         if not self._validation:
-            self._begin(index)
+            self._start(index)
         builders = self._dataset.get_batch(index)
         return [
             LeasedGroup(builder, self._population, self._instruct, self._validation, index, place, len(builders))
             for place, builder in enumerate(builders)
         ]
 
-    def _begin(self, index: int) -> None:
+    def _start(self, index: int) -> None:
         if self._next is not None and index < self._next:
             raise ValueError(
-                f"batch {index} comes after {self._next - 1}; expected a later one. For several epochs, put an "
-                "EpochCycledRLDataset into the LeasedDataset in the place of num_epochs"
+                f"batch {index} comes after {self._next - 1}; expected a later one. For several epochs, wrap an "
+                "EpochCycledRLDataset in the LeasedDataset instead of setting num_epochs"
             )
         if self._next is None and index > 0:
             _run(self._population).resume(index, uuid.uuid4().hex)
@@ -78,7 +77,7 @@ class LeasedDataset(RLDataset):
 
 @dataclass
 class LeasedGroup(EnvGroupBuilder):
-    """A group of a LeasedDataset: leased with its environments, rewarded with its trajectories, failed where these do not come."""
+    """A group of a LeasedDataset: leased with its environments and rewarded with its trajectories, or failed without them."""
 
     builder: EnvGroupBuilder
     population: Population
@@ -124,7 +123,7 @@ class LeasedGroup(EnvGroupBuilder):
         key = str(self.place)
         request = LeaseRequest(key, len(envs), question=_question(f"{self.cohort}/{key}", envs[0]))
         if self.validation:
-            # The same group is validated again and again.
+            # The same group is validated repeatedly.
             self._name = uuid.uuid4().hex
             [lease] = run.validation(self._name, [request])
         else:
@@ -144,14 +143,9 @@ class LeasedGroup(EnvGroupBuilder):
 
 @functools.cache
 def _run(population: Population) -> TrainingRun:
-    """That of this process."""
-    return TrainingRun(
-        population.urls,
-        population.name,
-        run=population.run,
-        api_key=population.api_key,
-        retry_budget=population.retry_budget,
-    )
+    """The training run of this process."""
+    urls, name, run, api_key, retry_budget = astuple(population)
+    return TrainingRun(urls, name, run=run, api_key=api_key, retry_budget=retry_budget)
 
 
 def _instruct(env: Any, instruction: str) -> None:
@@ -159,7 +153,7 @@ def _instruct(env: Any, instruction: str) -> None:
 
 
 def _question(id: str, env: Any) -> Question | None:
-    """Known of a `ProblemEnv` alone."""
+    """Only a `ProblemEnv` has one."""
     if not hasattr(env, "get_question"):
         return None
     return Question(id, question_text(env.get_question()), [env.get_reference_answer()])

@@ -1,7 +1,4 @@
-"""
-Instructions in TRL's `GRPOTrainer`: a stream of training rows whose prompts hold a leased instruction, and reward functions that
-tell the server what they return.
-"""
+"""Instructions in TRL's `GRPOTrainer`: training rows whose prompts have a leased instruction, and reward functions that report."""
 
 from __future__ import annotations
 
@@ -19,40 +16,39 @@ from datasets import IterableDataset
 from transformers import TrainerCallback
 from trl import GRPOConfig
 
-from .._inspo import LeaseRequest
-from .._lease import Lease, Question, Reward
+from .._lease import Lease, LeaseRequest, Question, Reward
 from ._run import TrainingRun
-from ._texts import instructed, question_text, transcript
+from ._texts import question_text, transcript, with_lease
 
 Row = Mapping[str, Any]
 
-#: Rows of a validation that are leased at a time.
+#: Number of validation rows per request.
 _VALIDATED = 256
 
 
 def _instructed(row: Row, lease: Lease) -> Any:
-    return instructed(row["prompt"], lease.text)
+    return with_lease(row["prompt"], lease)
 
 
 def _asked(name: str, row: Row) -> Question:
     return Question(name, question_text(row["prompt"]))
 
 
-def _over_and_over(rows: Iterable[Row]) -> Iterator[Row]:
+def _repeated(rows: Iterable[Row]) -> Iterator[Row]:
     while True:
         is_empty = True
         for row in rows:
             is_empty = False
             yield row
         if is_empty:
-            raise ValueError("rows gave none; expected rows that can be gone through again and again, such as a list")
+            raise ValueError("rows is empty; expected rows that can be iterated repeatedly, such as a list")
 
 
 class Instructions(TrainerCallback):  # type: ignore[misc]
     """
-    A population in one `GRPOTrainer`: `train` and `validation` make its datasets, `reward` wraps the reward function that the
-    population learns from, and the object itself is a callback of the trainer. A cohort is a generation batch, a lease a prompt
-    with its generations, and the key of its group the number of its row.
+    The instructions of one `GRPOTrainer`: `train` and `validation` make its datasets, `reward` wraps the reward function that the
+    population learns from, and the object itself is a callback of the trainer. A cohort is a generation batch. A lease covers a
+    prompt with its generations; its key is the number of the row.
     """
 
     def __init__(
@@ -64,31 +60,31 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
         question: Callable[[str, Row], Question] = _asked,
     ) -> None:
         """
-        `args` are those of the trainer. `prompt` makes the prompt of a row; by default the instruction is the system message,
-        or stands before a prompt that is a text. `question` tells what a row asks, for reflection.
+        `args` are the trainer's. `prompt` builds the prompt of a row; by default the instruction is the system message, or
+        precedes a prompt that is a text. `question` returns the question of a row, for reflection.
         """
         if args.shuffle_dataset:
-            raise ValueError("shuffle_dataset is True; expected False: its buffer would lease far ahead. Shuffle the rows")
+            raise ValueError("shuffle_dataset is True; expected False, since its buffer would lease far ahead. Shuffle the rows instead")
         if args.remove_unused_columns:
-            raise ValueError("remove_unused_columns is True; expected False: the column `lease` is needed")
+            raise ValueError("remove_unused_columns is True; expected False, since the column `lease` is needed")
         self._run = run
         self._n = args.num_generations
         self._n_validation = args.num_generations_eval or args.num_generations
         self._groups = args.generation_batch_size // args.num_generations
         self._prompt = prompt
         self._question = question
-        #: where the stream begins to be leased: a row of it, and the number of its cohort
+        #: row and cohort at which leasing starts
         self._skipped = 0
         self._first = 0
         self._step = 0
-        #: the rows of the validation that goes on
+        #: number of rows of the current validation
         self._validated = 0
-        #: the cohort that was leased last, which was not told yet
+        #: the cohort leased last, if none of its rewards is reported yet
         self._ahead: tuple[int, list[Lease]] | None = None
 
     def train(self, rows: Iterable[Row]) -> IterableDataset:
-        """The rows, over and over, with a column `lease` and their instruction in `prompt`; `max_steps` ends it."""
-        # Not as `gen_kwargs`: a list there would be split among the processes.
+        """The rows, repeated, with a column `lease` and the instruction in `prompt`. Set `max_steps`."""
+        # A list in `gen_kwargs` would be split among the processes.
         return IterableDataset.from_generator(functools.partial(self._stream, rows))
 
     def validation(self, rows: Iterable[Row]) -> IterableDataset:
@@ -96,24 +92,24 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
         return IterableDataset.from_generator(functools.partial(self._validating, rows))
 
     def reward(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The reward function, whose values are told to the server; None says that the environment failed."""
+        """The reward function, whose values are reported; None means that the environment failed."""
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def awaited(**given: Any) -> Any:
                 values = await function(**given)
-                await asyncio.to_thread(self._tell, values, **given)
+                await asyncio.to_thread(self._report, values, **given)
                 return values
 
             return awaited
 
         @functools.wraps(function)
-        def told(**given: Any) -> Any:
+        def reported(**given: Any) -> Any:
             values = function(**given)
-            self._tell(values, **given)
+            self._report(values, **given)
             return values
 
-        return told
+        return reported
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         self._step = state.global_step
@@ -128,7 +124,7 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
         self._step = state.global_step
 
     def on_train_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        # What was read ahead is not trained on any more.
+        # The batch read ahead is not trained on.
         if self._ahead is not None and PartialState().is_main_process:
             number, leases = self._ahead
             for lease in leases:
@@ -140,8 +136,8 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
             self._run.close_validation(self._run.validation_name(self._step), self._validated)
 
     def _stream(self, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
-        numbered = enumerate(_over_and_over(rows))
-        # The trainer runs through what it was trained on before, and throws it away.
+        numbered = enumerate(_repeated(rows))
+        # A resumed trainer skips the rows it was trained on.
         for _, row in itertools.islice(numbered, self._skipped):
             yield {**row, "lease": None}
         for number in itertools.count(self._first):
@@ -165,11 +161,11 @@ class Instructions(TrainerCallback):  # type: ignore[misc]
         return LeaseRequest(str(record), n, question=self._question(str(record), row))
 
     def _leased(self, row: Row, lease: Lease, where: Mapping[str, Any]) -> dict[str, Any]:
-        told = {"id": lease.id, "instruction": lease.instruction, "key": lease.key, "n": lease.n, **where}
-        return {**row, "prompt": self._prompt(row, lease), "lease": told}
+        column = {"id": lease.id, "instruction": lease.instruction, "key": lease.key, "n": lease.n, **where}
+        return {**row, "prompt": self._prompt(row, lease), "lease": column}
 
-    def _tell(self, values: list[float | None], *, lease: list[dict[str, Any]], completions: Any, **_: Any) -> None:
-        # Processes hold slices of the batch, in their order.
+    def _report(self, values: list[float | None], *, lease: list[dict[str, Any]], completions: Any, **_: Any) -> None:
+        # Each process has a slice of the batch, in the order of the processes.
         before = PartialState().process_index * len(lease)
         for place, (one, value, completion) in enumerate(zip(lease, values, completions)):
             reward = Reward(

@@ -138,8 +138,7 @@ const whenThereIsRoom = <E extends { readonly reason: string }>(
         isFull(failure) ? waiting("create_model", `${failure.reason}; ${freedLater}`) : Effect.void
       ),
       Effect.retry({
-        while: (failure) =>
-          Effect.map(Clock.currentTimeMillis, (now) => isFull(failure) && now - began < patienceForRoom),
+        while: (failure) => Effect.map(Clock.currentTimeMillis, (now) => isFull(failure) && now - began < roomTimeout),
         schedule: Schedule.spaced("5 seconds")
       })
     )
@@ -159,5 +158,5 @@ const createBaseSampler = Effect.fnUntraced(function* (connection: Connection, s
 })
 
 /** SkyRL frees the models of a client that it has not heard of for five minutes, and looks for such once a minute. */
-const patienceForRoom = 7 * 60_000
+const roomTimeout = 7 * 60_000
 const freedLater = "models whose client is gone are freed some five minutes later"

@@ -35,7 +35,7 @@ const addUnsupported = Effect.fnUntraced(function* ({ post, route }: Routing) {
     yield* route(method, "/*", ({ method, originalUrl }) =>
       Effect.fail(
         refuse(
-          `${method} ${brief(originalUrl.replace(/^https?:\/\/[^/]*/u, ""))} is not a route of this server; docs/connect-your-gpus.md lists them`,
+          `${method} ${brief(originalUrl.replace(/^https?:\/\/[^/]*/u, ""))} is not a route of this server; expected a route of the Tinker protocol, as the tinker SDK requests them`,
           404
         )
       )

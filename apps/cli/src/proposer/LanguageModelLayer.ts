@@ -1,0 +1,88 @@
+import { ConfigError } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
+import * as Provider from "@inspo/reflection/Provider"
+import { providers } from "@inspo/reflection/Providers"
+import { Effect, Layer } from "effect"
+import { type AiError, LanguageModel } from "effect/ai"
+import { FetchHttpClient } from "effect/http"
+import * as Secret from "../config/Secret.ts"
+
+/** How a config names a language model and the way to it. */
+export interface LanguageModelConfig extends Pick<RunConfig["judge"], "model" | "provider" | "url"> {
+  /** The environment variable with its key, or null for the provider's usual one. */
+  readonly key: string | null
+}
+
+/** The sections of the config that name a language model. */
+export type Section = "proposer" | "judge"
+
+/** How long one request to the model of a section may take. A judge gives a verdict, a proposer thinks at length. */
+export const timeoutOf = (section: Section, { timeoutSeconds }: RunConfig["requests"]): number =>
+  timeoutSeconds ?? { proposer: 300, judge: 60 }[section]
+
+/** The language model that a section of the config names; a temperature of null is the provider's own. */
+export const layer = (
+  section: Section,
+  config: LanguageModelConfig & { readonly maxOutputTokens: number; readonly temperature: number | null },
+  requests: RunConfig["requests"]
+) =>
+  Layer.effect(
+    LanguageModel.LanguageModel,
+    Effect.gen(function* () {
+      const { provider, variable, ...way } = yield* wayTo(section, config)
+      const { maxOutputTokens, temperature } = config
+      const timeout = `${timeoutOf(section, requests)} seconds` as const
+      const options = { ...way, maxOutputTokens, temperature, timeout, retries: requests.retries }
+      return yield* Provider.make(provider, options).pipe(
+        Effect.mapError((error) => unusable(section, variable, error))
+      )
+    })
+  ).pipe(Layer.provide(httpClient))
+
+/** Where the model of a section is. Its key comes from the variable named there, or from the provider's usual one. */
+export const wayTo = Effect.fnUntraced(function* (section: string, config: LanguageModelConfig) {
+  const { key, model, provider: name, url } = config
+  if (name === null) return yield* missing(`${section}.provider`, "a provider of language models")
+  if (model === null) return yield* missing(`${section}.model`, `the name of a model of ${name}`)
+  const provider = providers[name]
+  if ((url ?? provider.url) === null) return yield* missing(`${section}.url`, "the base URL of the server")
+  const variable = key ?? provider.apiKeyEnv
+  const apiKey =
+    variable === null
+      ? null
+      : yield* Secret.fromEnvironment(variable, `keys.${section}`, "the model's key", () => unset(section, variable))
+  return { provider, model, url, apiKey, variable }
+})
+
+/** Follows no redirection, which could carry a key to another server. */
+export const httpClient = Layer.provide(
+  FetchHttpClient.layer,
+  Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })
+)
+
+const missing = (field: string, expected: string) =>
+  new ConfigError({ field, value: "null", expected, remedy: `Set it in the config file or with --set ${field}=VALUE.` })
+
+const unset = (section: string, variable: string) =>
+  new ConfigError({
+    field: `keys.${section}`,
+    value: variable,
+    expected: "a variable that the environment holds",
+    remedy: "Set it to the model's key, or name another variable."
+  })
+
+const unusable = (section: string, variable: string | null, { reason }: AiError.AiError) =>
+  reason._tag === "AuthenticationError"
+    ? new ConfigError({
+        field: `keys.${section}`,
+        value: variable ?? "null",
+        expected: "a variable with a key of visible ASCII letters",
+        remedy: "Look for a line break or a space in its value."
+      })
+    : new ConfigError({
+        field: `${section}.url`,
+        // What cannot be parsed may hold a password anywhere.
+        value: "no URL",
+        expected: "an address such as http://127.0.0.1:8000/v1",
+        remedy: `Set it in the config file or with --set ${section}.url=VALUE.`
+      })

@@ -1,0 +1,70 @@
+import { ConfigError } from "@inspo/coevolution"
+import type { RunConfig } from "@inspo/config"
+import { Prices, PromptTemplate, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
+import * as ModelProposer from "@inspo/reflection/ModelProposer"
+import type { ProposerModel } from "@inspo/reflection/ProposerModel"
+import { Effect, Layer } from "effect"
+import { LanguageModel } from "effect/ai"
+import { readText } from "../config/TextFile.ts"
+import * as LanguageModelLayer from "./LanguageModelLayer.ts"
+import { withSettings } from "./Settings.ts"
+
+/** A language model that proposes, and how it is asked. */
+export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests"> {
+  readonly kind: PromptTemplate.PromptKind
+  readonly model: Omit<ProposerModel, "provider"> & {
+    readonly provider: LanguageModelLayer.LanguageModelConfig["provider"]
+  }
+}
+
+/** Tokens that the failures, or the history, may take of a prompt, as estimated: half of what small models hold. */
+const maxEvidenceTokens = 16_384
+
+/** A language model as the proposer, with the user's prompt and prices. Its errors name the settings. */
+export const layer = ({ budget, keys, kind, model, requests }: Options) =>
+  Layer.effect(
+    Proposer,
+    Effect.gen(function* () {
+      const { initial, propose } = ModelProposer.make(yield* LanguageModel.LanguageModel, {
+        kind,
+        prompts: model.prompt === null ? {} : { [kind]: yield* readPrompt(kind, model.prompt) },
+        price: Prices.priceOf(model.model, budget.prices),
+        maxOutputTokens: model.maxOutputTokens,
+        requests: 1 + requests.retries,
+        maxEvidenceTokens
+      })
+      return Proposer.of({
+        initial: (request) => inSettings(initial(request)),
+        propose: (request) => inSettings(propose(request))
+      })
+    })
+  ).pipe(
+    Layer.provide(LanguageModelLayer.layer("proposer", { ...model, key: keys.proposer, temperature: null }, requests))
+  )
+
+const inSettings = <E>(proposing: Effect.Effect<Proposal, ProposerError | E>) =>
+  Effect.mapBoth(proposing, {
+    onSuccess: ({ failure, ...proposal }): Proposal =>
+      failure === undefined
+        ? proposal
+        : { ...proposal, failure: { ...failure, message: withSettings("proposer", failure.kind, failure.message) } },
+    onFailure: (error) =>
+      error instanceof ProposerError
+        ? new ProposerError({ ...error, reason: withSettings("proposer", error.failure.kind, error.reason) })
+        : error
+  })
+
+const readPrompt = Effect.fnUntraced(function* (kind: PromptTemplate.PromptKind, file: string) {
+  const unusable = (expected: string, remedy: string) =>
+    new ConfigError({ field: "proposer.prompt", value: file, expected, remedy })
+  const text = yield* Effect.mapError(readText(file), (cause) =>
+    cause._tag === "UsageError"
+      ? unusable("a text in UTF-8", cause.problem)
+      : unusable("a file that can be read", `It cannot be (${cause.reason._tag}); check the path.`)
+  )
+  return yield* Effect.fromResult(PromptTemplate.parse(kind, file, text)).pipe(
+    Effect.mapError(({ expected, found }) =>
+      unusable(`a prompt of proposer.kind ${kind} whose answer can be read`, `It holds ${found}, expected ${expected}.`)
+    )
+  )
+})

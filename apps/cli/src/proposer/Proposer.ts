@@ -1,0 +1,29 @@
+import type { RunConfig } from "@inspo/config"
+import * as Reflection from "@inspo/reflection"
+import { Effect, Layer } from "effect"
+
+/** The proposer of a run: rules where its provider is `offline`, or a language model, which is only then loaded. */
+export const layerProposer = ({
+  control,
+  proposer,
+  ...config
+}: Pick<RunConfig, "budget" | "control" | "keys" | "proposer" | "requests">) => {
+  const { kind, provider } = proposer
+  return provider === "offline" || kind === "random"
+    ? Layer.provide(
+        offline[kind],
+        Layer.succeed(Reflection.ClauseBank.Bank, control.clauses ?? Reflection.ClauseBank.clauses)
+      )
+    : Layer.unwrap(
+        Effect.promise(async () =>
+          (await import("./ModelProposer.ts")).layer({ ...config, kind, model: { ...proposer, provider } })
+        )
+      )
+}
+
+const offline = {
+  reflection: Reflection.layerRuleBased,
+  random: Reflection.layerRandom,
+  paraphrase: Reflection.layerParaphrase,
+  history: Reflection.layerHistory
+}

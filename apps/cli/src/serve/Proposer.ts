@@ -1,0 +1,55 @@
+/** Who writes new instructions for served populations: a language model, or a bank of sentences, that the config file names. */
+import { local } from "@inspo/config/Deployment"
+import { ClauseBank, layerRandom, Proposer } from "@inspo/reflection"
+import { defaultConfig, ModelPrice, ProposerModel, ModelProvider } from "@inspo/reflection/ProposerModel"
+import type * as Evolving from "@inspo/serve/live/Evolving"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
+
+/** The share of the newest work from which on a golden answer is common, such as a label: a candidate may name it. */
+const commonAnswers = Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+
+/** Candidates give their parent one or two of the sentences, drawn at random, or withdraw some. */
+const Offline = Schema.Struct({ provider: Schema.Literal("offline"), clauses: ClauseBank.Sentences, commonAnswers })
+
+/** `keyEnv` names the variable with the model's key, its provider's usual one by default; `budgetUsd` is for each population. */
+const Model = Schema.Struct({
+  provider: ModelProvider.pick(["openai-compatible", "openai", "anthropic", "google"]),
+  model: Schema.NonEmptyString,
+  url: Schema.optionalKey(ProposerModel.fields.url),
+  keyEnv: Schema.optionalKey(Schema.NonEmptyString),
+  maxOutputTokens: Schema.optionalKey(ProposerModel.fields.maxOutputTokens),
+  prompt: Schema.optionalKey(ProposerModel.fields.prompt),
+  prices: Schema.optionalKey(Schema.Array(ModelPrice)),
+  commonAnswers,
+  budgetUsd: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)))
+})
+
+export const Config = Schema.Union([Offline, Model])
+export type Config = typeof Config.Type
+
+/** The names of its fields. */
+export const fields: ReadonlyArray<string> = [...Struct.keys(Offline.fields), ...Struct.keys(Model.fields)]
+
+/** The proposer of a config; null where none is named. */
+export const make = Effect.fnUntraced(function* (config: Config | null) {
+  if (config === null) return null
+  const common = config.commonAnswers === undefined ? {} : { commonAnswers: config.commonAnswers }
+  if (config.provider === "offline") {
+    const bank = Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(config.clauses))
+    const context = yield* Layer.build(Layer.provide(layerRandom, bank))
+    return { proposer: Context.get(context, Proposer), budgetUsd: null, ...common } satisfies Evolving.ServerProposer
+  }
+  const { budgetUsd = null, commonAnswers: _, keyEnv = null, prices = [], provider, ...others } = config
+  const { layer } = yield* Effect.promise(() => import("../proposer/ModelProposer.ts"))
+  const { budget, keys, requests } = local
+  const context = yield* Layer.build(
+    layer({
+      kind: "reflection",
+      model: { ...defaultConfig, ...others, provider },
+      budget: { ...budget, prices },
+      keys: { ...keys, proposer: keyEnv },
+      requests
+    })
+  )
+  return { proposer: Context.get(context, Proposer), budgetUsd, ...common } satisfies Evolving.ServerProposer
+})

@@ -1,0 +1,64 @@
+/** The runs as the server reports them, and whether the connection to it works. */
+import { Schema } from "effect"
+import { Change } from "../src/Api.ts"
+import type { RunView } from "../src/view/RunView.ts"
+import { ask } from "./Client.ts"
+import { makeStore } from "./Store.ts"
+
+export interface LiveRuns {
+  readonly connected: boolean
+  /** Null before the first response. */
+  readonly runs: ReadonlyArray<RunView> | null
+}
+
+const store = makeStore<LiveRuns>({ connected: true, runs: null })
+
+export const useLiveRuns = store.use
+
+/** Changes with each new event of a run. */
+export const versionOf = ({ sequence, status, version }: RunView): string =>
+  `${sequence} ${status} ${status === "finished" ? version : ""}`
+
+const publish = (changes: Partial<LiveRuns>) => store.set({ ...store.get(), ...changes })
+
+const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Change))
+
+const refresh = () =>
+  ask((client) => client.runs()).then(
+    (runs) => publish({ runs, connected: true }),
+    () => publish({ connected: false })
+  )
+
+/** Milliseconds without a message after which the connection counts as lost; the server sends one at least every 15 seconds. */
+const connectionTimeout = 40_000
+
+const connect = () => {
+  const source = new EventSource("/api/changes")
+  let watchdog = 0
+  const reconnect = () => {
+    source.close()
+    window.clearTimeout(watchdog)
+    publish({ connected: false })
+    window.setTimeout(connect, 1500)
+  }
+  const restartWatchdog = () => {
+    window.clearTimeout(watchdog)
+    watchdog = window.setTimeout(reconnect, connectionTimeout)
+  }
+  source.addEventListener("open", () => {
+    restartWatchdog()
+    void refresh()
+  })
+  source.addEventListener("error", reconnect)
+  source.addEventListener("message", ({ data }) => {
+    restartWatchdog()
+    const change = decode(data)
+    if (change._tag === "Runs") void refresh()
+    if (change._tag === "Run") {
+      const { run } = change
+      publish({ runs: (store.get().runs ?? []).map((known) => (known.id === run.id ? run : known)) })
+    }
+  })
+}
+
+connect()

@@ -1,0 +1,81 @@
+import type { Effect } from "effect"
+import { useEffect, useRef, useState } from "react"
+
+/** Sends a request to a server; the signal interrupts it. */
+export type Ask<Client> = <A, E>(request: (client: Client) => Effect.Effect<A, E>, signal?: AbortSignal) => Promise<A>
+
+/** What a view shows: the last response, and the error of a later request. */
+export interface Queried<A> {
+  readonly data: A | null
+  readonly problem: string | null
+}
+
+/**
+ * Makes a hook for one kind of request. The hook sends the request again whenever the arguments or the `version` change, at most once a
+ * second for the same arguments, and returns their last response until the next one arrives.
+ */
+export const queryHooks =
+  <Client>(ask: Ask<Client>) =>
+  <Args, A, E>(request: (client: Client, args: Args) => Effect.Effect<A, E>) => {
+    const cache = new Map<string, A>()
+    const cached = (key: string): A | null => cache.get(key) ?? null
+    const store = (key: string, data: A) => {
+      cache.delete(key)
+      cache.set(key, data)
+      const [oldest] = cache.keys()
+      if (cache.size > capacity && oldest !== undefined) cache.delete(oldest)
+    }
+
+    return (args: Args, version: string): Queried<A> => {
+      const key = JSON.stringify(args)
+      const [queried, setQueried] = useState<Queried<A> & { readonly key: string }>({
+        key,
+        data: cached(key),
+        problem: null
+      })
+      const sent = useRef({ key: "", at: 0 })
+      const latest = useRef(args)
+      latest.current = args
+
+      useEffect(() => {
+        const abort = new AbortController()
+        const wait = sent.current.key === key ? Math.max(0, sent.current.at + interval - performance.now()) : 0
+        const load = async () => {
+          sent.current = { key, at: performance.now() }
+          const next = await ask((client) => request(client, latest.current), abort.signal).then(
+            (data) => {
+              store(key, data)
+              return { key, data, problem: null }
+            },
+            (error: unknown) => ({
+              key,
+              data: cached(key),
+              problem: error instanceof Error ? error.message : String(error)
+            })
+          )
+          if (!abort.signal.aborted) setQueried(next)
+        }
+        const timer = window.setTimeout(() => void load(), wait)
+        return () => {
+          window.clearTimeout(timer)
+          abort.abort()
+        }
+      }, [key, version])
+
+      return queried.key === key ? queried : { data: cached(key), problem: null }
+    }
+  }
+
+/** Milliseconds between two requests of one view. */
+const interval = 1000
+
+/** Responses kept for one kind of request. */
+const capacity = 20
+
+/** An error that any server can return, as a sentence; null for others. */
+export const explainTransport = (tag: unknown): string | null =>
+  tag === "HttpClientError"
+    ? "The server does not respond. If it has stopped, start it again; this page retries."
+    : tag === "SchemaError"
+      ? "The server has another version than this page. Reload the page."
+      : null

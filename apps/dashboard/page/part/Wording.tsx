@@ -1,0 +1,68 @@
+import { useState } from "react"
+import { Diff } from "./Diff.tsx"
+
+/** The text of an instruction, or several texts by name. */
+export type Texts = string | Readonly<Record<string, string>>
+
+/** The texts of an instruction with their names; a single text has the name null. */
+export const textsOf = (wording: Texts): ReadonlyArray<readonly [name: string | null, text: string]> =>
+  typeof wording === "string" ? [[null, wording]] : Object.entries(wording)
+
+/** The text of an instruction; with `from`, its changes to another one. */
+export const Wording = ({ from, to }: { readonly from?: Texts | undefined; readonly to: Texts }) => {
+  const earlier = new Map(from === undefined ? [] : textsOf(from))
+  return textsOf(to).map(([name, text]) => (
+    <div key={name ?? ""} className="wording">
+      {name !== null && (
+        <h3 dir="auto" className="mono">
+          {name}
+        </h3>
+      )}
+      {from === undefined ? (
+        <p className="prose" dir="auto">
+          {text}
+        </p>
+      ) : (
+        <Diff from={earlier.get(name) ?? ""} to={text} />
+      )}
+    </div>
+  ))
+}
+
+/** The text of an instruction, alone or as changes to its parent, and the proposer's reason for it. */
+export const WordingChoice = ({
+  parent,
+  rationale,
+  wording
+}: {
+  readonly wording: Texts
+  readonly parent: { readonly id: string | null; readonly wording: Texts } | undefined
+  readonly rationale: string | null | undefined
+}) => {
+  const [isPlain, setPlain] = useState(false)
+  return (
+    <>
+      {parent !== undefined && (
+        <div className="segmented" role="group" aria-label="How to show the text">
+          <button type="button" aria-pressed={!isPlain} onClick={() => setPlain(false)}>
+            Changes to {parent.id}
+          </button>
+          <button type="button" aria-pressed={isPlain} onClick={() => setPlain(true)}>
+            Text only
+          </button>
+        </div>
+      )}
+      <Wording from={isPlain ? undefined : parent?.wording} to={wording} />
+      <Rationale text={rationale} />
+    </>
+  )
+}
+
+/** The reason that a proposer gave for a text. */
+export const Rationale = ({ text }: { readonly text: string | null | undefined }) =>
+  text === null || text === undefined || text === "" ? null : (
+    <p className="rationale" dir="auto">
+      <span className="muted">Proposer's reason: </span>
+      {text}
+    </p>
+  )

@@ -1,0 +1,71 @@
+/** Small components that the views of populations use. */
+import type { Estimate, Member } from "@inspo/serve/wire/Member"
+import type { Population, PopulationSummary } from "@inspo/serve/wire/Population"
+import { axis, interval, percent } from "../../src/Format.ts"
+import { Bar, IntervalBar } from "../part/Parts.tsx"
+
+/** The state of a population, with the dot of a run's status. */
+export const State = ({ state }: Pick<PopulationSummary, "state">) => (
+  <span className={`status status-${statusOf[state]}`}>
+    <i aria-hidden="true" />
+    {state.replace("-", " ")}
+  </span>
+)
+
+const statusOf = {
+  learning: "running",
+  "cannot-decide": "unreadable",
+  frozen: "quiet",
+  degraded: "unreadable"
+} as const
+
+const tones: Readonly<Record<Member["standing"], string>> = {
+  waiting: "mode",
+  trial: "fate-replaced",
+  member: "fate-alive",
+  pruned: "fate-pruned",
+  rejected: "fate-rejected",
+  retired: "fate-replaced"
+}
+
+export const StandingBadge = ({ standing }: Pick<Member, "standing">) => (
+  <span className={`badge ${tones[standing]}`}>{standing === "waiting" ? "waiting for approval" : standing}</span>
+)
+
+/** A mean reward with its interval. */
+export const MeanReward = ({
+  estimate,
+  range: [low, high],
+  tone = "plain"
+}: {
+  readonly estimate: Pick<Estimate, "high" | "low" | "mean">
+  readonly range: Population["settings"]["rewardRange"]
+  readonly tone?: "accent" | "plain"
+}) => {
+  const position = (value: number) => Math.min(1, Math.max(0, (value - low) / (high - low)))
+  if (estimate.mean === null) return <span className="muted">no rewards yet</span>
+  return (
+    <span className="value">
+      <b className="num">{axis(estimate.mean)}</b>
+      {estimate.low !== null && estimate.high !== null && (
+        <IntervalBar
+          mean={position(estimate.mean)}
+          ci95={[position(estimate.low), position(estimate.high)]}
+          show={(at) => axis(low + at * (high - low))}
+          tone={tone}
+        />
+      )}
+    </span>
+  )
+}
+
+/** `[0.41, 0.63]`; empty without an interval. */
+export const intervalOf = ({ high, low }: Pick<Estimate, "high" | "low">): string =>
+  low === null || high === null ? "" : interval([low, high], axis)
+
+export const Share = ({ probability }: Pick<Member, "probability">) => (
+  <span className="with-share">
+    <Bar share={probability} />
+    <span className="num">{percent(probability)}</span>
+  </span>
+)

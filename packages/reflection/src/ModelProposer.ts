@@ -1,0 +1,201 @@
+import type { Candidate } from "@inspo/domain/Instruction"
+import * as Spent from "@inspo/domain/Spent"
+import { Effect, Layer, Result } from "effect"
+import { LanguageModel, type Response } from "effect/ai"
+import * as CandidateLint from "./CandidateLint.ts"
+import * as CandidateParser from "./CandidateParser.ts"
+import * as Evidence from "./Evidence.ts"
+import * as ModelFault from "./internal/ModelFault.ts"
+import * as Metering from "./Metering.ts"
+import type { AnswerEnd, ModelAnswer } from "./ModelAnswer.ts"
+import * as Prompts from "./Prompts.ts"
+import * as PromptTemplate from "./PromptTemplate.ts"
+import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
+import type { Message } from "./Provider.ts"
+import * as Thoughts from "./Thoughts.ts"
+import * as TokenEstimate from "./TokenEstimate.ts"
+
+/**
+ * - `kind`: what the proposer is shown of a parent: its failures, the scores of instructions, or nothing else.
+ * - `requests`: the most requests of one call, repetitions included; 1 where it is not given.
+ * - `maxEvidenceTokens`: what failures or history may take of a prompt, as `countTokens` counts.
+ * - `prompts`: templates instead of those that ship.
+ */
+export interface Options extends Metering.Options {
+  readonly kind: PromptTemplate.PromptKind
+  readonly requests?: number
+  readonly maxEvidenceTokens: number
+  readonly prompts?: Partial<Record<PromptTemplate.PromptKind, PromptTemplate.PromptTemplate>>
+}
+
+/**
+ * A language model as the proposer. It is asked once, and once more where fewer candidates than asked for keep the rules of
+ * the request; it then gets what was rejected and why. The first variants of a run come from the prompt `paraphrase`.
+ */
+export const layer = (options: Options): Layer.Layer<Proposer, never, LanguageModel.LanguageModel> =>
+  Layer.effect(
+    Proposer,
+    Effect.map(LanguageModel.LanguageModel, (model) => make(model, options))
+  )
+
+/** The service of {@link layer}. */
+export const make = (model: LanguageModel.LanguageModel, options: Options): Proposer.Interface => {
+  const { kind, maxEvidenceTokens: budget } = options
+  const countTokens = options.countTokens ?? TokenEstimate.estimate
+  const ask = asking(model, options)
+
+  return {
+    propose: Effect.fn("ModelProposer.propose")(function* <E>(
+      request: ProposeRequest<E>
+    ): Effect.fn.Return<Proposal, ProposerError | E> {
+      const { failures, history, records } = request
+      if (records !== undefined)
+        return yield* converse(ask, request, options, {
+          template: options.prompts?.reflection ?? Prompts.ofRecords(records, request.name),
+          format: Prompts.formatOfRecords,
+          examples: Evidence.records(records, budget, countTokens),
+          history: ""
+        })
+      return yield* converse(ask, request, options, {
+        ...asked(kind, options),
+        examples: kind === "reflection" ? Evidence.examples(failures, tagsOf(request), budget, countTokens) : "",
+        history: kind === "history" ? Evidence.history(history, budget, countTokens) : ""
+      })
+    }),
+    initial: Effect.fn("ModelProposer.initial")(function* <E>(
+      request: InitialRequest<E>
+    ): Effect.fn.Return<Proposal, ProposerError | E> {
+      return yield* converse(ask, request, options, { ...asked("paraphrase", options), examples: "", history: "" })
+    })
+  }
+}
+
+/** A conversation, and the call that continues it. */
+type Ask = (conversation: ReadonlyArray<Message>) => {
+  readonly atMost: Spent.Spent
+  readonly answer: Effect.Effect<ModelAnswer, ProposerError>
+}
+
+/** What is asked: a template, how candidates are to be written, and what is shown. */
+interface Prompting {
+  readonly template: PromptTemplate.PromptTemplate
+  readonly format: (tags: ReadonlyArray<string>, count: number) => string
+  readonly examples: string
+  readonly history: string
+}
+
+const asked = (kind: PromptTemplate.PromptKind, { prompts }: Options): Pick<Prompting, "template" | "format"> => ({
+  template: prompts?.[kind] ?? Prompts.shipped[kind],
+  format: (tags, count) => Prompts.format(kind, tags, count)
+})
+
+/** Asks, and asks once more for what is missing. */
+const converse = Effect.fnUntraced(function* <E>(
+  ask: Ask,
+  request: InitialRequest<E>,
+  options: Options,
+  { format, template, ...evidence }: Prompting
+): Effect.fn.Return<Proposal, ProposerError | E> {
+  const { count, makeCall = (_, answer) => answer, parent, stream } = request
+  const tags = tagsOf(request)
+  const call = (index: number, conversation: ReadonlyArray<Message>) => {
+    const { answer, atMost } = ask(conversation)
+    return Effect.flatMap(makeCall({ key: [...stream, index].join("/"), atMost }, answer), usable(options.kind))
+  }
+
+  const prompt = PromptTemplate.render(template, {
+    ...evidence,
+    parent: Evidence.withoutPromptTags(parent.text),
+    count: String(count),
+    tags: Prompts.tagList(tags),
+    format: format(tags, count)
+  })
+  const first = yield* call(0, [{ role: "user", text: prompt }])
+  const { accepted, rejected } = judge(request, first.candidates)
+  if (accepted.length >= (request.rules === undefined ? Math.min(1, count) : count)) return proposal(first)
+
+  const missing = count - accepted.length
+  const form = PromptTemplate.isWhole(template) ? Prompts.sameFormat : format(tags, missing)
+  const demand = Prompts.repair(rejected, missing, form)
+  const second = yield* Effect.result(
+    call(1, [
+      { role: "user", text: prompt },
+      // Some servers refuse an empty message.
+      { role: "assistant", text: first.text === "" ? "(no text)" : first.text },
+      { role: "user", text: demand }
+    ])
+  )
+  if (second._tag === "Success") {
+    const both = {
+      critique: first.critique === "" ? second.success.critique : first.critique,
+      candidates: [...first.candidates, ...second.success.candidates],
+      spent: Spent.add(first.spent, second.success.spent)
+    }
+    return both.candidates.length > 0 ? both : yield* ModelFault.nothingFound(options.kind, second.success, both.spent)
+  }
+  // What the first answer brought is not given up because the second one failed.
+  const { failure } = second
+  if (first.candidates.length === 0 || !isProposerError(failure)) return yield* Effect.fail(failure)
+  return {
+    ...proposal(first),
+    failure: failure.failure,
+    spent: Spent.add(first.spent, failure.spent ?? Spent.nothing)
+  }
+})
+
+/** What an answer brought. */
+interface ParsedAnswer extends ModelAnswer {
+  readonly critique: string
+  readonly candidates: ReadonlyArray<Candidate>
+}
+
+/** Reads the candidates of an answer; a refusal is an error. */
+const usable =
+  (proposer: string) =>
+  (answer: ModelAnswer): Effect.Effect<ParsedAnswer, ProposerError> => {
+    if (answer.end === "refused") return Effect.fail(ModelFault.refused(proposer, answer))
+    const { critique, texts } = CandidateParser.parse(answer.text, { isCut: answer.end === "cut" })
+    const candidates = texts.map((text) => ({ text, rationale: "" }))
+    return Effect.succeed({ ...answer, critique, candidates })
+  }
+
+const proposal = ({ candidates, critique, spent }: ParsedAnswer): Proposal => ({ candidates, critique, spent })
+
+const judge = ({ rules }: InitialRequest<unknown>, candidates: ReadonlyArray<Candidate>) =>
+  rules === undefined ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
+
+const tagsOf = ({ parent, rules }: InitialRequest<unknown>): ReadonlyArray<string> =>
+  CandidateLint.tagNames(rules?.seed ?? parent.text)
+
+const isProposerError = (error: unknown): error is ProposerError => error instanceof ProposerError
+
+/** Calls to a model, their cost known before at the most and after as it was. */
+const asking =
+  (model: LanguageModel.LanguageModel, options: Options): Ask =>
+  (conversation) => {
+    const prompt = conversation.map(({ text }) => text)
+    const answer = Effect.gen(function* () {
+      const [result, spent] = yield* Metering.measure(options)(
+        prompt,
+        model.generateText({ prompt: conversation.map(({ role, text }) => ({ role, content: text })) })
+      )
+      if (Result.isFailure(result)) return yield* ModelFault.fromAiError(options.kind, result.failure, spent)
+      return { text: answerOf(result.success), end: ends[result.success.finishReason] ?? "other", spent }
+    })
+    return { atMost: Metering.atMost(options, prompt, options.requests), answer }
+  }
+
+const ends: Readonly<Partial<Record<Response.FinishReason, AnswerEnd>>> = {
+  stop: "done",
+  length: "cut",
+  "content-filter": "refused"
+}
+
+/** What the model said after its thoughts; servers that cannot distinguish the two may have put all into the thoughts. */
+const answerOf = ({
+  reasoningText = "",
+  text
+}: Pick<LanguageModel.GenerateTextResponse<{}>, "text" | "reasoningText">) => {
+  const answer = Thoughts.strip(text).trim()
+  return answer === "" && CandidateParser.parse(reasoningText).texts.length > 0 ? reasoningText.trim() : answer
+}

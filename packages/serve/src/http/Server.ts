@@ -1,0 +1,57 @@
+/** The instruction server over HTTP. */
+import type { Guard } from "@inspo/http/server"
+import { Effect, Layer } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Populations } from "../live/Populations.ts"
+import { Api } from "../wire/Api.ts"
+import { NotActive } from "../wire/Errors.ts"
+import * as LeaseHandlers from "./internal/LeaseHandlers.ts"
+import * as Metrics from "./internal/Metrics.ts"
+import * as PopulationHandlers from "./internal/PopulationHandlers.ts"
+import * as Security from "./internal/Security.ts"
+
+export type { Keys } from "./internal/Security.ts"
+
+/**
+ * The routes of the API, and `/openapi.json`, over the {@link Populations} that are provided. `/readyz` reports that the server
+ * is not ready once it `isEnding`.
+ */
+export const layer = (keys: Security.Keys = {}, isEnding: Effect.Effect<boolean> = Effect.succeed(false)) =>
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+    Layer.provide([LeaseHandlers.layer, PopulationHandlers.layer, layerServer(isEnding)]),
+    Layer.provide(Security.layer(keys))
+  )
+
+/** The answer of the guard before the routes: its refusals are problems like those of the routes. */
+export const refuse: NonNullable<Guard.Options["answer"]> = (refusal) => {
+  const { field, limit, reason: detail, size, status, value } = refusal
+  const members = { status, detail, field }
+  const problem =
+    size !== undefined && limit !== undefined
+      ? { type: "urn:inspo:too-large", title: "Too large", ...members, size, limit, remedy: "Send less at once" }
+      : status === 403
+        ? { type: "urn:inspo:forbidden", title: "Forbidden host or origin", ...members, value }
+        : { type: "urn:inspo:invalid-request", title: "Invalid request", ...members, value }
+  return HttpServerResponse.jsonUnsafe(problem, { status, contentType: "application/problem+json" })
+}
+
+/** The routes without a key. While `isEnding`, requests are still answered, and none should be sent any more. */
+const layerServer = (isEnding: Effect.Effect<boolean>) =>
+  HttpApiBuilder.group(
+    Api,
+    "server",
+    Effect.fnUntraced(function* (handlers) {
+      const populations = yield* Populations
+      return handlers.handleAll({
+        healthy: () => Effect.succeed("ok\n"),
+        ready: () =>
+          Effect.flatMap(isEnding, (is) =>
+            is
+              ? Effect.fail(new NotActive({ retryAfter: 1, detail: "The server is stopping." }))
+              : Effect.succeed("ready\n")
+          ),
+        metrics: () => Effect.flatMap(populations.list, Metrics.format)
+      })
+    })
+  )

@@ -1,0 +1,110 @@
+/** Checks keys, counts requests, and refuses malformed ones. */
+import { Credentials } from "@inspo/http/server"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpMethod, HttpServerError, HttpServerRequest } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { Forbidden, type InvalidRequest, TooLarge, TooManyRequests, Unauthorized } from "../../wire/Errors.ts"
+import * as Limits from "../../wire/Limits.ts"
+import { AdminScope, Admission, LeaseScope } from "../../wire/Security.ts"
+import * as KeyRate from "./KeyRate.ts"
+import * as Malformed from "./Malformed.ts"
+
+/** The keys of requests. Without an admin's key none is required, which is safe on loopback alone. */
+export interface Keys {
+  readonly admin?: Redacted.Redacted
+  /** Its scope is leases, rewards, rewinds and the incumbent. */
+  readonly lease?: Redacted.Redacted
+}
+
+/** The middleware of all routes. */
+export const layer = (keys: Keys) => Layer.merge(layerAdmission, layerKeys(keys))
+
+const layerAdmission = Layer.sync(Admission, () => {
+  let waiting = 0
+  const enter = Effect.suspend(() =>
+    waiting < Limits.requestsWaiting ? Effect.sync(() => void waiting++) : Effect.fail(tooMany)
+  )
+  const leave = Effect.sync(() => void waiting--)
+  return (answer) =>
+    Effect.andThen(
+      arrived,
+      Effect.acquireUseRelease(
+        enter,
+        () => answer,
+        () => leave
+      )
+    ).pipe(
+      Effect.catch(malformed),
+      Effect.catchDefect((defect) => (isTooLarge(defect) ? Effect.fail(tooLarge) : Effect.die(defect)))
+    )
+})
+
+/** Waits for the body of a request, so that a stalled upload takes no place. A fault of the body is reported by its reader. */
+const arrived = HttpServerRequest.HttpServerRequest.use((request) =>
+  HttpMethod.isHttpMethod(request.method) && HttpMethod.hasBody(request.method)
+    ? Effect.exit(request.arrayBuffer)
+    : Effect.void
+)
+
+/** A malformed request is the client's error; a malformed answer is a defect of the server. */
+const malformed = <E>(error: E): Effect.Effect<never, E | InvalidRequest> => {
+  if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
+  return error.kind === "Body" || error.kind === "ResponseHeaders"
+    ? Effect.die(error)
+    : Effect.fail(Malformed.problem(error))
+}
+
+const tooMany = new TooManyRequests({
+  retryAfter: 1,
+  limit: `${Limits.requestsWaiting} requests at a time`,
+  remedy: "Send the request again in a second",
+  detail: "The maximum number of requests is waiting already."
+})
+
+/** A body without a `content-length`. */
+const isTooLarge = (defect: unknown): boolean =>
+  defect instanceof HttpServerError.HttpServerError &&
+  defect.reason._tag === "RequestParseError" &&
+  defect.reason.reason === "BodyTooLarge"
+
+const tooLarge = new TooLarge({
+  field: "body",
+  size: null,
+  limit: Limits.bodyBytes,
+  remedy: "Send less at once",
+  detail: `The body has more than ${Limits.bodyBytes} bytes.`
+})
+
+const layerKeys = ({ admin, lease }: Keys) => {
+  const is = (given: Redacted.Redacted, key: Redacted.Redacted | undefined) =>
+    key !== undefined && Credentials.isSecret(Redacted.value(given), key)
+  const admit = (given: Redacted.Redacted, scope: "admin" | "lease"): Effect.Effect<void, Unauthorized | Forbidden> => {
+    if (admin === undefined || is(given, admin) || (scope === "lease" && is(given, lease))) return Effect.void
+    return is(given, lease)
+      ? Effect.fail(
+          new Forbidden({ scope, detail: "The key is for leases and rewards; this route requires the admin's." })
+        )
+      : Effect.fail(
+          new Unauthorized({ detail: "Send the header `authorization: Bearer KEY` with a key of this server." })
+        )
+  }
+  return Layer.mergeAll(
+    Layer.effect(
+      LeaseScope,
+      Effect.map(KeyRate.make, (withinRate) => ({
+        leaseKey: (answer, { credential }) =>
+          admit(credential, "lease").pipe(
+            Effect.andThen(
+              admin !== undefined && is(credential, lease)
+                ? HttpServerRequest.HttpServerRequest.use(({ headers }) => withinRate(headers))
+                : Effect.void
+            ),
+            Effect.andThen(answer)
+          )
+      }))
+    ),
+    Layer.succeed(AdminScope, {
+      adminKey: (answer, { credential }) => Effect.andThen(admit(credential, "admin"), answer)
+    })
+  )
+}

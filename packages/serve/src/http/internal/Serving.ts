@@ -1,0 +1,51 @@
+/** What all handlers share: the population of a request, and commands to it. */
+import type { Answer } from "@inspo/cohorts"
+import * as Invariant from "@inspo/domain/Invariant"
+import { Clock, Effect, Metric } from "effect"
+import type { LivePopulation } from "../../live/LivePopulation.ts"
+import type { Populations, Served } from "../../live/Populations.ts"
+import type { NotFound } from "../../wire/Errors.ts"
+import { ofFailure, type Problem } from "../../wire/internal/Refusals.ts"
+
+/** Answers a request from its population, which spans and log lines name. */
+export const on =
+  (populations: Populations["Service"]) =>
+  <A, E>(name: string, use: (served: Served) => Effect.Effect<A, E>): Effect.Effect<A, E | NotFound> =>
+    Effect.andThen(Effect.annotateCurrentSpan({ population: name }), Effect.flatMap(populations.get(name), use)).pipe(
+      Effect.annotateSpans({ population: name }),
+      Effect.annotateLogs({ population: name })
+    )
+
+/** Commits a command and returns its answer. */
+export const submit = <Tag extends Answer["_tag"]>(
+  live: LivePopulation,
+  tag: Tag,
+  ...command: Parameters<LivePopulation["submit"]>
+): Effect.Effect<Extract<Answer, { readonly _tag: Tag }>, Problem> =>
+  timed(live.submit(...command)).pipe(
+    Effect.mapError(ofFailure),
+    Effect.map((answer) => expected(answer, tag))
+  )
+
+/** Measures how long a command takes until it is durable. */
+export const timed = <A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.gen(function* () {
+    const began = yield* Clock.currentTimeNanos
+    const answer = yield* command
+    yield* Metric.update(commits, Number((yield* Clock.currentTimeNanos) - began) / 1e9)
+    return answer
+  })
+
+const commits = Metric.histogram("inspo_commit_seconds", {
+  description: "Seconds until a command is durable",
+  boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 16 })
+})
+
+export const expected = <Tag extends Answer["_tag"]>(
+  answer: Answer,
+  tag: Tag
+): Extract<Answer, { readonly _tag: Tag }> => {
+  const is = (one: Answer): one is Extract<Answer, { readonly _tag: Tag }> => one._tag === tag
+  if (!is(answer)) throw new Invariant.InvariantBroken({ missing: `an answer of ${tag}` })
+  return answer
+}

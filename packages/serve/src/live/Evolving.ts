@@ -1,0 +1,213 @@
+/** Evolution in the background: whenever a population waits for a proposal, its work is sent to a proposer. */
+import type { Refused } from "@inspo/cohorts"
+import { ofContent } from "@inspo/domain/Instruction"
+import { Journal, type JournalError } from "@inspo/journal"
+import { Bookkeeping, ProposerCalls } from "@inspo/ledger"
+import {
+  CandidateLint,
+  type Proposal,
+  type Proposer,
+  type ProposerError,
+  type ProposerErrorKind
+} from "@inspo/reflection"
+import { Context, Effect, Ref, Schedule, Stream } from "effect"
+import * as EvolutionStatus from "./EvolutionStatus.ts"
+import * as Reflecting from "./internal/Reflecting.ts"
+import * as Work from "./internal/Work.ts"
+import type { LivePopulation } from "./LivePopulation.ts"
+import * as View from "./View.ts"
+
+/**
+ * The proposer of candidates, and the most that each population may spend on it in US dollars, whatever its own setting.
+ * A golden answer is common, so that a candidate may name it, from the share `commonAnswers` of the newest work on; 0.01 by
+ * default.
+ */
+export interface ServerProposer {
+  readonly proposer: Proposer["Service"]
+  readonly commonAnswers?: number
+  readonly budgetUsd: number | null
+}
+
+/** The proposer of a server; null if none is configured. */
+export const CurrentProposer = Context.Reference<ServerProposer | null>("@inspo/serve/Evolving/CurrentProposer", {
+  defaultValue: () => null
+})
+
+/** The evolution of one population. */
+export interface Evolving {
+  /** Proposes whenever the population waits for a proposal. Faults are reported by `degraded`, and retried at growing intervals. */
+  readonly run: Effect.Effect<never>
+  /** The faults that keep it from evolving. They are durable. */
+  readonly degraded: EvolutionStatus.EvolutionStatus["degraded"]
+  /** The last evolution that was skipped, and why. */
+  readonly skipped: EvolutionStatus.EvolutionStatus["skipped"]
+  /** What proposals have cost, in US dollars; null if the model's price is unknown. */
+  readonly spentUsd: Effect.Effect<number | null, JournalError>
+  /** The most that the server allows each population to spend on them, null for no limit. */
+  readonly capUsd: number | null
+}
+
+/** The evolution of a population; without a proposer it is skipped with the reason. */
+export const make = Effect.fnUntraced(function* (
+  live: LivePopulation,
+  proposer: ServerProposer | null
+): Effect.fn.Return<Evolving, JournalError> {
+  const { journal } = live
+  const status = yield* EvolutionStatus.open(journal)
+  const evolve = proposer === null ? () => skip(live, status, noProposer) : evolving(live, status, proposer)
+
+  const run = live.changes.pipe(
+    // A call in flight continues while a population is frozen.
+    Stream.filter(({ isFrozen }) => !isFrozen),
+    Stream.map(Reflecting.due),
+    Stream.changesWith((one, other) => one?.key === other?.key),
+    Stream.switchMap((due) =>
+      Stream.fromEffect(
+        (due === null ? Reflecting.forget(journal) : evolve(due)).pipe(
+          Effect.tapError(({ message }) => Effect.logWarning(`evolution is retried: ${message}`)),
+          Effect.retry(Schedule.spaced(retryAfter))
+        )
+      )
+    ),
+    Stream.runDrain,
+    Effect.catchCause((cause) => Effect.logError("evolution failed, and starts again", cause))
+  )
+  return {
+    run: Effect.andThen(Effect.repeat(run, Schedule.spaced(retryAfter)), Effect.never),
+    degraded: status.degraded,
+    skipped: status.skipped,
+    spentUsd: EvolutionStatus.spentUsd(journal),
+    capUsd: proposer?.budgetUsd ?? null
+  }
+})
+
+const noProposer = "no proposer is configured to write proposals: name one in the server's settings"
+
+const retryAfter = "30 seconds"
+
+/** From half a minute to an hour. */
+const backoff = Schedule.min([Schedule.exponential(retryAfter), Schedule.spaced("1 hour")])
+
+/** So many answers without a usable candidate are paid for. */
+const mostAnswers = 3
+
+const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus, proposer: ServerProposer) => {
+  const ask = asking(live, proposer)
+  return Effect.fn("Evolving.evolve")(function* (due: Reflecting.Due) {
+    yield* Effect.annotateCurrentSpan({ parent: due.parent, step: due.step, round: due.round })
+    const state = yield* live.state
+    const work = yield* Work.of(live.journal, state, due.parent, proposer.commonAnswers)
+    if (work.records.length === 0)
+      return yield* skip(
+        live,
+        status,
+        `no texts are known of the work under ${due.parent}: report transcripts or feedback with rewards`
+      )
+    const task = Reflecting.taskOf(state, due, work)
+    const unusable = yield* Ref.make(0)
+    yield* Effect.flatMap(Ref.get(unusable), (attempt) => ask(due, task, attempt)).pipe(
+      Effect.tapError((failure) => status.degrade(faultOf(failure))),
+      Effect.tapErrorTag("ProposerError", ({ failure: { kind } }) =>
+        isAnswer(kind) ? Ref.update(unusable, (count) => count + 1) : Effect.void
+      ),
+      Effect.retry({
+        schedule: backoff,
+        while: ({ _tag }) => Effect.map(Ref.get(unusable), (count) => _tag !== "JournalError" && count < mostAnswers)
+      }),
+      Effect.tap(() => status.recovered),
+      Effect.flatMap((proposal) => propose(live, status, due, task, proposal, work.questions)),
+      Effect.catchTags({
+        ProposerError: ({ message }) => skip(live, status, message),
+        // Each of them is retried without end.
+        BudgetReached: Effect.die,
+        UnknownPrice: Effect.die
+      })
+    )
+  })
+}
+
+/** Calls the proposer. Every call is booked, and its answer stored until the proposal is durable, so that it is paid once. */
+const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: ServerProposer) =>
+  Effect.fnUntraced(
+    function* (due: Reflecting.Due, task: Reflecting.Task, attempt: number) {
+      const { settings } = yield* live.state
+      const budget = { usd: View.budgetUsd(settings, capUsd), rollouts: null, tokens: null, minutes: null }
+      const bookkeeping = yield* Bookkeeping.make(budget)
+      const makeCall = yield* ProposerCalls.make(bookkeeping)
+      return yield* proposer.propose({
+        ...task.request,
+        seed: settings.randomSeed,
+        stream: due.stream,
+        makeCall: makeCall("proposing", due.step, attempt)
+      })
+    },
+    Effect.provideService(Journal, live.journal)
+  )
+
+/** Whether an answer was stored that is of no use: the same call would read it again, so the next attempt is another call. */
+const isAnswer = (kind: ProposerErrorKind): boolean =>
+  kind === "refused" || kind === "empty" || kind === "cut" || kind === "no-candidates"
+
+const faultOf = (failure: ProposerError | ProposerCalls.CallError): Omit<EvolutionStatus.Degraded, "since"> =>
+  failure._tag === "BudgetReached"
+    ? {
+        reason: `evolution has spent its budget: ${failure.spent} of ${failure.limit} US dollars`,
+        remedy: "Raise the population's budget, or that of the server's proposer. Meanwhile leases continue"
+      }
+    : failure._tag === "UnknownPrice"
+      ? {
+          reason: `evolution may spend ${failure.limit} US dollars, and the price of the proposer's model is not known`,
+          remedy:
+            "Give its price under proposer.prices of the server's config file, or leave out both budgets: budgetUsd of the population and of the proposer"
+        }
+      : {
+          reason: failure.message,
+          remedy: "Fix what the reason names. The call is repeated automatically, at the latest after an hour"
+        }
+
+/** Submits the candidates that keep the rules. */
+const propose = Effect.fnUntraced(function* (
+  live: LivePopulation,
+  status: EvolutionStatus.EvolutionStatus,
+  due: Reflecting.Due,
+  task: Reflecting.Task,
+  { candidates }: Proposal,
+  reflected: Work.Work["questions"]
+) {
+  const { accepted, rejected } = CandidateLint.lint(candidates, task.request.rules)
+  const contents = accepted.map(({ text }) => task.contentOf(text)).filter((content) => content !== null)
+  const why = [...new Set(rejected.map(({ reason }) => CandidateLint.description[reason]))].join(", or ")
+  if (contents.length === 0) {
+    return yield* skip(
+      live,
+      status,
+      `none of ${candidates.length} candidates is usable: ${why === "" ? "all are longer than a text may be" : `each ${why}`}`
+    )
+  }
+  if (rejected.length > 0)
+    yield* Effect.logInfo(`${rejected.length} of ${candidates.length} candidates were rejected: each ${why}`)
+  const proposed = contents.map((content) => ({ ...ofContent(content), rationale: task.rationale }))
+  yield* submitUnlessOver(
+    live.submit((now) => ({ _tag: "Propose", now, parent: due.parent, candidates: proposed, reflected }))
+  )
+  yield* Reflecting.forget(live.journal)
+})
+
+const skip = Effect.fnUntraced(function* (
+  live: LivePopulation,
+  status: EvolutionStatus.EvolutionStatus,
+  reason: string
+) {
+  yield* status.skip(reason)
+  yield* submitUnlessOver(live.submit((now) => ({ _tag: "SkipEvolution", now, reason })))
+  yield* Reflecting.forget(live.journal)
+})
+
+/** If the evolution has ended meanwhile, such as by a rewind, its proposal is dropped. */
+const submitUnlessOver = <A>(submitting: Effect.Effect<A, Refused | JournalError>): Effect.Effect<void, JournalError> =>
+  submitting.pipe(
+    Effect.catchTag("Refused", ({ message }) =>
+      Effect.logInfo(`a proposal is dropped, as it came too late: ${message}`)
+    ),
+    Effect.asVoid
+  )

@@ -1,0 +1,312 @@
+/** A population as the API shows it. */
+import {
+  type CandidateSnapshot,
+  type CohortSnapshot,
+  type History,
+  Horizon,
+  Learning,
+  type MemberSnapshot,
+  Shares,
+  missingRewardsForbid,
+  type Snapshot,
+  snapshot,
+  type State,
+  Strategies
+} from "@inspo/cohorts"
+import { type Content, InstructionId } from "@inspo/domain/Instruction"
+import { isAlive, isIn } from "@inspo/evolution/State"
+import { DateTime } from "effect"
+import type { Instruction } from "../wire/Instruction.ts"
+import type { Estimate, Member } from "../wire/Member.ts"
+import type { Incumbent, Population, PopulationSummary } from "../wire/Population.ts"
+import type { CohortState } from "../wire/Reward.ts"
+import type { Degraded, Skipped } from "./EvolutionStatus.ts"
+import { onScale, toWire } from "./internal/Configuring.ts"
+
+/** The name and the evolution of a population. `capUsd` is what its server allows it to spend, whatever its own setting. */
+export interface Status {
+  readonly name: string
+  readonly spentUsd: number | null
+  readonly capUsd: number | null
+  readonly degraded: ReadonlyArray<Degraded>
+  readonly skipped: Skipped | null
+}
+
+/** What evolution of a population may spend, in US dollars: the lower of both limits, null without a limit. */
+export const budgetUsd = (
+  { budgetUsd }: Pick<State.State["settings"], "budgetUsd">,
+  capUsd: number | null
+): number | null => (capUsd === null || budgetUsd === null ? (capUsd ?? budgetUsd) : Math.min(capUsd, budgetUsd))
+
+/** A population with its members, cohorts and status. */
+export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status, state: State.State): Population => {
+  const strategies = Strategies.ofSettings(state.settings)
+  const { branch, closed, learning, settings } = state
+  const shown = snapshot(strategies, state)
+  const horizon = Horizon.horizonOf(state)
+  const training = shown.cohorts.filter(({ phase }) => phase === "train")
+  const unreported = (some: ReadonlyArray<CohortSnapshot>) =>
+    some.reduce((sum, { leases, reported }) => sum + leases - reported, 0)
+  return {
+    ...head({ name, isDegraded: degraded.length > 0 }, state),
+    settings: toWire(settings),
+    members: listed(strategies, state, shown),
+    generation: learning.population.entries - 1,
+    branch,
+    cohorts: shown.cohorts.map(cohort),
+    leases: {
+      given: closed.units + training.reduce((sum, { leases }) => sum + leases, 0),
+      open: unreported(training),
+      overdue: unreported(training.filter(({ status }) => status !== "open")),
+      lost: closed.lost
+    },
+    horizonSeconds: horizon === null ? null : horizon / 1000,
+    toSeed: toSeed(state, shown),
+    spentUsd,
+    budgetUsd: budgetUsd(settings, capUsd),
+    next: [
+      waitsFor(shown),
+      ...(skipped === null ? [] : [`the last evolution was skipped at ${isoTime(skipped.at)}: ${skipped.reason}`])
+    ].join("; "),
+    degraded: degraded.map(({ since, ...fault }) => ({ ...fault, since: isoTime(since) }))
+  }
+}
+
+/** A population under the strategies that its settings name. */
+export const snapshotOf = (state: State.State): Snapshot => snapshot(Strategies.ofSettings(state.settings), state)
+
+/** Members, and candidates that wait or are tried. */
+export const allOf = (state: State.State): ReadonlyArray<Member> => {
+  const strategies = Strategies.ofSettings(state.settings)
+  return listed(strategies, state, snapshot(strategies, state))
+}
+
+/** A member that is alive. */
+export const memberOf = (state: State.State, id: string): Member | undefined =>
+  allOf(state).find((one) => one.id === id && isAlive(state.learning.population, InstructionId.make(id)))
+
+const listed = (strategies: Strategies.Strategies, state: State.State, shown: Snapshot): ReadonlyArray<Member> => [
+  ...members(strategies, state, shown),
+  ...shown.candidates.map((one) => candidate(state, one))
+]
+
+/** What stands of it in a list. */
+export const summary = (of: Headed, state: State.State): PopulationSummary => ({
+  ...head(of, state),
+  members: state.learning.population.members.length
+})
+
+interface Headed {
+  readonly name: string
+  readonly isDegraded: boolean
+}
+
+const head = ({ isDegraded, name }: Headed, state: State.State): Omit<PopulationSummary, "members"> => ({
+  name,
+  profile: state.settings.profile,
+  state: stateOf(isDegraded, state),
+  incumbent: Learning.incumbentOf(state.learning).id
+})
+
+const stateOf = (isDegraded: boolean, state: State.State): PopulationSummary["state"] => {
+  if (state.isFrozen) return "frozen"
+  if (isDegraded) return "degraded"
+  return missingRewardsForbid(state).length > 0 ? "cannot-decide" : "learning"
+}
+
+/** The instruction to use outside learning. */
+export const incumbent = (state: State.State): Incumbent => {
+  const shown = snapshotOf(state)
+  const { content, id, why } = shown.incumbent
+  return {
+    instruction: instruction(id, content),
+    reason: why === "pinned" ? why : why === "nothing separates" || why === "the seed left" ? "seed" : "evidence",
+    why: sentence(state, shown)
+  }
+}
+
+/** An instruction as it is handed out. */
+export const instruction = (id: InstructionId, content: Content): Instruction =>
+  typeof content === "string" ? { id, text: content } : { id, texts: content }
+
+/** A cohort that is not closed. One that takes no more rewards and waits for those before it is still `sealed`. */
+export const cohort = ({ leases, name, reported, settlesAt, status }: CohortSnapshot): CohortState => ({
+  cohort: name,
+  state: status === "complete" ? "sealed" : status,
+  leases,
+  reported,
+  closesAt: time(settlesAt)
+})
+
+/** The cohort of this name, undefined where it is closed or was never opened. */
+export const cohortNamed = (state: State.State, name: string): CohortState | undefined =>
+  snapshotOf(state)
+    .cohorts.filter((one) => one.name === name)
+    .map(cohort)[0]
+
+/** A time as ISO 8601 in UTC; null while nobody knows. */
+export const time = (at: number | null): string | null => (at === null ? null : isoTime(at))
+
+/** The same of a time that is known. */
+export const isoTime = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at))
+
+const members = (
+  strategies: Strategies.Strategies,
+  state: State.State,
+  { members }: Snapshot
+): ReadonlyArray<Member> => {
+  const { learning, settings } = state
+  const newest = state.cohorts.findLast(({ phase }) => phase === "train")
+  const shares =
+    newest?.shares ??
+    Shares.shares(
+      settings.sampler,
+      learning,
+      Shares.certain(learning, strategies.valuation.values(learning.population))
+    )
+  const shareOf = new Map(shares.map(({ id, probability }) => [id, probability]))
+  const tried = new Set(isIn(learning.evolution, "TrafficSplit") ? learning.evolution.stage.ids : [])
+  const known = new Map(learning.population.members.map(({ instruction }) => [instruction.id, instruction]))
+  return members.map((one): Member => {
+    const { entry } = Learning.statsOf(learning, one.id)
+    const { generation = 0, origin = "variant", parent = null } = known.get(one.id) ?? {}
+    return {
+      id: one.id,
+      wording: Learning.contentOfMember(learning, one.id),
+      origin: entry === "hand" ? "added" : origin,
+      parent,
+      generation,
+      standing: tried.has(one.id) ? "trial" : "member",
+      pinned: one.isPinned,
+      probability: shareOf.get(one.id) ?? 0,
+      estimate: estimate(state, one),
+      strata: Object.fromEntries(
+        Object.entries(one.strata).map(([stratum, { reported, samples, sum }]) => [
+          stratum,
+          {
+            mean: reported === 0 ? null : onScale(settings, sum / reported),
+            low: null,
+            high: null,
+            samples: reported,
+            missing: samples === 0 ? 0 : 1 - reported / samples
+          }
+        ])
+      )
+    }
+  })
+}
+
+/** A candidate that is not a member, with the decision of an admin on it. */
+export const candidate = ({ learning }: State.State, { content, id, parent, stage }: CandidateSnapshot): Member => {
+  const generation = learning.population.members.find(({ instruction }) => instruction.id === parent)?.instruction
+    .generation
+  return nonMember(
+    { id, content, origin: "proposed", parent, generation: (generation ?? 0) + 1 },
+    stage === "approved" ? "trial" : stage
+  )
+}
+
+/** An instruction that is not a member yet, or not any more. */
+export const nonMember = (
+  {
+    content,
+    generation,
+    id,
+    origin,
+    parent
+  }: Pick<History.Known, "content" | "generation" | "id" | "origin" | "parent">,
+  standing: Member["standing"]
+): Member => ({
+  id,
+  wording: content,
+  origin,
+  parent,
+  generation,
+  standing,
+  pinned: false,
+  probability: 0,
+  estimate: { mean: null, low: null, high: null, samples: 0, missing: 0 },
+  strata: {}
+})
+
+const estimate = ({ settings }: State.State, { interval, mean, reported, missing }: MemberSnapshot): Estimate => ({
+  mean: mean === null ? null : onScale(settings, mean),
+  low: interval === null ? null : onScale(settings, interval.lower),
+  high: interval === null ? null : onScale(settings, interval.upper),
+  samples: reported,
+  missing
+})
+
+const toSeed = ({ learning, settings }: State.State, { incumbent, members }: Snapshot): Estimate | null => {
+  const own = members.find(({ id }) => id === incumbent.id)
+  const seed = members.find(({ id }) => id === learning.seed)
+  if (own === undefined || seed === undefined || own === seed) return null
+  const [lowest, highest] = settings.rewardRange
+  const scaled = (difference: number) => difference * (highest - lowest)
+  const { difference } = own
+  return {
+    mean: own.mean === null || seed.mean === null ? null : scaled(own.mean - seed.mean),
+    low: difference === null ? null : scaled(difference.lower),
+    high: difference === null ? null : scaled(difference.upper),
+    samples: own.reported,
+    missing: own.missing
+  }
+}
+
+const waitsFor = ({ candidates, cohorts, missingRewardsDiffer, missingRewardsForbid, waitsFor }: Snapshot): string => {
+  const missingRewards = missingRewardsForbid.map(
+    ({ better, worse }) =>
+      `cannot decide between ${better} and ${worse}, whatever comes: too many of their rewards are missing, so both get the same share`
+  )
+  const percent = (share: number) => `${(100 * share).toFixed(0)} %`
+  const differs =
+    missingRewardsDiffer === null
+      ? []
+      : [
+          `warning: rewards are missing for ${percent(missingRewardsDiffer.more.share)} of the samples of ${missingRewardsDiffer.more.id} and ` +
+            `for ${percent(missingRewardsDiffer.less.share)} of ${missingRewardsDiffer.less.id}, so that comparing them depends on what a missing reward counts`
+        ]
+  return [waiting(waitsFor, candidates, cohorts), ...missingRewards, ...differs].join("; ")
+}
+
+const waiting = (
+  what: Snapshot["waitsFor"],
+  candidates: Snapshot["candidates"],
+  cohorts: Snapshot["cohorts"]
+): string => {
+  if (what === "approval")
+    return `approval of ${candidates
+      .filter(({ stage }) => stage === "waiting")
+      .map(({ id }) => id)
+      .join(", ")}`
+  if (what !== "a cohort") return what
+  const oldest = cohorts.find(({ phase }) => phase === "train")
+  if (oldest === undefined) return "leases"
+  const { blocking, leases, name, reported, settlesAt } = oldest
+  const until = time(settlesAt)
+  const missing =
+    blocking.length === 0 ? "" : ` (not ${blocking.join(", ")}${leases - reported > blocking.length ? ", …" : ""})`
+  return `the cohort ${name}: ${reported} of ${leases} leases are reported${missing}${until === null ? "" : `, and at ${until} it is closed`}`
+}
+
+const sentence = (state: State.State, shown: Snapshot): string => {
+  const { id, why } = shown.incumbent
+  const difference = toSeed(state, shown)
+  switch (why) {
+    case "nothing separates":
+      return "Nothing is known to be better than the seed."
+    case "the seed left":
+      return "The seed was retired, and nothing was known to be better; it stays in use."
+    case "the seed was pruned as worse":
+      return `The seed was pruned as worse, and ${id} is the best of the others.`
+    case "pinned":
+      return `An admin pinned ${id}.`
+    case "better than the seed":
+      return `${id} is better than the seed${bounds(difference)}.`
+  }
+}
+
+const bounds = (difference: Estimate | null): string =>
+  difference !== null && difference.low !== null && difference.high !== null
+    ? ` by ${difference.low.toPrecision(3)} to ${difference.high.toPrecision(3)}`
+    : ""

@@ -1,0 +1,94 @@
+/** What a proposer is asked for an evolution. */
+import { Learning, type State } from "@inspo/cohorts"
+import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
+import { isAlive, isIn } from "@inspo/evolution/State"
+import type { Journal, JournalError } from "@inspo/journal"
+import type { CandidateLint, ProposeRequest } from "@inspo/reflection"
+import { CandidateLint as Lint } from "@inspo/reflection"
+import type { Effect } from "effect"
+import type { Work } from "./Work.ts"
+
+/** A proposal that is waited for. */
+export interface Due {
+  /** Names the evolution and its round. */
+  readonly key: string
+  readonly stream: ReadonlyArray<string | number>
+  readonly step: number
+  readonly round: number
+  readonly parent: InstructionId
+}
+
+/** The proposal that a state waits for, null where there is none. */
+export const due = ({ branch, learning: { evolution } }: State.State): Due | null => {
+  if (!isIn(evolution, "Proposing")) return null
+  const { parents, round, step } = evolution
+  const parent = parents[(round - 1) % parents.length]
+  if (parent === undefined) return null
+  const stream = [streamName, branch, step, round]
+  return { key: stream.join("/"), stream, step, round, parent }
+}
+
+const streamName = "evolution"
+
+/** Forgets the answers that were kept until their proposal was durable. */
+export const forget = (journal: Journal.Interface): Effect.Effect<void, JournalError> =>
+  journal.deleteRecords(["proposer"], { prefixes: [`${streamName}/`] })
+
+/** `contentOf` gives what an instruction with a new text says, null where that is too long. */
+export interface Task {
+  readonly request: Pick<ProposeRequest, "parent" | "count" | "failures" | "history" | "records" | "name"> & {
+    readonly rules: CandidateLint.Rules
+  }
+  readonly contentOf: (text: string) => Content | null
+  readonly rationale: string
+}
+
+/** At most so many candidates are asked for at once. */
+const mostCandidates = 4
+
+/** Of several texts one is revised at a time, each in its turn. */
+export const taskOf = (
+  state: State.State,
+  { parent, round, step }: Due,
+  { commonAnswers, records }: Pick<Work, "commonAnswers" | "records">
+): Task => {
+  const { learning, settings } = state
+  const content = Learning.contentOfMember(learning, parent)
+  const names = typeof content === "string" ? [] : Object.keys(content).toSorted()
+  const turn = Math.floor(step / Math.max(1, settings.schedule.evolveEvery)) + round - 1
+  const name = names[turn % Math.max(1, names.length)]
+  const textOf = (one: Content): string => (typeof one === "string" ? one : name === undefined ? "" : (one[name] ?? ""))
+  const text = textOf(content)
+  const known = learning.population.members.map(({ instruction }) => textOf(contentOf(instruction)))
+  const count = Math.max(1, Math.min(mostCandidates, settings.population.size - settings.population.parents))
+  const scores = records.map(({ score }) => score)
+  return {
+    request: {
+      parent: { text },
+      count,
+      failures: [],
+      history: [],
+      records,
+      ...(name === undefined ? {} : { name }),
+      rules: {
+        seed: textOf(
+          isAlive(learning.population, learning.seed) ? Learning.contentOfMember(learning, learning.seed) : content
+        ),
+        parent: text,
+        known,
+        count,
+        maxWords: Math.max(Lint.defaultMaxWords, Math.ceil(1.5 * text.split(/\s+/u).length)),
+        commonAnswers,
+        ...Lint.shownOf(records)
+      }
+    },
+    contentOf: (revised) => {
+      const whole = typeof content === "string" || name === undefined ? revised : { ...content, [name]: revised }
+      const length = typeof whole === "string" ? whole.length : JSON.stringify(whole).length
+      return length > state.limits.textLength ? null : whole
+    },
+    rationale:
+      `${name === undefined ? "" : `Revises ${name}. `}Written after ${records.length} records of work under ${parent}, ` +
+      `with rewards of ${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)} of 1`
+  }
+}

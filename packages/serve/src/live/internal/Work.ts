@@ -1,0 +1,170 @@
+/** What is known of the work under an instruction, for those who are to write a better one. */
+import { State } from "@inspo/cohorts"
+import type { InstructionId } from "@inspo/domain/Instruction"
+import type { QuestionId } from "@inspo/domain/Question"
+import { type Journal, type JournalError, Records } from "@inspo/journal"
+import { CandidateLint, type WorkRecord } from "@inspo/reflection"
+import { Array as Arr, Clock, Effect, Order } from "effect"
+import {
+  kinds,
+  minute,
+  leaseDetailsKey,
+  StoredLease,
+  StoredLeaseDetails,
+  StoredRewardDetails,
+  StoredScore,
+  unnamedOf
+} from "../../store/internal/Stored.ts"
+
+/** Records of work, the worst first, and the questions they are about. */
+export interface Work {
+  readonly records: ReadonlyArray<WorkRecord>
+  readonly questions: ReadonlyArray<QuestionId>
+  /** Answers that are right for so many questions of the newest work that they are no secret. */
+  readonly commonAnswers: ReadonlyArray<string>
+}
+
+/** How many of the worst are shown, and how many of the best beside them. */
+export const shown = { worst: 8, best: 3 } as const
+
+/** The worst and the best of the newest work under an instruction that texts are known of. */
+export const of = Effect.fn("LivePopulation.work")(function* (
+  journal: Journal.Interface,
+  state: State.State,
+  instruction: InstructionId,
+  commonShare = CandidateLint.defaultCommonShare
+): Effect.fn.Return<Work, JournalError> {
+  const all = yield* newest(journal, state, instruction)
+  const scores = chosen(all)
+  const [told, asked, leases] = yield* Effect.all([
+    Records.make(journal, kinds.rewardDetails, StoredRewardDetails).get(scores.map(({ key }) => key)),
+    Records.make(journal, kinds.leaseDetails, StoredLeaseDetails).get(
+      scores.map(({ lease }) => leaseDetailsKey(lease))
+    ),
+    leasesOf(journal, scores)
+  ])
+  return {
+    records: scores.flatMap(({ key, lease, value }): ReadonlyArray<WorkRecord> => {
+      const texts = told.get(key)
+      const question = asked.get(leaseDetailsKey(lease))?.question
+      return texts === undefined
+        ? []
+        : [
+            {
+              score: value,
+              task: question?.text,
+              transcript: texts.transcript,
+              feedback: texts.feedback,
+              expected: texts.goldenAnswers ?? question?.goldenAnswers
+            }
+          ]
+    }),
+    questions: Arr.dedupe(scores.flatMap(({ lease }) => leases.get(lease)?.given.question ?? [])),
+    commonAnswers: CandidateLint.commonAnswers(yield* answersOf(journal, all), commonShare)
+  }
+})
+
+/** Golden answers of the newest work, by lease; transcripts are large, so that few records are read at a time. */
+const answersOf = Effect.fnUntraced(function* (
+  journal: Journal.Interface,
+  scores: ReadonlyArray<Score>
+): Effect.fn.Return<ReadonlyArray<ReadonlyArray<string>>, JournalError> {
+  const ofReward = Records.make(journal, kinds.rewardDetails, StoredRewardDetails)
+  const ofLease = Records.make(journal, kinds.leaseDetails, StoredLeaseDetails)
+  const answers = new Map<string, ReadonlyArray<string>>()
+  const latest = Arr.takeRight(
+    Arr.sort(
+      scores,
+      Order.mapInput(Order.Number, ({ step }: Score) => step)
+    ),
+    enough
+  )
+  for (const some of Arr.chunksOf(latest, atOnce)) {
+    const told = yield* ofReward.get(some.map(({ key }) => key))
+    const asked = yield* ofLease.get(some.map(({ lease }) => leaseDetailsKey(lease)))
+    for (const { key, lease } of some) {
+      const known = told.get(key)?.goldenAnswers ?? asked.get(leaseDetailsKey(lease))?.question?.goldenAnswers
+      if (known !== undefined) answers.set(lease, known)
+    }
+  }
+  return Array.from(answers.values())
+})
+
+const atOnce = 20
+
+interface Score extends StoredScore {
+  readonly key: string
+  readonly step: number
+}
+
+/** So many are chosen among, where there are as many. */
+const enough = 200
+
+/** Of a busy population no more are looked at than it takes to find these; all that were read are in memory. */
+const mostRead = 50_000
+
+/** Scores of the instruction on the present line, looked for ever further back, in windows that double from a minute. */
+const newest = Effect.fnUntraced(function* (
+  journal: Journal.Interface,
+  state: State.State,
+  instruction: InstructionId
+): Effect.fn.Return<ReadonlyArray<Score>, JournalError> {
+  const decode = Records.decoder(journal, kinds.scored, StoredScore)
+  const own: Array<Score> = []
+  let read = 0
+  let before = minute(yield* Clock.currentTimeMillis) + 1
+  for (let minutes = 1; before > 0 && own.length < enough && read < mostRead; minutes *= 2) {
+    const from = Math.max(0, before - minutes)
+    const rows = yield* journal.listRecords(kinds.scored, { from, before })
+    const scores = yield* Effect.forEach(rows, ({ key, step, value }) =>
+      Effect.map(decode(key, value), (score) => ({ ...score, key, step }))
+    )
+    own.push(...scores.filter((score) => score.instruction === instruction).slice(-10 * enough))
+    read += rows.length
+    before = from
+  }
+  return yield* standing(journal, state, own)
+})
+
+/** Those whose cohort counts on the present branch: another branch may know another instruction by the same id. */
+const standing = Effect.fnUntraced(function* (
+  journal: Journal.Interface,
+  state: State.State,
+  scores: ReadonlyArray<Score>
+): Effect.fn.Return<ReadonlyArray<Score>, JournalError> {
+  const leases = yield* leasesOf(journal, scores)
+  const line = State.ancestry(state)
+  return scores.filter(({ lease }) => {
+    const known = leases.get(lease)
+    return (
+      known !== undefined &&
+      line.some(
+        ({ branch, upTo }) => branch === known.branch && (upTo === Infinity || (known.isTrain && known.index <= upTo))
+      )
+    )
+  })
+})
+
+/** Leases by their ids. */
+const leasesOf = (journal: Journal.Interface, scores: ReadonlyArray<Pick<Score, "lease">>) => {
+  const keys = Arr.dedupe(scores.flatMap(({ lease }) => [lease, unnamedOf(lease)]))
+  return Effect.map(
+    Records.make(journal, kinds.lease, StoredLease).get(keys),
+    (found) => new Map(Array.from(found.values(), (lease) => [lease.given.lease, lease]))
+  )
+}
+
+/** The worst, the newest first among equals, and the best that are better than these. */
+const chosen = (scores: ReadonlyArray<Score>): ReadonlyArray<Score> => {
+  const ascending = Arr.sort(scores, byValue)
+  const worst = ascending.slice(0, shown.worst)
+  const highest = worst.at(-1)?.value ?? 1
+  const better = ascending.slice(shown.worst).filter(({ value }) => value > highest)
+  return [...worst, ...better.slice(-shown.best)]
+}
+
+const byValue: Order.Order<Score> = Order.combineAll([
+  Order.mapInput(Order.Number, ({ value }: Score) => value),
+  Order.flip(Order.mapInput(Order.Number, ({ step }: Score) => step)),
+  Order.mapInput(Order.String, ({ key }: Score) => key)
+])

@@ -1,0 +1,212 @@
+/** Several servers on one database: one is active, the others stand by, pass requests on to it, and take over. */
+import { type Journal, JournalError } from "@inspo/journal"
+import { Cause, Deferred, type Duration, Effect, Metric, type Scope } from "effect"
+import {
+  HttpClient,
+  HttpClientRequest,
+  HttpMethod,
+  HttpServerRespondable,
+  HttpServerRequest,
+  HttpServerResponse,
+  type HttpServerError
+} from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
+import { NotActive } from "../wire/Errors.ts"
+import * as Register from "./internal/Register.ts"
+import type { Journals } from "./Journals.ts"
+
+/** What answers a request. */
+export type App = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  HttpServerError.HttpServerError,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+export interface Options<E> {
+  readonly journals: Journals
+  /** Where the others reach this server, such as `http://10.0.0.1:8080`. */
+  readonly address: string
+  /** How often a standby looks whether the active one is gone; half a second by default. */
+  readonly lookEvery?: Duration.Input
+  /** How long a request that is passed on waits for its answer; ten seconds by default. */
+  readonly timeout?: Duration.Input
+  /**
+   * Begins to be active. What it makes answers until the scope ends, which it does when `own.lost` is told by a journal.
+   * Where it fails, waiting mends what is another server's or a fault of the database, and the server ends for all else.
+   */
+  readonly activate: (own: Own) => Effect.Effect<App, JournalError | E, Scope.Scope>
+}
+
+/** What the active server has. */
+export interface Own {
+  readonly journals: Journals
+  /** The journal of the register, open for writing. */
+  readonly register: Journal.Interface
+  /** Ends being active: some journal is no longer this server's. */
+  readonly lost: (error: JournalError) => Effect.Effect<void>
+}
+
+/** Whether this server is the active one, or else where that one answers, as far as is known. */
+export type Role = { readonly _tag: "Active" } | { readonly _tag: "Standby"; readonly active: string | null }
+
+export interface Standby<E> {
+  readonly role: Effect.Effect<Role>
+  /**
+   * Answers as the active server, passes on, or tells that none is active. `/readyz` tells the role, and `/healthz` and
+   * `/metrics` speak of this server.
+   */
+  readonly app: App
+  /** Never ends, but for a fault that waiting does not mend. */
+  readonly ended: Effect.Effect<never, JournalError | E>
+}
+
+/** 1 where this server is the active one of its database, 0 where it stands by. */
+export const isActive = Metric.gauge("inspo_server_active", {
+  description: "1 where this server is the active one of its database, 0 where it stands by"
+})
+
+/** Takes part as long as the scope lasts. Returns once the role is known; fails where the database cannot be used. */
+export const make = Effect.fn("Standby.make")(function* <E>(
+  options: Options<E>
+): Effect.fn.Return<Standby<E>, JournalError | E, HttpClient.HttpClient | Scope.Scope> {
+  const { activate, address, journals, lookEvery = "500 millis", timeout = "10 seconds" } = options
+  const pass = passing(yield* HttpClient.HttpClient, timeout)
+  const known = yield* Deferred.make<void, JournalError | E>()
+  let now: Now = standingBy(null, pass)
+  const become = (next: Now) => {
+    now = next
+    return Metric.update(isActive, next.role._tag === "Active" ? 1 : 0)
+  }
+  yield* become(now)
+
+  const active = Effect.gen(function* () {
+    const over = yield* Deferred.make<JournalError>()
+    const lost = (error: JournalError) => Effect.asVoid(Deferred.succeed(over, error))
+    const register = yield* openRegister(journals, lost)
+    yield* Register.append(register, { _tag: "Activated", address })
+    const app = yield* activate({ journals, register, lost })
+    yield* Effect.addFinalizer(() => become(standingBy(null, pass)))
+    yield* become({ role: { _tag: "Active" }, app: whileActive(app) })
+    yield* Effect.logInfo(`active at ${address}`)
+    yield* Deferred.succeed(known, undefined)
+    return yield* Effect.flatMap(Deferred.await(over), Effect.fail)
+  }).pipe(Effect.scoped)
+
+  const standBy = Effect.fnUntraced(function* (error: JournalError | E) {
+    const begun = yield* Deferred.isDone(known)
+    if (!(error instanceof JournalError) || !(isTaken(error) || (begun && error.reason === "storage")))
+      return yield* Effect.fail(error)
+    if (!isTaken(error)) yield* Effect.logWarning(`not active any more: ${error.message}`)
+    const where = isTaken(error) ? yield* Effect.orElseSucceed(addressOfActive(journals), () => null) : null
+    yield* become(standingBy(where === address ? null : where, pass))
+    yield* Deferred.succeed(known, undefined)
+    yield* Effect.sleep(lookEvery)
+  })
+
+  const ended = yield* Deferred.make<never, JournalError | E>()
+  yield* active.pipe(
+    Effect.catch(standBy),
+    Effect.forever,
+    Effect.catchCause((cause) => Effect.andThen(Deferred.failCause(known, cause), Deferred.failCause(ended, cause))),
+    Effect.forkScoped
+  )
+  yield* Deferred.await(known)
+  return {
+    role: Effect.sync(() => now.role),
+    app: Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => ofThisServer(url, now.role) ?? now.app),
+    ended: Deferred.await(ended)
+  }
+})
+
+/** Another server has it, or just came to have it. */
+const isTaken = ({ reason }: JournalError): boolean => reason === "locked" || reason === "exists" || reason === "fenced"
+
+const openRegister = (journals: Journals, lost: Own["lost"]) =>
+  Effect.catchIf(
+    journals.open(Register.run, "open", lost),
+    ({ reason }) => reason === "missing",
+    () => journals.open(Register.run, "create", lost)
+  )
+
+const addressOfActive = (journals: Journals) =>
+  Effect.scoped(
+    Effect.flatMap(
+      journals.open(Register.run, "read-only", () => Effect.void),
+      (journal) => Effect.map(Register.read(journal), ({ address }) => address)
+    )
+  )
+
+interface Now {
+  readonly role: Role
+  readonly app: App
+}
+
+const standingBy = (active: string | null, pass: (to: string) => App) => ({
+  role: { _tag: "Standby" as const, active },
+  app: active === null ? notActive : pass(active)
+})
+
+/** Seconds after which somebody is active again, as a rule. */
+const retryAfter = 1
+
+const notActive: App = Effect.map(HttpServerRespondable.toResponse(new NotActive({ retryAfter })), (response) =>
+  HttpServerResponse.setHeader(response, "retry-after", String(retryAfter))
+)
+
+/** What is interrupted because being active is over may be asked of the next one. */
+const whileActive = (app: App): App =>
+  Effect.catchCause(app, (cause) => (Cause.hasInterruptsOnly(cause) ? notActive : Effect.failCause(cause)))
+
+/** What a server is asked about itself, whoever is active. */
+const ofThisServer = (url: string, role: Role): App | undefined => {
+  switch (url) {
+    case "/healthz":
+      return Effect.succeed(HttpServerResponse.text("ok\n"))
+    case "/metrics":
+      return Effect.map(PrometheusMetrics.format(), (text) => HttpServerResponse.text(text))
+    case "/readyz":
+      if (role._tag === "Active") return Effect.succeed(HttpServerResponse.text("active\n"))
+      return role.active === null
+        ? notActive
+        : Effect.succeed(HttpServerResponse.text(`standby, ${role.active} is active\n`))
+    default:
+      return undefined
+  }
+}
+
+/** Marks what was passed on, so that two servers that take each other for active do not pass it on for ever. */
+const passedOn = "inspo-passed-on"
+
+/** Headers of one connection, and those by which a server knows its own address. */
+const ownHeaders = new Set([
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "host",
+  "keep-alive",
+  "origin",
+  "transfer-encoding"
+])
+
+const passing =
+  (client: HttpClient.HttpClient, timeout: Duration.Input) =>
+  (to: string): App =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { method } = request
+      if (request.headers[passedOn] !== undefined || !HttpMethod.isHttpMethod(method)) return yield* notActive
+      const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !ownHeaders.has(name)))
+      const body = new Uint8Array(yield* request.arrayBuffer)
+      const asked = HttpClientRequest.make(method)(`${to}${request.url}`).pipe(
+        HttpClientRequest.setHeaders({ ...headers, [passedOn]: "1" }),
+        body.length === 0
+          ? (empty) => empty
+          : HttpClientRequest.bodyUint8Array(body, request.headers["content-type"] ?? "application/json")
+      )
+      return yield* client.execute(asked).pipe(
+        Effect.timeout(timeout),
+        Effect.map(HttpServerResponse.fromClientResponse),
+        // The active one is gone, and nobody took over yet.
+        Effect.catch(() => notActive)
+      )
+    })

@@ -1,0 +1,261 @@
+/**
+ * How a population lies in its journal. Leases and rewards are records, which may be dropped once their cohort is closed and
+ * old; everything else that happened is the log, and the log alone is enough for every later decision.
+ */
+import { Archive, type EventOf, Given, PopulationEvent, State, SampleReward } from "@inspo/cohorts"
+import { Instruction, Invariant } from "@inspo/domain"
+import type { NewEvent, RecordGroup } from "@inspo/journal"
+import { Array as Arr, HashMap, Schema } from "effect"
+import * as Details from "../Details.ts"
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/**
+ * A lease as it was given out. `place` orders those of a cohort; `isNamed` says whether the client named the cohort; `arms`
+ * are the keys of candidates' leases on the same question.
+ */
+export const StoredLease = Schema.Struct({
+  given: Given,
+  branch: Count,
+  cohort: Schema.String,
+  index: Count,
+  isTrain: Schema.Boolean,
+  isNamed: Schema.Boolean,
+  place: Count,
+  arms: Schema.Array(Schema.String)
+})
+export interface StoredLease extends Schema.Schema.Type<typeof StoredLease> {}
+
+/** The first reward of a sample, in [0, 1]; null where there is none to come. A late one is no evidence. */
+export const StoredReward = Schema.Struct({
+  lease: Schema.String,
+  sample: Count,
+  value: SampleReward,
+  isLate: Schema.Boolean,
+  at: Schema.optionalKey(Schema.Finite)
+})
+export interface StoredReward extends Schema.Schema.Type<typeof StoredReward> {}
+
+/** The form of the log. Raise it when an event changes what it says: a log of another version is refused. */
+export const version = 1
+
+/** An event of the log, and when it happened, in milliseconds since 1970. */
+export const StoredEvent = Schema.Struct({
+  version: Schema.Literal(version),
+  at: Schema.Finite,
+  event: PopulationEvent
+})
+export interface StoredEvent extends Schema.Schema.Type<typeof StoredEvent> {}
+
+/** The index of a closed cohort, 0 for one of validation. */
+export const StoredCohort = Schema.Struct({ index: Count })
+
+/** What was told of a lease. */
+export const StoredLeaseDetails = Schema.Struct({ lease: Schema.String, ...Details.LeaseDetails.fields })
+export interface StoredLeaseDetails extends Schema.Schema.Type<typeof StoredLeaseDetails> {}
+
+/** What was told of a sample, under the key of its reward. */
+export const StoredRewardDetails = Schema.Struct({
+  lease: Schema.String,
+  sample: Count,
+  ...Details.RewardDetails.fields
+})
+export interface StoredRewardDetails extends Schema.Schema.Type<typeof StoredRewardDetails> {}
+
+/** The reward, in [0, 1], of a sample that texts are known of, under the key of the reward. */
+export const StoredScore = Schema.Struct({ lease: Schema.String, instruction: Schema.String, value: Schema.Finite })
+export interface StoredScore extends Schema.Schema.Type<typeof StoredScore> {}
+
+/** What a conversation was given. */
+export const StoredSticky = Schema.Struct({
+  instruction: Instruction.InstructionId,
+  probability: Schema.NullOr(Schema.Finite)
+})
+export interface StoredSticky extends Schema.Schema.Type<typeof StoredSticky> {}
+
+/** The kinds of the records. */
+export const kinds = {
+  lease: "lease",
+  reward: "reward",
+  cohort: "cohort",
+  sticky: "sticky",
+  leaseDetails: "of-lease",
+  rewardDetails: "of-reward",
+  scored: "scored"
+} as const
+
+/** The step of records but those of cohorts: the minute of a time, so that they can be dropped by age. */
+export const minute = (time: number): number => Math.floor(time / 60_000)
+
+/** Where a lease is found: by its id, or by the key alone where the population named the cohort. */
+export const leaseKey = ({ branch, given, isNamed }: Pick<StoredLease, "branch" | "given" | "isNamed">): string =>
+  isNamed ? given.lease : unnamedKey(branch, given.key)
+
+export const unnamedKey = (branch: number, key: string): string => `key/${branch}/${State.encodeName(key)}`
+
+/** The same of a lease by its id. */
+export const unnamedOf = (lease: string): string => {
+  const [branch = "", , key = ""] = lease.split("/")
+  return `key/${branch}/${key}`
+}
+
+/** What is told of a lease lies under keys that begin with its id and `#`, which no id holds. */
+export const leaseDetailsKey = (lease: string): string => `${lease}#lease`
+
+export const rewardKey = (lease: string, sample: number): string => `${lease}#${sample}`
+
+/** Of a conversation. */
+export const stickyKey = (branch: number, unit: string): string => `${branch}/${State.encodeName(unit)}`
+
+/** What it was given, by instruction. */
+export const ofSticky = (key: string, instruction: string): string => `${key}#${instruction}`
+
+/** What it was given first, which says that it had an instruction also when none of its instructions is alive. */
+export const firstSticky = (key: string): string => `${key}#`
+
+export const cohortKey = (branch: number, name: string): string => `${branch}/${State.encodeName(name)}`
+
+/** A record to write. */
+export interface Row<A = unknown> {
+  readonly kind: string
+  readonly step: number
+  readonly key: string
+  readonly value: A
+}
+
+/** What a journal stores of some events. */
+export interface Written {
+  readonly log: ReadonlyArray<NewEvent>
+  readonly leases: ReadonlyArray<Row<StoredLease>>
+  readonly rewards: ReadonlyArray<Row<StoredReward>>
+  readonly cohorts: ReadonlyArray<Row<typeof StoredCohort.Type>>
+}
+
+/** `since` is when it was opened: no record of it has an earlier step, whatever the clock does. */
+interface Open {
+  readonly index: number
+  readonly since: number
+  readonly isTrain: boolean
+  readonly isNamed: boolean
+  readonly leases: number
+}
+
+/** What to write for the events that follow a state at a time. */
+export const written = (before: State.State, events: ReadonlyArray<PopulationEvent>, now: number): Written => {
+  const open = new Map<string, Open>()
+  const openOf = (name: string): Open =>
+    open.get(name) ?? ofCohort(Invariant.present(State.cohort(before, name), `cohort ${name}`))
+  let { branch } = before
+  let step = before.learning.population.step
+  const log: Array<NewEvent> = []
+  const leases: Array<Row<StoredLease>> = []
+  const rewards: Array<Row<StoredReward>> = []
+  const cohorts: Array<Written["cohorts"][number]> = []
+  const reward = (at: number, value: StoredReward) =>
+    rewards.push({ kind: kinds.reward, step: minute(at), key: rewardKey(value.lease, value.sample), value })
+  const closed = (cohort: string, index: number) =>
+    cohorts.push({ kind: kinds.cohort, step: index, key: cohortKey(branch, cohort), value: { index } })
+  for (const event of events) {
+    switch (event._tag) {
+      case "Leased": {
+        const known = openOf(event.cohort)
+        leases.push(...leasesOf(known, branch, event, now))
+        open.set(event.cohort, { ...known, leases: known.leases + event.leases.length })
+        continue
+      }
+      case "Rewarded": {
+        const { since } = openOf(event.cohort)
+        for (const { key, sample, value } of event.rewards) {
+          const lease = State.leaseId(branch, event.cohort, key)
+          const at = event.at === undefined ? {} : { at: event.at }
+          reward(Math.max(now, since), { lease, sample, value, isLate: false, ...at })
+        }
+        continue
+      }
+      case "RewardedLate":
+        for (const { lease, sample, value } of event.rewards) reward(now, { lease, sample, value, isLate: true })
+        break
+      case "CohortOpened":
+        open.set(event.cohort, {
+          index: event.index,
+          since: event.at,
+          isTrain: event.phase === "train",
+          isNamed: event.isNamed,
+          leases: 0
+        })
+        break
+      case "Closed":
+        step = event.index
+        closed(event.cohort, event.index)
+        break
+      case "ValidationClosed":
+        closed(event.cohort, 0)
+        break
+      case "Rewound":
+        branch = event.branch
+        step = event.learning.population.step
+        break
+      default:
+    }
+    log.push({ type: event._tag, step, payload: { version, at: now, event } satisfies typeof StoredEvent.Encoded })
+  }
+  return { log, leases, rewards, cohorts }
+}
+
+/** The events and records for a journal, with further records. */
+export const toJournal = (
+  all: ReadonlyArray<Written>,
+  others: ReadonlyArray<Row> = []
+): { readonly events: ReadonlyArray<NewEvent>; readonly records: ReadonlyArray<RecordGroup> } => ({
+  events: all.flatMap(({ log }) => log),
+  records: grouped([
+    ...all.flatMap(({ cohorts, leases, rewards }) => [...leases, ...stickies(leases), ...rewards, ...cohorts]),
+    ...others
+  ])
+})
+
+/**
+ * The instructions of conversations: the first, and each once, since a record never changes. The instruction of a conversation
+ * that continues was written when it was given.
+ */
+export const stickies = (leases: Written["leases"]): ReadonlyArray<Row<StoredSticky>> => {
+  const found = new Map<string, Row<StoredSticky>>()
+  for (const { step, value } of leases) {
+    const { branch, given, isNamed, isTrain } = value
+    const { instruction, isCarried, isSticky, probability, unit } = given
+    if (!isSticky || isCarried === true || !isTrain || isNamed) continue
+    const own = stickyKey(branch, unit)
+    for (const key of [firstSticky(own), ofSticky(own, instruction)])
+      if (!found.has(key)) found.set(key, { kind: kinds.sticky, step, key, value: { instruction, probability } })
+  }
+  return Array.from(found.values())
+}
+
+const grouped = (rows: ReadonlyArray<Row>): ReadonlyArray<RecordGroup> =>
+  Object.values(Arr.groupBy(rows, ({ kind, step }) => `${step} ${kind}`)).map((own) => ({
+    kind: own[0].kind,
+    step: own[0].step,
+    rows: own.map(({ key, value }) => ({ key, value }))
+  }))
+
+const ofCohort = ({ index, isNamed, leases, openedAt, phase }: State.Cohort): Open => ({
+  index,
+  since: openedAt,
+  isNamed,
+  isTrain: phase === "train",
+  leases: HashMap.size(leases)
+})
+
+const leasesOf = (
+  known: Open,
+  branch: number,
+  { cohort, leases }: EventOf<"Leased">,
+  now: number
+): ReadonlyArray<Written["leases"][number]> => {
+  const { index, isNamed, isTrain, since } = known
+  const arms = Archive.armsOf(leases)
+  return leases.map((given, at) => {
+    const value = { given, branch, cohort, index, isTrain, isNamed, place: known.leases + at, arms: arms(given.key) }
+    return { kind: kinds.lease, step: minute(Math.max(now, since)), key: leaseKey(value), value }
+  })
+}
