@@ -663,7 +663,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
   evolvingOf("        schedule: backoff,\n", "", "a failing proposer is called again at once"),
-  evidenceOf("role: plainRole(role)", "role", "roles of strangers are shown as they are"),
+  evidenceOf("plainRole(role)", "role", "roles of strangers are shown as they are"),
   retention(
     "const before = closedBefore(retention)",
     "const before = minute(now - retention)",

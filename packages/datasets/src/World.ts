@@ -90,7 +90,7 @@ export class WorldError extends Schema.TaggedError<WorldError>()("WorldError", {
 
 /**
  * Draws a world. Equal seeds and sizes give equal worlds; other seeds give hold-out worlds in which the same name words
- * stand for other entities.
+ * name other entities.
  */
 export const make = Effect.fnUntraced(function* (
   seed: number,
@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function* (
 /** The facts of an entity; empty for an entity of another world. */
 export const factsOf = (world: World, entity: Entity): ReadonlyArray<Fact> => world.facts.get(entity.id) ?? []
 
-/** The article of an entity: one sentence that tells all its facts. */
+/** The article of an entity: one sentence with all its facts. */
 export const article = (world: World, entity: Entity): Question.Passage => ({
   id: entity.id,
   title: entity.name,

@@ -20,7 +20,7 @@ export interface WorldQuestion extends Question.Question {
 
 /**
  * What a question asks, before it is put in words. In a chain each fact's value is the next fact's entity, no entity
- * comes twice, and the last value is told by no article before the last. A comparison holds two facts `founded` with
+ * comes twice, and the last value is in no article before the last. A comparison holds two facts `founded` with
  * different years.
  */
 export interface Puzzle {

@@ -126,11 +126,11 @@ const row = (id: number) => `{"id":"${id}","question":"Who?","golden_answers":["
 const messageOf = (file: string) => Effect.map(Effect.flip(SearchR1.readQuestions(file)), ({ message }) => message)
 
 layer(NodeServices.layer)("question files", (it) => {
-  it.effect("that are no UTF-8 are refused with line, byte and remedy", () =>
+  it.effect("that are not UTF-8 are refused with line, byte and remedy", () =>
     Effect.gen(function* () {
       const latin1 = Buffer.from(`${row(1)}\n${row(2).replace("Who", "Ren\xe9")}\n`, "latin1")
       const file = yield* written("latin1.jsonl", latin1)
-      const told = `${file}:2: byte 26 (0xE9) is no UTF-8; expected a text in UTF-8. If it is Latin-1, convert it: iconv`
+      const told = `${file}:2: byte 26 (0xE9) is not UTF-8; expected a text in UTF-8. If it is Latin-1, convert it: iconv`
       assert.include(yield* messageOf(file), told)
       const corpus = yield* written("corpus.jsonl", Buffer.from('{"id":"1","contents":"Ren\xe9"}\n', "latin1"))
       assert.include((yield* Effect.flip(SearchR1.readCorpus(corpus))).message, "corpus.jsonl:1: byte 26 (0xE9)")

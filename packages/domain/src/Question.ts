@@ -22,7 +22,7 @@ export interface Question extends Schema.Schema.Type<typeof Question> {}
 
 /**
  * A passage of the corpus that a search can return; `text` excludes the title. `contents` is both as a Search-R1 corpus
- * row holds them, the quoted title on the first line, where the retriever tells.
+ * row holds them, the quoted title on the first line, where the retriever states it.
  */
 export const Passage = Schema.Struct({
   id: Schema.NonEmptyString,

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 /**
  * Which strategy decides: its name, and what it was made with. Two strategies that may decide differently differ in it, so that
- * a run goes on under the one it began with.
+ * a run continues under the one it began with.
  *
  * @example
  * ```ts
@@ -19,8 +19,8 @@ export interface Identity extends Schema.Schema.Type<typeof Identity> {}
 
 /** An identity in words, such as `drop-the-last (parents 1)`. */
 export const describe = ({ name, parameters }: Identity): string => {
-  const told = Object.entries(parameters).map(
+  const written = Object.entries(parameters).map(
     ([key, value]) => `${key} ${typeof value === "string" ? value : JSON.stringify(value)}`
   )
-  return told.length === 0 ? name : `${name} (${told.join(", ")})`
+  return written.length === 0 ? name : `${name} (${written.join(", ")})`
 }

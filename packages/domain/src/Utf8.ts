@@ -1,6 +1,6 @@
 import { Result, Stream } from "effect"
 
-/** What is no UTF-8: `at` counts the bytes before it, and `byte` is the first of it. */
+/** What is not UTF-8: `at` counts the bytes before it, and `byte` is the first of it. */
 export interface Fault {
   readonly at: number
   readonly byte: number
@@ -45,14 +45,14 @@ export const lines = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stre
 
 /** What to say of a fault: where it is, and how the text becomes one that can be read. */
 export const explain = (file: string, { at, byte }: Fault): { readonly found: string; readonly remedy: string } => ({
-  found: `byte ${at + 1} (0x${byte.toString(16).toUpperCase().padStart(2, "0")}) is no UTF-8`,
+  found: `byte ${at + 1} (0x${byte.toString(16).toUpperCase().padStart(2, "0")}) is not UTF-8`,
   remedy: `If it is Latin-1, convert it: iconv -f latin1 -t utf-8 ${file} > NEW`
 })
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Where a replacement character stands for something else. */
+/** Where a replacement character replaces something else. */
 const faultOf = (bytes: Uint8Array): Fault => {
   let at = 0
   for (const character of lenient.decode(bytes)) {

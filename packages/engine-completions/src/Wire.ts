@@ -54,7 +54,7 @@ export const CompletionRequest = Schema.Struct({
 })
 export interface CompletionRequest extends Schema.Schema.Type<typeof CompletionRequest> {}
 
-/** Log-probabilities of what may stand at one place of the prompt, by token id; null for the first place. */
+/** Log-probabilities of what may be at one place of the prompt, by token id; null for the first place. */
 const PromptLogprobs = Schema.Array(
   Schema.NullOr(Schema.Record(Schema.String, Schema.Struct({ logprob: Schema.Finite })))
 )

@@ -68,7 +68,7 @@ export const decode = (bytes: Uint8Array): Result.Result<Content, SafetensorsErr
     const [begin, end] = entry.data_offsets
     const size = entry.shape.reduce((product, length) => product * length, 1)
     if (end - begin !== 4 * size || start + end > bytes.length) {
-      return fail(`tensor ${name} of shape [${entry.shape.join(", ")}] cannot lie at bytes ${begin} to ${end}`)
+      return fail(`tensor ${name} of shape [${entry.shape.join(", ")}] cannot be at bytes ${begin} to ${end}`)
     }
     // Copied, since a view would need an offset that is a multiple of 4.
     const data = new Float32Array(size)

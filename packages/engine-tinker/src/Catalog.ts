@@ -14,7 +14,7 @@ export const Entry = Schema.Struct({
 })
 export interface Entry extends Schema.Schema.Type<typeof Entry> {}
 
-/** Which checkpoint a path of the protocol stands for. */
+/** Which checkpoint a path of the protocol names. */
 export interface Catalog {
   readonly get: (path: string) => Effect.Effect<Entry | undefined>
   readonly put: (path: string, entry: Entry) => Effect.Effect<void>

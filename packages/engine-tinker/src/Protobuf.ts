@@ -56,7 +56,7 @@ export const encodeForwardBackward = (request: ForwardBackward): Uint8Array<Arra
 
 /**
  * The loss name and its inputs are left as they are sent: whether they make sense is for the reader to say. Fields that are
- * not known are refused, and so are bytes that stand for more than `most` elements, of which an empty one takes two bytes.
+ * not known are refused, and so are bytes that hold more than `most` elements, of which an empty one takes two bytes.
  */
 export const decodeForwardBackward = (
   bytes: Uint8Array,
@@ -164,7 +164,7 @@ const attempt = <A>(read: () => A): Result.Result<A, ProtobufError> =>
     catch: (error) => new ProtobufError({ reason: error instanceof Error ? error.message : String(error) })
   })
 
-/** Where elements lie in a request whose number its bytes bound alone. */
+/** Where elements are in a request whose number its bytes bound alone. */
 const elements = {
   request: { 3: "datum", 5: "leaf", 7: "leaf" },
   datum: { 1: "leaf", 2: "input", 3: "leaf", 4: "leaf" },

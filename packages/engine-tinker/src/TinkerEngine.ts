@@ -28,7 +28,7 @@ export interface TinkerEngineOptions extends Start.StartOptions {
  * checkpoint into a new model, which leaves doubtful gradients behind.
  *
  * The model that is trained is unloaded with the layer's scope, and by `notes` also that of a client that was killed. What
- * is waited for stands in the log.
+ * is waited for is in the log.
  *
  * The protocol has no KL term in its loss, so `train` refuses one. The key is never part of an error or a log.
  */

@@ -4,7 +4,7 @@ import { Predicate, Schema } from "effect"
 export const Integers = list("a list of integers", (value): value is number => Number.isSafeInteger(value))
 export const Numbers = list("a list of numbers", Predicate.isNumber)
 
-/** Servers may report what is no finite number. */
+/** Servers may report what is not a finite number. */
 const isNumber = (value: unknown): value is number => Predicate.isNumber(value)
 const Metrics = Schema.Record(Schema.String, Schema.declare(isNumber, { expected: "a number" }))
 
@@ -73,7 +73,7 @@ export const AdamParams = Schema.Struct({
 })
 export interface AdamParams extends Schema.Schema.Type<typeof AdamParams> {}
 
-/** `top_k` -1 keeps all tokens. An empty `stop` asks to go on after the end of sequence, where none stops there. */
+/** `top_k` -1 keeps all tokens. An empty `stop` asks to continue after the end of sequence, where none stops there. */
 export const SamplingParams = Schema.Struct({
   max_tokens: maybe(Count),
   seed: maybe(Schema.Int),
@@ -167,7 +167,7 @@ export const SaveWeightsRequest = Schema.Struct({
   overwrite: maybe(Schema.Boolean),
   user_metadata: Labels
 })
-/** `hash` is that of the weights, where the server tells it. */
+/** `hash` is that of the weights, where the server reports it. */
 export const PathResponse = Schema.Struct({ path: Schema.NonEmptyString, hash: maybe(Schema.String) })
 
 /** Into the model `model_id`, or into a new one of the session `session_id`. */

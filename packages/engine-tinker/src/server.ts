@@ -16,7 +16,7 @@ export interface TinkerServerOptions {
   readonly model: string
   /** Where saved checkpoints are known by; see `Catalog`. */
   readonly catalog: Catalog
-  /** What clients are told to load their tokenizer from, such as a folder; the model's name when absent. */
+  /** What clients load their tokenizer from, such as a folder; the model's name when absent. */
   readonly tokenizer?: string | undefined
   /** How much clients may ask for, where it is not as in {@link limits}. */
   readonly limits?: Partial<Limits> | undefined

@@ -128,7 +128,10 @@ describe("retryBudget with a server", () => {
       const error = yield* Effect.flip(
         connect({ url: `http://127.0.0.1:${port}`, retryBudget: "100 millis", names: { url: "engine.url" } })
       )
-      assert.match(error.message, /engine\.url is http:.*, which is no server of the Tinker protocol: .*ECONNREFUSED/u)
+      assert.match(
+        error.message,
+        /engine\.url is http:.*, which is not a server of the Tinker protocol: .*ECONNREFUSED/u
+      )
       let cause: unknown = error
       while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause
       assert.match(String(cause), /ECONNREFUSED/u)

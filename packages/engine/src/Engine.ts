@@ -134,7 +134,7 @@ export interface TrainRequest {
   }
 }
 
-/** `optimizer` "fresh" starts it anew; "saved", the default, loads its state too. */
+/** `optimizer` "fresh" resets it; "saved", the default, loads its state too. */
 export interface RestoreOptions {
   readonly optimizer?: "saved" | "fresh"
 }
@@ -149,7 +149,7 @@ export const TrainMetrics = Schema.Struct({
 })
 export interface TrainMetrics extends Schema.Schema.Type<typeof TrainMetrics> {}
 
-/** A saved policy: where it is and, where the engine can tell, the hash of its weights. */
+/** A saved policy: where it is and, where the engine knows it, the hash of its weights. */
 export const CheckpointRef = Schema.Struct({
   uri: Schema.NonEmptyString,
   hash: Schema.String

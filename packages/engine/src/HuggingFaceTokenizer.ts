@@ -176,11 +176,11 @@ const isSequence = Schema.is(
 )
 const isDigits = Schema.is(Schema.Struct({ type: Schema.Literal("Digits"), individual_digits: Schema.Boolean }))
 
-/** Whether tokens stand for bytes, so that the text of a list is that of its tokens one after the other. */
+/** Whether tokens are bytes, so that the text of a list is that of its tokens one after the other. */
 const isByteLevel = Schema.is(Schema.Struct({ decoder: Schema.Struct({ type: Schema.Literal("ByteLevel") }) }))
 
 /**
- * Decodes each token once and joins what is known of them. A list with a token that is no whole characters is left to
+ * Decodes each token once and joins what is known of them. A list with a token that is not a whole number of characters is left to
  * `decode`.
  */
 const piecewise = (decode: (tokens: ReadonlyArray<number>) => string): ((tokens: ReadonlyArray<number>) => string) => {

@@ -74,7 +74,7 @@ export declare namespace Journal {
 }
 
 /**
- * How to open a journal: `create` a new one, `open` an existing one to go on writing, or `read-only`, which is possible
+ * How to open a journal: `create` a new one, `open` an existing one to continue writing, or `read-only`, which is possible
  * while a run writes to it.
  */
 export type Mode = "create" | "open" | "read-only"
@@ -84,7 +84,7 @@ export type Mode = "create" | "open" | "read-only"
  */
 export const journalVersion = 2
 
-/** What a journal is. `file` is `:memory:` when nothing is kept, and names database and run where it is no file. */
+/** What a journal is. `file` is `:memory:` when nothing is kept, and names database and run where it is not a file. */
 export interface JournalMeta {
   readonly file: string
   readonly journalVersion: number

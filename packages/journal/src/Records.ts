@@ -49,7 +49,7 @@ export const decoder = <A, I>(
     )
 }
 
-/** That something stored is not what was written; `sequence` is that of an event, `detail` says how to mend it. */
+/** That something stored is not what was written; `sequence` is that of an event, `detail` says how to fix it. */
 export const corrupt = (
   { file }: Pick<Journal.Interface["meta"], "file">,
   detail: string,

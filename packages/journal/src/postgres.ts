@@ -21,7 +21,7 @@ export interface Options {
   readonly mode: Mode
   /** How long a writer may stay silent before another may take over. */
   readonly lease: Duration.Input
-  /** Told once, within a third of the lease, that the lease is lost or the database cannot be reached: writing is over. */
+  /** Runs once, within a third of the lease, that the lease is lost or the database cannot be reached: writing is over. */
   readonly onLost?: (error: JournalError) => Effect.Effect<void>
 }
 
@@ -102,7 +102,7 @@ const placeOf = Effect.fnUntraced(function* ({
   const error: Place["error"] = (reason, detail, cause) =>
     new JournalError({ reason, file: name, sequence: null, detail, ...(cause === undefined ? {} : { cause }) })
   if (parsed === null || !/^postgres(ql)?:$/u.test(parsed.protocol))
-    return yield* error("invalid", "the address is no URL such as postgres://user@host/database")
+    return yield* error("invalid", "the address is not a URL such as postgres://user@host/database")
   if (password !== "")
     return yield* error("invalid", "the address holds a password; name an environment variable that holds it instead")
   if (secret !== undefined && !encrypts(parsed) && !isLocal(parsed))
@@ -233,7 +233,7 @@ const hold = Effect.fnUntraced(function* (
   return { renew, renewal, check }
 })
 
-/** A lease that is held: `renewal` is the statement that renews it, and `check` tells of its rows whether it was. */
+/** A lease that is held: `renewal` is the statement that renews it, and `check` says by its rows whether it was. */
 type Held = Effect.Success<ReturnType<typeof hold>>
 
 /** Each of them one text for however many rows, so that the database plans it once. */

@@ -95,7 +95,7 @@ const run = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>) =>
 const open = (file: string, mode: Mode | "memory") =>
   Effect.gen(function* () {
     const readOnly = mode === "read-only"
-    // A reader would leave files beside a journal that nobody is writing: without a log it is read as it stands.
+    // A reader would leave files beside a journal that nobody is writing: without a log it is read as it is.
     const immutable = readOnly && (yield* sizeOf(`${file}-wal`)) <= 0
     const database = yield* NodeSqlite.open(file, { readOnly, immutable })
     const isKept = !readOnly && mode !== "memory"

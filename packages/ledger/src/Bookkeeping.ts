@@ -2,7 +2,7 @@ import { Journal, type JournalError, type Records } from "@inspo/journal"
 import { Array as Arr, Clock, Effect, Ref, Result, Schema } from "effect"
 import * as Ledger from "./Ledger.ts"
 
-/** The run came to a limit of its budget before the next piece of work; everything until then is saved. */
+/** The run reached a limit of its budget before the next piece of work; everything until then is saved. */
 export class BudgetReached extends Schema.TaggedError<BudgetReached>()("BudgetReached", {
   cap: Ledger.Cap,
   limit: Schema.Finite,
@@ -60,7 +60,7 @@ export interface Bookkeeping {
     doing: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | BudgetReached | JournalError, R>
   /**
-   * Does pieces of work together, and books each when `settle` is told its cost, by its key. Fails with `BudgetReached`,
+   * Does pieces of work together, and books each when `settle` gets its cost, by its key. Fails with `BudgetReached`,
    * before anything is done, when they do not fit the budget.
    */
   readonly payEach: <A, E, R>(

@@ -44,7 +44,7 @@ export const add = (a: Amounts, b: Amounts): Amounts => ({
 export const Cap = Schema.Literals(["usd", "rollouts", "tokens", "minutes"])
 export type Cap = typeof Cap.Type
 
-/** The most a run may spend, in the units of the caps, work that was redone after a crash included; null is no limit. */
+/** The most a run may spend, in the units of the caps, work that was redone after a crash included; null sets no limit. */
 export type Limits = Readonly<Record<Cap, number | null>>
 
 /** As much as it takes. */

@@ -19,7 +19,7 @@ export type CallError = BudgetReached | JournalError | UnknownPrice
 
 /**
  * Makes the calls to a proposer: each is booked, and its answer is kept in the journal's records on arrival, so that a
- * redo reads it instead of asking again. `attempt` tells repetitions of a call apart, which ask again.
+ * redo reads it instead of asking again. `attempt` distinguishes repetitions of a call, which ask again.
  */
 export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping) {
   const records = Records.make(yield* Journal, "proposer", ModelAnswer)

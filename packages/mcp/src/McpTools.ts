@@ -20,7 +20,7 @@ export interface Options {
 
 /**
  * The tools of servers, under the tags of {@link ToolText.tagOf}. Connections, and the programs behind them, live as long as the scope;
- * one that was lost is made anew by the next call. What a tool says is wrong with its input is shown to the policy; what else goes
+ * one that was lost is made again by the next call. What a tool says is wrong with its input is shown to the policy; what else goes
  * wrong is a failure of the tool. Fails where a server cannot be reached, or two tools would have one tag.
  *
  * @example
@@ -86,7 +86,7 @@ const toolsOf = Effect.fnUntraced(function* (server: McpServer, options: Options
   return listed.tools.map((tool) => toTool(tool, current))
 })
 
-/** Attempts are bounded by whoever calls the tool; the client's own limit lies beyond every one of them. */
+/** The caller of the tool bounds attempts; the client's own limit is longer than any of them. */
 const callTimeout = 2 ** 31 - 1
 
 const toTool = (tool: McpTool, current: Effect.Effect<Client, McpError, Scope.Scope>): Tool.Tool => {
@@ -163,7 +163,7 @@ const transportOf = (server: McpServer, variable: Options["variable"]): Effect.E
       })
 }
 
-/** How much of what a program writes to standard error is kept, to be told if it cannot be reached. */
+/** How much of what a program writes to standard error is kept, to be reported if it cannot be reached. */
 const saidCharacters = 1000
 
 /** JSON-RPC's code of arguments that do not fit. */

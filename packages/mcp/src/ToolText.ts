@@ -30,7 +30,7 @@ export const descriptionOf = ({ description = "", inputSchema, name }: McpTool):
   return `<${tag}> ${text === null ? "{...}" : "input"}</${tag}> ${description} ${input}`.replace(/\s+/gu, " ")
 }
 
-/** The arguments that an input stands for: a JSON object, or plain text where the tool takes a single text. */
+/** The arguments that an input means: a JSON object, or plain text where the tool takes a single text. */
 export const argumentsOf = (
   { inputSchema }: McpTool,
   input: string
@@ -42,7 +42,7 @@ export const argumentsOf = (
   return Result.fail(`The input must be a JSON object with ${fieldsOf(inputSchema)}.`)
 }
 
-/** What a result says: its texts, else its structured content; what is no text is named by its kind. */
+/** What a result says: its texts, else its structured content; what is not a text is named by its kind. */
 export const replyOf = ({
   content,
   structuredContent
@@ -63,7 +63,7 @@ export const replyOf = ({
   return structuredContent === undefined ? "" : JSON.stringify(structuredContent)
 }
 
-/** The property that plain text can stand for: the only one there is, or the only one required, if it is a text. */
+/** The property that plain text can mean: the only one there is, or the only one required, if it is a text. */
 const textProperty = ({ properties = {}, required = [] }: McpTool["inputSchema"]): string | null => {
   const names = Object.keys(properties)
   const [name] = required.length === 1 ? required : names

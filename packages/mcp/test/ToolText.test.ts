@@ -31,7 +31,7 @@ describe("a tool as text", () => {
     }
   )
 
-  it("what is no text is named by its kind", () => {
+  it("what is not a text is named by its kind", () => {
     assert.strictEqual(
       ToolText.replyOf({
         content: [

@@ -53,7 +53,7 @@ export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}
  *   such as `think`, are a manner of speaking.
  * - `known`: texts not to repeat.
  * - `maxWords`: the length cap.
- * - `parent`: the text that was shown as the original, if not the seed. What stands there already, or in the seed, is no leak,
+ * - `parent`: the text that was shown as the original, if not the seed. What is there already, or in the seed, is not a leak,
  *   and characters it holds are not hidden.
  * - `count`: how many candidates may be accepted.
  * - `goldenAnswers`, `observations`: of the failures that were shown, as {@link shown} collects them.
@@ -116,7 +116,7 @@ export const commonAnswers = (
   return Array.from(counts).flatMap(([answer, count]) => (count >= least ? [answer] : []))
 }
 
-/** The share of {@link commonAnswers} unless a setting says otherwise: a label of up to 100 is no secret. */
+/** The share of {@link commonAnswers} unless a setting says otherwise: a label of up to 100 is not a secret. */
 export const defaultCommonShare = 0.01
 
 /** Divides candidates into those to verify and those rejected, both in their order. */
@@ -159,14 +159,14 @@ const check = (rules: Rules) => {
   const copied = Words.copiedFrom(rules.observations ?? [], trusted)
   const common = new Set((rules.commonAnswers ?? []).map((answer) => Words.fold(answer)))
   const secrets = (rules.goldenAnswers ?? []).filter((answer) => !common.has(Words.fold(answer)))
-  const leaks = Leak.tells(secrets, trusted)
+  const leaks = Leak.reveals(secrets, trusted)
   const own = new Set(PlainText.hiddenIn(trusted))
   const parent = rules.parent === undefined ? null : squash(rules.parent)
 
   return (text: string, known: ReadonlySet<string>): RejectionReason | null => {
     const squashed = squash(text)
     if (!/[\p{L}\p{N}]/u.test(squashed)) return "empty"
-    // What the user's own text is written with is no trick of the proposer.
+    // What the user's own text is written with is not a trick of the proposer.
     if (PlainText.hiddenIn(text).some((hidden) => !own.has(hidden))) return "hidden-characters"
     if (squashed.split(" ").length > (rules.maxWords ?? defaultMaxWords)) return "too-long"
     const tags = tagsIn(text)
@@ -198,7 +198,7 @@ const isShown = (tags: ReadonlyArray<Tag>): boolean => {
 
 const promptTag = /^(ins_\d+|score_\d+|record|example|history|turn|observation|correct_answer)$/i
 
-/** Orders to drop a task, but not advice on orders that stand in retrieved texts. */
+/** Orders to drop a task, but not advice on orders in retrieved texts. */
 const overrides =
   /\b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|every|of|the|your|my|these|those|this|previous|prior|above|earlier|other|original|current|given)\s+)+(?:instructions?|tasks?|prompts?|rules|directions|guidelines|orders)\b(?![^.!?]*\b(?:passages?|documents?|results?|pages?|texts?|observations?|snippets?|sources?)\b)/i
 

@@ -1,6 +1,6 @@
 /** Reads the candidates out of a proposer's answer. */
 
-/** `critique` is what stands before the first candidate; `texts` are the candidates by number, possibly empty. */
+/** `critique` is what is before the first candidate; `texts` are the candidates by number, possibly empty. */
 export interface ParsedAnswer {
   readonly critique: string
   readonly texts: ReadonlyArray<string>

@@ -16,12 +16,12 @@ export const Clause = Schema.Struct({
 })
 export interface Clause extends Schema.Schema.Type<typeof Clause> {}
 
-/** Clauses whose advice can be told apart in an instruction: no id twice, and no wording within another. */
+/** Clauses whose advice can be distinguished in an instruction: no id twice, and no wording within another. */
 export const Clauses = Schema.Array(Clause).check(
   Schema.isMinLength(1),
   Schema.makeFilter((bank) => {
     const id = bank.find((clause, index) => bank.findIndex((other) => other.id === clause.id) < index)?.id
-    if (id !== undefined) return `clauses with ids of their own, but ${JSON.stringify(id)} stands there twice`
+    if (id !== undefined) return `clauses with ids of their own, but ${JSON.stringify(id)} is there twice`
     return nested(bank.flatMap((clause) => clause.texts))
   })
 )
@@ -29,7 +29,7 @@ export const Clauses = Schema.Array(Clause).check(
 /** Sentences of which none is within another, for a bank whose clauses have one wording each and concern no behaviour. */
 export const Sentences = Schema.Array(Schema.NonEmptyString).check(Schema.isMinLength(1), Schema.makeFilter(nested))
 
-/** The bank of {@link Sentences}: rewards alone tell its clauses apart. */
+/** The bank of {@link Sentences}: rewards alone distinguish its clauses. */
 export const ofSentences = (sentences: ReadonlyArray<string>): ReadonlyArray<Clause> =>
   sentences.map((text) => ({ id: text, behaviour: null, direction: 0, texts: [text] }))
 
@@ -41,7 +41,7 @@ function nested(texts: ReadonlyArray<string>): string | undefined {
 
 /**
  * What the offline proposers write. Half of the texts are useful in a world of multi-hop questions, half are
- * neutral or harmful: only rewards tell them apart.
+ * neutral or harmful: only rewards distinguish them.
  */
 export const clauses: ReadonlyArray<Clause> = [
   {
@@ -115,7 +115,7 @@ export const Bank = Context.Reference<ReadonlyArray<Clause>>("@inspo/reflection/
   defaultValue: () => clauses
 })
 
-/** The last wording of each clause, and the bank without them: a clause of one wording stands in `heldOut` alone. */
+/** The last wording of each clause, and the bank without them: a clause of one wording is in `heldOut` alone. */
 export const parted: { readonly learned: ReadonlyArray<Clause>; readonly heldOut: ReadonlyArray<Clause> } = {
   learned: clauses.flatMap((clause) => {
     const texts = clause.texts.slice(0, -1)
@@ -128,6 +128,6 @@ export const parted: { readonly learned: ReadonlyArray<Clause>; readonly heldOut
 export const seedInstruction =
   "Answer the question. Put a query between <search> and </search> to look things up. Put the final answer between <answer> and </answer>."
 
-/** The clauses whose text, in any wording, stands in an instruction, in bank order. */
+/** The clauses whose text, in any wording, is in an instruction, in bank order. */
 export const clausesIn = (instruction: string, bank: ReadonlyArray<Clause> = clauses): ReadonlyArray<Clause> =>
   bank.filter((clause) => clause.texts.some((text) => instruction.includes(text)))

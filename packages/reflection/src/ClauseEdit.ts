@@ -21,7 +21,7 @@ export const maxAdviceWords = 60
 export const adviceOf = (bank: ReadonlyArray<Clause>): ReadonlyArray<Advice> =>
   bank.flatMap((clause) => clause.texts.map((text) => ({ clause, text })))
 
-/** Takes the advice of a bank out of an instruction, in the order it stands there. */
+/** Takes the advice of a bank out of an instruction, in the order it has there. */
 export const read = (bank: ReadonlyArray<Clause>, instruction: string): AdvisedInstruction => {
   const advice = adviceOf(bank)
   return {
@@ -57,7 +57,7 @@ const withdrawRate = 0.15
 
 /**
  * Edits an instruction at random by one or two moves: mostly giving advice, drawn by the weight of its clause and then
- * with any wording that does not stand there yet; at times withdrawing some. Advice beyond {@link maxAdviceWords} drives
+ * with any wording that is not there yet; at times withdrawing some. Advice beyond {@link maxAdviceWords} drives
  * out other advice. Weights are at least 0.
  */
 export const draw = Effect.fnUntraced(function* (

@@ -24,16 +24,26 @@ export const examples = (
   budget: number,
   count: CountTokens
 ): string => {
-  const quoted = failures.map((failure) => quote(failure, tags))
-  const texts = quoted.flatMap(piecesOf)
-  const frame = count(quoted.map((failure) => render(failure, () => "")).join("\n"))
-  const limits = share(texts, Math.max(0, budget - frame), count)
-  return quoted.map((failure) => render(failure, ({ kind, text }) => shorten(text, limits[kind], count))).join("\n")
+  const example = ({ goldenAnswers, question, transcript }: Failure, show: Show) => [
+    "<example>",
+    `<question>${show("other", quoteText(question))}</question>`,
+    "<response>",
+    ...transcript.flatMap(({ observation, text }) => [
+      `<turn>${show("turn", quoteText(text.trim(), tags))}</turn>`,
+      ...(observation === null
+        ? []
+        : [`<observation>${show("observation", quoteText(observation.trim()))}</observation>`])
+    ]),
+    "</response>",
+    `<correct_answer>${show("other", quoteText(goldenAnswers.join(" | ")))}</correct_answer>`,
+    "</example>"
+  ]
+  return within(budget, count, (show) => failures.flatMap((failure) => example(failure, show)).join("\n"))
 }
 
 /**
  * Records of work as `<record>` blocks, in their order: score, task, transcript, feedback and what was expected, as far as they
- * were told.
+ * were reported.
  *
  * Their texts are untrusted. Every angle bracket in them is written as ‹ or ›, and every character that shows nothing by its
  * number, so no text can close its block or open another. The blocks themselves depend on nothing but which of these a record
@@ -41,46 +51,27 @@ export const examples = (
  * are shortened first, then the rest.
  */
 export const records = (work: ReadonlyArray<WorkRecord>, budget: number, count: CountTokens): string => {
-  const pieces: Array<Piece> = []
-  const place = (kind: Kind, text: string) => {
-    pieces.push({ kind, text: quoteText(PlainText.escape(text.trim())) })
-    return pieces.length - 1
+  const record = ({ expected = [], feedback, score, task, transcript }: WorkRecord, show: Show) => {
+    const quoted = (kind: Kind, text: string) => show(kind, quoteText(PlainText.escape(text.trim())))
+    const block = (tag: string, kind: Kind, text: string | undefined) =>
+      text === undefined ? [] : [`<${tag}>${quoted(kind, text)}</${tag}>`]
+    return [
+      "<record>",
+      `<score>${Math.round(100 * score)}</score>`,
+      ...block("task", "other", task),
+      ...(transcript === undefined || typeof transcript === "string"
+        ? block("transcript", "turn", transcript)
+        : [
+            "<transcript>",
+            ...transcript.map(({ content, role }) => `<turn by="${plainRole(role)}">${quoted("turn", content)}</turn>`),
+            "</transcript>"
+          ]),
+      ...block("feedback", "other", feedback),
+      ...block("expected", "other", expected.length === 0 ? undefined : expected.join(" | ")),
+      "</record>"
+    ]
   }
-  const placed = work.map(({ expected, feedback, score, task, transcript }) => ({
-    score,
-    task: task === undefined ? null : place("other", task),
-    transcript:
-      transcript === undefined
-        ? null
-        : typeof transcript === "string"
-          ? place("turn", transcript)
-          : transcript.map(({ content, role }) => ({ role: plainRole(role), content: place("turn", content) })),
-    feedback: feedback === undefined ? null : place("other", feedback),
-    expected: expected === undefined || expected.length === 0 ? null : place("other", expected.join(" | "))
-  }))
-  const rendered = (show: (piece: Piece) => string) => {
-    const at = (index: number) => show(pieces[index] ?? { kind: "other", text: "" })
-    const block = (tag: string, index: number | null) => (index === null ? [] : [`<${tag}>${at(index)}</${tag}>`])
-    return placed
-      .flatMap(({ expected, feedback, score, task, transcript }) => [
-        "<record>",
-        `<score>${Math.round(100 * score)}</score>`,
-        ...block("task", task),
-        ...(Array.isArray(transcript)
-          ? [
-              "<transcript>",
-              ...transcript.map(({ content, role }) => `<turn by="${role}">${at(content)}</turn>`),
-              "</transcript>"
-            ]
-          : block("transcript", transcript)),
-        ...block("feedback", feedback),
-        ...block("expected", expected),
-        "</record>"
-      ])
-      .join("\n")
-  }
-  const limits = share(pieces, Math.max(0, budget - count(rendered(() => ""))), count)
-  return rendered(({ kind, text }) => shorten(text, limits[kind], count))
+  return within(budget, count, (show) => work.flatMap((one) => record(one, show)).join("\n"))
 }
 
 const plainRole = (role: string): string =>
@@ -128,40 +119,19 @@ interface Piece {
   readonly text: string
 }
 
-interface Quoted {
-  readonly question: Piece
-  readonly turns: ReadonlyArray<{ readonly text: Piece; readonly observation: Piece | null }>
-  readonly answer: Piece
+/** A text as it fits; its kind says in which order texts are shortened. */
+type Show = (kind: Kind, text: string) => string
+
+/** What `write` makes of its texts, which are shortened until all of it is within the budget. */
+const within = (budget: number, count: CountTokens, write: (show: Show) => string): string => {
+  const pieces: Array<Piece> = []
+  const frame = write((kind, text) => {
+    pieces.push({ kind, text })
+    return ""
+  })
+  const limits = share(pieces, Math.max(0, budget - count(frame)), count)
+  return write((kind, text) => shorten(text, limits[kind], count))
 }
-
-const quote = ({ goldenAnswers, question, transcript }: Failure, tags: ReadonlyArray<string>): Quoted => ({
-  question: { kind: "other", text: quoteText(question) },
-  turns: transcript.map(({ observation, text }) => ({
-    text: { kind: "turn", text: quoteText(text.trim(), tags) },
-    observation: observation === null ? null : { kind: "observation", text: quoteText(observation.trim()) }
-  })),
-  answer: { kind: "other", text: quoteText(goldenAnswers.join(" | ")) }
-})
-
-const piecesOf = ({ answer, question, turns }: Quoted): ReadonlyArray<Piece> => [
-  question,
-  ...turns.flatMap(({ observation, text }) => (observation === null ? [text] : [text, observation])),
-  answer
-]
-
-const render = ({ answer, question, turns }: Quoted, show: (piece: Piece) => string): string =>
-  [
-    "<example>",
-    `<question>${show(question)}</question>`,
-    "<response>",
-    ...turns.flatMap(({ observation, text }) => [
-      `<turn>${show(text)}</turn>`,
-      ...(observation === null ? [] : [`<observation>${show(observation)}</observation>`])
-    ]),
-    "</response>",
-    `<correct_answer>${show(answer)}</correct_answer>`,
-    "</example>"
-  ].join("\n")
 
 /** The most tokens that a text of each kind may have for all of them to stay within a budget. */
 const share = (pieces: ReadonlyArray<Piece>, budget: number, count: CountTokens): Readonly<Record<Kind, number>> => {

@@ -31,7 +31,7 @@ export const description: Readonly<Record<FailureMode, string>> = {
 
 /**
  * How an agent acts: `actions` are what it may do by itself, `answer` and the tools that it calls; `readsTags` is false where
- * what it writes counts as it stands.
+ * what it writes counts unchanged.
  */
 export interface Protocol {
   readonly actions: ReadonlyArray<string>
@@ -114,7 +114,7 @@ const queries = ({ transcript }: Failure): ReadonlyArray<string> =>
 const evidence = ({ transcript }: Failure): string =>
   transcript.flatMap(({ action, observation }) => (action.kind === "search" ? [observation ?? ""] : [])).join(" ; ")
 
-/** Whether the words of `part` stand in `text` one after the other. */
+/** Whether the words of `part` are in `text` one after the other. */
 const contains = (text: string, part: string): boolean =>
   ` ${words(text).join(" ")} `.includes(` ${words(part).join(" ")} `)
 

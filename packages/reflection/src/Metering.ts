@@ -67,8 +67,8 @@ export const atMost = (options: Options, prompt: ReadonlyArray<string>, requests
 }
 
 /** What a server counts, unless it counts nothing: a cap on spending must not hang on that. */
-const counted = (told: number | undefined, estimate: number): number =>
-  told === undefined || told === 0 ? estimate : told
+const counted = (reported: number | undefined, estimate: number): number =>
+  reported === undefined || reported === 0 ? estimate : reported
 
 const complete = (options: Options) => ({ countTokens: TokenEstimate.estimate, ...options })
 

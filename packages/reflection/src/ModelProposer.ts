@@ -30,7 +30,7 @@ export interface Options extends Metering.Options {
 
 /**
  * A language model as the proposer. It is asked once, and once more where fewer candidates than asked for keep the rules of
- * the request; it is then told what was rejected and why. The first variants of a run come from the prompt `paraphrase`.
+ * the request; it then gets what was rejected and why. The first variants of a run come from the prompt `paraphrase`.
  */
 export const layer = (options: Options): Layer.Layer<Proposer, never, LanguageModel.LanguageModel> =>
   Layer.effect(
@@ -191,7 +191,7 @@ const ends: Readonly<Partial<Record<Response.FinishReason, AnswerEnd>>> = {
   "content-filter": "refused"
 }
 
-/** What the model said after its thoughts; servers that cannot tell the two apart may have put all into the thoughts. */
+/** What the model said after its thoughts; servers that cannot distinguish the two may have put all into the thoughts. */
 const answerOf = ({
   reasoningText = "",
   text

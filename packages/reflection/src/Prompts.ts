@@ -1,4 +1,4 @@
-/** What a proposer is asked: the prompts that ship, and the request to mend what was rejected. */
+/** What a proposer is asked: the prompts that ship, and the request to correct what was rejected. */
 import * as CandidateLint from "./CandidateLint.ts"
 import type { PromptKind, PromptTemplate } from "./PromptTemplate.ts"
 import type { WorkRecord } from "./WorkRecord.ts"
@@ -115,7 +115,7 @@ export const formatOfRecords = (tags: ReadonlyArray<string>, count: number): str
 /** How candidates are to be written where a prompt has said so itself. */
 export const sameFormat = "Write them in the same form."
 
-/** How candidates are to be written: what `{{format}}` stands for in a prompt of a kind. */
+/** How candidates are to be written: what `{{format}}` becomes in a prompt of a kind. */
 export const format = (kind: PromptKind, tags: ReadonlyArray<string>, count: number): string =>
   candidateFormat(
     tags,
@@ -143,7 +143,7 @@ const candidateFormat = (tags: ReadonlyArray<string>, [alone = "", ...others]: R
 /** The tags of an instruction as `<search>…</search>`. */
 export const tagList = (tags: ReadonlyArray<string>): string => tags.map((tag) => `<${tag}>…</${tag}>`).join(", ")
 
-/** The one request to mend: what cannot be used and why, how many are still wanted, and how they are to be written. */
+/** The one request to correct: what cannot be used and why, how many are still wanted, and how they are to be written. */
 export const repair = (rejected: ReadonlyArray<CandidateLint.Rejection>, missing: number, format: string): string =>
   [
     rejected.length === 0

@@ -23,7 +23,7 @@ export declare namespace Proposer {
 /**
  * - `count`: how many candidates are asked for; a proposal may hold fewer.
  * - `seed`, `stream`: the name of the random stream; `stream` also names the calls to a proposer.
- * - `rules`: what the candidates are linted by afterwards. A proposer is told which of them were rejected and why, once,
+ * - `rules`: what the candidates are linted by afterwards. A proposer learns which of them were rejected and why, once,
  *   and asked for others; without rules only an answer without any candidate is asked for again.
  * - `makeCall`: makes each call to a proposer, or answers in its place with what was kept when it was made before.
  */
@@ -110,7 +110,7 @@ export type ProposerErrorKind = typeof ProposerErrorKind.Type
 
 const permanent: ReadonlySet<ProposerErrorKind> = new Set(["unauthorized", "not-found", "quota-exhausted"])
 
-/** Whether asking again, for the same or for something else, fails until somebody mends the cause. */
+/** Whether asking again, for the same or for something else, fails until somebody fixes the cause. */
 export const isPermanent = (kind: ProposerErrorKind): boolean => permanent.has(kind)
 
 /** A {@link ProposerError} as events keep it. */
@@ -118,7 +118,7 @@ export const ProposerFailure = Schema.Struct({ kind: ProposerErrorKind, message:
 export interface ProposerFailure extends Schema.Schema.Type<typeof ProposerFailure> {}
 
 /**
- * The proposer could not answer; `reason` says why and how to mend it, `spent` what was paid for all the same. Without a
+ * The proposer could not answer; `reason` says why and how to fix it, `spent` what was paid for all the same. Without a
  * `kind` it is an `other`.
  */
 export class ProposerError extends Schema.TaggedError<ProposerError>()("ProposerError", {

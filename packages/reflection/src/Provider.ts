@@ -6,7 +6,7 @@ import * as ServerFault from "./internal/ServerFault.ts"
 import type { ProposerErrorKind } from "./Proposer.ts"
 
 /**
- * What tells one protocol of language models from another: addresses, headers and bodies. {@link make} does the rest, so a
+ * What distinguishes one protocol of language models from another: addresses, headers and bodies. {@link make} does the rest, so a
  * provider is data and two pure functions.
  */
 export interface Provider {
@@ -152,7 +152,8 @@ export const find = Effect.fn("Provider.find")(function* (
   const listed = server.ask(provider.modelPath?.(model) ?? provider.modelsPath).pipe(
     Effect.flatMap((body) =>
       Result.match(decodeListing(body), {
-        onFailure: () => Effect.fail(ServerFault.unreadable("its list of models is no JSON object", body, server.hide)),
+        onFailure: () =>
+          Effect.fail(ServerFault.unreadable("its list of models is not a JSON object", body, server.hide)),
         onSuccess: ({ data }) =>
           Effect.succeed(provider.modelPath !== null || (data ?? []).some(({ id }) => id === model))
       })

@@ -11,7 +11,7 @@ import { Proposer } from "./Proposer.ts"
  *
  * It counts the failure modes it is shown, says so in its critique, and edits the parent with clauses of the bank. A
  * clause is the likelier the more failures ask for it, but every clause can be drawn, neutral and harmful ones included:
- * verification has to tell them apart. The first variants are drawn uniformly from the whole bank, one clause each.
+ * verification has to distinguish them. The first variants are drawn uniformly from the whole bank, one clause each.
  */
 export const layerRuleBased: Layer.Layer<Proposer> = Layer.effect(
   Proposer,

@@ -1,5 +1,5 @@
 /**
- * What an agent did under an instruction, as far as it was told, with its score in [0, 1]: what it was asked, what was said and
+ * What an agent did under an instruction, as far as it was reported, with its score in [0, 1]: what it was asked, what was said and
  * done, what was said of it, and the answers that would have been right.
  */
 export interface WorkRecord {

@@ -349,8 +349,8 @@ describe("make", () => {
       const [{ provider } = { provider: null }] = exchanges
       if (provider === null) return assert.fail("no provider")
       for (const [asking, text] of [
-        [{ url: "http//me:hunter22@host" }, /address is no URL/u],
-        [{ url: "ftp://hunter22" }, /address is no URL/u],
+        [{ url: "http//me:hunter22@host" }, /address is not a URL/u],
+        [{ url: "ftp://hunter22" }, /address is not a URL/u],
         [{ url: "http://127.0.0.1", key: "hunter22\nhunter22" }, /key/u],
         [{ url: "http://127.0.0.1", key: " \n" }, /key/u]
       ] as const) {

@@ -23,7 +23,7 @@ export { postingsPerQuery, titleWeight } from "./internal/indexReader.ts"
  * import { layerBm25 } from "@inspo/retrieval/Bm25"
  * import { Effect } from "effect"
  *
- * const passages = [{ id: "a", title: "Ostrel Bay", text: "Ostrel Bay lies on the river Ulva Sedge." }]
+ * const passages = [{ id: "a", title: "Ostrel Bay", text: "Ostrel Bay is on the river Ulva Sedge." }]
  * const found = Effect.flatMap(Search, ({ search }) => search(["Where is Ostrel Bay?"], 3)).pipe(
  *   Effect.provide(layerBm25(passages))
  * )

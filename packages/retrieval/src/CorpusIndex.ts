@@ -12,7 +12,7 @@ export interface Options extends IndexReader.Options {
   readonly corpus: string
   /** File of the index; `CORPUS.bm25` beside the corpus by default. */
   readonly index?: string
-  /** Told the share of the corpus that is indexed, from 0 to 1, while an index is built. */
+  /** Gets the share of the corpus that is indexed, from 0 to 1, while an index is built. */
   readonly onProgress?: (share: number) => Effect.Effect<void>
 }
 
@@ -24,7 +24,7 @@ export interface CorpusIndex extends Search.Interface {
   readonly built: boolean
 }
 
-/** Where the index of a corpus lies unless another place is named. */
+/** Where the index of a corpus is unless another place is named. */
 export const defaultFile = (corpus: string): string => `${corpus}.bm25`
 
 /**

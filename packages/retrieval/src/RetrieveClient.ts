@@ -125,7 +125,7 @@ const addressOf = ({ apiKey, url }: Options): Effect.Effect<Address.Address, Sea
       Effect.fail(
         new SearchError({
           operation: "open",
-          reason: "the address of the retriever is no URL; expected one such as http://127.0.0.1:8000"
+          reason: "the address of the retriever is not a URL; expected one such as http://127.0.0.1:8000"
         })
       ),
     onSome: ({ request, shown }) =>

@@ -34,7 +34,7 @@ export interface Response extends Schema.Schema.Type<typeof Response> {}
 
 /**
  * The passages of one list, best first, at most `topK`. Documents without an id get one from their contents; where a
- * score is missing, minus the place in the list stands for it.
+ * score is missing, minus the place in the list takes its place.
  */
 export const passages = (list: Response["result"][number], topK: number): ReadonlyArray<ScoredPassage> => {
   const found = list.slice(0, topK).map((item) => ("document" in item ? item : { document: item, score: null }))

@@ -23,7 +23,7 @@ export interface ScoredPassage {
   readonly score: number
 }
 
-/** The index or retriever could not be built, opened or asked; `reason` says why and how to mend it. */
+/** The index or retriever could not be built, opened or asked; `reason` says why and how to fix it. */
 export class SearchError extends Schema.TaggedError<SearchError>()("SearchError", {
   operation: Schema.Literals(["build", "open", "search"]),
   reason: Schema.String,

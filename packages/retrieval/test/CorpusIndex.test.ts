@@ -108,13 +108,13 @@ layer(NodeServices.layer)("make", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("refuses a corpus that is no UTF-8, with line, byte and remedy", () =>
+  it.effect("refuses a corpus that is not UTF-8, with line, byte and remedy", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const corpus = yield* corpusOf(rows(fixture))
       yield* fs.writeFile(corpus, Buffer.from('{"id":"3","contents":"Ren\xe9"}', "latin1"), { flag: "a" })
       const { message } = yield* Effect.flip(CorpusIndex.make({ corpus }))
-      assert.include(message, `${corpus}:3: byte 26 (0xE9) is no UTF-8`)
+      assert.include(message, `${corpus}:3: byte 26 (0xE9) is not UTF-8`)
     }).pipe(Effect.scoped)
   )
 })

@@ -212,7 +212,7 @@ describe("make", () => {
     })
   )
 
-  it.effect("refuses what is no URL without repeating it", () =>
+  it.effect("refuses what is not a URL without repeating it", () =>
     Effect.gen(function* () {
       const retriever = yield* scripted(echo)
       for (const url of ["", "secret@:", "ftp://secret/", "127.0.0.1:8000"]) {

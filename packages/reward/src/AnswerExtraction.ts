@@ -3,7 +3,7 @@ import { strip } from "@inspo/domain/PythonText"
 /**
  * The final answer in what a policy wrote: the content of the last `<answer>…</answer>` pair, without surrounding white
  * space, or null when there is none. An opening tag that is never closed does not swallow the text up to a later pair, and
- * what lies within observations does not count (see {@link ownTexts}).
+ * what is within observations does not count (see {@link ownTexts}).
  *
  * @example
  * ```ts
@@ -18,9 +18,9 @@ export const extractAnswer = (response: string): string | null => {
 }
 
 /**
- * The texts of a response outside its observations. An observation lies between information tags; text before a closing
+ * The texts of a response outside its observations. An observation is between information tags; text before a closing
  * tag without an opening one belongs to it too, and an observation that lost its closing tag lasts until the next
- * `<think>`. Other messages of the environment cannot be told from the policy's words.
+ * `<think>`. Other messages of the environment cannot be distinguished from the policy's words.
  */
 export const ownTexts = (response: string): ReadonlyArray<string> => {
   const parts = response.split("</information>")

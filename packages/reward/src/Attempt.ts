@@ -19,7 +19,7 @@ export interface Attempt {
 
 /**
  * The attempt of a solution as Search-R1 stores one: prompt and response in one text. See
- * {@link AnswerExtraction.splitSolution} and {@link AnswerExtraction.ownTexts} for how they are told apart.
+ * {@link AnswerExtraction.splitSolution} and {@link AnswerExtraction.ownTexts} for how they are distinguished.
  */
 export const fromSolution = (question: Attempt["question"], solution: string): Attempt => {
   const { prompt, response } = splitSolution(solution)

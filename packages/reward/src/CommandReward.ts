@@ -29,10 +29,10 @@ export interface Line extends Schema.Schema.Type<typeof Line> {}
 /**
  * A reward computed by a program in any language. Attempts scored at the same time make one batch: the program is
  * started, reads one {@link Line} per attempt from standard input, writes one number in [0, 1] per line to standard
- * output in the same order, and ends with exit code 0. What it writes to standard error is told when it fails.
+ * output in the same order, and ends with exit code 0. What it writes to standard error is reported when it fails.
  *
  * A program that cannot be started, fails, takes too long, writes another number of lines or more than 1 KiB per attempt (64 KiB at
- * the least) fails its whole batch, and is ended; a line that is no number in [0, 1] fails its attempt.
+ * the least) fails its whole batch, and is ended; a line that is not a number in [0, 1] fails its attempt.
  *
  * @example
  * ```ts

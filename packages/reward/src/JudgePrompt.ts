@@ -12,7 +12,7 @@ export const defaultCriteria =
   "The answer is right if it names the same thing as one of the accepted answers, in whatever words. " +
   "It is wrong if it names another thing, or several things of which only one is right."
 
-/** The number in the last `<score>` pair of a reply, when there is one and it lies in [0, 1]. */
+/** The number in the last `<score>` pair of a reply, when there is one in [0, 1]. */
 export const parseVerdict = (reply: string): Option.Option<number> => {
   const written = Array.from(reply.matchAll(/<score>\s*(\d+(?:\.\d+)?|\.\d+)\s*<\/score>/gu)).at(-1)?.[1]
   return Option.filter(Option.map(Option.fromNullishOr(written), Number), (score) => score <= 1)

@@ -2,7 +2,7 @@ import { Spent } from "@inspo/domain/Spent"
 import { Effect, Schema } from "effect"
 import type { Attempt } from "./Attempt.ts"
 
-/** Judges attempts. `name` stands in configs and errors. */
+/** Judges attempts. `name` is used in configs and errors. */
 export interface RewardFunction {
   readonly name: string
   readonly score: (attempt: Attempt) => Effect.Effect<Scored, RewardError>
@@ -19,7 +19,7 @@ export interface Scored {
 }
 
 /**
- * An attempt could not be scored, so nothing is known of its worth; `reason` says why and how to mend it, `spent` what
+ * An attempt could not be scored, so nothing is known of its worth; `reason` says why and how to fix it, `spent` what
  * trying cost, where that is anything.
  */
 export class RewardError extends Schema.TaggedError<RewardError>()("RewardError", {

@@ -14,7 +14,7 @@ export interface Grammar {
  * The grammar of turns that may answer or call these tools, each by the tag of its name.
  *
  * The action is the content, without surrounding white space, of the first closed answer or tool tag. Up to there the
- * protocol tags (think, information, answer and those of the tools) must lie side by side: each opened tag is closed by
+ * protocol tags (think, information, answer and those of the tools) must be side by side: each opened tag is closed by
  * its own kind before another opens. Only a closing `</think>` may come first, since some chat templates open the
  * thought. The turn is invalid if it breaks this rule, closes no action, leaves the action empty, or writes an information
  * tag, which is the environment's.

@@ -7,7 +7,7 @@ import type { Reply } from "./Tool.ts"
 
 /**
  * The conversation of a policy with its environment about one question: all that an agent sees and does. How it becomes
- * tokens, masks and log-probabilities lies beneath. Sizes are in tokens.
+ * tokens, masks and log-probabilities is beneath. Sizes are in tokens.
  *
  * A conversation that has no room for what comes next ends its episode as `context-exhausted`.
  */
@@ -27,7 +27,7 @@ export interface Conversation {
   readonly show: (text: string) => Program<void>
   /**
    * What the policy writes under a prompt of its own, outside the conversation; none where the context has no room for it.
-   * `name` tells several of a turn apart.
+   * `name` distinguishes several of a turn.
    */
   readonly aside: (name: string, prompt: ReadonlyArray<Message>, stop: ReadonlyArray<string>) => Program<string | null>
   /** Opens with these messages instead of those of the config's template. For use before the first turn. */

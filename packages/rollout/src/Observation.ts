@@ -8,13 +8,13 @@ export interface Observation {
   readonly tokens: ReadonlyArray<number>
 }
 
-/** What the policy is told after a turn without a valid action. */
+/** What the policy is shown after a turn without a valid action. */
 export const invalidAction: string = defaultConfig.texts.invalidAction
 
-/** What the policy is told when its query matches nothing. */
+/** What the policy is shown when its query matches nothing. */
 export const nothingFound = "Nothing was found."
 
-/** What the policy is told when its input was no use to a tool. */
+/** What the policy is shown when its input was no use to a tool. */
 export const rejected = (tool: string, reason: string): string => `The ${tool} failed. ${reason}`.trimEnd()
 
 /** The text of the passages of one search, best first; {@link nothingFound} without any. */
@@ -34,8 +34,8 @@ export const passagesText = (
  * ```ts
  * import { Observation } from "@inspo/rollout"
  *
- * const shown = Observation.make(tokenizer, "Ostrel Bay: Ostrel Bay lies on the Ulva.", 500)
- * shown.text // "<information> Ostrel Bay: Ostrel Bay lies on the Ulva.</information>"
+ * const shown = Observation.make(tokenizer, "Ostrel Bay: Ostrel Bay is on the Ulva.", 500)
+ * shown.text // "<information> Ostrel Bay: Ostrel Bay is on the Ulva.</information>"
  * ```
  */
 export const make = (tokenizer: Tokenizer, text: string, limit: number): Observation => {

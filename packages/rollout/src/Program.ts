@@ -52,7 +52,7 @@ export function* call(tool: string, input: string): Program<Reply> {
   return answer.reply
 }
 
-/** Is never gone on with. */
+/** Is never resumed. */
 export function* end(reason: Ending): Program<never> {
   for (;;) yield { _tag: "End", reason }
 }

@@ -19,7 +19,7 @@ export interface Written {
   readonly logprobs: ReadonlyArray<number>
 }
 
-/** Records an episode as it goes on. */
+/** Records an episode while it runs. */
 export class Recorder implements Recording {
   prompt: ReadonlyArray<number> = []
   readonly response: Array<number> = []

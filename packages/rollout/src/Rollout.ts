@@ -41,7 +41,7 @@ export declare namespace Rollout {
 }
 
 /**
- * `onFinished` gets every trajectory once, within half a second after its episode finished, while others go on; also before the
+ * `onFinished` gets every trajectory once, within half a second after its episode finished, while others continue; also before the
  * collection fails. It runs once at a time, and the collection ends after it.
  */
 export interface CollectOptions<E = never> {
@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function* (config: RolloutConfig, options: LayerO
       Effect.tap(() => Queue.end(finished))
     )
     const handing = Handover.run(finished, { score, onFinished, onDefect: Ref.set(isStopping, true) })
-    // What has finished is handed over before a failure is told.
+    // What has finished is handed over before a failure is reported.
     const [played, trajectories] = yield* Effect.all([playing, handing], { concurrency: "unbounded" })
     yield* played
     return episodes.map((_, index) => Invariant.get(trajectories, index, "trajectory"))

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 
-/** The message an instruction stands in: before the question in the user message, or alone in the system message. */
+/** The message an instruction is in: before the question in the user message, or alone in the system message. */
 export const InstructionRole = Schema.Literals(["user", "system"])
 export type InstructionRole = typeof InstructionRole.Type
 
@@ -10,7 +10,7 @@ export type InstructionRole = typeof InstructionRole.Type
  * How an agent uses the policy on a question.
  *
  * - `direct`: it answers, without tools
- * - `rag`: the question is searched for once, what was found stands in the prompt, it answers
+ * - `rag`: the question is searched for once, what was found is part of the prompt, it answers
  * - `ircot`: as `rag`, and each sentence of its thought is searched for in turn
  * - `search-o1`: as `search-r1`, but it is shown its own condensation of what a tool returned
  * - `search-r1`: it calls tools between its thoughts, turn by turn, until it answers; tokens stay as sampled, and
@@ -34,15 +34,15 @@ export const Texts = Schema.Struct({
     description:
       "One passage as text, with `{rank}` from 1, `{title}` and `{text}`. The agent `search-r1-exact` has its own"
   }),
-  separator: Schema.String.annotate({ description: "What stands between passages" }),
+  separator: Schema.String.annotate({ description: "What separates passages" }),
   invalidAction: Schema.String.annotate({
     description:
-      "What the policy is told after a turn without a valid action: as it stands with the agent `search-r1-exact`, else " +
+      "What the policy is shown after a turn without a valid action: unchanged with the agent `search-r1-exact`, else " +
       "between information tags"
   }),
   role: InstructionRole.annotate({
     description:
-      "The message an instruction stands in: before the question in the user message, or alone in the system message"
+      "The message an instruction is in: before the question in the user message, or alone in the system message"
   })
 })
 export interface Texts extends Schema.Schema.Type<typeof Texts> {}
@@ -85,7 +85,7 @@ export const RolloutConfig = Schema.Struct({
     description:
       "The environment's own words: `prompt` (the user message, with `{instruction}`, then `{question}` and, if wanted, " +
       "`{tools}`), `passage` (with `{rank}` from 1, `{title}` and `{text}`), `separator` (between passages), " +
-      "`invalidAction` (told after a turn without a valid action) and `role` (the message an instruction stands in: before " +
+      "`invalidAction` (shown after a turn without a valid action) and `role` (the message an instruction is in: before " +
       "the question in that of the `user`, or alone in that of the `system`). A file of them may be named in " +
       "their place, and `prompt` may be `{rows: FILE}`, as `seedInstruction` may"
   }),

@@ -8,7 +8,7 @@ import { strip } from "@inspo/domain/PythonText"
  */
 export const cut = (text: string): string => upTo(text, "</search>") ?? upTo(text, "</answer>") ?? text
 
-/** The action of a turn: its first closed search or answer, however the other tags lie. It may be empty. */
+/** The action of a turn: its first closed search or answer, wherever the other tags are. It may be empty. */
 export const parse = (text: string): Trajectory.Action => {
   const [, kind, content] = /<(search|answer)>([^]*?)<\/\1>/.exec(text) ?? []
   return kind === undefined || content === undefined

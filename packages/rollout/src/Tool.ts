@@ -28,7 +28,7 @@ export interface Tool {
 /** What the policy is shown: the text, or why its input was no use. */
 export type Reply = Result.Result<string, ToolRejection>
 
-/** The input is at fault. The policy is told the reason and goes on. */
+/** The input is at fault. The policy is shown the reason and continues. */
 export class ToolRejection extends Schema.TaggedError<ToolRejection>()("ToolRejection", { reason: Schema.String }) {
   override get message() {
     return this.reason

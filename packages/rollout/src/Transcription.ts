@@ -25,7 +25,7 @@ export interface Transcription {
 }
 
 /**
- * Tokens are kept as they were sampled. Whatever the environment says stands between information tags that it cannot lose,
+ * Tokens are kept as they were sampled. Whatever the environment says is between information tags that it cannot lose,
  * leave or open, and leaves a token for the next turn.
  */
 export const verbatim = ({ config, tokenizer }: Setting): Transcription => {

@@ -8,18 +8,18 @@ export interface Options<R> {
   readonly run: Run
   /** What earlier sessions of the run measured. */
   readonly past: ReadonlyArray<Point>
-  /** Told when the tracker first fails, and at the end of what it missed; at most once each. */
+  /** Runs when the tracker first fails, and at the end with what it missed; at most once each. */
   readonly warn: (message: string) => Effect.Effect<void>
 }
 
 /** Hands a point to a tracker; never fails and never waits. */
 export type Log = (point: Point) => Effect.Effect<void>
 
-/** How long a tracker may go on after the run, to be told what still waits. */
+/** How long a tracker may continue after the run, to get what still waits. */
 export const closeTimeout = "10 seconds"
 
 /**
- * Keeps a tracker told of a run for as long as the scope lives, from a fiber of its own: one that is slow, refuses or is
+ * Keeps a tracker informed of a run for as long as the scope lives, from a fiber of its own: one that is slow, refuses or is
  * away neither delays nor fails the run. Its failures are counted in the metric `inspo.tracking.failures`. When the scope
  * closes the tracker has {@link closeTimeout} to take what still waits, and learns how the scope ended.
  */
@@ -27,17 +27,17 @@ export const attach = Effect.fn("Attach.attach")(function* <R>(
   options: Options<R>
 ): Effect.fn.Return<Log, never, Exclude<R, Scope.Scope> | Scope.Scope> {
   const { make, name, run, warn } = options
-  // Let go once it is told, since it grows with the run.
+  // Released once it is handed over, since it grows with the run.
   const past = yield* Ref.make(options.past)
   const queue = yield* Queue.dropping<Point, Cause.Done>(mostWaiting)
   const outcome = yield* Deferred.make<Outcome>()
   const offered = yield* Ref.make(0)
-  const told = yield* Ref.make(0)
+  const taken = yield* Ref.make(0)
   const isWarned = yield* Ref.make(false)
 
   const failed = Effect.fnUntraced(function* (problem: string) {
     yield* Metric.update(failures, 1).pipe(Effect.provideService(Metric.CurrentMetricAttributes, { tracker: name }))
-    if (!(yield* Ref.getAndSet(isWarned, true))) yield* warn(`Tracking: ${problem}. The run goes on without it.`)
+    if (!(yield* Ref.getAndSet(isWarned, true))) yield* warn(`Tracking: ${problem}. The run continues without it.`)
   })
   const guard = <A, R2>(work: Effect.Effect<A, TrackerError, R2>) =>
     Effect.catchCauseIf(
@@ -50,7 +50,7 @@ export const attach = Effect.fn("Attach.attach")(function* <R>(
     const tracker = yield* make
     yield* tracker.begin(run, yield* Ref.getAndSet(past, []))
     yield* Stream.runForEach(Stream.fromQueue(queue), (point) =>
-      guard(Effect.andThen(tracker.log(point), Ref.update(told, increment)))
+      guard(Effect.andThen(tracker.log(point), Ref.update(taken, increment)))
     )
     yield* tracker.end(yield* Deferred.await(outcome))
   })
@@ -61,7 +61,7 @@ export const attach = Effect.fn("Attach.attach")(function* <R>(
       yield* Deferred.succeed(outcome, outcomeOf(exit))
       yield* Queue.end(queue)
       yield* Effect.timeoutOption(Effect.interruptible(Fiber.await(worker)), closeTimeout)
-      const missed = (yield* Ref.get(offered)) - (yield* Ref.get(told))
+      const missed = (yield* Ref.get(offered)) - (yield* Ref.get(taken))
       if (missed > 0)
         yield* warn(`Tracking: ${name} missed ${missed} of ${yield* Ref.get(offered)} points of this session.`)
     })
@@ -73,7 +73,7 @@ export const attach = Effect.fn("Attach.attach")(function* <R>(
 const mostWaiting = 10_000
 
 const failures = Metric.counter("inspo.tracking.failures", {
-  description: "Times that a tracker could not be told something",
+  description: "Times that a tracker could not take something",
   incremental: true
 })
 
@@ -82,7 +82,7 @@ const increment = (count: number): number => count + 1
 const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Outcome =>
   exit._tag === "Success" ? "finished" : Cause.hasInterruptsOnly(exit.cause) ? "stopped" : "failed"
 
-/** A fault of the tracker's own code is told like any other. */
+/** A fault of the tracker's own code is reported like any other. */
 const problemOf = (name: string, cause: Cause.Cause<TrackerError>): string => {
   const error = Cause.squash(cause)
   return error instanceof Error ? error.message : `${name}: ${String(error)}`

@@ -1,4 +1,4 @@
-/** Every metric that trackers are told: its name, what it means, and what verl calls it. */
+/** Every metric that trackers get: its name, what it means, and what verl calls it. */
 import type { RunEvent } from "@inspo/coevolution"
 
 /** What a metric has one value for each of; its id or name is the last part of the metric's name. */
@@ -8,7 +8,7 @@ export interface Definition {
   readonly label: Label | null
   readonly unit: string
   readonly meaning: string
-  /** The event after which it is told; `null` where the ledger tells it, once per step. */
+  /** The event after which it is reported; `null` where the ledger reports it, once per step. */
   readonly event: RunEvent["_tag"] | null
   /** What verl calls it, `{}` standing for the label; `null` where verl has no such metric. */
   readonly verl: string | null

@@ -20,7 +20,7 @@ export const make: Effect.Effect<Interface> = Effect.gen(function* () {
     labels.set(sample.label ?? "", gauge)
     return Metric.update(gauge, sample.value)
   }
-  /** Removes what a labelled metric no longer tells of. */
+  /** Removes what a labelled metric no longer reports. */
   const forget = (samples: ReadonlyArray<Sample>) => {
     for (const [name, own] of Map.groupBy(samples, (sample) => sample.name)) {
       const labels = shown.get(name)

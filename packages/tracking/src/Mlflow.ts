@@ -7,14 +7,14 @@ import { type Interface, type Outcome, type Run, Tracker, type TrackerError } fr
 export interface Options extends Client.Server {
   /** Name of the experiment, made when it is missing. */
   readonly experiment: string
-  /** File that remembers the id of the run, so that a resume goes on in it. */
+  /** File that remembers the id of the run, so that a resume continues in it. */
   readonly file: string
   readonly naming: Naming
 }
 
 /**
  * Sends metrics and settings to an MLflow tracking server over its REST API 2.0 (`experiments/get-by-name` and `create`,
- * `runs/create`, `log-batch` and `update`). A session that resumes a run goes on in the same run of MLflow.
+ * `runs/create`, `log-batch` and `update`). A session that resumes a run continues in the same run of MLflow.
  *
  * @example
  * ```ts

@@ -8,7 +8,7 @@ import { withoutCredentials } from "./Credentials.ts"
  * name: `OTEL_EXPORTER_OTLP_ENDPOINT`, or one per signal, and whatever else OpenTelemetry defines for its exporters, such
  * as `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_METRIC_EXPORT_INTERVAL`, `OTEL_TRACES_EXPORTER=none` and `OTEL_SDK_DISABLED`.
  *
- * A collector that does not answer delays nothing; variables that cannot be used are told in a warning, and nothing is
+ * A collector that does not answer delays nothing; variables that cannot be used are reported in a warning, and nothing is
  * sent. Traces of requests hold no headers; credentials in addresses are cut out of whatever text is sent.
  */
 export const layer: Layer.Layer<never> = Layer.suspend(() => exporters).pipe(

@@ -12,7 +12,7 @@ export interface Sample {
   readonly value: number
 }
 
-/** What is known of a step at one moment. A labelled metric is told whole: labels that are missing have no value any more. */
+/** What is known of a step at one moment. A labelled metric is reported whole: labels that are missing have no value any more. */
 export interface Point {
   readonly step: number
   readonly samples: ReadonlyArray<Sample>
@@ -22,7 +22,7 @@ export interface Point {
 export type Naming = "inspo" | "verl"
 
 /**
- * What an event tells trackers, `state` being the one it led to; null for most events. A function of the journal alone.
+ * What an event reports to trackers, `state` being the one it led to; null for most events. A function of the journal alone.
  *
  * @example
  * ```ts
@@ -90,7 +90,7 @@ export const ofEvent = (event: RunEvent, state: RunState): Point | null => {
   }
 }
 
-/** What the events of a run told until now, in their order. */
+/** What the events of a run reported until now, in their order. */
 export const history = (folding: Folding, events: ReadonlyArray<RunEvent>): ReadonlyArray<Point> => {
   const points: Array<Point> = []
   let state = State.unstarted
@@ -103,7 +103,7 @@ export const history = (folding: Folding, events: ReadonlyArray<RunEvent>): Read
 }
 
 /**
- * What the stored trajectories of a step tell trackers beyond its event: the records of kind `trajectory` that its groups
+ * What the stored trajectories of a step report to trackers beyond its event: the records of kind `trajectory` that its groups
  * name. Records that cannot be read are left out.
  */
 export const ofTrajectories = (step: number, records: Iterable<unknown>): Point => {
@@ -111,7 +111,7 @@ export const ofTrajectories = (step: number, records: Iterable<unknown>): Point 
   return { step, samples: turns.length === 0 ? [] : [one("turns/mean", mean(turns.map((stored) => stored.turns)))] }
 }
 
-/** What the ledger tells trackers after a step. */
+/** What the ledger reports to trackers after a step. */
 export const ofSpending = (step: number, { calls, rollouts, seconds, tokens, usd }: Amounts): Point => ({
   step,
   samples: [
@@ -124,15 +124,15 @@ export const ofSpending = (step: number, { calls, rollouts, seconds, tokens, usd
 })
 
 /**
- * Leaves out what a point tells again: where a labelled metric grows label by label within a step, it is told whole each
+ * Leaves out what a point repeats: where a labelled metric grows label by label within a step, it is reported whole each
  * time. For trackers that keep every value; one keeps one memory for the points of a run, in their order.
  */
 export const news = (): ((point: Point) => Point) => {
-  let told = { step: Number.NaN, values: new Map<string, number>() }
+  let known = { step: Number.NaN, values: new Map<string, number>() }
   return (point) => {
-    if (point.step !== told.step) told = { step: point.step, values: new Map() }
-    const samples = point.samples.filter((sample) => told.values.get(nameOf(sample, "inspo")) !== sample.value)
-    for (const sample of samples) told.values.set(nameOf(sample, "inspo"), sample.value)
+    if (point.step !== known.step) known = { step: point.step, values: new Map() }
+    const samples = point.samples.filter((sample) => known.values.get(nameOf(sample, "inspo")) !== sample.value)
+    for (const sample of samples) known.values.set(nameOf(sample, "inspo"), sample.value)
     return { ...point, samples }
   }
 }

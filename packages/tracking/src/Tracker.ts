@@ -2,17 +2,17 @@
 import { Context, type Effect, Schema } from "effect"
 import type { Point } from "./Point.ts"
 
-/** What a tracker is told of a run before its metrics. */
+/** What a tracker gets of a run before its metrics. */
 export interface Run {
   readonly name: string
   /** The settings by dotted name, as text and without credentials. */
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** How a session of a run ended. A stopped run may go on another day. */
+/** How a session of a run ended. A stopped run may continue another day. */
 export type Outcome = "finished" | "failed" | "stopped"
 
-/** A tracker could not be told something; `reason` says what was wrong and how to mend it, without secrets. */
+/** A tracker could not take something; `reason` says what was wrong and how to fix it, without secrets. */
 export class TrackerError extends Schema.TaggedError<TrackerError>()("TrackerError", {
   tracker: Schema.String,
   reason: Schema.String

@@ -53,7 +53,7 @@ describe("attach", () => {
     })
   )
 
-  it.effect("warns once of a tracker that refuses, counts every time, and lets the run go on", () =>
+  it.effect("warns once of a tracker that refuses, counts every time, and lets the run continue", () =>
     Effect.gen(function* () {
       const { told, tracker } = yield* recorder
       const refusing: Tracker.Interface = {
@@ -64,7 +64,7 @@ describe("attach", () => {
       assert.strictEqual(exit._tag, "Success")
       assert.deepStrictEqual(yield* Ref.get(told), ["begin 1", "step 3", "finished"])
       assert.deepStrictEqual(warnings, [
-        "Tracking: mine: it is away. The run goes on without it.",
+        "Tracking: mine: it is away. The run continues without it.",
         "Tracking: mine missed 2 of 3 points of this session."
       ])
       const counted = (yield* Metric.snapshot).filter(({ id }) => id === "inspo.tracking.failures")

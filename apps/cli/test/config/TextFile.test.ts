@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Option } from "effect"
 import { fromInput } from "../../src/config/Input.ts"
 
-layer(NodeServices.layer)("a file that is no UTF-8", (it) => {
+layer(NodeServices.layer)("a file that is not UTF-8", (it) => {
   it.effect.each([
     ["randomSeed: 1\nvariants: []\nseedInstruction: Ren\xe9\n", "config.yaml:3: byte 21 (0xE9)"],
     ["variants: seeds.yaml\n", "seeds.yaml:2: byte 6 (0xE9)"]

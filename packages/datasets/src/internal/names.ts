@@ -1,6 +1,6 @@
 const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/u)
 
-/** The two words of a name by type of entity. The lists are disjoint, so a word tells type and place. */
+/** The two words of a name by type of entity. The lists are disjoint, so a word says type and place. */
 export const names = {
   person: [
     words(`Marlen Irva Tobrin Selka Davork Ylena Corvin Mirell Haldon Osna Perrik Jorva Lunet Kestrin Brisa Tavin Elsin

@@ -18,7 +18,7 @@ export interface Message {
   readonly body: object
 }
 
-/** A sequence as it arrives; null stands for a log-probability that the server leaves out and tells when asked for it. */
+/** A sequence as it arrives; null means a log-probability that the server leaves out and gives when asked for it. */
 export interface Arrived extends Omit<SampledSequence, "logprobs"> {
   readonly logprobs: ReadonlyArray<number | null>
 }

@@ -10,7 +10,7 @@ import { type Arrived, type Asked, type Dialect, logProbabilities } from "./Dial
  * a prompt it does not have. It hides special tokens from stop texts, so sequences are cut here.
  */
 export const llamaCpp = (tokenizer: Tokenizer): Dialect => {
-  // Its text is whole, so the answer shows it, and with it all that could stand in its place.
+  // Its text is whole, so the answer shows it, and with it all that could take its place.
   const [shown = 0] = tokenizer.encode("a")
   return {
     name: "llama.cpp",
@@ -115,7 +115,7 @@ const readEntries = (
   )
 
 /**
- * The log-probability of each token, of entries that tell those of some of them, in order. Null where an entry is missing,
+ * The log-probability of each token, of entries that give those of some of them, in order. Null where an entry is missing,
  * or could be that of another token as well; null altogether where the entries are of other tokens.
  */
 const aligned = (tokens: ReadonlyArray<number>, entries: ReadonlyArray<Entry>): ReadonlyArray<number | null> | null => {
@@ -136,7 +136,7 @@ const aligned = (tokens: ReadonlyArray<number>, entries: ReadonlyArray<Entry>): 
   return tokens.map((_, at) => known.get(at) ?? null)
 }
 
-/** The earliest places at which `ids` stand in `tokens`, in order; null where they do not. */
+/** The earliest places of `ids` in `tokens`, in order; null where they do not. */
 const earliest = (tokens: ReadonlyArray<number>, ids: ReadonlyArray<number>): ReadonlyArray<number> | null => {
   const places: Array<number> = []
   for (const id of ids) {

@@ -9,7 +9,7 @@ import * as Questions from "./Questions.ts"
 import { sglang } from "./Sglang.ts"
 import { vllm } from "./Vllm.ts"
 
-/** Where the server is, and what it is where it does not tell. */
+/** Where the server is, and what it is where it does not say. */
 export interface ServedOptions {
   /** Base URL of the server, before `/v1`. */
   readonly url: string
@@ -19,7 +19,7 @@ export interface ServedOptions {
   readonly model?: string | null | undefined
   /** Sent as `Authorization: Bearer …`. */
   readonly apiKey?: Redacted.Redacted | null | undefined
-  /** Whether `/v1/completions` is asked, SGLang's `/generate`, or llama.cpp's `/completion`; told by the server when absent. */
+  /** Whether `/v1/completions` is asked, SGLang's `/generate`, or llama.cpp's `/completion`; as the server says when absent. */
   readonly dialect?: "auto" | Dialect["name"] | undefined
   /** Tokens of prompt and response together; as the server says when absent. */
   readonly contextLength?: number | null | undefined
@@ -52,7 +52,7 @@ export interface Served {
   readonly scores: boolean
   /** As patient as the options say. */
   readonly connection: Connection.Connection
-  /** Tells a failed request as a failure of the engine. */
+  /** Turns a failed request into a failure of the engine. */
   readonly fail: (operation: EngineError["operation"]) => (error: Connection.AskError | EngineError) => EngineError
 }
 
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
     const props = dialect.name === "llama.cpp" ? yield* probing.get("/props", readProps) : undefined
     const contextLength = options.contextLength ?? served.max_model_len ?? props?.default_generation_settings.n_ctx
     if (contextLength === undefined)
-      return yield* unusable(`${url} does not tell the context length of ${model}; set ${names.contextLength}`)
+      return yield* unusable(`${url} does not state the context length of ${model}; set ${names.contextLength}`)
     const questions = Questions.make(probing, { dialect, model, sendsSeeds: facts !== undefined, tokenizer })
     const scores = yield* tryOut(probing, questions, dialect, options)
     return {

@@ -4,7 +4,7 @@ import { type Dialect, logProbabilities, sequence } from "./Dialect.ts"
 
 /**
  * `/v1/completions` as vLLM extends it. Token ids come as `token_ids`, or from servers that are older as the
- * `token_id:N` that stand for tokens' texts. `logprobs` is how many likely tokens are told beside the one that was sampled.
+ * `token_id:N` that replace tokens' texts. `logprobs` is how many likely tokens are given beside the one that was sampled.
  */
 export const vllm = (logprobs: 0 | 1): Dialect => ({
   name: "vllm",

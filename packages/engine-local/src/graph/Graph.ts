@@ -220,7 +220,7 @@ export class Graph {
     }
   }
 
-  /** Has nodes write outputs under their names; copies what is no node's own or has two names. */
+  /** Has nodes write outputs under their names; copies what is not a node's own or has two names. */
   private nameOutputs(nodes: ReadonlyArray<Node>): ReadonlyArray<Node> {
     const computed = new Set(nodes.flatMap(({ outputs }) => outputs))
     const names = new Map<string, string>()

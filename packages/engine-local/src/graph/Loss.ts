@@ -5,7 +5,7 @@ export const logProbability = (graph: Graph, logits: Tensor, targets: Tensor<"in
   const all = graph.node("LogSoftmax", [logits], logits.shape, { axis: -1 })
   const chosen = graph.node("GatherElements", [all, targets], [sizeOf(logits, 0), 1], { axis: 1 })
   return graph.record(chosen, [logits], (gradient) => {
-    // (one-hot(target) - softmax) · gradient; the softmax anew, since e^x is the slower operator
+    // (one-hot(target) - softmax) · gradient; the softmax again, since e^x is the slower operator
     const softmax = graph.node("Softmax", [logits], logits.shape, { axis: -1 })
     const spread = graph.node("Mul", [softmax, graph.node("Neg", [gradient], gradient.shape)], logits.shape)
     return [graph.node("ScatterElements", [spread, targets, gradient], logits.shape, { axis: 1, reduction: "add" })]

@@ -5,7 +5,7 @@ import type { InferenceSession } from "onnxruntime-node"
  * session), nodes in order, and denormals taken as zero, which otherwise slow a masked softmax down eightfold; from the
  * first run on, that holds for all arithmetic of its thread. Graphs are not optimized: they run no faster for it, and a
  * session takes three times as long to create. Memory comes from malloc, tensor by tensor: one block for all of a run's
- * would go back to the system after it and be faulted in anew.
+ * would go back to the system after it and be faulted in again.
  */
 export const sessionOptions: InferenceSession.SessionOptions = {
   intraOpNumThreads: 1,

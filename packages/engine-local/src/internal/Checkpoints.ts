@@ -9,7 +9,7 @@ import type { ModelConfig } from "../model/ModelConfig.ts"
 /** The checkpoints of an engine, in a folder. */
 export interface Checkpoints {
   readonly save: (name: string) => Effect.Effect<CheckpointRef, EngineError>
-  /** Changes the policy and its optimizer at once and as a whole; the optimizer begins anew when "fresh". */
+  /** Changes the policy and its optimizer at once and as a whole; the optimizer is reset when "fresh". */
   readonly restore: (checkpoint: CheckpointRef, optimizer: "saved" | "fresh") => Effect.Effect<void, EngineError>
   readonly remove: (checkpoint: CheckpointRef) => Effect.Effect<void, EngineError>
 }
@@ -63,7 +63,7 @@ const inside = (folder: string, uri: string, operation: EngineError["operation"]
     : Effect.fail(
         new EngineError({
           operation,
-          reason: `checkpoint ${JSON.stringify(uri.slice(0, 200))} is no name of a file in ${folder}; restore the journal from a copy`
+          reason: `checkpoint ${JSON.stringify(uri.slice(0, 200))} is not the name of a file in ${folder}; restore the journal from a copy`
         })
       )
 

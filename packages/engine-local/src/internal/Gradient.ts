@@ -11,7 +11,7 @@ export interface CostedBatch extends Batch {
 
 /**
  * Sums the gradients of `batches` under the current policy and gives the outputs asked for in batch order. Both are the
- * same bits for any number of workers. The gradient lies in a lane: it lasts until the next call.
+ * same bits for any number of workers. The gradient is in a lane: it lasts until the next call.
  */
 export const accumulate = Effect.fnUntraced(function* (
   pool: WorkerPool,

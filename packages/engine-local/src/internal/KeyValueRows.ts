@@ -8,7 +8,7 @@ import type { CacheShape } from "./Protocol.ts"
  * Its arrays are laid out for `context` slots per row, which `fit` changes, so that short sequences are not charged
  * for long ones. Slots that no token has filled are masked, and what they hold has no effect as long as it is finite.
  *
- * Keys and values move out of and into rows as they lie there, all slots of the row, which takes least time.
+ * Keys and values move out of and into rows as they are there, all slots of the row, which takes least time.
  */
 export class KeyValueRows {
   context: number
@@ -132,7 +132,7 @@ export class KeyValueRows {
     let from = 0
     for (const { array, perRow, perSlot, unused } of this.lines) {
       const [size, sourceSize] = [unused + perSlot * this.context, unused + perSlot * slots]
-      // Lines of equal length lie behind one another, and are copied as one.
+      // Lines of equal length are behind one another, and are copied as one.
       const [lines, length] = size === sourceSize ? [1, perRow * size] : [perRow, Math.min(size, sourceSize)]
       for (let line = 0; line < lines; line++) {
         const start = from + line * sourceSize

@@ -37,7 +37,7 @@ export const plan = (sequences: ReadonlyArray<Sequence>): ReadonlyArray<PackedPl
   return plans
 }
 
-/** A datum that stands for equal ones: `counts` holds how many action tokens each of its tokens stands for. */
+/** A datum that replaces equal ones: `counts` holds how many action tokens each of its tokens replaces. */
 export interface CountedDatum extends Datum {
   readonly counts: ReadonlyArray<number>
 }

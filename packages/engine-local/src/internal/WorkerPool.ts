@@ -133,8 +133,8 @@ const copyGraph = (): Program => {
 const anySize = { rows: unknown, context: unknown }
 
 /**
- * Ends a worker once it has come to its messages: one that is within native code would take the process with it. One that
- * does not come to them in time ends when it does, and keeps no process alive.
+ * Ends a worker once it reads its messages: one that is within native code would take the process with it. One that
+ * does not read them in time ends when it does, and keeps no process alive.
  */
 const end = (worker: Worker, timeout: Duration.Input): Effect.Effect<void> => {
   const answered = Effect.exit(Effect.interruptible(post(worker, "sample", [], () => Effect.void)))

@@ -20,7 +20,7 @@ export interface CachedLayer {
  * Declares the inputs of a cache with `Tm` = `context` slots, float32:
  *
  * - `mask` `[rows, 1, 1, 1 + Tm]`: first 0, for the token itself; then 0 on slots in use, `maskedScore` on the others;
- * - per layer `l`, `keys{l}` `[rows, KH, hd, Tm]` (transposed): position `t` lies in slot `t`;
+ * - per layer `l`, `keys{l}` `[rows, KH, hd, Tm]` (transposed): position `t` is in slot `t`;
  * - per layer `l`, `values{l}` `[rows, KH, 1 + Tm, hd]`: first zeros; then position `t` in slot `1 + t`.
  *
  * Slots not in use may hold anything that gives scores far below `-maskedScore`, such as keys and values of other tokens.
@@ -41,7 +41,7 @@ export const declareCache = (graph: Graph, config: ModelConfig, { rows, context 
  * themselves. Returns the heads `[n, width]`, and the keys and the values of the new tokens `[n, KH · hd]`.
  *
  * A token's score of itself comes first, then those of earlier tokens in their order, in which values are summed too. So
- * the result is the same bits whether earlier tokens lie in the cache or are new themselves, given that new ones start
+ * the result is the same bits whether earlier tokens are in the cache or are new themselves, given that new ones start
  * at a position that is a multiple of 16, the width of the widest vector registers.
  */
 export const cachedAttention = (

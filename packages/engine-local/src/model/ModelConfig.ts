@@ -27,7 +27,7 @@ export const ModelConfig = Schema.Struct({
 )
 export interface ModelConfig extends Schema.Schema.Type<typeof ModelConfig> {}
 
-/** Where one parameter matrix lies in the flat array, and the standard deviation it starts with. */
+/** Where one parameter matrix is in the flat array, and the standard deviation it starts with. */
 export interface Parameter {
   readonly name: string
   readonly shape: readonly [rows: number, columns: number]

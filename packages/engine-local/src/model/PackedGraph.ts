@@ -35,7 +35,7 @@ export interface PackedShape {
  * - `promptBias` float32 `[G, 1, 1, Tp]`: 0 on prompt slots in use, `maskedScore` on padding;
  * - `targets` int64 `[N2, 1]`: the response token each response row predicts;
  * - mode `"grpo"` only, all float32 `[N2, 1]`: `weights` and `counts` (0 on padding and observations; a row of count `c`
- *   stands for `c` equal tokens, with the weights of all), `advantages`, `oldLogprobs`, `referenceLogprobs` (with a `klCoefficient` of 0 feed `oldLogprobs`);
+ *   replaces `c` equal tokens, with the weights of all), `advantages`, `oldLogprobs`, `referenceLogprobs` (with a `klCoefficient` of 0 feed `oldLogprobs`);
  * - mode `"grpo"` only, float32 scalars `[]`: `clipLow` = 1 - ε, `clipHigh` = 1 + ε, `klCoefficient` = β.
  *
  * Mode `"grpo-entropy"` takes and gives what `"grpo"` does, with the float32 scalar input `entropyCoefficient` = c and an

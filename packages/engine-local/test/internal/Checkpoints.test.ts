@@ -26,9 +26,9 @@ describe("checkpoints of a journal that somebody else wrote", () => {
       for (const victim of victims) writeFileSync(victim, "mine")
       for (const uri of ["../victim", ...victims, "below/victim", "..", "."]) {
         const removed = yield* Effect.flip(checkpoints.remove({ uri, hash: "" }))
-        assert.include(removed.message, "is no name of a file in")
+        assert.include(removed.message, "is not the name of a file in")
         const restored = yield* Effect.flip(checkpoints.restore({ uri, hash: "" }, "fresh"))
-        assert.include(restored.message, "is no name of a file in")
+        assert.include(restored.message, "is not the name of a file in")
       }
       for (const victim of victims) assert.isTrue(existsSync(victim))
     })

@@ -19,7 +19,7 @@ describe("RequestQueue", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("goes on without a number that never comes", () =>
+  it.effect("continues without a number that never comes", () =>
     Effect.gen(function* () {
       const done = yield* Ref.make<ReadonlyArray<number>>([])
       const offer = yield* RequestQueue.make("5 seconds")

@@ -60,7 +60,7 @@ describe("Stops", () => {
       const engine = yield* TabularEngine.make
       const size = engine.tokenizer.vocabularySize
       for (const [stop, detail] of [
-        [[], /stop is \[\], which asks to go on after the end of sequence/u],
+        [[], /stop is \[\], which asks to continue after the end of sequence/u],
         [[""], /stop holds "", expected texts/u],
         [[size], new RegExp(`stop holds ${size}, expected ids of 0 to ${size - 1}`, "u")]
       ] as const)

@@ -16,7 +16,7 @@ export const compile = (
   date: string | null
 ): ((messages: ReadonlyArray<Message>) => string) => {
   const template = new Template(text)
-  mend(template.parsed)
+  repair(template.parsed)
   const constants = {
     tools: null,
     documents: null,
@@ -43,7 +43,7 @@ const stripped = (text: ReadonlyArray<string>, characters: string | undefined): 
 const strip =
   (left: boolean, right: boolean) =>
   (text: unknown, characters?: string | null): string => {
-    if (typeof text !== "string") throw new TypeError("chat_template: what is stripped is no text")
+    if (typeof text !== "string") throw new TypeError("chat_template: what is stripped is not a text")
     const all = Array.from(text)
     const from = left ? stripped(all, characters ?? undefined) : 0
     const rest = all.slice(from)
@@ -57,9 +57,9 @@ const strips = { inspo_strip: strip(true, true), inspo_lstrip: strip(true, false
  * Turns what the library does otherwise than Python into calls of functions of ours: its `strip`, `lstrip` and `rstrip`
  * ignore their argument, its white space is JavaScript's, and its clock cannot be set.
  */
-const mend = (node: unknown): void => {
+const repair = (node: unknown): void => {
   if (!Predicate.isObjectKeyword(node)) return
-  for (const child of Object.values(node)) mend(child)
+  for (const child of Object.values(node)) repair(child)
   if (isStrip(node)) {
     const { object, property } = node.callee
     Object.assign(node, { callee: identifier(`inspo_${property.value}`), args: [object, ...node.args] })

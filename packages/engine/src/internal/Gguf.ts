@@ -46,7 +46,7 @@ export const parse = (bytes: Uint8Array): Result.Result<Metadata, string> => {
     for (let left = size(); left > 0; left--) metadata.set(text(size()), value(uint32()))
     return Result.succeed(metadata)
   } catch (error) {
-    // A DataView says so that a value lies behind its end.
+    // A DataView says so that a value is behind its end.
     if (error instanceof RangeError) return Result.fail(incomplete)
     if (error instanceof TypeError) return Result.fail(error.message)
     throw error

@@ -24,7 +24,7 @@ export const readMetadata = Effect.fnUntraced(function* (file: string) {
 const firstRead = 2 ** 22
 const longestHeader = 2 ** 27
 
-/** What Hugging Face's two files would say of the tokenizer of a model; the failure is what cannot be told from it. */
+/** What Hugging Face's two files would say of the tokenizer of a model; the failure says what it does not hold. */
 export const toFiles = (
   metadata: Gguf.Metadata
 ): Result.Result<{ readonly tokenizer: object; readonly config: object }, string> =>

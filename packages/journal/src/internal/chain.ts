@@ -2,7 +2,7 @@ import { Result, Schema } from "effect"
 import { createHash } from "node:crypto"
 import type { StoredEvent } from "../Journal.ts"
 
-/** An event as it lies in the `events` table. */
+/** An event as stored in the `events` table. */
 export const EventRow = Schema.Struct({
   sequence: Schema.Int,
   type: Schema.String,

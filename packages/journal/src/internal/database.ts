@@ -24,7 +24,7 @@ export interface RecordStatements {
   readonly select: (kind: string, keys: ReadonlyArray<string>) => Statement<ReadonlyArray<unknown>>
 }
 
-/** A record as it lies in the table `records`. */
+/** A record as stored in the table `records`. */
 export interface RecordRow {
   readonly kind: string
   readonly key: string
@@ -35,7 +35,7 @@ export interface RecordRow {
 
 type Statement<A, R = never> = Effect.Effect<A, SqlError.SqlError | JournalError, R>
 
-/** The database of a journal, and how its faults are told. */
+/** The database of a journal, and how its faults are reported. */
 export interface Database {
   readonly meta: JournalMeta
   readonly sql: SqlClient.SqlClient
@@ -45,7 +45,7 @@ export interface Database {
     sequence?: number | null,
     cause?: unknown
   ) => JournalError
-  /** Tells a fault of the database as one of the journal. */
+  /** Turns a fault of the database into one of the journal. */
   readonly storage: <A, R>(effect: Statement<A, R>) => Effect.Effect<A, JournalError, R>
   /** Writes all of it, or nothing. */
   readonly commit: <A>(effect: Statement<A>) => Statement<A>

@@ -17,7 +17,7 @@ export const make = (database: Database): Pick<Journal.Interface, "read" | "read
 /** An event whose place in the chain is not known yet. */
 type Unlinked = Pick<EventRow, "type" | "step" | "payload" | "state">
 
-/** Events as they lie in their table, but for their places; refuses what cannot lie there. */
+/** Events as stored in their table, but for their places; refuses what cannot be stored there. */
 export const rowsOf = (
   database: Database,
   events: ReadonlyArray<NewEvent>
@@ -46,7 +46,7 @@ export const insert = Effect.fnUntraced(function* (database: Database, rows: Rea
 const reading = (database: Database) => {
   const { meta, sql, storage } = database
   return Effect.fn("Journal.read")(function* (sequence: number, limit?: number) {
-    // The event before the first tells its hash, which the first one's covers.
+    // The event before the first has its hash, which the first one's covers.
     const [head, rows] = yield* Effect.all([
       readHead(database),
       sql`SELECT sequence, type, step, payload, state, hash FROM events

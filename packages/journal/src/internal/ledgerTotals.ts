@@ -2,7 +2,7 @@ import { Effect, Schema, Struct } from "effect"
 import { Expense, type Journal, LedgerTotal } from "../Journal.ts"
 import type { Database } from "./database.ts"
 
-/** The sums of each phase. A settlement stands for the reservation that it names. */
+/** The sums of each phase. A settlement takes the place of the reservation that it names. */
 export const totals = ({ error, sql, storage }: Database): Journal.Interface["ledger"] =>
   Effect.gen(function* () {
     const rows = yield* sql`

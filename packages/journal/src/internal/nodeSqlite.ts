@@ -14,7 +14,7 @@ interface Connection extends SqlConnection.Connection {
 
 /**
  * Opens a database file for as long as the scope lives. Nothing is read or written yet. One that is `immutable` is read as
- * it stands in its file: nothing is made beside it, and what others write meanwhile is not seen.
+ * it is in its file: nothing is made beside it, and what others write meanwhile is not seen.
  */
 export const open = (
   file: string,

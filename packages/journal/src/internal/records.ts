@@ -26,7 +26,7 @@ export const make = (
 /** Records that are compressed at the same time: as many threads as Node has for it, and some that wait. */
 const compressions = 16
 
-/** Records as they lie in their table; refuses what cannot lie there. */
+/** Records as stored in their table; refuses what cannot be stored there. */
 export const rowsOf = Effect.fnUntraced(function* (
   database: Database,
   groups: ReadonlyArray<RecordGroup>

@@ -1,15 +1,15 @@
-/** Whether a text tells an answer, however the answer is dressed up. */
+/** Whether a text reveals an answer, however the answer is dressed up. */
 import { Array as Arr, Equivalence } from "effect"
 import { clauses } from "../ClauseBank.ts"
 import * as Words from "./Words.ts"
 
 /**
- * Tells whether a text holds one of the answers: in letters of any case, width, style or accent, joined, spaced, hyphenated,
+ * Whether a text holds one of the answers: in letters of any case, width, style or accent, joined, spaced, hyphenated,
  * or with tags or invisible characters within, and, of four letters or more, inside a word that neither `trusted` nor everyday
- * English has. Answers that say nothing about their question (yes, 2), and those that stand in `trusted`, are no secret. An
+ * English has. Answers that say nothing about their question (yes, 2), and those in `trusted`, are no secret. An
  * answer of everyday words counts where it is written as a name: `May`, `The Who`.
  */
-export const tells = (answers: ReadonlyArray<string>, trusted: string): ((text: string) => boolean) => {
+export const reveals = (answers: ReadonlyArray<string>, trusted: string): ((text: string) => boolean) => {
   const own = read(trusted)
   const words = new Set(own.anyCase.words)
   const isWord = (word: string): boolean => words.has(word) || isCommon(word)
@@ -69,11 +69,11 @@ const secret = (answer: string, isWord: (word: string) => boolean): ReadonlyArra
     const isWritten = (text: Reading) => hits(text.asWritten, asWritten.words).some(isSpelled(asWritten.words))
     return asWritten.all === anyCase.all ? [] : [{ isWritten, isIn: isWritten }]
   }
-  // Scoring leaves articles out, so that the answer is told without its own.
+  // Scoring leaves articles out, so that the answer is revealed without its own.
   const bare = articles.has(words[0] ?? "") ? words.slice(1) : words
   const forms = bare === words ? [words] : [bare, words]
-  const among = (text: Reading, tells: (form: ReadonlyArray<string>) => (hit: Hit) => boolean) =>
-    forms.some((form) => hits(text.anyCase, form).some(tells(form)))
+  const among = (text: Reading, reveals: (form: ReadonlyArray<string>) => (hit: Hit) => boolean) =>
+    forms.some((form) => hits(text.anyCase, form).some(reveals(form)))
   return [
     {
       isWritten: (text) => among(text, isSpelled),
@@ -113,7 +113,7 @@ const isSpelled =
     // "I ran" and "at one" happen to spell Iran and atone.
     (same(found, sought) || !found.every((word) => word.length > 1 && isCommon(word.toLowerCase())))
 
-/** Shorter names stand in too many words by chance. */
+/** Shorter names are in too many words by chance. */
 const shortestGlued = 4
 
 /** A letter may be two after folding, as ß is. */

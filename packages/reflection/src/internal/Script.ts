@@ -16,7 +16,7 @@ const scripts = {
 /** Other letters up to this share are names and quotations. */
 const tolerated = 0.25
 
-/** Tells whether more letters of a text than {@link tolerated} are of scripts that `own` hardly uses. Tags do not count. */
+/** Whether more letters of a text than {@link tolerated} are of scripts that `own` hardly uses. Tags do not count. */
 export const isForeignTo = (own: string): ((text: string) => boolean) => {
   const used = shares(own)
   const foreign = Object.keys(scripts).filter((name) => (used.get(name) ?? 0) <= tolerated)

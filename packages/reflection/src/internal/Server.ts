@@ -85,7 +85,7 @@ const baseUrl = (url: string | null): Effect.Effect<string, AiError.AiErrorReaso
     onNone: () =>
       Effect.fail(
         new AiError.InvalidRequestError({
-          http: { body: "the address is no URL, expected one such as http://127.0.0.1:8000/v1" }
+          http: { body: "the address is not a URL, expected one such as http://127.0.0.1:8000/v1" }
         })
       ),
     onSome: ({ shown }) => Effect.succeed(shown)

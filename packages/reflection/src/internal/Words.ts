@@ -16,12 +16,12 @@ export const of = (text: string): ReadonlyArray<string> => fold(text).match(/[\p
 /** So many words in a row are no accident. */
 const longRun = 5
 
-/** A sentence of so many words is told again when it is told as a whole. */
+/** A sentence of so many words is copied when all of it is repeated. */
 const longSentence = 4
 
 /**
- * Tells whether a text repeats one of the sources: {@link longRun} words in a row, or a whole sentence of at least
- * {@link longSentence}. Tags are no words, and end a sentence. What stands in `trusted` too does not count.
+ * Whether a text repeats one of the sources: {@link longRun} words in a row, or a whole sentence of at least
+ * {@link longSentence}. Tags are no words, and end a sentence. What is in `trusted` too does not count.
  */
 export const copiedFrom = (sources: ReadonlyArray<string>, trusted: string): ((text: string) => boolean) => {
   const ours = ` ${of(withoutTags(trusted)).join(" ")} `

@@ -3,7 +3,7 @@ import { Question, Utf8 } from "@inspo/domain"
 import { Effect, FileSystem, Predicate, Result, Stream } from "effect"
 import { SearchError } from "../Search.ts"
 
-/** One row of a corpus file: `at` and `length` say where in the file its line lies, in bytes. */
+/** One row of a corpus file: `at` and `length` say where in the file its line is, in bytes. */
 export interface Line {
   readonly passage: Question.Passage
   readonly at: number
@@ -86,7 +86,7 @@ export const parse = (line: string): Result.Result<Question.Passage | null, stri
 const malformed = (corpus: string, line: number, found: string): SearchError =>
   new SearchError({
     operation: "build",
-    reason: `${corpus}:${line} is ${found}; expected a row {"id": …, "contents": "\\"Title\\"\\ntext"}. Mend or remove the line`
+    reason: `${corpus}:${line} is ${found}; expected a row {"id": …, "contents": "\\"Title\\"\\ntext"}. Fix or remove the line`
   })
 
 const foreign = (corpus: string, line: number, fault: Utf8.Fault): SearchError => {

@@ -14,7 +14,7 @@ const hashSize = 1 << 26
 
 /**
  * A full-text index (FTS5) that keeps no text, whose rowids are the places of the passages, from 0; and how many passages
- * hold each word, which FTS5 would count anew for each query. The text comes first because FTS5 stores matches in the
+ * hold each word, which FTS5 would count again for each query. The text comes first because FTS5 stores matches in the
  * first column in the least space.
  */
 const schema = `

@@ -5,8 +5,8 @@ import { retrieveFirst } from "./Rag.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
 /**
- * The agent `ircot`: thoughts and searches interleaved. What a search for the question finds stands in the prompt. Then
- * the policy writes one sentence at a time, each of which is searched for as it stands, until it answers or `maxTurns`
+ * The agent `ircot`: thoughts and searches interleaved. What a search for the question finds is part of the prompt. Then
+ * the policy writes one sentence at a time, each of which is searched for unchanged, until it answers or `maxTurns`
  * sentences have been searched for; the turn after them has no end but the answer.
  */
 export const agent: Agent = {

@@ -4,7 +4,7 @@ import type { Program } from "../Program.ts"
 import * as Prompt from "../Prompt.ts"
 import * as ToolLoop from "./ToolLoop.ts"
 
-/** The agent `rag`: what a search for the question finds stands in the prompt, and the policy answers in one turn. */
+/** The agent `rag`: what a search for the question finds is part of the prompt, and the policy answers in one turn. */
 export const agent: Agent = {
   tools: () => ["search"],
   policyTools: [],

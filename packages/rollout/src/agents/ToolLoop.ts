@@ -47,7 +47,7 @@ export const answers: ActionParser.Grammar = ActionParser.grammar([])
 
 /**
  * The robust loop: the policy writes a turn, a tool replies to its action, the policy is shown the reply, until it answers
- * or a limit is reached. A turn without a valid action costs a turn and is told so.
+ * or a limit is reached. A turn without a valid action costs a turn, and the policy is shown so.
  */
 export const loop = ({ config }: Environment, { digest, grammar, maxTurns }: Options) =>
   function* (conversation: Conversation): Program {

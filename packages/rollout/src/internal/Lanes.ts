@@ -8,7 +8,7 @@ import type * as ToolCalls from "./ToolCalls.ts"
 export interface Options<E> {
   /** Episodes that have not begun: each begins when it is taken. */
   readonly waiting: Iterator<Running>
-  /** How many may go on at once, in so many lanes. */
+  /** How many may run at once, in so many lanes. */
   readonly places: number
   readonly lanes: number
   readonly sample: (requests: ReadonlyArray<SampleRequest>) => Effect.Effect<ReadonlyArray<SampledSequence>, E>

@@ -12,7 +12,7 @@ export interface Thrown {
   readonly cause: unknown
 }
 
-/** An episode that is going on or over; `index` is its place among those collected together. */
+/** An episode that runs or is over; `index` is its place among those collected together. */
 export interface Running<S extends Step | Thrown = Step | Thrown> {
   readonly index: number
   readonly episode: Episode
@@ -26,7 +26,7 @@ export interface Running<S extends Step | Thrown = Step | Thrown> {
   readonly fail: (failure: string) => void
 }
 
-/** What begins the episodes of an agent: each goes on to the first step of its program. */
+/** What begins the episodes of an agent: each runs to the first step of its program. */
 export const make = (agent: Agent, setting: Transcription.Setting & Environment) => {
   const transcription = (agent.transcription ?? Transcription.verbatim)(setting)
   const converse = TokenConversation.make(setting, transcription)

@@ -97,7 +97,7 @@ const about = (
   }
 }
 
-/** Samples a sequence that is gone on with where it was stopped, each part by a draw of its own. */
+/** Samples a sequence that continues where it was stopped, each part by a draw of its own. */
 function* sampleInParts(
   request: SampleRequest,
   goesOn: (text: string) => ReadonlyArray<string>,

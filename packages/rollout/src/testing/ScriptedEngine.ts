@@ -81,7 +81,7 @@ export const make = (script: Script, options: Options = {}): Engine.Interface =>
   }
 }
 
-/** The log-probability the engine gives a token wherever it stands: between -1.7 and -0.1. */
+/** The log-probability the engine gives a token wherever it is: between -1.7 and -0.1. */
 export const logprob = (token: number): number => -((token % 17) + 1) / 10
 
 const sampled = (script: Script, request: SampleRequest, index: number): SampledSequence => {

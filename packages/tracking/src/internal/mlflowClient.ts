@@ -70,7 +70,7 @@ export const refusal = (reason: string): TrackerError => new TrackerError({ trac
 const addressOf = ({ token, url }: Server): Effect.Effect<Address.Address, TrackerError> =>
   Option.match(Address.parse(url, token), {
     onNone: () =>
-      Effect.fail(refusal("the address is no URL of a tracking server; expected one such as http://127.0.0.1:5000")),
+      Effect.fail(refusal("the address is not a URL of a tracking server; expected one such as http://127.0.0.1:5000")),
     onSome: ({ request, shown }) =>
       Effect.succeed({ shown, request: HttpClientRequest.appendUrl(request, "/api/2.0/mlflow/") })
   })

@@ -96,7 +96,7 @@ const checkSettings = (request: Wire.CompletionRequest, { model, profile }: Offe
     [
       "logprobs",
       (request.logprobs ?? 0) === 0,
-      "0: the engine tells the log-probability of the token that was sampled, not of others"
+      "0: the engine gives the log-probability of the token that was sampled, not of others"
     ],
     ["prompt_logprobs", (request.prompt_logprobs ?? 0) === 0, "0, as for logprobs"],
     ["temperature", (request.temperature ?? 1) >= 0, "0 or more"],

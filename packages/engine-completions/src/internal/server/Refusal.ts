@@ -32,5 +32,5 @@ const codes: Readonly<Record<number, string>> = {
 
 export const refuse = (status: number, reason: string): Refusal => new Refusal({ status, reason })
 
-/** What a client is told of a fault of the engine. */
+/** What a client gets for a fault of the engine. */
 export const failed = (cause: EngineError): Refusal => new Refusal({ status: 500, reason: cause.message, cause })

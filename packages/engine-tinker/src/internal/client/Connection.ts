@@ -21,9 +21,9 @@ export interface Request<E = never> {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether it may be sent again when it is unknown if the server carried it out. */
   readonly repeatable: boolean
-  /** Told when the server turns it away for being busy (429). */
+  /** Runs when the server turns it away for being busy (429). */
   readonly onBusy?: Effect.Effect<void>
-  /** Told when the server has taken it, before its result is there. */
+  /** Runs when the server has taken it, before its result is there. */
   readonly onAccepted?: (future: typeof Wire.Future.Type) => Effect.Effect<void, E>
 }
 
@@ -83,7 +83,7 @@ export const make = (client: HttpClient.HttpClient, options: ConnectionOptions):
       if (Result.isSuccess(result)) return result.success
       reason = `the server has no result: ${result.failure}`
       if (!request.repeatable) break
-      yield* retryBudget.tell(request.path, `${reason}; asking once more`)
+      yield* retryBudget.report(request.path, `${reason}; asking once more`)
       id = yield* accept(request)
     }
     return yield* failure(request.path, request.repeatable ? "failed" : "uncertain", { status: null, reason })

@@ -18,7 +18,7 @@ export const fromServer = (metrics: Numbers): TrainMetrics | null => {
   }
 }
 
-/** The metrics of a step from the log-probabilities before it; the gradient's norm is 0 where the server does not tell it. */
+/** The metrics of a step from the log-probabilities before it; the gradient's norm is 0 where the server does not say it. */
 export const compute = (
   { datums, loss: { clipRatio } }: TrainRequest,
   logprobs: ReadonlyArray<ReadonlyArray<number>>,
@@ -51,7 +51,7 @@ export const compute = (
   }
 }
 
-/** The gradient's norm, where a server tells it. */
+/** The gradient's norm, where a server reports it. */
 export const gradientNorm = (metrics: Numbers): number | undefined =>
   Object.entries(metrics).find(([name]) => /grad(?:ient)?_norm/u.test(name))?.[1]
 

@@ -16,7 +16,7 @@ export interface Sampler {
   requests: number
 }
 
-/** A request without a number; it may be sent again unless told otherwise. */
+/** A request without a number; it may be sent again unless another value is given. */
 export const post = (path: string, body: object, repeatable = true): Request => ({
   path,
   body: jsonBody(body),

@@ -16,7 +16,7 @@ export interface Models {
   readonly create: Effect.Effect<Model, RequestFailure | EngineError>
   /** Gives a model back, so that the server has room for another; where that fails the log says so. */
   readonly release: (model: Model) => Effect.Effect<void>
-  /** Begins anew after the server lost the session, and with it all that it held. */
+  /** Starts again after the server lost the session, and with it all that it held. */
   readonly startOver: Effect.Effect<void, RequestFailure>
   /** A model that is never trained. */
   readonly reference: Effect.Effect<Model, RequestFailure | EngineError>

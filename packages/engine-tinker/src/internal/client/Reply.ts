@@ -33,7 +33,7 @@ export const refine =
   (reply) =>
     Result.flatMap(decode(reply), read)
 
-/** Where a future stands. */
+/** The state of a future. */
 export const state = (
   reply: Reply
 ): { readonly _tag: "Pending" } | { readonly _tag: "Failed"; readonly reason: string } | { readonly _tag: "Done" } => {

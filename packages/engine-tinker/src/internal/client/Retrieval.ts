@@ -69,7 +69,7 @@ export const make = (send: Send, retryBudget: RetryBudget, protobuf: boolean): R
           if (course.quick > 0) yield* Effect.sleep(Math.min(5 * 2 ** course.quick, 1000))
           // A server may work for as long as it likes.
           if (now - began > retryBudget.limit)
-            yield* retryBudget.tell(path, `it has been at work for ${Waiting.span(now - began)}`)
+            yield* retryBudget.report(path, `it has been at work for ${Waiting.span(now - began)}`)
           continue
         case "Again":
           if (!(yield* retryBudget.wait(path, verdict, course.faults, course.since)))

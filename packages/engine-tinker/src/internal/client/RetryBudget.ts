@@ -7,16 +7,16 @@ export interface RetryBudget {
   /** Waits before a request is sent again, within the retryBudget that runs from `since`; false when that is at its end. */
   readonly wait: (path: string, verdict: Again, attempt: number, since: number) => Effect.Effect<boolean>
   /** Says what a request waits for. */
-  readonly tell: Waiting.Waiting
+  readonly report: Waiting.Waiting
   /** In milliseconds. */
   readonly limit: number
 }
 
 export const make = (url: string, retryBudget: Duration.Input): RetryBudget => {
-  const tell = Waiting.make(url)
+  const report = Waiting.make(url)
   const limit = Duration.toMillis(retryBudget)
   return {
-    tell,
+    report,
     limit,
     wait: Effect.fnUntraced(function* (path, verdict, attempt, since) {
       const waited = (yield* Clock.currentTimeMillis) - since
@@ -29,7 +29,8 @@ export const make = (url: string, retryBudget: Duration.Input): RetryBudget => {
           ? `it asks to wait ${Waiting.span(asked)}, there will be one more try in ${Waiting.span(left)}`
           : `trying for ${Waiting.span(left)} more`
       // A busy server paces its clients: that is worth a word when it takes long.
-      if (verdict.status !== 429 || asked + waited > busyFor) yield* tell(path, `${status}${verdict.reason}; ${until}`)
+      if (verdict.status !== 429 || asked + waited > busyFor)
+        yield* report(path, `${status}${verdict.reason}; ${until}`)
       yield* Effect.sleep(Math.min(asked, left))
       return true
     })

@@ -11,16 +11,7 @@ import type * as Reply from "./Reply.ts"
 import type { RequestFailure } from "./RequestFailure.ts"
 import { readPromptLogprobs, readSamples } from "./Results.ts"
 
-/** What a sampler is asked for. */
-export interface Sampling {
-  /** Continuations of one prompt. */
-  readonly sample: (sampler: Sampler, request: SampleRequest) => Effect.Effect<SampleResult, RequestFailure>
-  /** Log-probabilities of responses, from samplers that tell those of their prompts. */
-  readonly score: (
-    sampler: Sampler,
-    sequences: ReadonlyArray<Sequence>
-  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, RequestFailure>
-}
+export type Sampling = Effect.Success<ReturnType<typeof make>>
 
 export interface SamplingOptions {
   readonly connection: Connection
@@ -30,7 +21,8 @@ export interface SamplingOptions {
   readonly concurrency: number
 }
 
-export const make = Effect.fnUntraced(function* (options: SamplingOptions): Effect.fn.Return<Sampling> {
+/** What a sampler is asked for. */
+export const make = Effect.fnUntraced(function* (options: SamplingOptions) {
   const { contextLength, profile, tokenizer } = options
   const ask = asking(options, yield* Backpressure.make(options.concurrency))
 
@@ -49,7 +41,11 @@ export const make = Effect.fnUntraced(function* (options: SamplingOptions): Effe
     )
 
   return {
-    sample: Effect.fnUntraced(function* (sampler, request) {
+    /** Continuations of one prompt. */
+    sample: Effect.fnUntraced(function* (
+      sampler: Sampler,
+      request: SampleRequest
+    ): Effect.fn.Return<SampleResult, RequestFailure> {
       const room = Math.min(request.maxTokens, contextLength - request.prompt.length)
       if (room <= 0) return { sequences: Array.from({ length: request.n }, (): SampledSequence => unsampled) }
       const sequences = yield* ask(
@@ -73,7 +69,8 @@ export const make = Effect.fnUntraced(function* (options: SamplingOptions): Effe
       )
       return { sequences }
     }),
-    score: (sampler, sequences) =>
+    /** Log-probabilities of responses, from samplers that report those of their prompts. */
+    score: (sampler: Sampler, sequences: ReadonlyArray<Sequence>) =>
       Effect.forEach(sequences, (sequence) => scoreOne(sampler, sequence), { concurrency: "unbounded" })
   }
 })
@@ -111,7 +108,7 @@ const asking =
       })
     )
 
-/** An empty list would ask to go on after the end of sequence. */
+/** An empty list would ask to continue after the end of sequence. */
 const stopsOf = (
   stop: ReadonlyArray<string>,
   profile: Profile,

@@ -7,17 +7,17 @@ import type { Connection } from "./Connection.ts"
 import * as Reply from "./Reply.ts"
 import { jsonBody } from "./Transport.ts"
 
-/** What a server told about itself. */
+/** What a server said about itself. */
 export interface Server {
   readonly profile: Profile.Profile
   readonly model: string
-  /** Undefined where the server does not tell. */
+  /** Undefined where the server does not say. */
   readonly contextLength: number | undefined
   readonly facts: EngineFacts | undefined
   readonly limits: { readonly datums: number; readonly bytes: number; readonly compress: boolean }
 }
 
-/** Asks a server what it is, and which of its models is meant; `named` settles what it cannot tell. */
+/** Asks a server what it is, and which of its models is meant; `named` settles what it cannot say. */
 export const probe = Effect.fnUntraced(function* (
   connection: Connection,
   named: { readonly url: string; readonly profile: Profile.ProfileName; readonly model: string | null },
@@ -26,7 +26,10 @@ export const probe = Effect.fnUntraced(function* (
   const { supported_models: models } = yield* Effect.mapError(
     connection.get("get_server_capabilities", readCapabilities),
     (failure) =>
-      unusable(`${names.url} is ${named.url}, which is no server of the Tinker protocol: ${failure.message}`, failure)
+      unusable(
+        `${names.url} is ${named.url}, which is not a server of the Tinker protocol: ${failure.message}`,
+        failure
+      )
   )
   const offered = models.flatMap(({ model_name: name }) => (typeof name === "string" ? [name] : []))
   if (named.model !== null && offered.length > 0 && !offered.includes(named.model))
@@ -54,7 +57,7 @@ export const probe = Effect.fnUntraced(function* (
             : undefined
   if (profile === undefined)
     return yield* unusable(
-      `${names.profile} is auto, but ${named.url} does not tell what it is; set ${names.profile} to one of ` +
+      `${names.profile} is auto, but ${named.url} does not say what it is; set ${names.profile} to one of ` +
         Object.keys(Profile.byName).join(", ")
     )
   const config = yield* connection

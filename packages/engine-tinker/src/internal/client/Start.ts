@@ -7,7 +7,7 @@ import * as Connection from "./Connection.ts"
 import { isNotFinite, type RequestFailure } from "./RequestFailure.ts"
 import * as Server from "./Server.ts"
 
-/** Where the server is, and what it is where it does not tell. */
+/** Where the server is, and what it is where it does not say. */
 export interface StartOptions {
   /** Base URL of the server, to which `/api/v1/…` is added. */
   readonly url: string
@@ -43,14 +43,14 @@ export interface Start {
   readonly contextLength: number
   readonly concurrency: number
   readonly names: Server.OptionNames
-  /** Tells a failed request as a failure of the engine, with a hint at its end. */
+  /** Turns a failed request into a failure of the engine, with a hint at its end. */
   readonly fail: (
     operation: EngineError["operation"],
     hint?: string
   ) => (error: RequestFailure | EngineError) => EngineError
 }
 
-/** Asks the server what it is; options settle what it does not tell. */
+/** Asks the server what it is; options settle what it does not say. */
 export const make = Effect.fnUntraced(function* (
   options: StartOptions
 ): Effect.fn.Return<Start, EngineError, HttpClient.HttpClient> {
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (
   if (contextLength === undefined)
     return yield* new EngineError({
       operation: "start",
-      reason: `${url} does not tell the context length of ${server.model}; set ${names.contextLength}`
+      reason: `${url} does not state the context length of ${server.model}; set ${names.contextLength}`
     })
   return {
     connection: connect(protobuf, retryBudget),

@@ -22,7 +22,7 @@ export const make = Effect.fnUntraced(function* (
       if (before?.key === request.key) return before.metrics
       const datums = Datums.training(request.datums, profile)
       if (datums.length === 0) return { loss: 0, kl: 0, clipFraction: 0, gradientNorm: 0, tokens: 0 }
-      const metrics = yield* trained.change(`the step ${request.key} did not come to its end`, (model) =>
+      const metrics = yield* trained.change(`the step ${request.key} did not finish`, (model) =>
         training.step(model, request, datums)
       )
       yield* Ref.set(last, { key: request.key, metrics })

@@ -10,7 +10,7 @@ import { readSampler } from "./Results.ts"
 
 /**
  * The model that is trained, of which there is one at a time. Its weights are sound, or in doubt from when a change of them
- * begins until it has come to its end: then only loading a checkpoint helps.
+ * begins until it has finished: then only loading a checkpoint helps.
  */
 export interface TrainedModel {
   /** The model, given that its weights are sound. */
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* (
     const model = yield* Effect.catchIf(
       models.create,
       (failure) => failure._tag === "RequestFailure" && failure.status === 404,
-      // The server was started anew or let the session expire.
+      // The server was restarted or let the session expire.
       () => Effect.andThen(models.startOver, models.create)
     )
     yield* Ref.update(state, ({ doubt }) => ({ model, doubt }))

@@ -13,22 +13,10 @@ import type { RequestFailure } from "./RequestFailure.ts"
 import { readLosses, readStep } from "./Results.ts"
 import type { Server } from "./Server.ts"
 
-/** What a model is trained with. */
-export interface Training {
-  /** Log-probabilities of responses under a model. */
-  readonly score: (
-    model: Model,
-    sequences: ReadonlyArray<Sequence>
-  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, RequestFailure>
-  /** The gradient of datums and one optimizer step. */
-  readonly step: (
-    model: Model,
-    request: TrainRequest,
-    datums: ReadonlyArray<Wire.Datum>
-  ) => Effect.Effect<TrainMetrics, RequestFailure>
-}
+export type Training = ReturnType<typeof make>
 
-export const make = (connection: Connection, server: Server, protobuf: boolean): Training => {
+/** What a model is trained with. */
+export const make = (connection: Connection, server: Server, protobuf: boolean) => {
   const { limits, profile } = server
 
   const lossRequest = Effect.fnUntraced(function* (
@@ -54,6 +42,7 @@ export const make = (connection: Connection, server: Server, protobuf: boolean):
   const chunked = (datums: ReadonlyArray<Wire.Datum>) =>
     Datums.chunks(datums, { most: limits.datums, bytes: limits.bytes, protobuf })
 
+  /** Log-probabilities of responses under a model. */
   const score = Effect.fnUntraced(function* (model: Model, sequences: ReadonlyArray<Sequence>) {
     const outputs = yield* Effect.forEach(chunked(Datums.scoring(sequences)), (data) =>
       Effect.flatMap(lossRequest(model, { data, loss_fn: "cross_entropy" }, true), (request) =>
@@ -63,9 +52,13 @@ export const make = (connection: Connection, server: Server, protobuf: boolean):
     return Arr.zipWith(outputs.flat(), sequences, Datums.ofResponse)
   })
 
-  const step = Effect.fnUntraced(function* (model: Model, request: TrainRequest, datums: ReadonlyArray<Wire.Datum>) {
+  /** The gradient of datums and one optimizer step. */
+  const step = Effect.fnUntraced(function* (
+    model: Model,
+    request: TrainRequest,
+    datums: ReadonlyArray<Wire.Datum>
+  ): Effect.fn.Return<TrainMetrics, RequestFailure> {
     const { clipRatio } = request.loss
-    const { beta1, beta2, epsilon = 1e-8, gradientClip, learningRate, weightDecay } = request.optimizer
     const waiting: Array<Effect.Effect<ReadonlyArray<ReadonlyArray<number>>, RequestFailure>> = []
     const logprobs: Array<ReadonlyArray<number>> = []
     for (const data of chunked(datums)) {
@@ -86,17 +79,7 @@ export const make = (connection: Connection, server: Server, protobuf: boolean):
       next(
         model,
         "optim_step",
-        {
-          type: "optim_step",
-          adam_params: {
-            learning_rate: learningRate,
-            beta1,
-            beta2,
-            eps: epsilon,
-            weight_decay: weightDecay,
-            grad_clip_norm: Number.isFinite(gradientClip) ? gradientClip : 0
-          }
-        },
+        { type: "optim_step", adam_params: adamParams(request.optimizer) },
         profile.deduplicates
       ),
       readStep
@@ -108,5 +91,14 @@ export const make = (connection: Connection, server: Server, protobuf: boolean):
 
   return { score, step }
 }
+
+const adamParams = (optimizer: TrainRequest["optimizer"]): Wire.AdamParams => ({
+  learning_rate: optimizer.learningRate,
+  beta1: optimizer.beta1,
+  beta2: optimizer.beta2,
+  eps: optimizer.epsilon ?? 1e-8,
+  weight_decay: optimizer.weightDecay,
+  grad_clip_norm: Number.isFinite(optimizer.gradientClip) ? optimizer.gradientClip : 0
+})
 
 const compress = promisify(zstdCompress)

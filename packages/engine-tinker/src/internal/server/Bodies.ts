@@ -9,7 +9,7 @@ import * as Protobuf from "../../Protobuf.ts"
 import * as Wire from "../../Wire.ts"
 import { type Refusal, refuse } from "./Refusal.ts"
 
-/** Samplers of further processes number from 10⁹ times a random number: more than a double tells apart. */
+/** Samplers of further processes number from 10⁹ times a random number: more than a double can distinguish. */
 const longSequence = /("seq_id"\s*:\s*)(\d{16,19})\b/gu
 
 /** The JSON of a body, a `seq_id` of 16 digits or more as a text, and the digest of the body as it came. */

@@ -1,4 +1,4 @@
-import type { CheckpointRef, Engine, EngineError } from "@inspo/engine"
+import type { Engine } from "@inspo/engine"
 import { Clock, Effect, Option } from "effect"
 import type { Catalog, Entry } from "../../Catalog.ts"
 import type * as Wire from "../../Wire.ts"
@@ -9,32 +9,18 @@ import type { LoadedWeights } from "./LoadedWeights.ts"
 /** What is saved: weights with optimizer state, or weights to sample from. */
 export type Kind = "weights" | "sampler_weights"
 
-/** Checkpoints by the paths of the protocol, of which some end by themselves. */
-export interface Checkpoints {
-  readonly get: (path: string) => Effect.Effect<Entry, Refusal>
-  /** Those that are not over, in the order in which they came. */
-  readonly all: Effect.Effect<ReadonlyArray<readonly [path: string, entry: Entry]>>
-  /** Writes the weights of a model under a path of their own. */
-  readonly save: (
-    model: Model,
-    kind: Kind,
-    name: string,
-    request: Pick<typeof Wire.SaveWeightsRequest.Type, "overwrite" | "ttl_seconds" | "user_metadata">
-  ) => Effect.Effect<{ readonly path: string; readonly ref: CheckpointRef }, Refusal | EngineError>
-  readonly remove: (path: string, entry: Entry) => Effect.Effect<void, EngineError>
-  /** Removes those whose time is over; what cannot be removed stands in the log. */
-  readonly expire: (now: number) => Effect.Effect<void>
-}
+export type Checkpoints = ReturnType<typeof make>
 
-export const make = (catalog: Catalog, engine: Engine.Interface, loaded: LoadedWeights): Checkpoints => {
+/** Checkpoints by the paths of the protocol, of which some expire. */
+export const make = (catalog: Catalog, engine: Engine.Interface, loaded: LoadedWeights) => {
   const find = Effect.fnUntraced(function* (path: string) {
     const found = yield* catalog.get(path)
     return found === undefined || isOver(found, yield* Clock.currentTimeMillis) ? Option.none() : Option.some(found)
   })
-  const remove: Checkpoints["remove"] = (path, entry) => Effect.andThen(catalog.remove(path), engine.remove(entry))
+  const remove = (path: string, entry: Entry) => Effect.andThen(catalog.remove(path), engine.remove(entry))
 
   return {
-    get: (path) =>
+    get: (path: string) =>
       Effect.flatMap(
         find(path),
         Option.match({
@@ -42,11 +28,18 @@ export const make = (catalog: Catalog, engine: Engine.Interface, loaded: LoadedW
           onSome: Effect.succeed
         })
       ),
+    /** Those that are not over, in the order in which they came. */
     all: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       return Array.from(yield* catalog.list).filter(([, entry]) => !isOver(entry, now))
     }),
-    save: Effect.fnUntraced(function* (model, kind, name, request) {
+    /** Writes the weights of a model under a path of their own. */
+    save: Effect.fnUntraced(function* (
+      model: Model,
+      kind: Kind,
+      name: string,
+      request: Pick<typeof Wire.SaveWeightsRequest.Type, "overwrite" | "ttl_seconds" | "user_metadata">
+    ) {
       const path = pathOf(model.id, kind, name)
       if (request.overwrite !== true && Option.isSome(yield* find(path)))
         return yield* refuse(`Checkpoint ${path} exists`, 409)
@@ -63,7 +56,8 @@ export const make = (catalog: Catalog, engine: Engine.Interface, loaded: LoadedW
       return { path, ref }
     }),
     remove,
-    expire: Effect.fnUntraced(function* (now) {
+    /** Removes those whose time is over; what cannot be removed is logged. */
+    expire: Effect.fnUntraced(function* (now: number) {
       for (const [path, entry] of yield* catalog.list)
         if (isOver(entry, now))
           yield* Effect.catchTag(remove(path, entry), "EngineError", ({ message }) =>

@@ -6,7 +6,7 @@ import { type Refusal, refuse } from "./Refusal.ts"
 export interface Submission {
   /** Names the request across retries, such as a model and its sequence number; null for one that is never sent twice. */
   readonly slot: string | null
-  /** Tells what the request asks for from anything else: under one slot it must stay the same. */
+  /** Identifies what the request asks for: under one slot it must stay the same. */
   readonly digest: string
   /** Doing it twice would change a result, so that it is remembered as long as its owner lives. */
   readonly once: boolean
@@ -31,7 +31,7 @@ export interface Futures {
 }
 
 export interface Options {
-  /** Tells the futures of this process from those of another. */
+  /** Distinguishes the futures of this process from those of another. */
   readonly nonce: string
   readonly retained: Outcomes.Retention
   /** Most requests that may wait for their outcome. */
@@ -68,7 +68,7 @@ export const make = (options: Options): Futures => {
 }
 
 interface State {
-  /** The requests that were begun, by what tells them from others. */
+  /** The requests that were begun, by slot. */
   readonly slots: Map<string, { readonly id: string; readonly digest: string; readonly owner: string | null }>
   readonly pending: Map<string, Pending>
   readonly outcomes: Outcomes.Outcomes
@@ -151,7 +151,7 @@ const cancelAll = (state: State, which: (one: Pending) => boolean, why: Refusal)
     { discard: true }
   )
 
-/** What a client is told; a fault of the server itself is only told to its log. */
+/** What a client gets; a fault of the server itself is only logged. */
 const failure = (cause: Cause.Cause<Refusal>): Effect.Effect<never, Refusal> => {
   const refusal = cause.reasons.find(Cause.isFailReason)
   if (refusal !== undefined) return Effect.fail(refusal.error)

@@ -5,34 +5,19 @@ import { Effect, Semaphore } from "effect"
 export interface Weights {
   /** Names them in the engine's folder while others are at work. */
   readonly name: string
-  /** Where they can be had from; null for those the engine started with. */
+  /** Where they are saved; null for those the engine started with. */
   saved: CheckpointRef | null
   /** The engine holds something newer than what is saved. */
   dirty: boolean
 }
 
+export type LoadedWeights = Effect.Success<ReturnType<typeof make>>
+
 /**
  * One engine for many weights: whose turn it is finds its own in the engine, and nobody else's are lost. As long as one
  * model is used, nothing is written or read.
  */
-export interface LoadedWeights {
-  readonly base: Weights
-  /** Alone with the engine, which holds `weights`. */
-  readonly using: <A, E>(weights: Weights, work: Effect.Effect<A, E>) => Effect.Effect<A, E | EngineError>
-  /** Alone with the engine, whatever it holds. */
-  readonly alone: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Gives `weights` the content of a checkpoint, its optimizer state included unless that starts "fresh". */
-  readonly load: (
-    weights: Weights,
-    checkpoint: CheckpointRef,
-    optimizer: "saved" | "fresh"
-  ) => Effect.Effect<void, EngineError>
-  readonly forget: (weights: Weights) => Effect.Effect<void, EngineError>
-}
-
-export const make = Effect.fnUntraced(function* (
-  engine: Engine.Interface
-): Effect.fn.Return<LoadedWeights, EngineError> {
+export const make = Effect.fnUntraced(function* (engine: Engine.Interface) {
   const turn = yield* Semaphore.make(1)
   const start = yield* engine.save("base")
   const base: Weights = { name: "base", saved: null, dirty: false }
@@ -56,9 +41,13 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     base,
-    using: (weights, work) => turn.withPermit(Effect.andThen(enter(weights), work)),
+    /** Alone with the engine, which holds `weights`. */
+    using: <A, E>(weights: Weights, work: Effect.Effect<A, E>): Effect.Effect<A, E | EngineError> =>
+      turn.withPermit(Effect.andThen(enter(weights), work)),
+    /** Alone with the engine, whatever it holds. */
     alone: turn.withPermits(1),
-    load: (weights, checkpoint, optimizer) =>
+    /** Gives `weights` the content of a checkpoint, its optimizer state included unless that starts "fresh". */
+    load: (weights: Weights, checkpoint: CheckpointRef, optimizer: "saved" | "fresh") =>
       turn.withPermit(
         Effect.gen(function* () {
           if (current !== weights) yield* leave
@@ -69,7 +58,7 @@ export const make = Effect.fnUntraced(function* (
           weights.dirty = true
         })
       ),
-    forget: (weights) =>
+    forget: (weights: Weights) =>
       turn.withPermit(
         Effect.gen(function* () {
           if (current === weights) current = null

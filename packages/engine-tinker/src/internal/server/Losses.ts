@@ -75,7 +75,7 @@ export const loss = Effect.fnUntraced(function* ({
 
 const thresholds = ["clip_low_threshold", "clip_high_threshold"]
 
-/** What each loss can be told. */
+/** The settings of each loss. */
 const settings: Readonly<Record<Wire.LossName, ReadonlyArray<string>>> = {
   cross_entropy: [],
   importance_sampling: [],

@@ -10,7 +10,7 @@ export type Outcome =
 
 export const json = (value: object): Outcome => ({ _tag: "Json", value })
 
-/** How a future ended; with its slot, where it is to be begun anew once its outcome is kept no longer. */
+/** How a future ended; with its slot, where it is to be begun again once its outcome is kept no longer. */
 export interface Settled {
   readonly exit: Exit.Exit<Outcome, Refusal>
   readonly slot: string | null
@@ -47,7 +47,7 @@ export const make = (most: Retention) => {
   }
 }
 
-/** The numbers of an outcome, in which nearly all of its memory lies. */
+/** The numbers of an outcome, in which nearly all of its memory is. */
 const sizeOf = (outcome: Outcome): number => {
   switch (outcome._tag) {
     case "Json":

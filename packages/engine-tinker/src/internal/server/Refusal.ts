@@ -23,8 +23,8 @@ export const known = <A>(map: ReadonlyMap<string, A>, kind: string, id: string):
   return found === undefined ? Effect.fail(refuse(`${kind} ${brief(id)} not found`, 404)) : Effect.succeed(found)
 }
 
-/** What a client is told of a fault of the engine; that of a checkpoint names files of this machine, for its log alone. */
-export const told = <A>(work: Effect.Effect<A, Refusal | EngineError>): Effect.Effect<A, Refusal> =>
+/** What a client gets for a fault of the engine; that of a checkpoint names files of this machine, for its log alone. */
+export const answered = <A>(work: Effect.Effect<A, Refusal | EngineError>): Effect.Effect<A, Refusal> =>
   Effect.catchTag(work, "EngineError", ({ message, operation }) =>
     ["save", "restore", "remove"].includes(operation)
       ? Effect.andThen(

@@ -8,7 +8,7 @@ export interface Job {
 
 /**
  * Runs the jobs of a model one at a time in the order of their numbers, whatever the order they arrive in. A number that is
- * missing is waited for, at most `timeout`, after which the rest goes on.
+ * missing is waited for, at most `timeout`, after which the rest continues.
  */
 export const make = Effect.fnUntraced(function* (
   timeout: Duration.Input

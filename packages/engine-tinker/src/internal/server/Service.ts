@@ -27,7 +27,7 @@ export interface ServiceOptions {
   /** The name clients ask for. */
   readonly model: string
   readonly catalog: Catalog
-  /** What clients are told to load their tokenizer from. */
+  /** What clients load their tokenizer from. */
   readonly tokenizer: string
   readonly limits: Limits
   /** How long a request waits for one of a lower number that has not come. */

@@ -12,7 +12,7 @@ export interface Stops {
 }
 
 /**
- * Reads `sampling_params.stop`: texts, which may be of any number of tokens and lie within one, or ids of tokens. Cutting a
+ * Reads `sampling_params.stop`: texts, which may be of any number of tokens and be within one, or ids of tokens. Cutting a
  * sample where a stop ends gives what stopping there would have given, since no token depends on those after it.
  */
 export const read = Effect.fnUntraced(function* (
@@ -22,7 +22,7 @@ export const read = Effect.fnUntraced(function* (
   const stops = stop === null || stop === undefined ? [] : typeof stop === "string" ? [stop] : stop
   if (stop !== null && stop !== undefined && stops.length === 0)
     return yield* refuse(
-      "sampling_params.stop is [], which asks to go on after the end of sequence, expected it left out: this engine ends there"
+      "sampling_params.stop is [], which asks to continue after the end of sequence, expected it left out: this engine ends there"
     )
   const ids = stops.filter((one) => typeof one === "number")
   const texts = stops.filter((one) => typeof one === "string")

@@ -3,7 +3,7 @@ import { Effect, type Scope } from "effect"
 import type { Futures, Submission } from "./Futures.ts"
 import type { Model, Models } from "./Models.ts"
 import type { Outcome } from "./Outcomes.ts"
-import { type Refusal, told } from "./Refusal.ts"
+import { type Refusal, answered } from "./Refusal.ts"
 
 /** A request of a model; `seq_id` says which of them it is. */
 export interface Sequenced {
@@ -29,7 +29,7 @@ export const make = (futures: Futures, models: Models, scope: Scope.Scope) => ({
       digest: `${path} ${digest}`,
       once: true,
       owner: model.id,
-      work: told(work(model)),
+      work: answered(work(model)),
       begin: (run) => model.enqueue({ sequence, run })
     })
   }),
@@ -39,7 +39,7 @@ export const make = (futures: Futures, models: Models, scope: Scope.Scope) => ({
   ) =>
     futures.submit({
       ...submission,
-      work: told(submission.work),
+      work: answered(submission.work),
       begin: (run) => Effect.asVoid(Effect.forkIn(run, scope))
     })
 })

@@ -4,7 +4,7 @@ import type * as Wire from "../../../Wire.ts"
 import { baseModel, lora } from "../BaseModel.ts"
 import { json } from "../Outcomes.ts"
 
-/** How models begin and end, and what is told of them. */
+/** How models begin and end, and what is reported of them. */
 export const make = (options: Parts) => {
   const { engine, futures, model, models, sessions, submissions } = options
   return {

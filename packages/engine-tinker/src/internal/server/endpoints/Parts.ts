@@ -27,6 +27,6 @@ export interface Parts {
   /** How long a session lives without a request, and a request without a session that nobody asks for. */
   readonly sessionTimeout: Duration.Input
   readonly submissions: Submissions
-  /** What clients are told to load their tokenizer from. */
+  /** What clients load their tokenizer from. */
   readonly tokenizer: string
 }

@@ -9,7 +9,7 @@ import * as Losses from "../Losses.ts"
 import type { Gradient, Model } from "../Models.ts"
 import { json, type Outcome } from "../Outcomes.ts"
 import * as Outside from "../Outside.ts"
-import { atMost, type Refusal, refuse, told } from "../Refusal.ts"
+import { atMost, type Refusal, refuse, answered } from "../Refusal.ts"
 import * as Target from "../Target.ts"
 
 /** Gradients, which wait with their model, and the optimizer's steps that they are for. */
@@ -55,7 +55,7 @@ export const make = ({ engine, limits, loaded, submissions }: Parts) => {
 
     forwardBackward: (request: typeof Wire.ForwardBackwardRequest.Type, digest: string) =>
       submissions.inOrder("forward_backward", request, digest, (model) =>
-        Effect.tapError(told(losses(model, request.forward_backward_input, true)), ({ message }) =>
+        Effect.tapError(answered(losses(model, request.forward_backward_input, true)), ({ message }) =>
           Effect.sync(() => (model.lost ??= message))
         )
       ),

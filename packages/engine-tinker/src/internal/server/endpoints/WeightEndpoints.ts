@@ -5,7 +5,7 @@ import { baseModel, lora } from "../BaseModel.ts"
 import { checkName, pathOf } from "../Checkpoints.ts"
 import type { Model } from "../Models.ts"
 import { json } from "../Outcomes.ts"
-import { refuse, told } from "../Refusal.ts"
+import { refuse, answered } from "../Refusal.ts"
 
 /** Saves weights and loads them. */
 export const make = (options: Parts) => {
@@ -49,7 +49,7 @@ export const make = (options: Parts) => {
 
     removeCheckpoint: Effect.fnUntraced(function* (model: string, kind: string, name: string) {
       const path = pathOf(model, kind, name)
-      yield* told(checkpoints.remove(path, yield* checkpoints.get(path)))
+      yield* answered(checkpoints.remove(path, yield* checkpoints.get(path)))
     })
   }
 }
