@@ -48,7 +48,7 @@ describe("bench", () => {
     [
       "seeds of a gate",
       { study: some("gate"), seeds: some("1") },
-      "--seeds is not for gate, which asks a policy as it is"
+      "--seeds is not for gate, which evaluates a policy without training"
     ],
     ["an unknown task", { study: some("gate"), arms: some("nix") }, "expected some of passages, format, arithmetic"],
     [
