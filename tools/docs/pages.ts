@@ -1,4 +1,4 @@
-/** The pages of docs/reference, made from the code. */
+/** The pages of docs/reference, generated from the code. */
 import { readFile } from "node:fs/promises"
 import { RunEvents } from "@inspo/coevolution"
 import { local, Presets } from "@inspo/config"
@@ -32,7 +32,7 @@ const configPage = (): string =>
     `All ${configKeys.filter(({ isSection }) => !isSection).length} keys of a config, each with its value in three presets; \`=\` is that of \`quick\`. ` +
       "Set one with `--set KEY=VALUE`, or write them in a YAML file: `inspo init` writes one with all of them, " +
       "`inspo init --short` one with those that are changed first. Files and flags are laid over the preset. " +
-      "Those with † are the environment: they say where and how, decide no results, and may change on " +
+      "Those with † are the deployment: they say where and how, decide no results, and may change on " +
       "`inspo resume DIR --set KEY=VALUE`, where fingerprints of the run guard what they name. The others are the algorithm. A row, as in _row 7_, is one of [the paper's open points](../algorithm.md); Eq. are the paper's equations.",
     ...configKeys
       .filter(({ isSection, path }) => isSection && !path.includes("."))
@@ -125,7 +125,7 @@ const flagTable = (all: ReadonlyArray<HelpDoc.FlagDoc>): string =>
     ])
   )
 
-/** A flag that may be given any number of times counts as required, too. */
+/** The help marks repeatable flags as required, too. */
 const isRepeated = (description: HelpDoc.FlagDoc["description"]): boolean =>
   Option.exists(description, (text) => /may be repeated|more than once/u.test(text))
 

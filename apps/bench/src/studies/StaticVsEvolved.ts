@@ -7,7 +7,7 @@ import type { Study } from "../Study.ts"
 import { evolved, randomProposer, staticArm } from "./Arms.ts"
 import { atTheirBest, nameAtBest, tuned } from "./Rates.ts"
 
-/** The seed instruction with one useful wording for every behaviour that matters. */
+/** The seed instruction with one useful clause for every behaviour. */
 export const handWritten = (seed: string): string =>
   [seed, ...ClauseBank.clauses.flatMap(({ direction, texts }) => (direction === 1 ? [texts[0]] : []))].join(" ")
 
@@ -30,7 +30,8 @@ const handWrittenArm: Arm = withBudgetOf(
   "a hand-written good instruction, equal rollouts",
   (config, rollouts) => ({
     ...staticConfig(config, rollouts),
-    instruction: { seed: handWritten(config.instruction.seed), seeds: [] }
+    seedInstruction: handWritten(config.seedInstruction),
+    variants: []
   })
 )
 
@@ -53,7 +54,8 @@ const instructionFirst: Arm = {
       const rest = budget(results("evolved").spent.rollouts) - (first === undefined ? 0 : budget(first.spent.rollouts))
       return {
         ...staticConfig(config, rest),
-        instruction: { seed: (first && bestText(first)) ?? config.instruction.seed, seeds: [] }
+        seedInstruction: (first && bestText(first)) ?? config.seedInstruction,
+        variants: []
       }
     }
   ]
@@ -78,10 +80,10 @@ const nullStatic: Arm = withBudgetOf(
   (config, rollouts) => withNullModel(staticConfig(config, rollouts))
 )
 
-/** Does co-evolution beat the static instruction at an equal budget, and would it if it should not? */
+/** Does co-evolution beat the static instruction at an equal budget, and not in the controls? */
 export const staticVsEvolved: Study = {
   name: "static-vs-evolved",
-  title: "Static against evolved instructions",
+  title: "Static and evolved instructions",
   arms: [
     evolved,
     staticArm,

@@ -123,7 +123,7 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
   return {
     code,
     program: yield* programName,
-    tell: reporter.lines,
+    print: reporter.lines,
     config: (preset: string, set: ReadonlyArray<string>) =>
       fromInput({ preset, file: Option.none(), set, seed: Option.none() }),
     run: Effect.fnUntraced(function* (directory: string, config: RunConfig) {
@@ -166,7 +166,7 @@ const answer = Effect.fn("Bench.answer")(function* (config: RunConfig, asked: As
         id: Trajectory.TrajectoryId.make([...asked.path, index].join("/")),
         instruction: given(asked.instruction),
         question,
-        seed: RandomStream.streamSeed(config.seed, [...asked.path, index])
+        seed: RandomStream.streamSeed(config.randomSeed, [...asked.path, index])
       })),
       { onFinished: (finished) => fs.writeFileString(kept.file, kept.lines(finished), { flag: "a" }) }
     )

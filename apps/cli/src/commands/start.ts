@@ -26,7 +26,7 @@ export const init = Command.make(
       "short",
       "Write only the settings that are usually changed first; the others come from --preset"
     ),
-    list: flags.toggle("list", "Write nothing; list the presets, and the parts that --without leaves out"),
+    list: flags.toggle("list", "Write nothing; list the presets, and the parts that --ablate leaves out"),
     force: flags.force,
     json: flags.json
   },
@@ -52,7 +52,7 @@ export const plan = Command.make(
     file: flags.config,
     preset: flags.preset,
     set: flags.set,
-    without: flags.without,
+    ablate: flags.ablate,
     seed: flags.seed,
     json: flags.json
   },
@@ -60,7 +60,7 @@ export const plan = Command.make(
 ).pipe(
   flags.help({
     short: "Show what a run would do and spend, without starting it",
-    description: "Show what a run would do and spend: schedule, rollouts, optimizer calls, resolution, warnings",
+    description: "Show what a run would do and spend: schedule, rollouts, proposer calls, resolution, warnings",
     examples: {
       "inspo plan --preset paper": "The paper's run",
       "inspo plan my.yaml --set schedule.pruneEvery=10 --json": "Your settings, one JSON line"
@@ -82,7 +82,7 @@ export const run = Command.make(
       )
       .pipe(Flag.withDefault("inspo")),
     set: flags.set,
-    without: flags.without,
+    ablate: flags.ablate,
     seed: flags.seed,
     out: flags.out,
     baseline: flags.baseline,

@@ -8,7 +8,7 @@ import { providers } from "@inspo/reflection/Providers"
 import { Cause, Config, Effect, FileSystem, Option, type Redacted } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { layerEngine } from "../layers.ts"
-import { httpClient } from "../optimizer/LanguageModelLayer.ts"
+import { httpClient } from "../proposer/LanguageModelLayer.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 
 /** One thing a run needs, or can use where it is not required, whether it is there, and what was found. */
@@ -19,10 +19,10 @@ export interface Check {
   readonly detail: string
 }
 
-/** Checks what a run needs, and which optimizers it could use; fails when something required is missing. */
+/** Checks what a run needs, and which proposers it could use; fails when something required is missing. */
 export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonly json: boolean }) {
   const needed = yield* Effect.all([node, cores, memory, onnxruntime, engine, fullTextSearch, writable])
-  const checks = [...needed, ...(yield* optimizers)]
+  const checks = [...needed, ...(yield* proposers)]
   const missing = needed.filter(({ ok }) => !ok)
   yield* Reporter.print(input.json, { ok: missing.length === 0, checks }, () =>
     checks.map(({ detail, name, ok, required }) => `${mark(ok, required)}${name.padEnd(28)}${detail}`)
@@ -111,7 +111,7 @@ function attempt<E, R>(name: string, effect: Effect.Effect<string, E, R>): Effec
  * Asks every provider whose key the environment holds for its list of models, which costs no token. A server of chat
  * completions is asked where `OPENAI_BASE_URL` says there is one.
  */
-const optimizers = Effect.forEach(
+const proposers = Effect.forEach(
   Object.values(providers),
   (provider) => (provider.url === null ? probeOwn(provider) : probeHosted(provider)),
   { concurrency: "unbounded" }
@@ -144,7 +144,7 @@ const probe = (provider: Provider.Provider, url: string | null, key: Option.Opti
 const secret = (variable: string) => Effect.option(Config.Redacted(variable))
 
 const optional = ({ name }: Provider.Provider, ok: boolean, detail: string): Check => ({
-  name: `optimizer ${name}`,
+  name: `proposer ${name}`,
   ok,
   required: false,
   detail

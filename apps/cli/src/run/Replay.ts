@@ -15,7 +15,7 @@ export interface ReplayInput {
 }
 
 /**
- * Replays a run from its journal, without an engine, an optimizer or a tool, and compares every event and every state
+ * Replays a run from its journal, without an engine, a proposer or a tool, and compares every event and every state
  * with those committed. Exit code 1 at the first difference.
  */
 export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }: ReplayInput) {
