@@ -54,7 +54,7 @@ export interface ExecuteResult {
  */
 export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteOptions) {
   const { config, directory, loaded, mode } = options
-  yield* Effect.annotateCurrentSpan({ directory, mode, seed: config.seed, steps: config.schedule.steps })
+  yield* Effect.annotateCurrentSpan({ directory, mode, seed: config.randomSeed, steps: config.schedule.steps })
   const files = filesOf(directory)
   const services = yield* Effect.context<FileSystem.FileSystem>()
 
