@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 describe("inspo data", { timeout: testTimeout }, () => {
-  it("converts there and back, tells what a file holds, and parts it", async () => {
+  it("converts there and back, shows what a file holds, and splits it", async () => {
     await run("convert", "q.jsonl", "q.parquet")
     await run("convert", "q.parquet", "again.jsonl")
     const told = JSON.parse(await run("inspect", "q.parquet", "--json"))
@@ -59,14 +59,14 @@ describe("inspo data", { timeout: testTimeout }, () => {
     )
   })
 
-  it("tells every row that cannot be read before it fails", async () => {
+  it("shows every row that cannot be read before it fails", async () => {
     const finished = await inspo(["data", "inspect", "bad.jsonl"], { cwd })
     assertToldInOneParagraph(finished, 2, "3 of 4 rows of bad.jsonl cannot be read; the first is bad.jsonl:2")
     for (const part of ["1 questions in bad.jsonl", "bad.jsonl:2:", "bad.jsonl:3: byte 14 (0xE9)", "bad.jsonl:4:"])
       assert.include(finished.stdout, part)
   })
 
-  it("tells a fault that many rows have once, with how many and where", async () => {
+  it("shows a fault of many rows once, with how many and where", async () => {
     await writeFile(join(cwd, "same.jsonl"), '{"question":"q?"}\n'.repeat(60))
     const finished = await inspo(["data", "inspect", "same.jsonl"], { cwd })
     assert.strictEqual(finished.code, 2)

@@ -72,7 +72,7 @@ describe("a server that is not there", { timeout: testTimeout }, () => {
 })
 
 describe("a proposer", { timeout: testTimeout, tags: "runs" }, () => {
-  it("that fails in passing leaves the run degraded, which everything says that tells of it", async () => {
+  it("that fails for a moment leaves the run degraded, which every report shows", async () => {
     status = 500
     const finished = await inspo(["run", "--no-baseline", "--json", "--out", "worse", ...tinyRun, ...proposer()], {
       cwd
@@ -97,7 +97,7 @@ describe("a proposer", { timeout: testTimeout, tags: "runs" }, () => {
     assert.deepStrictEqual(JSON.parse(json.stdout).degradations, degradations)
   })
 
-  it("that wants another key later stops the run, which goes on once that is mended and its price is known", async () => {
+  it("that needs another key later stops the run, which continues once the key is fixed and the price is known", async () => {
     status = 401
     const stopped = await inspo(["run", "--no-baseline", "--out", "locked", ...tinyRun, ...proposer()], { cwd })
     assert.strictEqual(stopped.code, 1, stopped.stderr)

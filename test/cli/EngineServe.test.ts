@@ -41,7 +41,7 @@ const small = [
 ]
 
 describe("engine serve", { timeout: testTimeout, tags: "runs" }, () => {
-  it("leaves a repository as clean as it was, and tells clients a tokenizer that is there", async () => {
+  it("leaves a repository as clean as it was, and names clients an existing tokenizer", async () => {
     await promisify(execFile)("git", ["init", "--quiet", cwd])
     const { stdout: before } = await promisify(execFile)("git", ["status", "--short"], { cwd })
     const url = await served()

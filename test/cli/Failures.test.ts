@@ -25,7 +25,7 @@ const planted = (after: number): string =>
   "Map.groupBy = (...given) => { if (--left < 0) throw new TypeError('planted'); return group(...given) }"
 
 describe("a run that fails", { timeout: testTimeout, tags: "runs" }, () => {
-  it("shows and keeps the stack of a fault in the code, names files that cannot be used, and goes on", async () => {
+  it("shows and keeps the stack of a fault in the code, names files that cannot be used, and continues", async () => {
     await writeFile(join(cwd, "planted.mjs"), planted(20))
     const died = await inspo(["run", "--no-baseline", "--out", "run", ...tinyRun], {
       cwd,

@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 describe("a run", { timeout: testTimeout, tags: "runs" }, () => {
-  it("ends with one JSON line and its files, and goes on from Ctrl-C to the same result", async () => {
+  it("ends with one JSON line and its files, and continues after Ctrl-C to the same result", async () => {
     const whole = await inspo(["run", "--json", "--out", "runs/whole", ...tinyRun], { cwd })
     assert.strictEqual(whole.code, 0, whole.stderr)
     assert.match(whole.stdout, /^[^\n]+\n$/u)

@@ -50,7 +50,7 @@ describe("a served population, from its directory", { timeout: testTimeout }, ()
       )
   })
 
-  it("is shown with its descent, as the server would tell it", async () => {
+  it("is shown with its lineage, as the server would show it", async () => {
     const { populations } = await json("show", "served")
     const { directory, incumbent, population } = populations.find((one: any) => one.population.name === "shop")
     assert.strictEqual(directory, shop)

@@ -26,7 +26,7 @@ describe("docs/paper.md", () => {
     assert.strictEqual(valueAt(Presets.paper7b, path), read(large))
   })
 
-  it("tells all that differs between the two models", () => {
+  it("lists everything that differs between the two models", () => {
     assert.sameMembers(
       leafPaths(Presets.paper).filter(
         (path) => !Equal.equals(valueAt(Presets.paper, path), valueAt(Presets.paper7b, path))

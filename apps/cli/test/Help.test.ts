@@ -23,7 +23,7 @@ const documented = globSync(["README.md", "docs/**/*.md", "apps/*/README.md"], {
 )
 
 describe("--help", () => {
-  it.effect("tells of every verb what it does, and how to call it", () =>
+  it.effect("describes every verb, its flags and arguments, with examples", () =>
     Effect.gen(function* () {
       for (const { doc, path } of yield* all) {
         const verb = ["inspo", ...path].join(" ")
@@ -91,7 +91,7 @@ describe("a slip of the hand", () => {
         .join(" ")
     )
 
-  it.effect("in a verb is told with the verb that was meant", () =>
+  it.effect("in a verb is reported with the verb that was meant", () =>
     Effect.gen(function* () {
       for (const { path } of yield* all) {
         const verb = path.at(-1)
@@ -100,7 +100,7 @@ describe("a slip of the hand", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.effect("in a flag is told with the flag that was meant", () =>
+  it.effect("in a flag is reported with the flag that was meant", () =>
     Effect.gen(function* () {
       for (const { doc, path } of yield* all)
         for (const { name } of doc.flags)

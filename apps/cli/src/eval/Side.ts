@@ -59,6 +59,7 @@ export const answer = Effect.fn("Side.answer")(function* (
     readonly reporter: Reporter
   }
 ) {
+  yield* Effect.annotateCurrentSpan({ directory: runDir ?? "", questions: asked.questions.length, seed: asked.seed })
   const fs = yield* FileSystem.FileSystem
   const checkpoints = runDir === null ? yield* fs.makeTempDirectoryScoped() : filesOf(runDir).checkpoints
   return yield* Effect.gen(function* () {

@@ -56,6 +56,7 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (
   }
 ) {
   const { code, directory, loaded, reporter, state } = options
+  yield* Effect.annotateCurrentSpan({ directory })
   const started = options.events.find((event) => event._tag === "RunStarted")
   const config = staticConfig(options.config, state.spent.rollouts.train + state.spent.rollouts.verification)
   const key = cacheKey(config, { engine: started?.engine ?? "", data: loaded.data.fingerprint, code })

@@ -53,7 +53,8 @@ export interface ExecuteResult {
  * written ends the session, and the next session completes it. The error that ends a session is appended to errors.log.
  */
 export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteOptions) {
-  const { config, directory, loaded } = options
+  const { config, directory, loaded, mode } = options
+  yield* Effect.annotateCurrentSpan({ directory, mode, seed: config.randomSeed, steps: config.schedule.steps })
   const files = filesOf(directory)
   const services = yield* Effect.context<FileSystem.FileSystem>()
 

@@ -39,6 +39,7 @@ export interface ForkInput {
  */
 export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
   const { at, directory, out } = input
+  yield* Effect.annotateCurrentSpan({ directory, at, out })
   const parent = yield* readConfig(directory)
   const overrides = yield* orUsage(Result.all(input.set.map(parseSet)))
   const config = yield* orUsage(resolve(withWorld(parent), overrides))

@@ -40,8 +40,8 @@ export const init = Effect.fn("Init.init")(function* ({ directory, force, json, 
     })
   yield* fs.makeDirectory(directory, { recursive: true })
   const introduction =
-    `${short ? "The settings that are changed first" : "All settings of a run"}, as the preset ${preset} has them; "row 7" ` +
-    "means that row of docs/algorithm.md. Lines that you delete take the value of --preset" +
+    `${short ? "The settings that are changed first" : "All settings of a run"}, as the preset ${preset} has them. ` +
+    "Lines that you delete take the value of --preset" +
     `${short ? `, as all others do: \`${program} init\` writes those too` : ""}. Start with: ${run}`
   yield* replaceFile(file, configTemplate(short ? pick(config, first) : config, introduction, "config.schema.json"))
   yield* replaceFile(schema, `${JSON.stringify(jsonSchema, null, 2)}\n`)

@@ -19,6 +19,7 @@ export interface ReplayInput {
  * with those committed. Exit code 1 at the first difference.
  */
 export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }: ReplayInput) {
+  yield* Effect.annotateCurrentSpan({ directory })
   const began = yield* Clock.currentTimeMillis
   const config = yield* readConfig(directory)
   const { data } = yield* loadData(config)

@@ -18,6 +18,7 @@ export interface StoredRun {
 
 /** Reads a run without disturbing it. */
 export const readRun = Effect.fn("RunDirectory.read")(function* (directory: string) {
+  yield* Effect.annotateCurrentSpan({ directory })
   const config = yield* readConfig(directory)
   return { directory, config, ...(yield* readEvents(directory, config)) } satisfies StoredRun
 })

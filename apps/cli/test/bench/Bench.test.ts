@@ -48,7 +48,7 @@ describe("bench", () => {
     [
       "seeds of a gate",
       { study: some("gate"), seeds: some("1") },
-      "--seeds is not for gate, which asks a policy as it is"
+      "--seeds is not for gate, which evaluates a policy without training"
     ],
     ["an unknown task", { study: some("gate"), arms: some("nix") }, "expected some of passages, format, arithmetic"],
     [
@@ -59,12 +59,12 @@ describe("bench", () => {
     [
       "seeds on which an arm would not run",
       { study: some("tuning"), seeds: some("31-34") },
-      "--further-seeds is 100-102 and --seeds 31-34, which share no seed, so that"
+      "--further-seeds is 100-102 and --seeds 31-34, without a common seed, so"
     ],
     [
       "further seeds that are none of the seeds",
       { study: some("static-vs-evolved"), seeds: some("31-34"), furtherSeeds: some("1-3") },
-      "give --further-seeds 31-34"
+      "Set --further-seeds 31-34"
     ],
     ["no simulations", { study: some("pruning"), simulations: Option.some(0) }, "expected 1 or more"],
     ["an unknown arm", { study: some("ablation"), arms: some("nix") }, "expected some of evolved, static"],
@@ -73,7 +73,11 @@ describe("bench", () => {
       { study: some("curves"), testQuestions: Option.some(9) },
       "checkpoint.keep=null"
     ],
-    ["test questions of no figure", { study: some("ablation"), testQuestions: Option.some(9) }, "is for curves"],
+    [
+      "test questions of no figure",
+      { study: some("ablation"), testQuestions: Option.some(9) },
+      "is only valid for curves"
+    ],
     [
       "more test questions than there are",
       { study: some("curves"), testQuestions: Option.some(999), set: ["checkpoint.keep=null"] },

@@ -11,7 +11,7 @@ const phase = (name: string, amounts: Partial<Ledger.Amounts>, redone: Partial<L
 })
 
 describe("costLines", () => {
-  it("sums up the phases, and tells what was paid twice", () => {
+  it("adds up the phases, and shows what was paid twice", () => {
     assert.deepStrictEqual(
       costLines(
         Ledger.summarize([

@@ -56,7 +56,7 @@ describe("textLines", () => {
 })
 
 describe("runLines", () => {
-  it("tells settings, instructions and results within 80 columns", () => {
+  it("shows settings, instructions and results within 80 columns", () => {
     const cell = { em: 0.5, ci95: [0.25, 0.75], n: 4 } as const
     const lines = runLines(
       {

@@ -69,7 +69,7 @@ describe("text", () => {
     "[46.0 %, 54.0 %]",
     "static baseline",
     "npx pnpm@12 inspo show runs/quick-seed1"
-  ])("tells %s", (part) => {
+  ])("shows %s", (part) => {
     assert.include(page, part)
   })
 
@@ -119,7 +119,7 @@ describe("degraded", () => {
   const degradations = [{ part: "proposer", step: 15, count: 2, message: "nobody | answers" }]
   const degraded = { ...report, summary: { ...summary, degraded: true, degradations } }
 
-  it("is told before the result, on the terminal and on the page", () => {
+  it("is shown before the result, on the terminal and on the page", () => {
     for (const page of [RunReport.text(degraded, 80).join("\n"), RunReport.markdown(degraded)]) {
       const at = page.indexOf("Degraded: proposer, 2 times since step 15: nobody")
       assert.isAtLeast(at, 0)

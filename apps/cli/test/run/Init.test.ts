@@ -20,7 +20,10 @@ describe("init", () => {
       const file = `${directory}/config.yaml`
       const read = yield* fromInput({ preset: "quick", file: Option.some(file), set: [], seed: Option.none() })
       assert.deepStrictEqual(read, Presets.paper)
-      assert.include(yield* fs.readFileString(`${directory}/config.schema.json`), "N_P: how many instructions live")
+      assert.include(
+        yield* fs.readFileString(`${directory}/config.schema.json`),
+        "N_P: how many instructions there are"
+      )
 
       const refused = yield* Effect.flip(
         init({ directory, preset: "quick", force: false, short: false, list: false, json: false })

@@ -114,7 +114,7 @@ describe("forest", () => {
 })
 
 describe("lineageLines", () => {
-  it.prop("tells each instruction by the words its parent does not have, within 80 columns", [Text, Text], ([a, b]) => {
+  it.prop("shows each instruction by the words its parent does not have, within 80 columns", [Text, Text], ([a, b]) => {
     const [from, to] = [a.join(" "), b.join(" ")]
     const lines = lineageLines(alone, forest([{ run: "run", events: descent([from, to], [0]) }]), style)
     for (const line of lines) assert.isAtMost(line.length, style.columns, line)

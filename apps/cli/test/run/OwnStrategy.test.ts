@@ -44,7 +44,7 @@ const told = Effect.fnUntraced(function* (directory: string) {
 })
 
 describe("a run that was decided by a strategy of its own", () => {
-  it.live("is told with it by show and both reports, where another run has the rule of its settings", () =>
+  it.live("is named by show and both reports, where another run has the rule of its settings", () =>
     Effect.gen(function* () {
       const foreign = yield* told(yield* written(DropTheLast.layer(1)))
       const usual = yield* told(yield* written(Layer.empty))

@@ -6,7 +6,7 @@ import * as Lost from "../../src/runDirectory/Lost.ts"
 const spending = (rollouts: number) =>
   JSON.stringify({ events: 0, phases: { train: { rollouts, tokens: 0, calls: 0, usd: 0, seconds: 0 } } })
 
-/** A directory that tells of rollouts which no ledger knows. */
+/** A directory that shows rollouts which no ledger has. */
 const directory = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* fs.makeTempDirectoryScoped()

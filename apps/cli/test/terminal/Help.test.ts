@@ -55,7 +55,7 @@ describe("a help page", () => {
     for (const { name } of doc.verbs) assert.include(words, name)
   })
 
-  it.prop("tells what every verb takes in the help of the program alone", [Doc, Columns], ([doc, columns]) => {
+  it.prop("shows the common flags in the help of the program only", [Doc, Columns], ([doc, columns]) => {
     const page = helpLines(docOf(doc), { columns, canColor: false }).join("\n")
     assert.strictEqual(page.includes("--everywhere, -e"), doc.isRoot)
     assert.strictEqual(page.includes("inspo --help"), !doc.isRoot)

@@ -49,7 +49,7 @@ describe("view", () => {
     }
   )
 
-  it("tells that the run is degraded", () => {
+  it("shows that the run is degraded", () => {
     const degraded = [{ part: "proposer", count: 3 }]
     for (const screen of [
       plain({ ...after(collected, 1, 1), degraded }),
@@ -69,14 +69,14 @@ describe("announce", () => {
     ["pruned", pruned, "pruned i2 (20.0 %)"],
     ["evolved", refilled, "i5 won with 50.0 % on 16 questions"],
     ["skipped", skipped, "no evolution"]
-  ])("tells what was %s, with the text that won, in 80 columns", (_, event, part) => {
+  ])("shows what was %s, with the text that won, in 80 columns", (_, event, part) => {
     const lines = announce(event, { leader, tried: 3 }, 80)
     for (const line of lines) assert.isAtMost(line.length, 80)
     assert.include(lines.join(" "), part)
     if (event !== skipped) assert.include(lines.map((line) => line.trim()).join(" "), instruction(1).text)
   })
 
-  it("says why candidates were rejected without a trial, but for repetitions", () => {
+  it("says why candidates were rejected without a trial, except repetitions", () => {
     const rejections = ["answer-leaked", "answer-leaked", "tags-lost", "duplicate"]
     const proposed: RunEvent = {
       _tag: "CandidatesProposed",
@@ -104,7 +104,7 @@ describe("announce", () => {
     assert.include(told(0), "no candidate to try")
   })
 
-  it("tells why a proposer failed", () => {
+  it("shows why a proposer failed", () => {
     const failure = { kind: "unreachable", message: "nobody is there" } as const
     const begun: RunEvent = { _tag: "PopulationInitialised", instructions: [instruction(0)], failure }
     assert.include(announceAll([begun], 80).join(" "), "step 0: the proposer failed: nobody is there")

@@ -9,7 +9,7 @@ import { follow } from "../../src/tracking/Follow.ts"
 const config = Presets.tiny
 
 describe("follow", () => {
-  it.live("tells every tracker of every event, and the ledger's sums after a step", () =>
+  it.live("sends every event to every tracker, and the ledger's sums after a step", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
