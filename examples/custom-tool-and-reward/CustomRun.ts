@@ -23,7 +23,7 @@ export interface Options {
 
 /** Runs Algorithm 1 on the embedded engine with a custom tool and reward, from the last event of the journal. */
 export const customRun = Effect.fn("CustomRun.customRun")(function* ({ folder, onEvent }: Options) {
-  const { passages, questions } = yield* WorldQuestion.generate({ ...algorithm.data.world, seed: algorithm.seed })
+  const { passages, questions } = yield* WorldQuestion.generate({ ...algorithm.data.world, seed: algorithm.randomSeed })
 
   const rollout = layerRollout(
     { ...algorithm.rollout, topK: algorithm.retrieval.topK },
@@ -40,7 +40,7 @@ export const customRun = Effect.fn("CustomRun.customRun")(function* ({ folder, o
 
   return yield* run({
     algorithm,
-    data: { ...questions, fingerprint: `world ${algorithm.seed}`, search: "passages" },
+    data: { ...questions, fingerprint: `world ${algorithm.randomSeed}`, search: "passages" },
     code: "custom-tool-and-reward",
     onEvent
   }).pipe(Effect.provide(services))

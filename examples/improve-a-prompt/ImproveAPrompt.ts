@@ -1,15 +1,15 @@
 import type { Question } from "@inspo/domain"
 import { CandidateLint } from "@inspo/reflection"
-import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
+import * as ModelProposer from "@inspo/reflection/ModelProposer"
 import { Verification } from "@inspo/verification"
 import { Effect } from "effect"
 import type { LanguageModel } from "effect/ai"
 import * as FrozenAgent from "./FrozenAgent.ts"
 
-/** `agent` answers questions, `optimizer` writes prompts; both may be the same model. */
+/** `agent` answers questions, `writer` writes prompts; both may be the same model. */
 export interface Options {
   readonly agent: LanguageModel.LanguageModel
-  readonly optimizer: LanguageModel.LanguageModel
+  readonly writer: LanguageModel.LanguageModel
   readonly prompt: string
   readonly training: ReadonlyArray<Question.Question>
   readonly heldOut: ReadonlyArray<Question.Question>
@@ -25,11 +25,11 @@ export interface Improvement {
 }
 
 /**
- * One round of reflection and verification: the optimizer reads the agent's failures and writes candidates. The best one
+ * One round of reflection and verification: the proposer reads the agent's failures and writes candidates. The best one
  * replaces the old prompt if it scores higher on the same unseen questions.
  */
 export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: Options) {
-  const { agent, heldOut, optimizer, prompt, training } = options
+  const { agent, heldOut, prompt, training, writer } = options
   const answers = (instruction: string, questions: ReadonlyArray<Question.Question>) =>
     Effect.forEach(questions, (question) => FrozenAgent.attempt(agent)(instruction, question), { concurrency: 4 })
 
@@ -37,7 +37,7 @@ export const improve = Effect.fn("ImproveAPrompt.improve")(function* (options: O
   if (failures.length === 0) return unchanged(prompt)
 
   const rules = { seed: prompt, known: [prompt], parent: prompt, ...CandidateLint.shown(failures) }
-  const proposer = OptimizerProposer.make(optimizer, {
+  const proposer = ModelProposer.make(writer, {
     kind: "reflection",
     price: null,
     maxOutputTokens: 2048,

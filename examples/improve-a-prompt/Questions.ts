@@ -7,7 +7,7 @@ const ask = (question: string, ...goldenAnswers: readonly [string, ...ReadonlyAr
   dataSource: "capitals"
 })
 
-/** Questions whose failures the optimizer sees. */
+/** Questions whose failures the proposer sees. */
 export const training: ReadonlyArray<Question.Question> = [
   ask("What is the capital of Australia?", "Canberra"),
   ask("What is the capital of Brazil?", "Brasília", "Brasilia"),

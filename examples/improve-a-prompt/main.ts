@@ -30,7 +30,7 @@ const program = Effect.gen(function* () {
 
   const improvement = yield* improve({
     agent: yield* connect(0, 512),
-    optimizer: yield* connect(1, 2048),
+    writer: yield* connect(1, 2048),
     prompt: seed,
     training,
     heldOut,

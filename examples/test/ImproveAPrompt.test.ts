@@ -18,7 +18,7 @@ const agent = (instruction: string, question: string): string => {
   return `<answer>${instruction.includes("name only") ? known : `It is ${known}, of course`}</answer>`
 }
 
-const optimizer = (candidates: ReadonlyArray<string>) =>
+const proposer = (candidates: ReadonlyArray<string>) =>
   `It wraps the name in a sentence.\n${candidates.map((text, i) => `<ins_${i + 1}>${text}</ins_${i + 1}>`).join("\n")}`
 
 const improved = (candidates: ReadonlyArray<string>) =>
@@ -33,13 +33,13 @@ const improved = (candidates: ReadonlyArray<string>) =>
       timeout: "10 seconds",
       retries: 0
     })
-    return yield* improve({ agent: model, optimizer: model, prompt, training, heldOut, candidates: candidates.length })
+    return yield* improve({ agent: model, writer: model, prompt, training, heldOut, candidates: candidates.length })
   }).pipe(
     Effect.provide(
       Layer.merge(
         FetchHttpClient.layer,
         ScriptedModel.layer(([first, second]) =>
-          first?.role === "system" ? agent(first.content, second?.content ?? "") : optimizer(candidates)
+          first?.role === "system" ? agent(first.content, second?.content ?? "") : proposer(candidates)
         )
       )
     )

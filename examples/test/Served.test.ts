@@ -15,7 +15,7 @@ import * as ScriptedModel from "./support/ScriptedModel.ts"
 const examples = fileURLToPath(new URL("..", import.meta.url))
 const client = fileURLToPath(new URL("../../clients/python/src", import.meta.url))
 
-/** An agent's model, which asks for the order if instructed to, and an optimizer, which proposes that instruction. */
+/** An agent's model, which asks for the order if instructed to, and a proposer, which proposes that instruction. */
 const model = ManagedRuntime.make(
   ScriptedModel.layer((messages) => {
     const [{ content: system } = { content: "" }] = messages
@@ -33,8 +33,8 @@ let modelUrl = ""
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "inspo-examples-"))
   modelUrl = await model.runPromise(HttpServer.addressFormattedWith((address) => Effect.succeed(`${address}/v1`)))
-  const optimizer = { provider: "openai-compatible", model: "scripted", url: modelUrl }
-  await writeFile(join(directory, "serve.json"), JSON.stringify({ optimizer }))
+  const proposer = { provider: "openai-compatible", model: "scripted", url: modelUrl }
+  await writeFile(join(directory, "serve.json"), JSON.stringify({ proposer }))
   const { ready } = await inspoServer(["serve", "serve.json", "--port", "0", "--json"], { cwd: directory })
   url = JSON.parse(ready).url
 }, 60_000)

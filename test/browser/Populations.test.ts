@@ -184,7 +184,7 @@ describe.skipIf(unavailable !== null)(
         const port = typeof address === "object" && address !== null ? address.port : 0
         await writeFile(
           join(folder, "populations.yaml"),
-          `optimizer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1", budgetUsd: 3, prices: [{ model: m, input: 1, output: 1 }] }\n` +
+          `proposer: { provider: openai-compatible, model: m, url: "http://127.0.0.1:${port}/v1", budgetUsd: 3, prices: [{ model: m, input: 1, output: 1 }] }\n` +
             "populations: { support: { seed: Be brief. } }\n"
         )
         const shared = await serve(folder, ["populations.yaml", "--database", database.url])

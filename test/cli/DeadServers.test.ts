@@ -40,13 +40,13 @@ afterAll(async () => {
   await rm(cwd, { recursive: true, force: true })
 })
 
-const optimizer = (url = "") => {
+const proposer = (url = "") => {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   return sets(
-    "optimizer.provider=openai-compatible",
-    "optimizer.model=m",
-    `optimizer.url=${url === "" ? `http://127.0.0.1:${port}/v1` : url}`,
+    "proposer.provider=openai-compatible",
+    "proposer.model=m",
+    `proposer.url=${url === "" ? `http://127.0.0.1:${port}/v1` : url}`,
     "requests.retries=0"
   )
 }
@@ -56,11 +56,11 @@ const nowhere = "http://127.0.0.1:1"
 
 describe("a server that is not there", { timeout: testTimeout }, () => {
   it.each([
-    ["run", () => optimizer("http://127.0.0.1:2/v1"), "optimizer.url"],
-    ["plan", () => optimizer("http://127.0.0.1:2/v1"), "optimizer.url"],
+    ["run", () => proposer("http://127.0.0.1:2/v1"), "proposer.url"],
+    ["plan", () => proposer("http://127.0.0.1:2/v1"), "proposer.url"],
     ["run", () => sets(`retrieval.url=${nowhere}`), "retrieval.url"],
     ["run", () => sets(`engine.url=${nowhere}`), "engine.url"],
-    ["run", () => [...optimizer(), ...sets("budget.usd=1")], "budget.prices"]
+    ["run", () => [...proposer(), ...sets("budget.usd=1")], "budget.prices"]
   ] as const)(
     "is told by `%s` in one paragraph that names the setting, and leaves nothing",
     async (verb, settings, part) => {
@@ -71,20 +71,20 @@ describe("a server that is not there", { timeout: testTimeout }, () => {
   )
 })
 
-describe("an optimizer", { timeout: testTimeout, tags: "runs" }, () => {
+describe("a proposer", { timeout: testTimeout, tags: "runs" }, () => {
   it("that fails in passing leaves the run degraded, which everything says that tells of it", async () => {
     status = 500
-    const finished = await inspo(["run", "--no-baseline", "--json", "--out", "worse", ...tinyRun, ...optimizer()], {
+    const finished = await inspo(["run", "--no-baseline", "--json", "--out", "worse", ...tinyRun, ...proposer()], {
       cwd
     })
     assert.strictEqual(finished.code, 0, finished.stderr)
     const { degradations, degraded } = JSON.parse(finished.stdout)
     assert.isTrue(degraded)
-    assert.strictEqual(degradations[0].part, "optimizer")
+    assert.strictEqual(degradations[0].part, "proposer")
     assert.isAtLeast(degradations[0].count, 1)
     assert.include(degradations[0].message, "out of order")
-    assert.include(finished.stderr, "the optimizer failed")
-    assert.include(finished.stderr, "Degraded: optimizer")
+    assert.include(finished.stderr, "the proposer failed")
+    assert.include(finished.stderr, "Degraded: proposer")
     assert.notInclude(finished.stderr, "as good as")
 
     const shown = await inspo(["show", "worse"], { cwd })
@@ -99,9 +99,9 @@ describe("an optimizer", { timeout: testTimeout, tags: "runs" }, () => {
 
   it("that wants another key later stops the run, which goes on once that is mended and its price is known", async () => {
     status = 401
-    const stopped = await inspo(["run", "--no-baseline", "--out", "locked", ...tinyRun, ...optimizer()], { cwd })
+    const stopped = await inspo(["run", "--no-baseline", "--out", "locked", ...tinyRun, ...proposer()], { cwd })
     assert.strictEqual(stopped.code, 1, stopped.stderr)
-    assert.match(stopped.stderr, /does not accept the key .*keys\.optimizer/u)
+    assert.match(stopped.stderr, /does not accept the key .*keys\.proposer/u)
     assert.include(stopped.stdout, "resume locked")
 
     const file = join(cwd, "locked", "config.json")

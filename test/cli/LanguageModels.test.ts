@@ -65,15 +65,15 @@ const url = () => {
   return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/v1`
 }
 
-describe("an optimizer", { timeout: testTimeout, tags: "runs" }, () => {
+describe("a proposer", { timeout: testTimeout, tags: "runs" }, () => {
   it("writes the candidates of a run, and its key is nowhere", async () => {
     process.env["INSPO_TEST_KEY"] = key
     asked.length = 0
     const settings = sets(
-      "optimizer.provider=openai-compatible",
-      "optimizer.model=scripted",
-      `optimizer.url=${url()}`,
-      "keys.optimizer=INSPO_TEST_KEY",
+      "proposer.provider=openai-compatible",
+      "proposer.model=scripted",
+      `proposer.url=${url()}`,
+      "keys.proposer=INSPO_TEST_KEY",
       "budget.prices=[{ model: scripted, input: 1000, output: 1000 }]"
     )
     const finished = await inspo(["run", "--no-baseline", "--out", "optimized", ...tinyRun, ...settings], { cwd })

@@ -61,7 +61,7 @@ describe("a plan", { timeout: testTimeout, tags: "runs" }, () => {
     assert.strictEqual(rollouts.evaluation, plan.rollouts.evaluation - 2 * (4 - cells))
     for (const [spent, { max, min }] of [
       [rollouts.verification, plan.bounds.verification],
-      [calls, plan.bounds.optimizerCalls]
+      [calls, plan.bounds.proposerCalls]
     ] as const)
       assert.isTrue(min <= spent && spent <= max, `${spent} in [${min}, ${max}]`)
   })

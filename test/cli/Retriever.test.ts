@@ -27,7 +27,7 @@ afterAll(async () => {
 const small = [
   ...tinyRun,
   ...sets(
-    "seed=5",
+    "randomSeed=5",
     "schedule.steps=2",
     "schedule.pruneEvery=0",
     "schedule.evolveEvery=0",

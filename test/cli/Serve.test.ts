@@ -67,7 +67,7 @@ describe("inspo serve", { timeout: testTimeout }, () => {
     const port = typeof address === "object" && address !== null ? address.port : 0
     await writeFile(
       join(cwd, "evolving.yaml"),
-      `optimizer: { provider: openai-compatible, model: m, commonAnswers: 0.05, url: "http://127.0.0.1:${port}/v1" }\n` +
+      `proposer: { provider: openai-compatible, model: m, commonAnswers: 0.05, url: "http://127.0.0.1:${port}/v1" }\n` +
         "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
     )
     const shown = await proposed("evolving.yaml")
@@ -76,22 +76,22 @@ describe("inspo serve", { timeout: testTimeout }, () => {
     // Nobody named a price of this model.
     assert.include(shown, '"spentUsd":null')
     const { stdout } = await inspo(["show", "out-evolving.yaml/populations/support"], { cwd })
-    assert.include(stdout.replaceAll(/\s+/gu, " "), "spending unknown, as the optimizer's model has no price.")
+    assert.include(stdout.replaceAll(/\s+/gu, " "), "spending unknown, as the proposer's model has no price.")
     assert.notInclude(stdout, "$")
   })
 
   it("writes with the sentences that its config names instead of a model, and with no others", async () => {
     const population = "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
     const file = "sentences.yaml"
-    await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: [Say hello.] }\n${population}`)
+    await writeFile(join(cwd, file), `proposer: { provider: offline, clauses: [Say hello.] }\n${population}`)
     assert.include(await proposed(file), '"Be brief. Say hello."')
     for (const [clauses, expected] of [
-      ["[]", "optimizer.clauses is []"],
+      ["[]", "proposer.clauses is []"],
       ["[Say hello., Please. Say hello.]", 'none is within another, as "Say hello." is'],
       ["[Say hello.], commonAnswers: 2", "between 0 and 1"],
-      ["[Say hello.], model: m", 'optimizer.model is "m", expected no such field']
+      ["[Say hello.], model: m", 'proposer.model is "m", expected no such field']
     ] as const) {
-      await writeFile(join(cwd, file), `optimizer: { provider: offline, clauses: ${clauses} }\n${population}`)
+      await writeFile(join(cwd, file), `proposer: { provider: offline, clauses: ${clauses} }\n${population}`)
       const { code, stderr } = await inspo(["serve", file], { cwd })
       assert.strictEqual(code, 2)
       assert.include(stderr, expected)
@@ -130,7 +130,7 @@ describe("inspo serve", { timeout: testTimeout }, () => {
       ],
       ["populations: { a: { sed: x } }", "Did you mean seed?"],
       ["populations: { a b: { seed: x } }", 'populations names "a b", expected letters'],
-      ["optimizer: { provider: openai }", "optimizer.model is missing, expected string"],
+      ["proposer: { provider: openai }", "proposer.model is missing, expected string"],
       ["populations: { a: {", "not YAML"]
     ] as const) {
       await writeFile(join(cwd, "wrong.yaml"), text)
@@ -194,7 +194,7 @@ describe("inspo serve", { timeout: testTimeout }, () => {
   it("logs what it decides, and at debug every lease, without keys and texts of users", async () => {
     await writeFile(
       join(cwd, "logged.yaml"),
-      "optimizer: { provider: offline, clauses: [Say hello.] }\npopulations:\n  support:\n    seed: Be brief.\n" +
+      "proposer: { provider: offline, clauses: [Say hello.] }\npopulations:\n  support:\n    seed: Be brief.\n" +
         "    settings: { sealAfterLeases: 2, evolveEvery: 1, pruneEvery: 1, approval: automatic, trialSamples: 1, size: 2 }\n"
     )
     for (const level of ["info", "debug"]) {

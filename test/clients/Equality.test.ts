@@ -11,7 +11,7 @@ import type { Population } from "@inspo/population"
 import { Proposer } from "@inspo/reflection"
 import { QuestionStream } from "@inspo/sampler"
 import type { Population as Wire } from "@inspo/serve"
-import { CurrentOptimizer } from "@inspo/serve/live/Evolving"
+import { CurrentProposer } from "@inspo/serve/live/Evolving"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
 import { CurrentStrategies, layer as layerPopulations } from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
@@ -57,7 +57,7 @@ const listening = Effect.fnUntraced(function* (
     Layer.provide(layerPopulations),
     Layer.provide([
       MemoryStore.layer,
-      Layer.succeed(CurrentOptimizer, { proposer, budgetUsd: null }),
+      Layer.succeed(CurrentProposer, { proposer, budgetUsd: null }),
       Layer.succeed(CurrentStrategies, decides)
     ]),
     Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
@@ -163,12 +163,14 @@ type Asked = { readonly key: string; readonly n: number; readonly stratum: strin
 /** The questions of a step, in the order in which the run assigns them. */
 const askedIn = ({ algorithm, questions }: DecisionContext, step: number): ReadonlyArray<Asked> => {
   const { batchSize } = algorithm.train
-  return QuestionStream.batch({ seed: algorithm.seed, step, batchSize, size: questions.length }).flatMap((index) => {
-    const question = questions[index]
-    return question === undefined
-      ? []
-      : [{ key: question.id, n: algorithm.rollout.groupSize, stratum: question.dataSource }]
-  })
+  return QuestionStream.batch({ seed: algorithm.randomSeed, step, batchSize, size: questions.length }).flatMap(
+    (index) => {
+      const question = questions[index]
+      return question === undefined
+        ? []
+        : [{ key: question.id, n: algorithm.rollout.groupSize, stratum: question.dataSource }]
+    }
+  )
 }
 
 /** The failures that the proposal after a step was written from. */

@@ -78,7 +78,7 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
   })
 
   it("under other settings shares the steps before the fork and descends from the same instructions", async () => {
-    await branch("other", 2, "seed=9", "schedule.steps=3")
+    await branch("other", 2, "randomSeed=9", "schedule.steps=3")
     const [mine, others] = await Promise.all([run(readRun(at("whole"))), run(readRun(at("other")))])
     const rows = (name: string) => readFile(join(at(name), "metrics.jsonl"), "utf8").then((text) => text.split("\n"))
     const [before, after] = [await rows("whole"), await rows("other")]
@@ -109,7 +109,7 @@ describe("a branch", { timeout: 120_000, tags: "runs" }, () => {
 
   it.each([
     ["a step that is not there", 9, ["schedule.steps=20"], "expected 0 to 4"],
-    ["other data", 2, ["data.world.seed=5"], "keeps the data"],
+    ["other data", 2, ["data.world.randomSeed=5"], "keeps the data"],
     ["fewer steps", 2, ["schedule.steps=1"], "schedule.steps is 1"],
     ["other training where the checkpoint is gone", 1, ["train.clipRatio=0.3"], "train.*"]
   ] as const)("is refused for %s", async (_, step, set, problem) => {

@@ -78,14 +78,14 @@ const undisturbed = Effect.fnUntraced(
     const faulty = yield* FaultyRun.make(kind, world, { seed: "0", rate: 0 })
     const { exit, ledger, served } = yield* faulty.next(config)
     assert.isTrue(Exit.isSuccess(exit), String(exit))
-    const { engine, optimizer } = partsOf(ledger.phases)
+    const { engine, proposer } = partsOf(ledger.phases)
     const judged = sum((yield* faulty.asked.judge).map(servedBy))
     const { rollouts, tokens } = minus(engine, judged)
     assert.isAbove(judged.calls, 0)
     assert.deepStrictEqual([ledger.open, ledger.redone], [Ledger.nothing, Ledger.nothing])
     assert.deepStrictEqual(served, { begun: rollouts, finished: { rollouts, tokens }, tokens, repeated: 0 })
     assertEqual(yield* storedTrajectories, engine, "the trajectories")
-    assertEqual(sum((yield* faulty.asked.optimizer).map(servedBy)), optimizer, "the optimizer")
+    assertEqual(sum((yield* faulty.asked.proposer).map(servedBy)), proposer, "the proposer")
     return { total: ledger.total, decisions: yield* decisions }
   },
   Effect.scoped,
@@ -119,7 +119,7 @@ const disturbed = Effect.fnUntraced(
       assert.isBelow(sessions, 400, seed)
       const { exit, ledger, served } = yield* faulty.next({ ...config, budget })
       const told = `${seed}, session ${sessions}`
-      const asked = yield* faulty.asked.optimizer
+      const asked = yield* faulty.asked.proposer
       const judging = yield* faulty.asked.judge
       const settled = partsOf(ledger.phases.map((phase) => ({ phase: phase.phase, ...minus(phase, phase.open) })))
       const spent = partsOf(ledger.phases)
@@ -140,12 +140,12 @@ const disturbed = Effect.fnUntraced(
       )
       if (kind.profile !== "verl") assert.strictEqual(served.repeated, 0, told)
 
-      assertAtMost(yield* storedAnswers, settled.optimizer, `${told}: committed of the optimizer`)
-      assertAtMost(settled.optimizer, sum(asked.map(chargedFor)), `${told}: settled of the optimizer`)
-      assertAtMost(sum(asked.map(servedBy)), spent.optimizer, `${told}: served by the optimizer`)
+      assertAtMost(yield* storedAnswers, settled.proposer, `${told}: committed of the proposer`)
+      assertAtMost(settled.proposer, sum(asked.map(chargedFor)), `${told}: settled of the proposer`)
+      assertAtMost(sum(asked.map(servedBy)), spent.proposer, `${told}: served by the proposer`)
       // Where no kill left a call open, there is no doubt.
-      if (spent.optimizer.calls === settled.optimizer.calls)
-        assertEqual(settled.optimizer, sum(asked.map(chargedFor)), `${told}: the optimizer`)
+      if (spent.proposer.calls === settled.proposer.calls)
+        assertEqual(settled.proposer, sum(asked.map(chargedFor)), `${told}: the proposer`)
 
       const inFlight = mostInFlight(asked, world)
       for (const cap of ["rollouts", "tokens", "usd"] as const)
@@ -221,12 +221,12 @@ const minus = (a: Part, b: Part): Part => ({
   usd: a.usd - b.usd
 })
 
-/** Proposals cost calls to the optimizer, and everything else rollouts. */
+/** Proposals cost calls to the proposer, and everything else rollouts. */
 const partsOf = (phases: ReadonlyArray<Part & { readonly phase: string }>) => {
-  const [engine, optimizer] = [false, true].map((asks) =>
+  const [engine, proposer] = [false, true].map((asks) =>
     sum(phases.filter(({ phase }) => (phase === "initial" || phase === "proposing") === asks))
   )
-  return { engine: engine ?? none, optimizer: optimizer ?? none }
+  return { engine: engine ?? none, proposer: proposer ?? none }
 }
 
 /** Dollars are sums of fractions. */
@@ -266,7 +266,7 @@ const storedTrajectories = Effect.gen(function* () {
 })
 
 const storedAnswers = Effect.gen(function* () {
-  const stored = yield* Effect.forEach(yield* recordsOf("optimizer"), ({ value }) => decodeAnswer(value))
+  const stored = yield* Effect.forEach(yield* recordsOf("proposer"), ({ value }) => decodeAnswer(value))
   return sum(stored.map(({ spent }) => ({ ...none, ...spent })))
 })
 

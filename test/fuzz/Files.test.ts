@@ -220,7 +220,7 @@ const prepare = async (directory: string): Promise<void> => {
   )
   await run(CorpusIndex.make({ corpus: join(data, "corpus.jsonl") }))
   const { schedule, train } = Presets.quick
-  writeFileSync(join(data, "config.yaml"), stringify({ seed: 3, schedule, train, instruction: { seed: "Answer." } }))
+  writeFileSync(join(data, "config.yaml"), stringify({ randomSeed: 3, schedule, train, seedInstruction: "Answer." }))
   const catalog = await run(Catalog.file(join(data, "catalog.json")))
   for (const name of ["a", "b"])
     await run(

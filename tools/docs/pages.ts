@@ -32,7 +32,7 @@ const configPage = (): string =>
     `All ${configKeys.filter(({ isSection }) => !isSection).length} keys of a config, each with its value in three presets; \`=\` is that of \`quick\`. ` +
       "Set one with `--set KEY=VALUE`, or write them in a YAML file: `inspo init` writes one with all of them, " +
       "`inspo init --short` one with those that are changed first. Files and flags are laid over the preset. " +
-      "Those with † are the environment: they say where and how, decide no results, and may change on " +
+      "Those with † are the deployment: they say where and how, decide no results, and may change on " +
       "`inspo resume DIR --set KEY=VALUE`, where fingerprints of the run guard what they name. The others are the algorithm. A row, as in _row 7_, is one of [the paper's open points](../algorithm.md); Eq. are the paper's equations.",
     ...configKeys
       .filter(({ isSection, path }) => isSection && !path.includes("."))

@@ -61,7 +61,7 @@ const strategies = inFile("packages/coevolution/src/Strategies.ts")
 const selection = inFile("packages/coevolution/src/Selection.ts")
 const stateHash = inFile("packages/coevolution/src/StateHash.ts")
 const trajectories = inFile("packages/coevolution/src/TrajectoryStore.ts")
-const calls = inFile("packages/ledger/src/OptimizerCalls.ts")
+const calls = inFile("packages/ledger/src/ProposerCalls.ts")
 const references = inFile("packages/coevolution/src/ReferenceStore.ts")
 const bookkeeping = inFile("packages/ledger/src/Bookkeeping.ts")
 const journalEvents = inFile("packages/journal/src/internal/events.ts")
@@ -297,10 +297,10 @@ export const mutations: ReadonlyArray<Mutation> = [
     "the kinds are swapped"
   ),
 
-  learningRate("(peak * current) / warmup", "(peak * current) / (warmup + 1)", "the peak comes late"),
+  learningRate("(learningRate * current) / warmup", "(learningRate * current) / (warmup + 1)", "the peak comes late"),
   learningRate("totalSteps - warmup + 1", "totalSteps - warmup", "the last step learns nothing"),
   learningRate("(1 + Math.cos", "(1 - Math.cos", "the cosine rises"),
-  learningRate("warmupShare * totalSteps", "warmupShare", "no warm-up"),
+  learningRate("share * totalSteps", "share", "no warm-up"),
 
   batch("JSON.stringify([t.instructionId, t.questionId])", "t.questionId", "one group per question"),
   batch("miniBatch.length * actions", "actions", "the batch's size does not count"),
@@ -658,7 +658,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   leaseIds("&& equal(code, codeOf(lease))", "", "the id of a lease can be computed from its key"),
   serverLeases("!rewinds.some(", "rewinds.some(", "who was told of a rewind before is told of a new one"),
   serverMembers("  if (known !== undefined) return known\n", "", "a text is added twice"),
-  evolvingOf("        schedule: backoff,\n", "", "a failing optimizer is called again at once"),
+  evolvingOf("        schedule: backoff,\n", "", "a failing proposer is called again at once"),
   evidenceOf("role: plainRole(role)", "role", "roles of strangers are shown as they are"),
   retention(
     "const before = closedBefore(retention)",

@@ -33,7 +33,7 @@ const task = configure(format, Presets.quick)
 const config = (steps: number) => ({
   engine: { profile: "skyrl-jax", tokenizer: "weights", contextLength: 512, loraRank: 8 },
   data: { questions: "questions.jsonl" },
-  instruction: { seed: format.instructions[3] },
+  seedInstruction: format.instructions[3],
   control: { clauses: ofSentences(format.sentences) },
   rollout: { ...task.rollout, groupSize: 4, maxPromptTokens: 256 },
   // At the sampling temperature 1 of training, parts are too seldom at the right position to learn from in so few steps.

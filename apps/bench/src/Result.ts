@@ -158,7 +158,7 @@ const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
 export const measureOf = ({ frozen }: Study): string => (frozen === true ? "Reward" : "EM")
 
 const testBench =
-  "A test bench: its model was pre-trained to react to exactly the clauses that the optimizer writes, except in arms with another " +
+  "A test bench: its model was pre-trained to react to exactly the clauses that the proposer writes, except in arms with another " +
   "description. The numbers show that the loop finds the useful clauses; they do not predict the gain of large models."
 
 /** The result as a Markdown page. */

@@ -55,7 +55,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
     )
   )
   for (const [index, seed] of seeds.entries()) {
-    const config: RunConfig = { ...base, seed }
+    const config: RunConfig = { ...base, randomSeed: seed }
     const finished = new Map<string, RunState>()
     for (const arm of chosen.filter((arm) => study.main.includes(arm.name) || furtherSeeds.has(seed))) {
       yield* host.print([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])

@@ -55,7 +55,7 @@ describe.each(studies)("$name", ({ arms, comparisons, draws = [], main, paper = 
       const stages = configs(arm, Presets.quick)
       for (const config of stages) assert.isNull(inconsistency(config), arm.name)
       assert.strictEqual(stages.at(-1)?.evaluation.questions, Presets.quick.evaluation.questions, arm.name)
-      assert.isTrue(stages.every(({ seed }) => seed === Presets.quick.seed))
+      assert.isTrue(stages.every(({ randomSeed }) => randomSeed === Presets.quick.randomSeed))
     }
   })
 })

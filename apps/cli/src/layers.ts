@@ -17,7 +17,7 @@ import { FetchHttpClient } from "effect/http"
 import * as Secret from "./config/Secret.ts"
 import * as ModelNotes from "./engine/ModelNotes.ts"
 import type { RemoteConfig } from "./engine/Remote.ts"
-import { layerProposer } from "./optimizer/Optimizer.ts"
+import { layerProposer } from "./proposer/Proposer.ts"
 
 /**
  * The services of a run; a new engine at the weights it ships with for every layer built. What it holds on a server is
@@ -75,7 +75,7 @@ const judged = async (config: RunConfig) => {
   const [JudgeReward, { maxOutputTokens }, LanguageModelLayer, Metering] = await Promise.all([
     import("@inspo/reward/JudgeReward"),
     import("@inspo/reward/JudgePrompt"),
-    import("./optimizer/LanguageModelLayer.ts"),
+    import("./proposer/LanguageModelLayer.ts"),
     import("@inspo/reflection/Metering")
   ])
   const meter = Metering.measure({ price: Prices.priceOf(judge.model, budget.prices), maxOutputTokens })

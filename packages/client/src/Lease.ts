@@ -10,7 +10,7 @@ export interface Message {
 export interface Details {
   /** Which sample of the lease, from 0; required where it covers several. */
   readonly sample?: number | undefined
-  /** What was good or bad, in words. The optimizer writes new instructions from it. */
+  /** What was good or bad, in words. The proposer writes new instructions from it. */
   readonly feedback?: string
   readonly transcript?: string | ReadonlyArray<Message>
   readonly goldenAnswers?: ReadonlyArray<string>

@@ -10,7 +10,7 @@ export const parts = {
     remains: "the seed instruction alone",
     remove: (algorithm) => ({
       ...algorithm,
-      instruction: { ...algorithm.instruction, seeds: [] },
+      variants: [],
       population: { ...algorithm.population, size: 1, parents: 1 },
       schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 0, policyFirst: null }
     })

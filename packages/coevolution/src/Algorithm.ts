@@ -2,7 +2,7 @@ import type { EngineProfile } from "@inspo/engine"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
 import type { Protocol } from "@inspo/reflection/FailureMode"
-import { OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
+import { ProposerModel } from "@inspo/reflection/ProposerModel"
 import { RewardConfig as ScoringConfig, type Scope } from "@inspo/reward/RewardConfig"
 import { RolloutConfig as EpisodeConfig } from "@inspo/rollout"
 import * as Agents from "@inspo/rollout/agents/Agents"
@@ -28,24 +28,13 @@ export const DataConfig = Schema.Struct({
     description: "Relative share of each data source among the training questions, or null to train on all of them"
   }),
   world: Schema.Struct({
-    seed: Schema.NullOr(Schema.Int).annotate({
+    randomSeed: Schema.NullOr(Schema.Int).annotate({
       description: "Seed of the generated world, or null to use the run's seed"
     }),
     questions: PositiveInt.annotate({
       description: "Questions to train on; a tenth as many are held out for validation, and half as many for the test"
     })
   }).annotate({ description: "The generated world, where `data.questions` is null" })
-})
-
-export const InstructionConfig = Schema.Struct({
-  seed: Schema.NonEmptyString.annotate({
-    description:
-      "Text of the instruction the run starts from, whose tags of actions every other must keep; `{rows: FILE}` takes it " +
-      "from the prompts of Search-R1 rows"
-  }),
-  seeds: Schema.Array(Schema.NonEmptyString).annotate({
-    description: "Further instructions of the first population; the proposer writes the rest of it (row 23)"
-  })
 })
 
 export const PopulationConfig = Schema.Struct({
@@ -99,7 +88,7 @@ export const ScheduleConfig = Schema.Struct({
   evolveUntil: NonNegativeInt.annotate({ description: "T_e: the last step that may evolve (row 10)" }),
   policyFirst: Schema.NullOr(PositiveInt).annotate({
     description:
-      "Steps in which the policy trains under `instruction.seed` alone, before instructions evolve under it as it is then; " +
+      "Steps in which the policy trains under `seedInstruction` alone, before instructions evolve under it as it is then; " +
       "null for both at once"
   })
 })
@@ -117,7 +106,7 @@ export const BufferConfig = Schema.Struct({
 export const ProposerConfig = Schema.Struct({
   kind: Schema.Literals(["reflection", "history", "paraphrase", "random"]).annotate({
     description:
-      "What the optimizer is shown: the parent and its failures (`reflection`), the scores of earlier " +
+      "What the model that writes is shown: the parent and its failures (`reflection`), the scores of earlier " +
       "instructions (`history`), the parent alone (`paraphrase`), or nothing at all (`random`, always drawn " +
       "from the offline clause bank)"
   }),
@@ -135,7 +124,8 @@ export const ProposerConfig = Schema.Struct({
   }),
   onError: Schema.Literals(["stop", "continue"]).annotate({
     description: "When the proposer fails: stop the run, or ask twice more and then go on without candidates (row 21)"
-  })
+  }),
+  ...Struct.omit(ProposerModel.fields, ["url"])
 })
 
 export const VerificationConfig = Schema.Struct({
@@ -192,7 +182,7 @@ export const TrainConfig = Schema.Struct({
       "What the policy learns from: its own rollouts (null), or demonstrations that answer at once, or that " +
       "search for every supporting passage first"
   }),
-  ...Struct.omit(PolicyGradientConfig.fields, ["epochs", "normalization"])
+  ...PolicyGradientConfig.fields
 })
 
 export const EvaluationConfig = Schema.Struct({
@@ -242,9 +232,9 @@ export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["co
 /** The language model that judges answers where `reward.kind` is `judge`. */
 export const JudgeConfig = Schema.Struct({
   provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
-    description: "Who serves the model that judges, as in `optimizer.provider`, or null where nothing is judged"
+    description: "Who serves the model that judges, as in `proposer.provider`, or null where nothing is judged"
   }),
-  ...Struct.pick(OptimizerConfig.fields, ["model"])
+  ...Struct.pick(ProposerModel.fields, ["model"])
 })
 
 /** Switches that exist for controlled comparisons and stay off in ordinary runs. */
@@ -255,7 +245,7 @@ export const ControlConfig = Schema.Struct({
       "stay true"
   }),
   clauses: Schema.NullOr(Clauses).annotate({
-    description: "What the rules of the offline optimizer write with, or null for the clauses that ship"
+    description: "What the rules of the offline proposer write with, or null for the clauses that ship"
   })
 })
 
@@ -264,17 +254,23 @@ export const ControlConfig = Schema.Struct({
  * ones, on equal engines and data, are equal to the bit.
  */
 export const Algorithm = Schema.Struct({
-  seed: NonNegativeInt.annotate({ description: "Seed of every random choice" }),
+  randomSeed: NonNegativeInt.annotate({ description: "Seed of every random choice" }),
   data: DataConfig.annotate({ description: "Which questions there are, and how much each source is trained on" }),
-  instruction: InstructionConfig.annotate({ description: "The instructions a run begins with" }),
+  seedInstruction: Schema.NonEmptyString.annotate({
+    description:
+      "Text of the instruction the run starts from, whose tags of actions every other must keep; `{rows: FILE}` takes it " +
+      "from the prompts of Search-R1 rows"
+  }),
+  variants: Schema.Array(Schema.NonEmptyString).annotate({
+    description: "Further instructions of the first population; the proposer writes the rest of it"
+  }),
   population: PopulationConfig.annotate({ description: "The instructions alive, and what each is worth" }),
   sampler: SamplerConfig.annotate({ description: "Which instruction a question is asked under" }),
   halving: HalvingConfig.annotate({ description: "Which instructions are pruned" }),
   schedule: ScheduleConfig.annotate({ description: "When to prune and to evolve" }),
   buffer: BufferConfig.annotate({ description: "What a run remembers of its trajectories" }),
-  proposer: ProposerConfig.annotate({ description: "How candidates are asked for" }),
-  optimizer: Schema.Struct(Struct.omit(OptimizerConfig.fields, ["url"])).annotate({
-    description: "The language model that writes candidates, if any"
+  proposer: ProposerConfig.annotate({
+    description: "How candidates are asked for, and the language model that writes them, if any"
   }),
   verification: VerificationConfig.annotate({
     description: "How candidates are tried before they enter the population"
@@ -290,7 +286,7 @@ export const Algorithm = Schema.Struct({
   control: ControlConfig.annotate({
     description:
       "Switches for controlled comparisons, off in ordinary runs: `permuteCredit` permutes whom rewards and verification " +
-      "scores are credited to; the offline optimizer writes `clauses` in the place of those that ship"
+      "scores are credited to; the offline proposer writes `clauses` in the place of those that ship"
   })
 })
 export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
@@ -311,13 +307,13 @@ export const initialSize = ({ population, schedule }: Pick<Algorithm, "populatio
   schedule.policyFirst === null ? population.size : 1
 
 /** Whether a language model is to write instructions: one is named, and the settings leave any to write. */
-export const asksOptimizer = (algorithm: Algorithm): boolean => {
+export const asksModel = (algorithm: Algorithm): boolean => {
   const { evolveEvery, evolveUntil, policyFirst, steps } = algorithm.schedule
   const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil)
   return (
-    algorithm.optimizer.provider !== "offline" &&
+    algorithm.proposer.provider !== "offline" &&
     algorithm.proposer.kind !== "random" &&
-    (initialSize(algorithm) > 1 + algorithm.instruction.seeds.length ||
+    (initialSize(algorithm) > 1 + algorithm.variants.length ||
       (evolves && algorithm.population.size > algorithm.population.parents))
   )
 }
@@ -353,5 +349,16 @@ export const unsupported = ({ train }: Algorithm, engine: EngineProfile): Config
       expected: `0, because the loss of the engine ${engine.name} takes no entropy term`,
       remedy: "Set train.entropyCoefficient to 0."
     })
-  return null
+  const fixed = engine.fixedOptimizer?.find((name) => train[name] !== defaultOptimizer[name])
+  return fixed === undefined
+    ? null
+    : new ConfigError({
+        field: `train.${fixed}`,
+        value: String(train[fixed]),
+        expected: `${defaultOptimizer[fixed]}, the default, because the engine ${engine.name} uses the value of its server`,
+        remedy: `Set train.${fixed} to ${defaultOptimizer[fixed]}, and the value that you want where the server is started.`
+      })
 }
+
+/** What an engine may replace with values of its own without refusal. */
+export const defaultOptimizer = { beta1: 0.9, gradientClip: 1 } as const

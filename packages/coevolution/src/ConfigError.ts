@@ -13,7 +13,7 @@ export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError"
 }
 
 /** A limit in dollars cannot be kept, since nobody knows what the model of that section costs. */
-export const unknownPrice = (section: "optimizer" | "judge", limit: number): ConfigError =>
+export const unknownPrice = (section: "proposer" | "judge", limit: number): ConfigError =>
   new ConfigError({
     field: "budget.usd",
     value: String(limit),

@@ -7,7 +7,7 @@ import type { Failed, RunEvent } from "./RunEvent.ts"
  * That a part of a run failed `count` times, at `step` for the first time. `message` says what happened then, and how to
  * repair it where that is known. Parts of the loop are:
  *
- * - `optimizer`: calls to the proposer that failed for good
+ * - `proposer`: calls to the proposer that failed for good
  * - `candidates`: places that stay empty, or rounds without a candidate, since no text kept the rules
  * - `training`, `verification`, `validation`, `evaluation`: rollouts that a tool or the reward failed
  *
@@ -39,7 +39,7 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
   switch (event._tag) {
     case "PopulationInitialised": {
       const empty = initialSize(algorithm) - event.instructions.length
-      if (event.failure !== undefined) return [{ part: "optimizer", step, count: 1, message: event.failure.message }]
+      if (event.failure !== undefined) return [{ part: "proposer", step, count: 1, message: event.failure.message }]
       return empty <= 0
         ? []
         : [
@@ -52,7 +52,7 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
           ]
     }
     case "CandidatesProposed":
-      if (event.failure !== undefined) return [{ part: "optimizer", step, count: 1, message: event.failure.message }]
+      if (event.failure !== undefined) return [{ part: "proposer", step, count: 1, message: event.failure.message }]
       return event.candidates.length > 0 || !event.rejected.some(({ reason }) => !repetitions.has(reason))
         ? []
         : [

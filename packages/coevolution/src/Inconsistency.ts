@@ -26,12 +26,12 @@ const parentsHavePlaces: Rule = ({ population }) =>
       })
 
 const seedsHavePlaces: Rule = (algorithm) =>
-  algorithm.instruction.seeds.length < initialSize(algorithm)
+  algorithm.variants.length < initialSize(algorithm)
     ? null
     : new ConfigError({
-        field: "instruction.seeds",
-        value: `a list of ${algorithm.instruction.seeds.length}`,
-        expected: `at most ${initialSize(algorithm) - 1}, as many as the first population holds beside instruction.seed`,
+        field: "variants",
+        value: `a list of ${algorithm.variants.length}`,
+        expected: `at most ${initialSize(algorithm) - 1}, as many as the first population holds beside seedInstruction`,
         remedy: "Shorten the list, raise population.size, or set schedule.policyFirst to null."
       })
 

@@ -42,10 +42,7 @@ const oneInstruction = (algorithm: Algorithm): Algorithm => ({
 const toolFree = (algorithm: Algorithm): Algorithm => ({
   ...algorithm,
   rollout: { ...algorithm.rollout, agent: "direct" },
-  instruction: {
-    ...algorithm.instruction,
-    seed: "Answer the question. Put the final answer between <answer> and </answer>."
-  }
+  seedInstruction: "Answer the question. Put the final answer between <answer> and </answer>."
 })
 
 /** Maximum likelihood of what was rewarded, with nothing to hold the policy where it is. */

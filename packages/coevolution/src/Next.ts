@@ -26,7 +26,7 @@ export const next = (context: DecisionContext, state: RunState.Running): Command
     case "Initialise":
       return {
         _tag: "Initialise",
-        seeds: [algorithm.instruction.seed, ...algorithm.instruction.seeds],
+        seeds: [algorithm.seedInstruction, ...algorithm.variants],
         size: initialSize(algorithm)
       }
     case "Checkpoint":
@@ -71,7 +71,7 @@ const planStep = (context: DecisionContext, state: RunState.RunState): RunEvent 
   const { algorithm, questions, strategies } = context
   const step = state.step + 1
   const batch = QuestionStream.batch({
-    seed: algorithm.seed,
+    seed: algorithm.randomSeed,
     step,
     batchSize: algorithm.train.batchSize,
     size: questions.length
@@ -86,7 +86,7 @@ const planStep = (context: DecisionContext, state: RunState.RunState): RunEvent 
     assignment: [
       ...verifying.assignment,
       ...strategies.sampler.assign({
-        seed: algorithm.seed,
+        seed: algorithm.randomSeed,
         step,
         values,
         questions: verifying.others,
@@ -94,7 +94,7 @@ const planStep = (context: DecisionContext, state: RunState.RunState): RunEvent 
       })
     ],
     values,
-    ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.seed, step, state) } : {}),
+    ...(algorithm.control.permuteCredit ? { credit: permutedCredit(algorithm.randomSeed, step, state) } : {}),
     probabilities: Object.fromEntries(
       Invariant.zip(values, probabilities, "probabilities").map(([{ id }, p]) => [id, p])
     ),
@@ -118,7 +118,7 @@ const learningRate = (algorithm: Algorithm, step: number): number => {
   const span = Schedule.trained(algorithm)
   if (span === null) return 0
   const [first, last] = span
-  return LearningRate.at(algorithm.train.learningRate, step - first + 1, last - first + 1)
+  return LearningRate.at(algorithm.train, step - first + 1, last - first + 1)
 }
 
 /** The cells of the final table that are still open: the trained policy first, since it is loaded already. */

@@ -24,7 +24,7 @@ export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
  * - `rollouts`: `train` is exact; `verification` is the expected number; `evaluation` holds when the best instruction is
  *   not the seed, else the final table takes half as many.
  * - `bounds`: no evolution finds failures to learn from (`min`); the candidates of every evolution pass (`expected`); no
- *   candidate ever passes (`max`). An optimizer call is one request to the proposer, that for the first population included.
+ *   candidate ever passes (`max`). A proposer call is one request to the proposer, that for the first population included.
  * - `valueHalfWidth`: half the width of a 95 % interval of a value, in units of reward, after a full window in a full
  *   population that shares the batch evenly. The unit is the group, with the largest variance a mean in [0, 1] can have,
  *   1/4. At most 0.5.
@@ -34,7 +34,7 @@ export const Plan = Schema.Struct({
   prunes: Schema.Array(Schema.Struct({ step: Count, from: Count, to: Count })),
   evolutions: Schema.Array(Schema.Struct({ step: Count })),
   rollouts: Schema.Struct({ train: Count, verification: Count, evaluation: Count }),
-  bounds: Schema.Struct({ verification: Bounds, optimizerCalls: Bounds }),
+  bounds: Schema.Struct({ verification: Bounds, proposerCalls: Bounds }),
   valueHalfWidth: Schema.Finite,
   warnings: Schema.Array(Schema.String)
 })
@@ -110,7 +110,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
     rollouts: { train: expected.train, verification: expected.verification, evaluation: expected.evaluation },
     bounds: {
       verification: { min: least.verification, expected: expected.verification, max: most.verification },
-      optimizerCalls: { min: least.calls, expected: expected.calls, max: most.calls }
+      proposerCalls: { min: least.calls, expected: expected.calls, max: most.calls }
     },
     valueHalfWidth: valueHalfWidth(algorithm, questions.train.length),
     warnings: warnings(algorithm, { decisions }),

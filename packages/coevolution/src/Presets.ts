@@ -1,20 +1,21 @@
 import { CandidateLint, ClauseBank } from "@inspo/reflection"
-import { defaultConfig as optimizer } from "@inspo/reflection/OptimizerConfig"
+import { defaultConfig as proposerModel } from "@inspo/reflection/ProposerModel"
 import { defaultConfig as episode } from "@inspo/rollout/RolloutConfig"
 import { Struct } from "effect"
-import type { Algorithm } from "./Algorithm.ts"
+import { type Algorithm, defaultOptimizer } from "./Algorithm.ts"
 
 /** Our own choices, at the paper's scale (§3, column `robust`). */
 export const robust: Algorithm = {
-  seed: 1,
+  randomSeed: 1,
   data: {
     mix: null,
     world: {
-      seed: null,
+      randomSeed: null,
       questions: 1000
     }
   },
-  instruction: { seed: ClauseBank.seedInstruction, seeds: [] },
+  seedInstruction: ClauseBank.seedInstruction,
+  variants: [],
   population: {
     size: 7,
     parents: 1,
@@ -38,9 +39,9 @@ export const robust: Algorithm = {
     parent: "in-turn",
     lint: "strict",
     commonAnswers: CandidateLint.defaultCommonShare,
-    onError: "continue"
+    onError: "continue",
+    ...Struct.omit(proposerModel, ["url"])
   },
-  optimizer: Struct.omit(optimizer, ["url"]),
   verification: {
     samples: 200,
     rounds: 5,
@@ -72,11 +73,16 @@ export const robust: Algorithm = {
     demonstrations: null,
     miniBatchSize: 256,
     unit: "questions",
+    epochs: 1,
+    normalization: "sequence-mean",
     learningRate: 5e-7,
+    warmup: 0.1,
+    decay: "cosine",
     clipRatio: 0.2,
     klCoefficient: 0.001,
     kl: "loss",
     entropyCoefficient: 0,
+    ...defaultOptimizer,
     beta2: 0.999,
     weightDecay: 0.01,
     advantage: "standardised"

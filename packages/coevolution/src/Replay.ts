@@ -41,8 +41,8 @@ export interface Difference {
 
 /**
  * Plays a run again from its journal alone: decisions by `next`, rollouts, batches and scores from the records, what an
- * engine or an optimizer answered from the events. Each event and each state hash is compared with the one committed, up
- * to the first that differs. Nothing is asked of an engine, an optimizer or a tool, and nothing is written. Fails with
+ * engine or a proposer answered from the events. Each event and each state hash is compared with the one committed, up
+ * to the first that differs. Nothing is asked of an engine, a proposer or a tool, and nothing is written. Fails with
  * `RunMismatch` unless the strategies are those of the run.
  */
 export const replay = Effect.fn("Replay.replay")(function* (options: {

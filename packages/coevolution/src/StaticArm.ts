@@ -6,7 +6,7 @@ import type { Algorithm } from "./Algorithm.ts"
  */
 export const staticAlgorithm = (algorithm: Algorithm, rollouts: number): Algorithm => ({
   ...algorithm,
-  instruction: { ...algorithm.instruction, seeds: [] },
+  variants: [],
   population: { ...algorithm.population, size: 1, parents: 1 },
   schedule: {
     ...algorithm.schedule,
@@ -18,6 +18,6 @@ export const staticAlgorithm = (algorithm: Algorithm, rollouts: number): Algorit
   },
   train: { ...algorithm.train, fromStep: algorithm.train.fromStep === null ? null : 1 },
   // It proposes nothing, and so needs no language model and no key.
-  optimizer: { ...algorithm.optimizer, provider: "offline" },
+  proposer: { ...algorithm.proposer, provider: "offline" },
   control: { permuteCredit: false, clauses: null }
 })

@@ -136,7 +136,7 @@ describe("a cap", () => {
   )
 
   it.effect(
-    "of dollars ends a run before a call to the optimizer; an answer that was paid for is never asked for again",
+    "of dollars ends a run before a call to the proposer; an answer that was paid for is never asked for again",
     () =>
       Effect.gen(function* () {
         const asked: Array<string> = []
@@ -151,7 +151,7 @@ describe("a cap", () => {
       }).pipe(fresh)
   )
 
-  it.effect("in dollars is refused where the price of the optimizer is not known", () =>
+  it.effect("in dollars is refused where the price of the proposer is not known", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(go(algorithm, { proposer: talkative([], null), ...within({ usd: 1 }) }))
       assert.strictEqual(error._tag, "ConfigError")
@@ -166,7 +166,7 @@ const reached = <A, E extends { readonly _tag: string }, R>(running: Effect.Effe
 
 const isReached = (error: { readonly _tag: string }): error is BudgetReached => error._tag === "BudgetReached"
 
-/** A proposer that asks an optimizer once per proposal, for half a dollar. */
+/** A proposer that asks a model once per proposal, for half a dollar. */
 const talkative = (asked: Array<string>, usd: number | null = 0.5): Layer.Layer<Proposer> => {
   const propose: Proposer.Interface["initial"] = ({ makeCall, parent, stream }) => {
     const spent = { calls: 1, tokens: 100, usd }
@@ -184,7 +184,7 @@ const talkative = (asked: Array<string>, usd: number | null = 0.5): Layer.Layer<
   return Layer.succeed(Proposer, { propose, initial: propose })
 }
 
-describe("a call to the optimizer", () => {
+describe("a call to the proposer", () => {
   it.effect("that was answered before a kill is read on the redo, and not paid for again", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
@@ -205,7 +205,7 @@ describe("a call to the optimizer", () => {
   )
 })
 
-describe("a failed call to the optimizer", () => {
+describe("a failed call to the proposer", () => {
   it.effect("is booked with what it cost", () =>
     Effect.gen(function* () {
       const propose: Proposer.Interface["initial"] = ({ makeCall, stream }) => {

@@ -37,7 +37,7 @@ describe("A run that crashes once before and once after everything it does outsi
         const undisturbed = yield* live(settings, yield* makeWorld, () => false)
         assert.isTrue(
           undisturbed?.events.some((event) => event._tag === "CandidatesProposed" && event.candidates.length > 0),
-          "an optimizer whose first answer was of no use is asked anew"
+          "a proposer whose first answer was of no use is asked anew"
         )
         const { crashes, ended, world } = yield* crashingEverywhere(settings)
         for (const what of ["train ", "save ", "restore ", "remove ", "ask ", "reserve ", "put ", "append "])

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 
 const Facts = Schema.Array(
   Schema.Struct({
-    part: Schema.Literals(["optimizer", "training", "evaluation"]),
+    part: Schema.Literals(["proposer", "training", "evaluation"]),
     step: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
     count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 })),
     message: Schema.String
@@ -49,16 +49,16 @@ const parts = (event: RunEvent, size = 1) =>
   Degradation.ofEvent({ ...Presets.quick, population: { ...Presets.quick.population, size } }, event, 5)
 
 describe("ofEvent", () => {
-  it("tells of an optimizer that failed, also where it brought something", () => {
+  it("tells of a proposer that failed, also where it brought something", () => {
     for (const candidates of [[], ["B"]])
       assert.deepStrictEqual(parts({ ...proposed([], candidates), failure }), [
-        { part: "optimizer", step: 5, count: 1, message: "nobody there" }
+        { part: "proposer", step: 5, count: 1, message: "nobody there" }
       ])
     const begun = { _tag: "PopulationInitialised", instructions: [seed], failure } as const
-    assert.deepStrictEqual(parts(begun, 4), [{ part: "optimizer", step: 5, count: 1, message: "nobody there" }])
+    assert.deepStrictEqual(parts(begun, 4), [{ part: "proposer", step: 5, count: 1, message: "nobody there" }])
   })
 
-  it("tells of candidates of which none kept the rules, but not of an optimizer that repeats itself", () => {
+  it("tells of candidates of which none kept the rules, but not of a proposer that repeats itself", () => {
     assert.match(parts(proposed(["tags-lost", "duplicate"]))[0]?.message ?? "", /none of 2 .*tags-lost, duplicate/u)
     assert.isEmpty(parts(proposed(["duplicate", "parent-copy", "near-duplicate"])))
     assert.isEmpty(parts(proposed(["tags-lost"], ["B"])))

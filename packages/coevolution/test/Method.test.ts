@@ -16,10 +16,10 @@ describe("Method", () => {
   })
 
   it("grpo has no tools, and an instruction that knows of none", () => {
-    const { instruction, rollout } = algorithm("grpo")
+    const { rollout, seedInstruction } = algorithm("grpo")
     assert.strictEqual(rollout.agent, "direct")
-    assert.notInclude(instruction.seed, "search")
-    assert.include(instruction.seed, "</answer>")
+    assert.notInclude(seedInstruction, "search")
+    assert.include(seedInstruction, "</answer>")
   })
 
   it("supervised methods learn from demonstrations that suit their tools, by likelihood alone", () => {

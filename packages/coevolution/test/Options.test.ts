@@ -144,6 +144,14 @@ describe("unsupported", () => {
     assert.isNull(field({}, without))
   })
 
+  it("refuses another value than the default where the server has its own", () => {
+    const own = profile({ fixedOptimizer: ["gradientClip"] })
+    assert.strictEqual(field({ gradientClip: 0.5 }, own), "train.gradientClip")
+    assert.isNull(field({ beta1: 0.8 }, own))
+    assert.isNull(field({}, own))
+    assert.isNull(field({ gradientClip: 0.5 }, profile({})))
+  })
+
   it.effect("before anything is written", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
@@ -154,11 +162,11 @@ describe("unsupported", () => {
   )
 })
 
-describe("instruction.seeds", () => {
+describe("variants", () => {
   it.effect("live from the start, beside what the proposer writes", () =>
     Effect.gen(function* () {
       const own = ["Search. <search> </search> <answer> </answer>", "Think. <search> </search> <answer> </answer>"]
-      const { events } = yield* history({ ...algorithm, instruction: { ...algorithm.instruction, seeds: own } })
+      const { events } = yield* history({ ...algorithm, variants: own })
       const [first] = of(events, "PopulationInitialised")
       assert.deepStrictEqual(
         first?.instructions.map(({ origin }) => origin),
@@ -166,7 +174,7 @@ describe("instruction.seeds", () => {
       )
       assert.deepStrictEqual(
         first?.instructions.slice(0, 3).map(({ text }) => text),
-        [algorithm.instruction.seed, ...own]
+        [algorithm.seedInstruction, ...own]
       )
     })
   )
@@ -348,9 +356,7 @@ describe("train.fromStep", () => {
       yield* runOn(settings, Layer.succeed(Journal, journal))
       const rates = of(yield* EventLog.read(journal), "StepPlanned").map(({ learningRate }) => learningRate)
       const steps = settings.schedule.steps - 3
-      const expected = Array.from({ length: steps }, (_, index) =>
-        LearningRate.at(settings.train.learningRate, index + 1, steps)
-      )
+      const expected = Array.from({ length: steps }, (_, index) => LearningRate.at(settings.train, index + 1, steps))
       assert.deepStrictEqual(rates.slice(3), expected)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
@@ -399,7 +405,7 @@ describe("proposer.onError", () => {
         )
       assert.strictEqual(calls.length, 3 * new Set(calls).size)
       assert.deepInclude(state.degraded, {
-        part: "optimizer",
+        part: "proposer",
         step: proposed[0]?.step,
         count: proposed.length,
         message: "proposer broken: no answer"

@@ -10,7 +10,7 @@ import { algorithm as base, prepare, runOn } from "./support/ScriptedRun.ts"
 /** One evolution with one free place, of which four candidates are tried. */
 const algorithm = (seed: number, permuteCredit: boolean): Algorithm => ({
   ...base,
-  seed,
+  randomSeed: seed,
   population: { ...base.population, size: 2, parents: 1 },
   proposer: { ...base.proposer, candidates: candidates.length, lint: "parsed" },
   schedule: { ...base.schedule, steps: 2, pruneEvery: 9, evolveEvery: 2, evolveUntil: 2, policyFirst: 2 },

@@ -32,7 +32,7 @@ describe("forecast", () => {
       ])
     )
     assert.deepStrictEqual(plan.bounds.verification, { min: 0, expected: 9 * 1200, max: 9 * 6000 })
-    assert.deepStrictEqual(plan.bounds.optimizerCalls, { min: 1, expected: 1 + 9, max: 1 + 45 })
+    assert.deepStrictEqual(plan.bounds.proposerCalls, { min: 1, expected: 1 + 9, max: 1 + 45 })
     assert.deepStrictEqual(
       [4, 5, 9, 10, 14, 15, 299].map((index) => plan.population[index]),
       [7, 4, 4, 2, 2, 7, 1]
@@ -45,19 +45,19 @@ describe("forecast", () => {
     assert.strictEqual(plan.evolutions.length, 10)
     assert.strictEqual(plan.rollouts.verification, 10 * 7 * 200)
     assert.strictEqual(plan.bounds.verification.max, 10 * 5 * 7 * 200)
-    assert.strictEqual(plan.bounds.optimizerCalls.expected, 11)
+    assert.strictEqual(plan.bounds.proposerCalls.expected, 11)
   })
 
   it("spends no rollout on verification that the steps would not have spent", () => {
     const plan = forecast(robust)
-    const { optimizerCalls, verification } = plan.bounds
+    const { proposerCalls, verification } = plan.bounds
     assert.strictEqual(plan.evolutions.length, 10)
     assert.deepStrictEqual(verification, { min: 0, expected: 0, max: 0 })
     assert.strictEqual(plan.rollouts.train, forecast(paper).rollouts.train)
-    assert.deepStrictEqual([optimizerCalls.min, optimizerCalls.expected], [1, 11])
+    assert.deepStrictEqual([proposerCalls.min, proposerCalls.expected], [1, 11])
     // Rounds take steps, so that later evolutions are left out.
-    assert.isAbove(optimizerCalls.max, 11)
-    assert.isAtMost(optimizerCalls.max, 51)
+    assert.isAbove(proposerCalls.max, 11)
+    assert.isAtMost(proposerCalls.max, 51)
   })
 
   it("halves the width of a value with four times the groups", () => {
@@ -73,9 +73,9 @@ describe("forecast", () => {
     )
   })
 
-  it("asks no optimizer and verifies nothing with one instruction", () => {
+  it("asks no proposer and verifies nothing with one instruction", () => {
     const plan = forecast({ ...quick, population: { ...quick.population, size: 1 } })
-    assert.deepStrictEqual(plan.bounds.optimizerCalls, { min: 0, expected: 0, max: 0 })
+    assert.deepStrictEqual(plan.bounds.proposerCalls, { min: 0, expected: 0, max: 0 })
     assert.deepStrictEqual(plan.bounds.verification, { min: 0, expected: 0, max: 0 })
     assert.deepStrictEqual([plan.prunes, plan.evolutions], [[], []])
   })
@@ -93,9 +93,9 @@ describe("forecast", () => {
     ["untried candidates", { ...algorithm, verification: { ...algorithm.verification, samples: 0 } }],
     [
       "more rounds",
-      { ...algorithm, seed: 5, verification: { ...algorithm.verification, rounds: 4, baseline: "stored" } }
+      { ...algorithm, randomSeed: 5, verification: { ...algorithm.verification, rounds: 4, baseline: "stored" } }
     ],
-    ["unpruned", { ...algorithm, seed: 6, schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 3 } }]
+    ["unpruned", { ...algorithm, randomSeed: 6, schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 3 } }]
   ])("bounds what a run spends: %s", ([, settings]) =>
     Effect.gen(function* () {
       const { data } = yield* ScriptedRun.make(settings)
@@ -111,7 +111,7 @@ describe("forecast", () => {
       const cells = new Set(state.evaluations.map(({ instruction }) => instruction)).size
       if (cells === 2) assert.strictEqual(rollouts.evaluation, plan.rollouts.evaluation)
       within(rollouts.verification, plan.bounds.verification)
-      within(1 + events.filter(({ _tag }) => _tag === "CandidatesProposed").length, plan.bounds.optimizerCalls)
+      within(1 + events.filter(({ _tag }) => _tag === "CandidatesProposed").length, plan.bounds.proposerCalls)
       // Trials take steps of their own, of which nobody knows how many.
       if (settings.verification.reuse) return
       assert.deepStrictEqual(

@@ -81,7 +81,7 @@ describe("run", () => {
       const [a, b, other] = yield* Effect.all([
         history(algorithm),
         history(algorithm),
-        history({ ...algorithm, seed: 4 })
+        history({ ...algorithm, randomSeed: 4 })
       ])
       assert.deepStrictEqual(a.events, b.events)
       assert.notDeepEqual(a.events.slice(1), other.events.slice(1))

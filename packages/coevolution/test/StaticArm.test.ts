@@ -17,7 +17,7 @@ describe("staticAlgorithm", () => {
     const algorithm = staticAlgorithm(Presets.quick, 4800)
     assert.strictEqual(algorithm.population.size, 1)
     assert.isNull(inconsistency(algorithm))
-    const { data, evaluation, instruction, retrieval, rollout, seed, train } = Presets.quick
-    assert.deepInclude(algorithm, { data, evaluation, instruction, retrieval, rollout, seed, train })
+    const { data, evaluation, randomSeed, retrieval, rollout, seedInstruction, train } = Presets.quick
+    assert.deepInclude(algorithm, { data, evaluation, randomSeed, retrieval, rollout, seedInstruction, train })
   })
 })

@@ -93,7 +93,7 @@ describe("the settings of the log", () => {
       const base = Presets.byName[preset] ?? robust
       const settings: Algorithm = {
         ...base,
-        seed,
+        randomSeed: seed,
         population: { ...base.population, size: 5, parents, window },
         schedule: { ...base.schedule, steps: 13, pruneEvery, evolveEvery, evolveUntil: 12 },
         train: { ...base.train, batchSize: 12, miniBatchSize: 12 },

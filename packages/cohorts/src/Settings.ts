@@ -33,7 +33,7 @@ const month = 30 * 86_400_000
  * - `limits`: the most cohorts that are not closed, and the most leases and samples in them together; the most units of a
  *   cohort; the most characters of an instruction
  *
- * `redact`, `retention`, `sticky` and `budgetUsd` decide nothing here: the store and the optimizer apply them.
+ * `redact`, `retention`, `sticky` and `budgetUsd` decide nothing here: the store and the proposer apply them.
  */
 export const Settings = Schema.Struct({
   seed: Schema.Int,

@@ -62,7 +62,12 @@ class Follower {
   #plan(plan: Step): void {
     const { algorithm, questions } = this.context
     const { batchSize } = algorithm.train
-    const batch = QuestionStream.batch({ seed: algorithm.seed, step: plan.step, batchSize, size: questions.length })
+    const batch = QuestionStream.batch({
+      seed: algorithm.randomSeed,
+      step: plan.step,
+      batchSize,
+      size: questions.length
+    })
     const { answer, events } = this.server.do({
       _tag: "Lease",
       now: 0,

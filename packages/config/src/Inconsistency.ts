@@ -1,4 +1,4 @@
-import { asksOptimizer } from "@inspo/coevolution/Algorithm"
+import { asksModel } from "@inspo/coevolution/Algorithm"
 import { ConfigError, unknownPrice } from "@inspo/coevolution/ConfigError"
 import { inconsistency as inAlgorithm } from "@inspo/coevolution/Inconsistency"
 import * as Prices from "@inspo/reflection/Prices"
@@ -70,15 +70,15 @@ const toolsAreSomewhere: Rule = ({ rollout }) => {
 }
 
 /** A policy that never reads of a tool does not call it. */
-const toolsAreTold: Rule = ({ instruction, rollout }) => {
-  const untold = rollout.tools.find((name) => !builtInTools.includes(name) && !instruction.seed.includes(`<${name}>`))
+const toolsAreTold: Rule = ({ rollout, seedInstruction }) => {
+  const untold = rollout.tools.find((name) => !builtInTools.includes(name) && !seedInstruction.includes(`<${name}>`))
   return untold === undefined || rollout.texts.prompt.includes("{tools}")
     ? null
     : new ConfigError({
         field: "rollout.texts",
         value: JSON.stringify(rollout.texts.prompt),
         expected: `{tools} in its prompt, which says what the tools are, because rollout.tools has ${untold}`,
-        remedy: `Put {tools} before {question}, or say in instruction.seed what <${untold}> does.`
+        remedy: `Put {tools} before {question}, or say in seedInstruction what <${untold}> does.`
       })
 }
 
@@ -87,5 +87,5 @@ const pricesAreKnown: Rule = (config) => {
   if (usd === null) return null
   const isUnknown = (model: string | null) => Prices.priceOf(model, prices) === null
   if (config.reward.kind === "judge" && isUnknown(config.judge.model)) return unknownPrice("judge", usd)
-  return asksOptimizer(config) && isUnknown(config.optimizer.model) ? unknownPrice("optimizer", usd) : null
+  return asksModel(config) && isUnknown(config.proposer.model) ? unknownPrice("proposer", usd) : null
 }

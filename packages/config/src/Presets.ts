@@ -1,8 +1,8 @@
-/** The presets on this machine: their algorithms in the environment {@link local}. */
+/** The presets on this machine: their algorithms in the deployment {@link local}. */
 import type { Algorithm } from "@inspo/coevolution/Algorithm"
 import * as Algorithms from "@inspo/coevolution/Presets"
 import { Record } from "effect"
-import { local } from "./Environment.ts"
+import { local } from "./Deployment.ts"
 import { join, type RunConfig } from "./RunConfig.ts"
 
 const here = (algorithm: Algorithm): RunConfig => join(algorithm, local)

@@ -1,7 +1,7 @@
-/** The settings of a run as a config file has them, and the two things they are: an algorithm and an environment. */
+/** The settings of a run as a config file has them, and the two things they are: an algorithm and a deployment. */
 import { Algorithm } from "@inspo/coevolution/Algorithm"
 import { Predicate, Schema, Struct } from "effect"
-import { Environment } from "./Environment.ts"
+import { Deployment } from "./Deployment.ts"
 
 /** A section whose settings are of both. */
 const both = <A extends Schema.Struct.Fields, B extends Schema.Struct.Fields>(
@@ -10,23 +10,23 @@ const both = <A extends Schema.Struct.Fields, B extends Schema.Struct.Fields>(
 ) => Schema.Struct({ ...first.fields, ...second.fields })
 
 const { fields } = Algorithm
-const { fields: around } = Environment
+const { fields: around } = Deployment
 
 /** Every setting, in the order in which files and documents have them. */
 export const RunConfig = Schema.Struct({
-  seed: fields.seed,
+  randomSeed: fields.randomSeed,
   data: both(around.data, fields.data).annotate({
     description: "Where questions and passages come from: the generated world, or files of yours"
   }),
-  instruction: fields.instruction,
+  seedInstruction: fields.seedInstruction,
+  variants: fields.variants,
   population: fields.population,
   sampler: fields.sampler,
   halving: fields.halving,
   schedule: fields.schedule,
   buffer: fields.buffer,
-  proposer: fields.proposer,
-  optimizer: both(fields.optimizer, around.optimizer).annotate({
-    description: "The language model that writes candidates, if any"
+  proposer: both(fields.proposer, around.proposer).annotate({
+    description: "How candidates are asked for, and the language model that writes them, if any"
   }),
   verification: fields.verification,
   rollout: both(fields.rollout, around.rollout).annotate({ description: "How the agent answers a question" }),
@@ -55,7 +55,7 @@ export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
 export const algorithmOf = (config: RunConfig): Algorithm => ({
   ...Struct.pick(config, Struct.keys(fields)),
   data: Struct.pick(config.data, Struct.keys(fields.data.fields)),
-  optimizer: Struct.pick(config.optimizer, Struct.keys(fields.optimizer.fields)),
+  proposer: Struct.pick(config.proposer, Struct.keys(fields.proposer.fields)),
   rollout: Struct.pick(config.rollout, Struct.keys(fields.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(fields.retrieval.fields)),
   judge: Struct.pick(config.judge, Struct.keys(fields.judge.fields)),
@@ -64,10 +64,10 @@ export const algorithmOf = (config: RunConfig): Algorithm => ({
 })
 
 /** Where and how it is done. */
-export const environmentOf = (config: RunConfig): Environment => ({
+export const deploymentOf = (config: RunConfig): Deployment => ({
   ...Struct.pick(config, Struct.keys(around)),
   data: Struct.pick(config.data, Struct.keys(around.data.fields)),
-  optimizer: Struct.pick(config.optimizer, Struct.keys(around.optimizer.fields)),
+  proposer: Struct.pick(config.proposer, Struct.keys(around.proposer.fields)),
   rollout: Struct.pick(config.rollout, Struct.keys(around.rollout.fields)),
   retrieval: Struct.pick(config.retrieval, Struct.keys(around.retrieval.fields)),
   judge: Struct.pick(config.judge, Struct.keys(around.judge.fields)),
@@ -75,22 +75,22 @@ export const environmentOf = (config: RunConfig): Environment => ({
   engine: Struct.pick(config.engine, Struct.keys(around.engine.fields))
 })
 
-/** An algorithm in an environment. */
-export const join = (algorithm: Algorithm, environment: Environment): RunConfig => ({
+/** An algorithm in a deployment. */
+export const join = (algorithm: Algorithm, deployment: Deployment): RunConfig => ({
   ...algorithm,
-  ...environment,
-  data: { ...algorithm.data, ...environment.data },
-  optimizer: { ...algorithm.optimizer, ...environment.optimizer },
-  rollout: { ...algorithm.rollout, ...environment.rollout },
-  retrieval: { ...algorithm.retrieval, ...environment.retrieval },
-  judge: { ...algorithm.judge, ...environment.judge },
-  evaluation: { ...algorithm.evaluation, ...environment.evaluation },
-  engine: { ...algorithm.engine, ...environment.engine }
+  ...deployment,
+  data: { ...algorithm.data, ...deployment.data },
+  proposer: { ...algorithm.proposer, ...deployment.proposer },
+  rollout: { ...algorithm.rollout, ...deployment.rollout },
+  retrieval: { ...algorithm.retrieval, ...deployment.retrieval },
+  judge: { ...algorithm.judge, ...deployment.judge },
+  evaluation: { ...algorithm.evaluation, ...deployment.evaluation },
+  engine: { ...algorithm.engine, ...deployment.engine }
 })
 
-/** The config of another algorithm in the same environment. */
+/** The config of another algorithm in the same deployment. */
 export const withAlgorithm = (config: RunConfig, algorithm: Algorithm): RunConfig =>
-  join(algorithm, environmentOf(config))
+  join(algorithm, deploymentOf(config))
 
 /** Lays `over` on `under`: mappings key by key, everything else as a whole. */
 export const merge = (under: unknown, over: unknown): unknown =>

@@ -1,6 +1,6 @@
 import { staticAlgorithm } from "@inspo/coevolution/StaticArm"
-import { join, environmentOf, type RunConfig } from "./RunConfig.ts"
+import { join, deploymentOf, type RunConfig } from "./RunConfig.ts"
 
 /** The config of the static arm. Beside a run in a database it keeps a journal of its own, in a file. */
 export const staticConfig = (config: RunConfig, rollouts: number): RunConfig =>
-  join(staticAlgorithm(config, rollouts), { ...environmentOf(config), journal: { url: null } })
+  join(staticAlgorithm(config, rollouts), { ...deploymentOf(config), journal: { url: null } })

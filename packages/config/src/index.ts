@@ -1,4 +1,4 @@
-export * from "./Environment.ts"
+export * from "./Deployment.ts"
 export { inconsistency } from "./Inconsistency.ts"
 export * as JudgeCost from "./JudgeCost.ts"
 export * as Presets from "./Presets.ts"

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Algorithm, StaticArm } from "@inspo/coevolution"
 import {
   algorithmOf,
-  Environment,
-  environmentOf,
+  Deployment,
+  deploymentOf,
   inconsistency,
   join,
   local,
@@ -31,9 +31,9 @@ const Elsewhere = Schema.Struct({
   baseline: Schema.Boolean
 })
 
-const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Type): Environment => ({
+const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Type): Deployment => ({
   ...local,
-  optimizer: { url },
+  proposer: { url },
   retrieval: { url },
   judge: { url },
   requests: { timeoutSeconds: null, retries },
@@ -45,12 +45,12 @@ const elsewhere = ({ baseline, key, retries, tokens, url }: typeof Elsewhere.Typ
 })
 
 describe("a config", () => {
-  it("is an algorithm and an environment, and every setting is of one of the two", () => {
+  it("is an algorithm and a deployment, and every setting is of one of the two", () => {
     for (const config of presets) {
-      const [algorithm, environment] = [algorithmOf(config), environmentOf(config)]
+      const [algorithm, deployment] = [algorithmOf(config), deploymentOf(config)]
       assert.deepStrictEqual(Schema.decodeUnknownSync(Algorithm, exactly)(algorithm), algorithm)
-      assert.deepStrictEqual(Schema.decodeUnknownSync(Environment, exactly)(environment), environment)
-      const parts = [...leaves(algorithm), ...leaves(environment)]
+      assert.deepStrictEqual(Schema.decodeUnknownSync(Deployment, exactly)(deployment), deployment)
+      const parts = [...leaves(algorithm), ...leaves(deployment)]
       assert.strictEqual(new Set(parts).size, parts.length)
       assert.sameMembers(parts, [...leaves(config)])
       assert.deepStrictEqual(Schema.decodeUnknownSync(RunConfig, exactly)(config), config)
@@ -65,35 +65,35 @@ describe("a config", () => {
       const [here, there] = [elsewhere(one), elsewhere(other)]
       const config = join(algorithmOf(known), here)
       assert.deepStrictEqual(algorithmOf(config), algorithmOf(known))
-      assert.deepStrictEqual(environmentOf(config), here)
-      // A config passes for an algorithm, and what it says of an environment does not count then.
+      assert.deepStrictEqual(deploymentOf(config), here)
+      // A config passes for an algorithm, and what it says of a deployment does not count then.
       assert.deepStrictEqual(withAlgorithm(config, join(algorithmOf(Presets.tiny), there)), join(Presets.tiny, here))
     }
   )
 
   it("of a static arm keeps where and how it is done, and a journal of its own", () => {
-    const environment = { ...local, journal: { url: "postgres://db" }, keys: { ...local.keys, engine: "K" } }
-    const config = join(algorithmOf(Presets.quick), environment)
+    const deployment = { ...local, journal: { url: "postgres://db" }, keys: { ...local.keys, engine: "K" } }
+    const config = join(algorithmOf(Presets.quick), deployment)
     const arm = staticConfig(config, 4800)
     assert.deepStrictEqual(algorithmOf(arm), StaticArm.staticAlgorithm(algorithmOf(config), 4800))
-    assert.deepStrictEqual(environmentOf(arm), { ...environment, journal: { url: null } })
+    assert.deepStrictEqual(deploymentOf(arm), { ...deployment, journal: { url: null } })
   })
 
-  it("names the field of a rule that an environment breaks", () => {
+  it("names the field of a rule that a deployment breaks", () => {
     const { quick } = Presets
     const served: RunConfig = {
       ...quick,
-      optimizer: { ...quick.optimizer, provider: "openai-compatible", model: "nobody-knows" }
+      proposer: { ...quick.proposer, provider: "openai-compatible", model: "nobody-knows" }
     }
     const mcp = [{ command: ["abacus"] }] as const
     const abacus = { ...quick.rollout, tools: ["search", "abacus"] }
     const told = { ...abacus.texts, prompt: "{tools} {instruction} {question}" }
-    const seed = `${quick.instruction.seed} <abacus> counts.`
+    const seed = `${quick.seedInstruction} <abacus> counts.`
     const broken: ReadonlyArray<readonly [string | null, RunConfig]> = [
       ["rollout.tools", { ...quick, rollout: abacus }],
       ["rollout.texts", { ...quick, rollout: { ...abacus, mcp } }],
       [null, { ...quick, rollout: { ...abacus, mcp, texts: told } }],
-      [null, { ...quick, rollout: { ...abacus, mcp }, instruction: { ...quick.instruction, seed } }],
+      [null, { ...quick, rollout: { ...abacus, mcp }, seedInstruction: seed }],
       [null, { ...quick, rollout: { ...quick.rollout, mcp } }],
       [null, quick],
       ["data.corpus", { ...quick, data: { ...quick.data, questions: "q.jsonl" } }],

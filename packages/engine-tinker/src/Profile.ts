@@ -1,3 +1,4 @@
+import type { EngineProfile } from "@inspo/engine"
 import { Schema } from "effect"
 
 /** The servers whose differences are known, and `auto` to ask the server. */
@@ -39,6 +40,8 @@ export interface Profile {
   readonly full: RegExp | null
   /** LoRA adapters are trained, or all parameters. */
   readonly lora: boolean
+  /** What of AdamW it does not take from a request. */
+  readonly fixedOptimizer: NonNullable<EngineProfile["fixedOptimizer"]>
 }
 
 /** `inspo engine serve`. */
@@ -55,7 +58,8 @@ export const inspo: Profile = {
   unloads: true,
   textSeeds: true,
   full: null,
-  lora: false
+  lora: false,
+  fixedOptimizer: []
 }
 
 /** Hosted Tinker. */
@@ -77,7 +81,8 @@ export const skyrlJax: Profile = {
   stop: "tokens",
   pipelines: false,
   removes: false,
-  full: /maximum number of lora adapters/iu
+  full: /maximum number of lora adapters/iu,
+  fixedOptimizer: ["gradientClip"]
 }
 
 /** SkyRL's FSDP and Megatron backends with vLLM on Ray. */
@@ -87,7 +92,8 @@ export const skyrlTrain: Profile = {
   reduction: "sum",
   stop: "texts",
   reference: "none",
-  full: /already has a 'policy' model/iu
+  full: /already has a 'policy' model/iu,
+  fixedOptimizer: ["beta1", "gradientClip"]
 }
 
 /** verl-tinker: one client, one model, all parameters, JSON only; a gradient whose answer was lost cannot be sent again. */
@@ -99,7 +105,8 @@ export const verl: Profile = {
   protobuf: false,
   unloads: false,
   full: null,
-  lora: false
+  lora: false,
+  fixedOptimizer: ["gradientClip"]
 }
 
 /** All profiles by the name that `profile` takes. */

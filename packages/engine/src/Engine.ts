@@ -52,6 +52,8 @@ export const EngineProfile = Schema.Struct({
   klInLoss: Schema.optionalKey(Schema.Boolean),
   /** Whether `train` takes an entropy term in its loss; it does not unless the engine says so. */
   entropyInLoss: Schema.optionalKey(Schema.Boolean),
+  /** What of AdamW `train` cannot set, because the server has its own value; it sets all unless the engine says so. */
+  fixedOptimizer: Schema.optionalKey(Schema.Array(Schema.Literals(["beta1", "gradientClip"]))),
   /** Whether `score` knows the reference policy; it does unless the engine says no. */
   scoresReference: Schema.optionalKey(Schema.Boolean),
   /** Whether a removed checkpoint is gone; it is unless the engine says no. */

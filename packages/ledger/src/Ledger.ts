@@ -16,7 +16,7 @@ export type Phase = typeof Phase.Type
 
 /**
  * Amounts of what a run spends: rollouts; tokens, each once, of prompts and responses; calls to language models, the
- * optimizer or a judge; US dollars; seconds.
+ * proposer or a judge; US dollars; seconds.
  */
 export const Amounts = Schema.Struct({
   rollouts: Schema.Finite,

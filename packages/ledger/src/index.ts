@@ -1,3 +1,3 @@
 export * as Bookkeeping from "./Bookkeeping.ts"
 export * as Ledger from "./Ledger.ts"
-export * as OptimizerCalls from "./OptimizerCalls.ts"
+export * as ProposerCalls from "./ProposerCalls.ts"

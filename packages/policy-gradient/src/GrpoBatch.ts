@@ -134,16 +134,12 @@ const request = (
   },
   optimizer: {
     learningRate: update.learningRate,
-    beta1,
+    beta1: config.beta1,
     beta2: config.beta2,
     weightDecay: config.weightDecay,
-    gradientClip
+    gradientClip: config.gradientClip
   }
 })
-
-/** Decay of AdamW's first moment, and the largest global gradient norm (row 27). */
-const beta1 = 0.9
-const gradientClip = 1
 
 const assertParallel = ({ logprobs, mask, questionId, response }: Sampled): void => {
   for (const [field, { length }] of Object.entries({ logprobs, mask }))

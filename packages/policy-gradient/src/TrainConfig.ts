@@ -22,14 +22,24 @@ export type Normalization = typeof Normalization.Type
 export const KlPlacement = Schema.Literals(["loss", "advantages"])
 export type KlPlacement = typeof KlPlacement.Type
 
+/** How the learning rate falls after its warm-up. */
+export const Decline = Schema.Literals(["cosine", "linear", "constant"])
+export type Decline = typeof Decline.Type
+
 const Positive = Schema.Finite.check(Schema.isGreaterThan(0))
 const NonNegative = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const Decay = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLessThan(1))
 
 /** The policy update: AdamW on the clipped GRPO objective. */
 export const TrainConfig = Schema.Struct({
-  learningRate: Positive.annotate({
-    description: "Peak of the learning rate, after a warm-up over the first tenth of the steps; then half a cosine"
+  learningRate: Positive.annotate({ description: "Peak of the learning rate" }),
+  warmup: Share.annotate({
+    description: "Share of the steps that train over which the learning rate rises to its peak"
+  }),
+  decay: Decline.annotate({
+    description:
+      "How the learning rate falls after the warm-up: along half a cosine or a line towards 0, or not at all (`constant`)"
   }),
   clipRatio: Positive.annotate({ description: "ε of Eq. 2" }),
   klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 leaves the reference policy out" }),
@@ -41,8 +51,12 @@ export const TrainConfig = Schema.Struct({
   entropyCoefficient: NonNegative.annotate({
     description: "Weight of the entropy of the next-token distributions, which is rewarded; 0 does not reward it"
   }),
+  beta1: Decay.annotate({ description: "Decay of AdamW's first moment" }),
   beta2: Decay.annotate({ description: "Decay of AdamW's second moment" }),
   weightDecay: NonNegative.annotate({ description: "Weight decay of AdamW" }),
+  gradientClip: NonNegative.annotate({
+    description: "Largest norm of the gradient of a mini-batch, to which a larger one is scaled down; 0 for no limit"
+  }),
   miniBatchSize: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
     description: "How many of `unit` one optimizer step takes"
   }),
@@ -68,6 +82,3 @@ export const TrainConfig = Schema.Struct({
   })
 })
 export interface TrainConfig extends Schema.Schema.Type<typeof TrainConfig> {}
-
-/** What a run takes: one pass over a step's mini-batches, and the mean over sequences of Eq. 2. */
-export const constants = { epochs: 1, normalization: "sequence-mean" } as const satisfies Partial<TrainConfig>

@@ -1,4 +1,4 @@
-/** Reads the candidates out of an optimizer's answer. */
+/** Reads the candidates out of a proposer's answer. */
 
 /** `critique` is what stands before the first candidate; `texts` are the candidates by number, possibly empty. */
 export interface ParsedAnswer {
@@ -17,7 +17,7 @@ export interface ParseOptions {
  * A candidate without a closing tag ends where the next one begins, or with the answer. Code fences and bold marks around a
  * candidate are dropped, and an answer whose tags are all written as `&lt;ins_1&gt;` is read as if they were not. `<ins_0>`
  * repeats the parent and is ignored. Of several candidates with one number the last that is not empty counts, since
- * optimizers name the tags before they use them.
+ * proposers name the tags before they use them.
  *
  * @example
  * ```ts

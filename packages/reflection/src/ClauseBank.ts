@@ -40,7 +40,7 @@ function nested(texts: ReadonlyArray<string>): string | undefined {
 }
 
 /**
- * What the offline optimizers write. Half of the texts are useful in a world of multi-hop questions, half are
+ * What the offline proposers write. Half of the texts are useful in a world of multi-hop questions, half are
  * neutral or harmful: only rewards tell them apart.
  */
 export const clauses: ReadonlyArray<Clause> = [
@@ -110,7 +110,7 @@ export const clauses: ReadonlyArray<Clause> = [
   { id: "confident", behaviour: null, direction: 0, texts: ["Be creative and confident."] }
 ]
 
-/** The clauses that the offline optimizers write with: these, unless others are provided. */
+/** The clauses that the offline proposers write with: these, unless others are provided. */
 export const Bank = Context.Reference<ReadonlyArray<Clause>>("@inspo/reflection/ClauseBank/Bank", {
   defaultValue: () => clauses
 })

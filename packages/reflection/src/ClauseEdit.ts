@@ -1,4 +1,4 @@
-/** The moves of the rule-based optimizer: small edits of an instruction with the texts of a clause bank. */
+/** The moves of the rule-based proposer: small edits of an instruction with the texts of a clause bank. */
 import { Array as Arr, Effect, Random } from "effect"
 import type { Clause } from "./ClauseBank.ts"
 

@@ -5,9 +5,9 @@ import * as Drawing from "./internal/Drawing.ts"
 import { Proposer, type ProposeRequest } from "./Proposer.ts"
 
 /**
- * The offline counterpart of an optimizer that sees scores (OPRO): rules, not a language model.
+ * The offline counterpart of a proposer that sees scores (OPRO): rules, not a language model.
  *
- * It makes the same edits with the same clauses as the rule-based optimizer, but instead of failures it looks at the
+ * It makes the same edits with the same clauses as the rule-based proposer, but instead of failures it looks at the
  * better half of the scored instructions: a clause is the likelier the more of them carry it. Every clause can be drawn.
  */
 export const layerHistory: Layer.Layer<Proposer> = Layer.effect(

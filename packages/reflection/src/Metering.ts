@@ -1,7 +1,7 @@
 import * as Spent from "@inspo/domain/Spent"
 import { Effect, Ref, Result } from "effect"
 import type { Response } from "effect/ai"
-import type { ModelPrice } from "./OptimizerConfig.ts"
+import type { ModelPrice } from "./ProposerModel.ts"
 import * as Prices from "./Prices.ts"
 import { OnLost, OnRequest } from "./Provider.ts"
 import * as TokenEstimate from "./TokenEstimate.ts"

@@ -5,10 +5,10 @@ import * as Drawing from "./internal/Drawing.ts"
 import { Proposer } from "./Proposer.ts"
 
 /**
- * The offline counterpart of a paraphrasing optimizer (APE): rules, not a language model.
+ * The offline counterpart of a paraphrasing proposer (APE): rules, not a language model.
  *
  * It sees the parent alone. What the parent advises is put in other words of the bank, and clauses that concern no
- * behaviour come and go; what it asks of the policy stays the same. It begins as the rule-based optimizer does.
+ * behaviour come and go; what it asks of the policy stays the same. It begins as the rule-based proposer does.
  */
 export const layerParaphrase: Layer.Layer<Proposer> = Layer.effect(
   Proposer,

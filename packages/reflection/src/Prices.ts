@@ -1,6 +1,6 @@
 /** What models cost. Prices change: a user's own rows come before these. */
 import type { Spent } from "@inspo/domain/Spent"
-import type { ModelPrice } from "./OptimizerConfig.ts"
+import type { ModelPrice } from "./ProposerModel.ts"
 
 /** List prices in US dollars per million tokens, for prompts of up to 200,000 tokens, as the providers named them in 2025. */
 export const listed: ReadonlyArray<ModelPrice> = [

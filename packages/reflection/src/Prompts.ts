@@ -1,4 +1,4 @@
-/** What an optimizer is asked: the prompts that ship, and the request to mend what was rejected. */
+/** What a proposer is asked: the prompts that ship, and the request to mend what was rejected. */
 import * as CandidateLint from "./CandidateLint.ts"
 import type { PromptKind, PromptTemplate } from "./PromptTemplate.ts"
 import type { WorkRecord } from "./WorkRecord.ts"
@@ -55,7 +55,7 @@ and they ask for the same task. {{format}}
 }
 
 /**
- * What an optimizer is asked where the work was somebody else's, of any kind: it speaks of what the records hold and of nothing
+ * What a proposer is asked where the work was somebody else's, of any kind: it speaks of what the records hold and of nothing
  * else.
  */
 export const ofRecords = (records: ReadonlyArray<WorkRecord>, name?: string): PromptTemplate => {

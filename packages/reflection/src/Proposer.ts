@@ -5,10 +5,10 @@ import { Spent } from "@inspo/domain/Spent"
 import { Context, type Effect, Schema } from "effect"
 import type * as CandidateLint from "./CandidateLint.ts"
 import type { Protocol } from "./FailureMode.ts"
-import type { OptimizerAnswer } from "./OptimizerAnswer.ts"
+import type { ModelAnswer } from "./ModelAnswer.ts"
 import type { WorkRecord } from "./WorkRecord.ts"
 
-/** Writes candidate instructions: an optimizer, or rules in its place. */
+/** Writes candidate instructions: a proposer, or rules in its place. */
 export class Proposer extends Context.Service<Proposer, Proposer.Interface>()("@inspo/reflection/Proposer") {}
 
 export declare namespace Proposer {
@@ -22,10 +22,10 @@ export declare namespace Proposer {
 
 /**
  * - `count`: how many candidates are asked for; a proposal may hold fewer.
- * - `seed`, `stream`: the name of the random stream; `stream` also names the calls to an optimizer.
- * - `rules`: what the candidates are linted by afterwards. An optimizer is told which of them were rejected and why, once,
+ * - `seed`, `stream`: the name of the random stream; `stream` also names the calls to a proposer.
+ * - `rules`: what the candidates are linted by afterwards. A proposer is told which of them were rejected and why, once,
  *   and asked for others; without rules only an answer without any candidate is asked for again.
- * - `makeCall`: makes each call to an optimizer, or answers in its place with what was kept when it was made before.
+ * - `makeCall`: makes each call to a proposer, or answers in its place with what was kept when it was made before.
  */
 export interface InitialRequest<E = never> {
   readonly parent: Pick<Instruction, "text">
@@ -37,7 +37,7 @@ export interface InitialRequest<E = never> {
 }
 
 /**
- * `protocol` is how the agent of the failures acts, by default that of agents that search. `history` are instructions with their scores in [0, 1], in any order. `records` are shown to an optimizer instead of failures
+ * `protocol` is how the agent of the failures acts, by default that of agents that search. `history` are instructions with their scores in [0, 1], in any order. `records` are shown to a proposer instead of failures
  * where the work was somebody else's; `name` is that of the text to revise, where an instruction has several.
  */
 export interface ProposeRequest<E = never> extends InitialRequest<E> {
@@ -49,19 +49,19 @@ export interface ProposeRequest<E = never> extends InitialRequest<E> {
 }
 
 /**
- * A call to an optimizer that is due. `key` names it: the stream of the request and the number of the call within it, such
+ * A call to a proposer that is due. `key` names it: the stream of the request and the number of the call within it, such
  * as `proposal/15/1/0`. `atMost` is what it may spend, its input tokens as estimated.
  */
-export interface OptimizerCall {
+export interface ModelCall {
   readonly key: string
   readonly atMost: Spent
 }
 
 /** Makes a call by running `ask`, or answers in its place. */
 export type MakeCall<E> = (
-  call: OptimizerCall,
-  ask: Effect.Effect<OptimizerAnswer, ProposerError>
-) => Effect.Effect<OptimizerAnswer, ProposerError | E>
+  call: ModelCall,
+  ask: Effect.Effect<ModelAnswer, ProposerError>
+) => Effect.Effect<ModelAnswer, ProposerError | E>
 
 /**
  * `critique` says what is wrong with the parent. `spent` is what its calls cost, those answered by `makeCall` included.
@@ -77,7 +77,7 @@ export interface Proposal {
 /**
  * What kept a proposer from answering.
  *
- * - `unreachable`: the optimizer did not answer, or not in time, or broke off
+ * - `unreachable`: the proposer did not answer, or not in time, or broke off
  * - `unauthorized`: it does not accept the key
  * - `not-found`: it has no such model, or nothing at that address
  * - `quota-exhausted`: the quota or the credit is used up

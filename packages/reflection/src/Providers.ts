@@ -1,11 +1,11 @@
 import { anthropic } from "./Anthropic.ts"
 import { google } from "./Google.ts"
 import { openAi, openAiCompatible } from "./OpenAi.ts"
-import type { OptimizerProvider } from "./OptimizerConfig.ts"
+import type { ModelProvider } from "./ProposerModel.ts"
 import type { Provider } from "./Provider.ts"
 
 /** The protocols of language models, by the name a config gives them. */
-export const providers: Readonly<Record<Exclude<OptimizerProvider, "offline">, Provider>> = {
+export const providers: Readonly<Record<Exclude<ModelProvider, "offline">, Provider>> = {
   "openai-compatible": openAiCompatible,
   openai: openAi,
   anthropic,

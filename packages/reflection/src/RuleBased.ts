@@ -7,7 +7,7 @@ import * as Drawing from "./internal/Drawing.ts"
 import { Proposer } from "./Proposer.ts"
 
 /**
- * The offline optimizer: rules, not a language model.
+ * The offline proposer: rules, not a language model.
  *
  * It counts the failure modes it is shown, says so in its critique, and edits the parent with clauses of the bank. A
  * clause is the likelier the more failures ask for it, but every clause can be drawn, neutral and harmful ones included:

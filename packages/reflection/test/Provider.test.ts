@@ -4,7 +4,7 @@ import { Cause, Clock, type Duration, Effect, Exit, Fiber, Logger, Redacted, Ref
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { isPermanent, ProposerError, type ProposerErrorKind } from "../src/index.ts"
-import * as OptimizerProposer from "../src/OptimizerProposer.ts"
+import * as ModelProposer from "../src/ModelProposer.ts"
 import * as Provider from "../src/Provider.ts"
 import { exchanges } from "./fixtures/exchanges.ts"
 import * as LocalServer from "./support/LocalServer.ts"
@@ -39,7 +39,7 @@ const proposeAt = Effect.fnUntraced(function* (provider: Provider.Provider, aski
     Effect.mapError((error) => new ProposerError({ proposer: "test", reason: error.message }))
   )
   const price = { model: "m", input: 1_000_000, output: 2_000_000 }
-  const proposer = OptimizerProposer.make(model, {
+  const proposer = ModelProposer.make(model, {
     kind: "paraphrase",
     price,
     maxOutputTokens: 2,
@@ -208,7 +208,7 @@ describe.each(exchanges)("$provider.name", (exchange) => {
       assert.instanceOf(error, ProposerError)
       assert.strictEqual(error.kind, kind)
       assert.match(error.message, text)
-      assert.notMatch(error.message, /optimizer\.|judge\.|--/u, "a library knows no settings")
+      assert.notMatch(error.message, /proposer\.|judge\.|--/u, "a library knows no settings")
       assert.strictEqual(isPermanent(error.failure.kind), permanent.has(kind))
       assert.lengthOf(server.asked, requests)
       assert.strictEqual(error.spent?.calls, requests)

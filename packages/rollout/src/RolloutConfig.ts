@@ -87,7 +87,7 @@ export const RolloutConfig = Schema.Struct({
       "`{tools}`), `passage` (with `{rank}` from 1, `{title}` and `{text}`), `separator` (between passages), " +
       "`invalidAction` (told after a turn without a valid action) and `role` (the message an instruction stands in: before " +
       "the question in that of the `user`, or alone in that of the `system`). A file of them may be named in " +
-      "their place, and `prompt` may be `{rows: FILE}`, as `instruction.seed` may"
+      "their place, and `prompt` may be `{rows: FILE}`, as `seedInstruction` may"
   }),
   scoredTurns: Schema.Literals(["all", "valid"]).annotate({
     description:

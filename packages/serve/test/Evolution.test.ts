@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { openAiCompatible } from "@inspo/reflection/OpenAi"
-import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
+import * as ModelProposer from "@inspo/reflection/ModelProposer"
 import * as Provider from "@inspo/reflection/Provider"
-import { CurrentOptimizer } from "@inspo/serve/live/Evolving"
+import { CurrentProposer } from "@inspo/serve/live/Evolving"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
 import * as Populations from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
@@ -17,7 +17,7 @@ const completion = (text: string): LocalServer.Reply => ({
   })
 })
 
-/** A server whose optimizer is a model behind the protocol of OpenAI, which answers as a script says. */
+/** A server whose proposer is a model behind the protocol of OpenAI, which answers as a script says. */
 const served = Effect.fnUntraced(function* (replies: ReadonlyArray<LocalServer.Reply>) {
   const local = yield* LocalServer.make(() => replies)
   const model = yield* Provider.make(openAiCompatible, {
@@ -29,7 +29,7 @@ const served = Effect.fnUntraced(function* (replies: ReadonlyArray<LocalServer.R
     timeout: "10 seconds",
     retries: 0
   }).pipe(Effect.provide(FetchHttpClient.layer))
-  const proposer = OptimizerProposer.make(model, {
+  const proposer = ModelProposer.make(model, {
     kind: "reflection",
     price: { model: "m", input: 1000, output: 2000 },
     maxOutputTokens: 1000,
@@ -38,7 +38,7 @@ const served = Effect.fnUntraced(function* (replies: ReadonlyArray<LocalServer.R
   const app = Server.layer().pipe(
     Layer.provide(Populations.layer),
     Layer.provide(MemoryStore.layer),
-    Layer.provide(Layer.succeed(CurrentOptimizer, { proposer, budgetUsd: 5 })),
+    Layer.provide(Layer.succeed(CurrentProposer, { proposer, budgetUsd: 5 })),
     Layer.provide(HttpServer.layerServices)
   )
   const { handler } = yield* Effect.acquireRelease(
@@ -94,7 +94,7 @@ const tell = Effect.fnUntraced(function* (
 })
 
 describe("evolution over HTTP", () => {
-  it.live("shows an optimizer what users told, redacted and not deleted, and leases nothing unseen", () =>
+  it.live("shows a proposer what users told, redacted and not deleted, and leases nothing unseen", () =>
     Effect.gen(function* () {
       const { ask, asked, until } = yield* served([
         completion("They were cut off.\n<ins_1>Be kind, and brief.</ins_1>")
@@ -125,7 +125,7 @@ describe("evolution over HTTP", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells that the optimizer is dead, and goes on leasing", () =>
+  it.live("tells that the proposer is dead, and goes on leasing", () =>
     Effect.gen(function* () {
       const { ask, until } = yield* served([{ status: 401, body: `{"error":{"message":"bad key"}}` }])
       yield* ask("PUT", "", { seed: "Be kind." })

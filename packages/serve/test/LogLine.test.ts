@@ -58,7 +58,7 @@ const events: ReadonlyArray<readonly [level: "Info" | "Debug", event: Population
     },
     '"parent":"i0","candidates":1'
   ],
-  ["Info", { _tag: "EvolutionSkipped", step: 1, reason: "no optimizer" }, "no optimizer"],
+  ["Info", { _tag: "EvolutionSkipped", step: 1, reason: "no proposer" }, "no proposer"],
   [
     "Info",
     { _tag: "PopulationRefilled", step: 1, parents: [i0], replaced: [], accepted: [], shortfall: 1 },

@@ -87,8 +87,8 @@ export const catalogue = {
     { label: "instruction" }
   ),
   "budget/rollouts": spent("rollouts", "Rollouts paid for since the run began, redone ones included"),
-  "budget/tokens": spent("tokens", "Tokens paid for, of the policy and of the optimizer"),
-  "budget/calls": spent("calls", "Calls of the optimizer"),
+  "budget/tokens": spent("tokens", "Tokens paid for, of the policy and of the proposer"),
+  "budget/calls": spent("calls", "Calls of the proposer"),
   "budget/usd": spent("US dollars", "Money spent"),
   "budget/minutes": spent("minutes", "Time spent, summed over resumes")
 } satisfies Record<string, Definition>

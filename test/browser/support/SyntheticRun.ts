@@ -9,7 +9,7 @@ import { layer } from "@inspo/journal/sqlite"
 import { Array as Arr, Effect, ManagedRuntime, Schema } from "effect"
 import { chance, syntheticLog } from "../../../packages/coevolution/test/support/SyntheticLog.ts"
 
-/** How large a run is, and what its policy and its optimizer write. */
+/** How large a run is, and what its policy and its proposer write. */
 export interface Shape {
   readonly steps: number
   readonly questionsPerStep: number
@@ -66,7 +66,8 @@ export const endOfStep = (events: number, steps: number, step: number): number =
 const configOf = (directory: string, { groupSize, questionsPerStep, steps, text = "" }: Shape): RunConfig => ({
   ...Presets.paper,
   data: { ...Presets.paper.data, questions: `${directory}/questions.jsonl` },
-  instruction: { seed: `Answer the question. ${text}`, seeds: [] },
+  seedInstruction: `Answer the question. ${text}`,
+  variants: [],
   schedule: { ...Presets.paper.schedule, steps, pruneEvery: 5, evolveEvery: 15, evolveUntil: steps },
   population: { ...Presets.paper.population, size: 7 },
   verification: { ...Presets.paper.verification, samples: 40, rounds: 1, baseline: "rerun" },

@@ -8,7 +8,7 @@ import { Journal } from "@inspo/journal"
 import { Proposer } from "@inspo/reflection"
 import { openAiCompatible } from "@inspo/reflection/OpenAi"
 import * as Metering from "@inspo/reflection/Metering"
-import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
+import * as ModelProposer from "@inspo/reflection/ModelProposer"
 import * as Provider from "@inspo/reflection/Provider"
 import { Search } from "@inspo/retrieval"
 import { layerBm25 } from "@inspo/retrieval/Bm25"
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (
   const counted = CountedEngine.make(world.engine)
   const { profile } = kind
   const server = yield* FaultyServer.make({ engine: counted.engine, rate, seed, forgetful: profile === "verl" })
-  const optimizer = yield* CountedModel.make({ rate: 3 * rate, seed, seconds: 3, write: Writers.optimizer })
+  const writer = yield* CountedModel.make({ rate: 3 * rate, seed, seconds: 3, write: Writers.proposer })
   const judge = yield* CountedModel.make({ rate, seed: `${seed}/judge`, seconds: 1, write: Writers.judge })
 
   const engine = TinkerEngine.layer({
@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function* (
   const session = (config: RunConfig) =>
     Effect.gen(function* () {
       const connected = yield* Effect.provide(Engine, yield* Layer.build(engine))
-      const proposer = OptimizerProposer.make(yield* modelOf(optimizer), {
+      const proposer = ModelProposer.make(yield* modelOf(writer), {
         kind: "reflection",
         price,
         maxOutputTokens,
@@ -127,7 +127,7 @@ export const make = Effect.fnUntraced(function* (
     return { exit, served: yield* counted.take, ledger: Ledger.summarize(yield* journal.ledger) } satisfies Session
   })
 
-  return { next, asked: { optimizer: optimizer.asked, judge: judge.asked }, faults: server.faults }
+  return { next, asked: { proposer: writer.asked, judge: judge.asked }, faults: server.faults }
 })
 
 /** Lets time pass while an effect runs, and interrupts it after so many ticks. */

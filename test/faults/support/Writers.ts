@@ -2,7 +2,7 @@
 import type { Write } from "./CountedModel.ts"
 
 /** Two candidates that add hints to the instruction in question; the second revision of an instruction may have to be asked for once more. */
-export const optimizer: Write = (conversation) => {
+export const proposer: Write = (conversation) => {
   const [prompt = ""] = conversation
   const [, parent = ""] = /<ins_0>\n([\s\S]*?)\n<\/ins_0>/u.exec(prompt) ?? []
   const first = hints[prompt.length % hints.length] ?? ""

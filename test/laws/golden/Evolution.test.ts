@@ -234,8 +234,8 @@ describe("evolution", () => {
 
   for (const [reading, preset] of both)
     it(`row 23: the first population is the seeds and one proposal for the rest (${reading})`, () => {
-      const first = (seeds: ReadonlyArray<string>) => {
-        const algorithm = { ...preset, instruction: { seed: "the seed", seeds } }
+      const first = (variants: ReadonlyArray<string>) => {
+        const algorithm = { ...preset, seedInstruction: "the seed", variants }
         const setting = { ...Strategies.deciding(algorithm), questions: [] }
         const started = {
           _tag: "RunStarted",
@@ -288,7 +288,7 @@ describe("the parent of a round", () => {
           buffer: { failures: "any" as const }
         }
         const rewards = [{ i0: [[0.4]], i1: [[0.3]], i2: [[0.2]], i3: [[0]] }] as const
-        const { steps } = play({ ...small(preset, change), seed }, { rewards, proposals: [[], [], []] })
+        const { steps } = play({ ...small(preset, change), randomSeed: seed }, { rewards, proposals: [[], [], []] })
         return (steps[0]?.did ?? []).filter((did) => did.startsWith("propose"))
       })
       const first = new Set(shown.map(([did]) => did))

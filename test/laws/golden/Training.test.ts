@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Algorithm, Selection } from "@inspo/coevolution"
 import { Instruction, Question } from "@inspo/domain"
-import { constants, GrpoBatch } from "@inspo/policy-gradient"
+import { GrpoBatch } from "@inspo/policy-gradient"
 import { Prompt } from "@inspo/rollout"
 import { both, every, small } from "../support/Golden.ts"
 import { play } from "../support/Trace.ts"
@@ -85,14 +85,10 @@ describe("training", () => {
     })
 
     it(`row 27: the optimizer is Search-R1's (${reading})`, () => {
-      const [request] = GrpoBatch.trainRequests(
-        [sampled(0, 0, 1), sampled(0, 0, 0)],
-        { ...preset.train, ...constants },
-        {
-          key: "train/1",
-          learningRate: 1e-7
-        }
-      )
+      const [request] = GrpoBatch.trainRequests([sampled(0, 0, 1), sampled(0, 0, 0)], preset.train, {
+        key: "train/1",
+        learningRate: 1e-7
+      })
       assert.deepInclude(request?.optimizer, {
         learningRate: 1e-7,
         beta1: 0.9,

@@ -65,7 +65,7 @@ export const start = async (cwd: string): Promise<World> => {
   await writeFile(
     join(cwd, "served.json"),
     JSON.stringify({
-      optimizer: { provider: "openai-compatible", model: "m", url: `http://127.0.0.1:${port}/v1` },
+      proposer: { provider: "openai-compatible", model: "m", url: `http://127.0.0.1:${port}/v1` },
       populations: { policy: population }
     })
   )

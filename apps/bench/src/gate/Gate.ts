@@ -25,7 +25,7 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
   const chosen = yield* named(tasks, input.tasks)
   const preset = Option.getOrElse(input.preset, () => "quick")
   const base = yield* host.config(preset, [
-    `seed=${input.seed}`,
+    `randomSeed=${input.seed}`,
     "evaluation.questions=200",
     "train.fromStep=null",
     ...input.set
@@ -75,13 +75,13 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
           `${expected - own.length} of ${expected} answers of ${task.name} failed because of a tool or the reward. The others ` +
           "are stored. Fix the cause and repeat the command."
       })
-    results.push(taskResult(task, own, base.seed))
+    results.push(taskResult(task, own, base.randomSeed))
     const result: GateResult = {
       gate: hash,
       command: commandLine([`${host.program} bench gate --seed ${input.seed}`], { ...input, arms: input.tasks }),
       code: host.code,
       model: base.engine.model ?? base.engine.tokenizer ?? "the embedded model",
-      seed: base.seed,
+      seed: base.randomSeed,
       tasks: [...results]
     }
     yield* host.write(`${out}/gate.json`, `${JSON.stringify(result, null, 2)}\n`)
@@ -99,7 +99,7 @@ const isUnasked = (trajectory: Trajectory.Trajectory): boolean =>
 
 /** The questions of a task, and its settings. */
 const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: QuestionData) {
-  const questions = task.questions(data, base.evaluation.questions, base.seed)
+  const questions = task.questions(data, base.evaluation.questions, base.randomSeed)
   if (questions.length < 2)
     return yield* new InvalidStudy({
       problem:
@@ -127,7 +127,7 @@ const resume = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, file: string
 
 /** A hash of what decides the answers; the address of the server does not. */
 const fingerprint = (
-  { engine, seed }: RunConfig,
+  { engine, randomSeed: seed }: RunConfig,
   asked: ReadonlyArray<{ readonly task: Task; readonly config: RunConfig; readonly questions: ReadonlyArray<object> }>
 ): string =>
   createHash("sha256")

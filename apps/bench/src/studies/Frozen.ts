@@ -16,7 +16,8 @@ const frozen = (task: Task): Study => {
       Ablations.without(
         {
           ...algorithmOf(configured),
-          instruction: { seed: task.instructions[0], seeds: [] },
+          seedInstruction: task.instructions[0],
+          variants: [],
           control: { ...config.control, clauses: ofSentences(task.sentences) }
         },
         ["training", ...left]
@@ -51,12 +52,17 @@ const frozen = (task: Task): Study => {
 }
 
 /** Only pruning, from the hand-written instructions to one. */
-const handWritten = ({ instructions: [seed, ...seeds] }: Task, config: RunConfig, rollouts: number): RunConfig => {
+const handWritten = (
+  { instructions: [seedInstruction, ...variants] }: Task,
+  config: RunConfig,
+  rollouts: number
+): RunConfig => {
   const fixed = staticConfig(config, rollouts)
   return {
     ...fixed,
-    instruction: { seed, seeds },
-    population: { ...fixed.population, size: 1 + seeds.length },
+    seedInstruction,
+    variants,
+    population: { ...fixed.population, size: 1 + variants.length },
     schedule: { ...fixed.schedule, pruneEvery: config.schedule.pruneEvery }
   }
 }

@@ -30,7 +30,8 @@ const handWrittenArm: Arm = withBudgetOf(
   "a hand-written good instruction, equal rollouts",
   (config, rollouts) => ({
     ...staticConfig(config, rollouts),
-    instruction: { seed: handWritten(config.instruction.seed), seeds: [] }
+    seedInstruction: handWritten(config.seedInstruction),
+    variants: []
   })
 )
 
@@ -53,7 +54,8 @@ const instructionFirst: Arm = {
       const rest = budget(results("evolved").spent.rollouts) - (first === undefined ? 0 : budget(first.spent.rollouts))
       return {
         ...staticConfig(config, rest),
-        instruction: { seed: (first && bestText(first)) ?? config.instruction.seed, seeds: [] }
+        seedInstruction: (first && bestText(first)) ?? config.seedInstruction,
+        variants: []
       }
     }
   ]

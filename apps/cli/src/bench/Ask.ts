@@ -17,7 +17,7 @@ export const answer = Effect.fn("Ask.answer")(function* (config: RunConfig, aske
         id: Trajectory.TrajectoryId.make([...asked.path, index].join("/")),
         instruction: given(asked.instruction),
         question,
-        seed: RandomStream.streamSeed(config.seed, [...asked.path, index])
+        seed: RandomStream.streamSeed(config.randomSeed, [...asked.path, index])
       })),
       { onFinished: (finished) => fs.writeFileString(kept.file, kept.lines(finished), { flag: "a" }) }
     )

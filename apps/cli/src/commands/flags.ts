@@ -68,7 +68,7 @@ export const set = Flag.atLeast(
 )
 
 /** Parts of co-evolution that are left out. */
-export const without = Flag.Literals("without", partNames).pipe(
+export const ablate = Flag.Literals("ablate", partNames).pipe(
   Flag.withDescription("Leave a part of co-evolution out, to learn what it is worth; may be repeated"),
   Flag.atLeast(0)
 )

@@ -23,7 +23,7 @@ export const init = Command.make(
       .pipe(Argument.withDefault(".")),
     preset: flags.preset,
     short: flags.toggle("short", "Write only the settings that are changed first; the others come from --preset"),
-    list: flags.toggle("list", "Write nothing, but list the presets, and the parts that --without leaves out"),
+    list: flags.toggle("list", "Write nothing, but list the presets, and the parts that --ablate leaves out"),
     force: flags.force,
     json: flags.json
   },
@@ -48,7 +48,7 @@ export const plan = Command.make(
     file: flags.config,
     preset: flags.preset,
     set: flags.set,
-    without: flags.without,
+    ablate: flags.ablate,
     seed: flags.seed,
     json: flags.json
   },
@@ -56,7 +56,7 @@ export const plan = Command.make(
 ).pipe(
   flags.help({
     short: "Tell what a run would do and spend, before it does",
-    description: "Tell what a run would do and spend: schedule, rollouts, optimizer calls, resolution, warnings",
+    description: "Tell what a run would do and spend: schedule, rollouts, proposer calls, resolution, warnings",
     examples: {
       "inspo plan --preset paper": "The paper's run",
       "inspo plan my.yaml --set schedule.pruneEvery=10 --json": "Your settings, one JSON line"
@@ -78,7 +78,7 @@ export const run = Command.make(
       )
       .pipe(Flag.withDefault("inspo")),
     set: flags.set,
-    without: flags.without,
+    ablate: flags.ablate,
     seed: flags.seed,
     out: flags.out,
     baseline: flags.baseline,

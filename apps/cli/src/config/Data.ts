@@ -45,8 +45,8 @@ const demonstrations = Effect.fnUntraced(function* ({ train }: RunConfig, { data
 })
 
 const generated = Effect.fnUntraced(function* (config: RunConfig) {
-  const { data, seed } = config
-  const worldSeed = data.world.seed ?? seed
+  const { data, randomSeed } = config
+  const worldSeed = data.world.randomSeed ?? randomSeed
   const counts = worldCounts(data.world.questions)
   const world = yield* WorldQuestion.generate({ seed: worldSeed, counts }).pipe(
     Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause }))
@@ -115,7 +115,7 @@ const validationShare = 0.1
 const testShare = 0.2
 
 /** The training questions in the shares that the config asks for. */
-const weighted = ({ data, seed }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuestion>) =>
+const weighted = ({ data, randomSeed: seed }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuestion>) =>
   data.mix === null
     ? Effect.succeed(questions)
     : Effect.mapError(

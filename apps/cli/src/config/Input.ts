@@ -18,7 +18,7 @@ export interface Input {
   /** What training method the preset is bent to before anything else. */
   readonly method?: Method.Method
   /** Parts of co-evolution that are left out of what all the others ask for. */
-  readonly without?: ReadonlyArray<Ablations.Part>
+  readonly ablate?: ReadonlyArray<Ablations.Part>
 }
 
 /** The complete config of a command line, with paths of data and model made absolute. */
@@ -30,11 +30,11 @@ export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) 
   const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
   const seed: ReadonlyArray<Override> = Option.match(input.seed, {
     onNone: () => [],
-    onSome: (value) => [{ seed: value }]
+    onSome: (value) => [{ randomSeed: value }]
   })
   const overrides = yield* Effect.forEach([...file, ...sets, ...seed, ...withBaseline(input)], withNamedFiles)
   const whole = yield* laid(base, overrides)
-  const config = yield* orUsage(resolve(withAlgorithm(whole, Ablations.without(whole, input.without ?? [])), []))
+  const config = yield* orUsage(resolve(withAlgorithm(whole, Ablations.without(whole, input.ablate ?? [])), []))
   return { ...config, engine: { ...config.engine, date: yield* dateOf(config.engine) } } satisfies RunConfig
 })
 

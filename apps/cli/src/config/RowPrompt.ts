@@ -32,7 +32,7 @@ export const read = Effect.fn("RowPrompt.read")(function* (file: string) {
   return yield* new UsageError({
     problem:
       `${file}: the prompt of ${rows[other]?.id} begins or ends otherwise than that of ${rows[0]?.id}, expected one ` +
-      "instruction and template for all. Set instruction.seed and rollout.texts.prompt to texts."
+      "instruction and template for all. Set seedInstruction and rollout.texts.prompt to texts."
   })
 })
 
@@ -51,7 +51,7 @@ const promptOf = (
         said === undefined
           ? `${file}: the row ${id} has no prompt with a user's message, expected one as Search-R1's rows have it.`
           : `${file}: the prompt of ${id} is ${JSON.stringify(said)}, expected an instruction, then "Question: " and ` +
-            `${JSON.stringify(question)}. Set instruction.seed and rollout.texts.prompt to texts.`
+            `${JSON.stringify(question)}. Set seedInstruction and rollout.texts.prompt to texts.`
     })
   )
 }

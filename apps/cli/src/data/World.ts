@@ -16,10 +16,10 @@ export interface WorldInput extends Omit<Input, "file"> {
 export const world = Effect.fn("World.world")(function* ({ force, json, out, ...input }: WorldInput) {
   const path = yield* Path.Path
   const files = { questions: path.join(out, "questions.jsonl"), corpus: path.join(out, "corpus.jsonl") }
-  const { data, seed } = yield* fromInput({ ...input, file: Option.none() })
+  const { data, randomSeed } = yield* fromInput({ ...input, file: Option.none() })
   yield* refuseExisting(Object.values(files), force)
   const generated = yield* WorldQuestion.generate({
-    seed: data.world.seed ?? seed,
+    seed: data.world.randomSeed ?? randomSeed,
     counts: worldCounts(data.world.questions)
   }).pipe(Effect.mapError((cause) => new UsageError({ problem: `${cause.message}.`, cause })))
   const questions = (["train", "validation", "test"] as const).flatMap((split) =>

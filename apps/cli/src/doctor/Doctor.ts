@@ -7,7 +7,7 @@ import { Cause, Effect, FileSystem } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { layerEngine } from "../layers.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import * as Optimizers from "./Optimizers.ts"
+import * as Models from "./Models.ts"
 
 /** One thing a run needs, or can use where it is not required, whether it is there, and what was found. */
 export interface Check {
@@ -17,10 +17,10 @@ export interface Check {
   readonly detail: string
 }
 
-/** Checks what a run needs, one line each, and which optimizers it could use; fails when something needed is missing. */
+/** Checks what a run needs, one line each, and which proposers it could use; fails when something needed is missing. */
 export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonly json: boolean }) {
   const needed = yield* Effect.all([node, cores, memory, onnxruntime, engine, fullTextSearch, writable])
-  const checks = [...needed, ...(yield* optimizers)]
+  const checks = [...needed, ...(yield* proposers)]
   const missing = needed.filter(({ ok }) => !ok)
   yield* Reporter.print(input.json, { ok: missing.length === 0, checks }, () =>
     checks.map(({ detail, name, ok, required }) => `${mark(ok, required)}${name.padEnd(28)}${detail}`)
@@ -33,8 +33,8 @@ export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonl
 
 const mark = (ok: boolean, required: boolean): string => (ok ? "ok      " : required ? "missing " : "absent  ")
 
-const optimizers = Effect.map(Optimizers.probeAll, (found) =>
-  found.map(({ detail, ok, provider }): Check => ({ name: `optimizer ${provider}`, ok, required: false, detail }))
+const proposers = Effect.map(Models.probeAll, (found) =>
+  found.map(({ detail, ok, provider }): Check => ({ name: `proposer ${provider}`, ok, required: false, detail }))
 )
 
 const gibibyte = 1024 ** 3

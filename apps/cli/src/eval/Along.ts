@@ -19,12 +19,12 @@ export const test = Effect.fn("Along.test")(function* (runDir: string, count: nu
     Effect.gen(function* () {
       const saved = events.findIndex((event) => event._tag === "CheckpointSaved" && event.step === step)
       const state = yield* foldStored({ algorithm: config }, events.slice(0, saved + 1))
-      const instruction = Option.getOrElse(Conclusion.leader(config, state), () => given(config.instruction.seed))
+      const instruction = Option.getOrElse(Conclusion.leader(config, state), () => given(config.seedInstruction))
       const side = { runDir, policy: "after", step, instruction, config, checkpoint, loaded } as const
       const outcomes = yield* answer(side, {
         questions: Arr.take(loaded.data.test, count),
         passages: loaded.passages,
-        seed: config.seed,
+        seed: config.randomSeed,
         reporter
       })
       const em = meanOf(valid(outcomes).map((one) => one.em))

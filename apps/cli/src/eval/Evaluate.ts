@@ -26,7 +26,7 @@ export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: Evaluat
   const right = Option.match(opponent(input), { onNone: () => null, onSome: side })
   const other = right === null ? null : yield* right
   const questions = yield* chosen(left, input)
-  const seed = Option.getOrElse(input.seed, () => left.config.seed)
+  const seed = Option.getOrElse(input.seed, () => left.config.randomSeed)
   const reporter = yield* Reporter.make(input)
 
   const options = { resamples: input.resamples, seed }
@@ -36,7 +36,7 @@ export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: Evaluat
   const others = other === null ? null : yield* answer(onDataOf(left, other), asked)
   const report: Report = {
     ...answerer(left),
-    seed,
+    randomSeed: seed,
     resamples: input.resamples,
     ...found,
     against:

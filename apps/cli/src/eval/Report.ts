@@ -21,7 +21,7 @@ export interface Answerer extends Schema.Schema.Type<typeof Answerer> {}
  */
 export const Report = Schema.Struct({
   ...Answerer.fields,
-  seed: Schema.Int,
+  randomSeed: Schema.Int,
   resamples: Schema.Int,
   ...Results.fields,
   against: Schema.NullOr(

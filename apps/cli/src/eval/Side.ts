@@ -94,7 +94,7 @@ const shipped = Effect.fnUntraced(function* ({ policy, preset, set }: Wanted) {
     runDir: null,
     policy,
     step: 0,
-    instruction: given(config.instruction.seed),
+    instruction: given(config.seedInstruction),
     config,
     checkpoint: null,
     loaded
@@ -131,7 +131,7 @@ const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy
     runDir,
     policy,
     step: saved.value.step,
-    instruction: Option.getOrElse(best, () => given(stored.config.instruction.seed)),
+    instruction: Option.getOrElse(best, () => given(stored.config.seedInstruction)),
     config,
     checkpoint: saved.value.checkpoint,
     loaded: set.length === 0 ? trained : yield* loadData(config)

@@ -5,7 +5,7 @@ import { Schema } from "effect"
  * from here (`unsure`), such as a server that is busy just now.
  */
 export const Check = Schema.Struct({
-  part: Schema.Literals(["optimizer", "judge", "retriever", "engine", "tools"]),
+  part: Schema.Literals(["proposer", "judge", "retriever", "engine", "tools"]),
   status: Schema.Literals(["ready", "unsure", "failed"]),
   detail: Schema.String
 })

@@ -2,14 +2,8 @@ import type { RunConfig } from "@inspo/config"
 import { isPermanent, type ProposerErrorKind } from "@inspo/reflection/Proposer"
 import * as Provider from "@inspo/reflection/Provider"
 import { Effect } from "effect"
-import {
-  httpClient,
-  type LanguageModelConfig,
-  type Section,
-  timeoutOf,
-  wayTo
-} from "../optimizer/LanguageModelLayer.ts"
-import { withSettings } from "../optimizer/Settings.ts"
+import { httpClient, type LanguageModelConfig, type Section, timeoutOf, wayTo } from "../proposer/LanguageModelLayer.ts"
+import { withSettings } from "../proposer/Settings.ts"
 import { atMost, type Check } from "./Check.ts"
 
 /** Whether the model of a section is there: its server answers, takes the key and has it. Costs one token at the most. */

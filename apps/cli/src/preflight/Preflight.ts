@@ -1,17 +1,17 @@
 /** Whether everything that a run needs from elsewhere is there, before anything is begun or paid for. */
-import { asksOptimizer } from "@inspo/coevolution"
+import { asksModel } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import { Effect } from "effect"
 import { UsageError } from "../Failure.ts"
-import type { LanguageModelConfig, Section } from "../optimizer/LanguageModelLayer.ts"
+import type { LanguageModelConfig, Section } from "../proposer/LanguageModelLayer.ts"
 import type { Check } from "./Check.ts"
 
 /** Looks for every server that a config names. What a run does without a server is not asked for. */
 export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
-  const { engine, judge, keys, optimizer, retrieval, reward, rollout } = config
+  const { engine, judge, keys, proposer, retrieval, reward, rollout } = config
   const asked = [
-    ...(asksOptimizer(config) && optimizer.provider !== "offline"
-      ? [models("optimizer", { ...optimizer, provider: optimizer.provider, key: keys.optimizer }, config)]
+    ...(asksModel(config) && proposer.provider !== "offline"
+      ? [models("proposer", { ...proposer, provider: proposer.provider, key: keys.proposer }, config)]
       : []),
     ...(reward.kind === "judge" ? [models("judge", { ...judge, key: keys.judge }, config)] : []),
     ...(retrieval.url === null ? [] : [server("retriever", config)]),

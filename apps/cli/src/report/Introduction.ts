@@ -45,7 +45,7 @@ export const introduction = (
           ? ""
           : "supervised, on demonstrations"
     ],
-    ["optimizer", optimizer(config)],
+    ["proposer", proposer(config)],
     [
       "rollouts",
       `${count(planned.train)} training, ${count(planned.verification)} verification (when every evolution takes ` +
@@ -61,7 +61,7 @@ export const introduction = (
   ]
 }
 
-const optimizer = ({ optimizer: { model, provider }, proposer: { kind } }: RunConfig): string =>
+const proposer = ({ proposer: { kind, model, provider } }: RunConfig): string =>
   provider === "offline" || kind === "random"
     ? offline[kind]
     : `${kind} by ${model ?? "a language model"} (${provider})`

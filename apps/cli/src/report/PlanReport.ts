@@ -36,7 +36,7 @@ export const planLines = (
       ["training rollouts", ...same(rollouts.train)],
       ["verification rollouts", ...row(bounds.verification)],
       ["evaluation rollouts", ...same(rollouts.evaluation)],
-      ["optimizer calls", ...row(bounds.optimizerCalls)],
+      ["proposer calls", ...row(bounds.proposerCalls)],
       ["tokens", "", "", count(forecast.maximumTokens)]
     ]),
     "",

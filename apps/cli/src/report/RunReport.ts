@@ -58,7 +58,7 @@ export const markdown = (report: RunReport): string => {
   const { fenced, inline, table } = MarkdownText
   const spaced = (paragraphs: ReadonlyArray<string>) => paragraphs.flatMap((one) => [one, ""])
   return [
-    `# Run of seed ${summary.seed}`,
+    `# Run of seed ${summary.randomSeed}`,
     "",
     ...table([
       ["", "instruction"],
@@ -237,7 +237,7 @@ const training = ({ checkpoint, collapse, steps, validation }: Summary): Readonl
 const nextCommands = ({ program, summary, config }: RunReport): ReadonlyArray<string> => [
   `${program} show ${summary.runDir}`,
   `${program} eval ${summary.runDir} --questions 100`,
-  `${program} run --seed ${config.seed + 1}`,
+  `${program} run --seed ${config.randomSeed + 1}`,
   `${program} bench static-vs-evolved --seeds 1-3`
 ]
 

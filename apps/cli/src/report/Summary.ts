@@ -43,7 +43,7 @@ export interface Baseline extends Schema.Schema.Type<typeof Baseline> {}
  */
 export const Summary = Schema.Struct({
   runDir: Schema.String,
-  seed: Count,
+  randomSeed: Count,
   /** Which strategies decided. */
   strategies: Identities,
   steps: Count,
@@ -96,7 +96,7 @@ export const summarize = (run: {
   const evidence = phase.unproven === null ? Conclusion.evidenceFor(state, best.id) : null
   return {
     runDir: run.runDir,
-    seed: config.seed,
+    randomSeed: config.randomSeed,
     strategies: state.strategies,
     steps: state.step,
     rollouts: state.spent.rollouts,

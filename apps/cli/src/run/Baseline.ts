@@ -24,12 +24,12 @@ export const cacheKey = (
   config: RunConfig,
   identity: { readonly engine: string; readonly data: string; readonly code: string }
 ): string => {
-  const { engine, evaluation, instruction, population, retrieval, reward, rollout, sampler, schedule, seed, train } =
-    config
+  const { engine, evaluation, population, randomSeed, retrieval, reward, rollout, sampler } = config
+  const { schedule, seedInstruction, train } = config
   const decisive = [
     {
-      seed,
-      instruction,
+      randomSeed,
+      seedInstruction,
       population,
       sampler,
       rollout,

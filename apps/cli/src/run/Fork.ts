@@ -64,10 +64,10 @@ export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
 })
 
 /** A branch keeps the world of its run, also under another seed. */
-const withWorld = ({ data, seed, ...config }: RunConfig): RunConfig => ({
+const withWorld = ({ data, randomSeed, ...config }: RunConfig): RunConfig => ({
   ...config,
-  seed,
-  data: { ...data, world: { ...data.world, seed: data.world.seed ?? seed } }
+  randomSeed,
+  data: { ...data, world: { ...data.world, randomSeed: data.world.randomSeed ?? randomSeed } }
 })
 
 interface Branch {

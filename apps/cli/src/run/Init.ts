@@ -61,7 +61,7 @@ const listPresets = (json: boolean) => {
     "Settings to start from, with --preset NAME",
     ...rows(Object.entries(Presets.purposes), columns),
     "",
-    "What a run can leave out, with --without PART, and what remains",
+    "What a run can leave out, with --ablate PART, and what remains",
     ...rows(
       parts.map(({ part, remains }) => [part, remains]),
       columns
@@ -74,17 +74,17 @@ const defaultPreset = "quick"
 
 /** The settings that a first run of one's own changes: what it asks, what it spends, and what it runs on. */
 const first = [
-  "seed",
+  "randomSeed",
   "data.questions",
   "data.corpus",
-  "instruction.seed",
+  "seedInstruction",
   "population.size",
   "schedule.steps",
   "schedule.pruneEvery",
   "schedule.evolveEvery",
   "proposer.candidates",
-  "optimizer.provider",
-  "optimizer.model",
+  "proposer.provider",
+  "proposer.model",
   "verification.samples",
   "rollout.groupSize",
   "rollout.maxTurns",

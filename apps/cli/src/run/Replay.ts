@@ -15,7 +15,7 @@ export interface ReplayInput {
 }
 
 /**
- * Plays a run again from its journal, without an engine, an optimizer or a tool, and compares every event and every state
+ * Plays a run again from its journal, without an engine, a proposer or a tool, and compares every event and every state
  * with those committed. Exit code 1 at the first difference.
  */
 export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }: ReplayInput) {

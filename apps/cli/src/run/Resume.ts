@@ -1,5 +1,5 @@
 import { AlgorithmDiff } from "@inspo/coevolution"
-import { type RunConfig, algorithmOf, environmentOf } from "@inspo/config/RunConfig"
+import { type RunConfig, algorithmOf, deploymentOf } from "@inspo/config/RunConfig"
 import { Clock, Effect, FileSystem, type Option, Result } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
@@ -85,7 +85,7 @@ const withSettings = Effect.fnUntraced(function* (config: RunConfig, input: Resu
     return yield* new UsageError({
       problem:
         `--set: ${AlgorithmDiff.tell(other)}, and it decides what the run finds; expected one of ` +
-        `${leafPaths(environmentOf(config)).join(", ")}. Give --at STEP --out DIR to change ` +
+        `${leafPaths(deploymentOf(config)).join(", ")}. Give --at STEP --out DIR to change ` +
         "it from some step on, in a branch."
     })
   return changed

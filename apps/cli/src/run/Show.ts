@@ -25,7 +25,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
     summary === null
       ? encodeUnfinished({
           runDir: directory,
-          seed: config.seed,
+          randomSeed: config.randomSeed,
           steps: state.step,
           rollouts: state.spent.rollouts,
           ledger,
@@ -63,7 +63,7 @@ const encodeFinished = Schema.encodeSync(Schema.Struct({ ...Summary.fields, ledg
 
 const encodeUnfinished = Schema.encodeSync(
   Schema.Struct({
-    ...Struct.pick(Summary.fields, ["runDir", "seed", "steps", "rollouts"]),
+    ...Struct.pick(Summary.fields, ["runDir", "randomSeed", "steps", "rollouts"]),
     ledger: Ledger.Summary,
     ...Struct.pick(Summary.fields, ["degraded", "degradations"]),
     finished: Schema.Literal(false)

@@ -32,12 +32,12 @@ export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   const name = [
     input.preset,
     ...(input.method === undefined || input.method === "inspo" ? [] : [input.method]),
-    ...(input.without ?? []).map((part) => `without-${part}`)
+    ...(input.ablate ?? []).map((part) => `without-${part}`)
   ].join("-")
   const reporter = yield* Reporter.make(input)
   yield* reporter.lines(notes)
   const { directory, discard } = yield* Option.match(input.out, {
-    onNone: () => claimNumbered("runs", `${name}-seed${config.seed}`),
+    onNone: () => claimNumbered("runs", `${name}-seed${config.randomSeed}`),
     onSome: (out) => claim(out)
   })
   yield* Trust.remember(directory, config)

@@ -48,8 +48,8 @@ export const watch = Effect.fnUntraced(function* (
     )
     yield* reporter.lines([
       ...(event._tag === "StepTrained" && !reporter.live ? [plain(latest)] : []),
-      // Each failure of the optimizer has a line of its own.
-      ...degraded(state.degraded.filter(({ part }) => part !== "optimizer" && !before.has(part))).flatMap((line) =>
+      // Each failure of the proposer has a line of its own.
+      ...degraded(state.degraded.filter(({ part }) => part !== "proposer" && !before.has(part))).flatMap((line) =>
         wrap(line, columns)
       ),
       ...announce(event, { leader, tried }, columns),

@@ -1,7 +1,7 @@
 /** What a run directory names that reaches beyond it: servers, programs and environment variables. */
 import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
-import type { OptimizerProvider } from "@inspo/reflection/OptimizerConfig"
+import type { ModelProvider } from "@inspo/reflection/ProposerModel"
 import { withoutCredentials } from "@inspo/tracking/Credentials"
 
 /**
@@ -13,7 +13,7 @@ export interface Act {
   readonly says: string
 }
 
-/** Reading opens a journal, `eval` also answers questions, and a run also asks its optimizer. */
+/** Reading opens a journal, `eval` also answers questions, and a run also asks its proposer. */
 export type Use = "read" | "eval" | "run"
 
 /**
@@ -23,7 +23,7 @@ export type Use = "read" | "eval" | "run"
 export const actsOf = (config: RunConfig, use: Use): ReadonlyArray<Act> => [
   ...address("journal", config.journal.url, config.keys.journal),
   ...(use === "read" ? [] : answering(config)),
-  ...(use === "run" ? model("optimizer", config.optimizer, config.keys.optimizer) : [])
+  ...(use === "run" ? model("proposer", config.proposer, config.keys.proposer) : [])
 ]
 
 /** One act from what identifies it and what a person reads. */
@@ -52,8 +52,8 @@ const address = (section: string, url: string | null, variable: string | null): 
       : []
 
 const model = (
-  section: "optimizer" | "judge",
-  { provider, url }: Pick<RunConfig["judge"], "url"> & { readonly provider: RunConfig["optimizer"]["provider"] | null },
+  section: "proposer" | "judge",
+  { provider, url }: Pick<RunConfig["judge"], "url"> & { readonly provider: RunConfig["proposer"]["provider"] | null },
   key: string | null
 ): ReadonlyArray<Act> => {
   if (provider === null || provider === "offline") return address(section, url, key)
@@ -64,7 +64,7 @@ const model = (
 }
 
 /** The variables that providers' keys are in by default; known here so that reading a directory loads no provider. */
-export const usualKeys: Readonly<Record<Exclude<OptimizerProvider, "offline">, string | null>> = {
+export const usualKeys: Readonly<Record<Exclude<ModelProvider, "offline">, string | null>> = {
   "openai-compatible": null,
   openai: "OPENAI_API_KEY",
   anthropic: "ANTHROPIC_API_KEY",

@@ -7,7 +7,7 @@ import { parse } from "yaml"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { nearest } from "../config/Suggestion.ts"
 import { readText } from "../config/TextFile.ts"
-import * as Optimizer from "./Optimizer.ts"
+import * as Proposer from "./Proposer.ts"
 
 /** A population to make, by its name. */
 export interface Declared {
@@ -18,12 +18,12 @@ export interface Declared {
 /** What the server is told before it starts. */
 export interface Declarations {
   readonly populations: ReadonlyArray<Declared>
-  readonly optimizer: Optimizer.Config | null
+  readonly proposer: Proposer.Config | null
 }
 
 const Config = Schema.Struct({
   populations: Schema.optionalKey(Schema.Record(Population.PopulationSummary.fields.name, Population.NewPopulation)),
-  optimizer: Schema.optionalKey(Optimizer.Config)
+  proposer: Schema.optionalKey(Proposer.Config)
 })
 
 /** What the config file says, then a population for each seed file. */
@@ -33,7 +33,7 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
 }) {
   const path = yield* Path.Path
   const configured: Declarations = Option.isNone(input.config)
-    ? { populations: [], optimizer: null }
+    ? { populations: [], proposer: null }
     : yield* readConfig(input.config.value)
   const seeded = yield* Effect.forEach(
     input.seedFile,
@@ -117,11 +117,11 @@ const readConfig = Effect.fnUntraced(function* (file: string) {
     try: (): unknown => parse(text),
     catch: (cause) => new UsageError({ problem: `${file} is not YAML: ${firstLine(cause)}`, cause })
   })
-  const { optimizer = null, populations = {} } = yield* Effect.mapError(
+  const { proposer = null, populations = {} } = yield* Effect.mapError(
     decodeConfig(parsed),
     (cause) => new UsageError({ problem: `${file}: ${explain(cause, parsed)}`, cause })
   )
-  return { optimizer, populations: Object.entries(populations).map(([name, made]): Declared => ({ name, made })) }
+  return { proposer, populations: Object.entries(populations).map(([name, made]): Declared => ({ name, made })) }
 })
 
 const firstLine = (cause: unknown): string =>
@@ -164,7 +164,7 @@ const knownFields: ReadonlyArray<string> = [
   ...Struct.keys(Config.fields),
   ...Struct.keys(Population.NewPopulation.fields),
   ...Struct.keys(Population.GivenSettings.fields),
-  ...Optimizer.fields
+  ...Proposer.fields
 ]
 
 const shown = (value: unknown): string => Malformed.shown(value, "missing")

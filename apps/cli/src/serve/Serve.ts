@@ -2,7 +2,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Assets, Server as Dashboard } from "@inspo/dashboard"
 import type { JournalError } from "@inspo/journal"
 import { Limits } from "@inspo/serve"
-import { CurrentOptimizer, type Optimizer } from "@inspo/serve/live/Evolving"
+import { CurrentProposer, type ServerProposer } from "@inspo/serve/live/Evolving"
 import * as Journals from "@inspo/serve/store/Journals"
 import { PopulationStore } from "@inspo/serve/store/PopulationStore"
 import * as Proxy from "@inspo/serve/http/Proxy"
@@ -17,7 +17,7 @@ import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { type Address, admission, listen, routerConfig } from "../server/Listen.ts"
 import * as Declared from "./Declared.ts"
-import * as Writer from "./Optimizer.ts"
+import * as Writer from "./Proposer.ts"
 import * as Upstream from "./Upstream.ts"
 
 export interface ServeInput extends Address, Upstream.UpstreamInput {
@@ -34,21 +34,21 @@ export interface ServeInput extends Address, Upstream.UpstreamInput {
 /** Serves populations until it is interrupted; requests in flight are then answered. */
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const keys = yield* keysOf(input)
-  const { optimizer: writer, populations: declared } = yield* Declared.read(input)
-  const optimizer = yield* Writer.make(writer)
+  const { proposer: writer, populations: declared } = yield* Declared.read(input)
+  const proposer = yield* Writer.make(writer)
   const upstream = yield* Upstream.make(input, keys)
   yield* Assets.ensure(Console.error("Building the page of populations, once …")).pipe(
     Effect.mapError((cause) => new CommandFailure({ problem: `${cause.message}.`, cause }))
   )
   if (Option.isSome(input.database))
-    return yield* serveShared(input, input.database.value, keys, { optimizer, declared }, upstream)
+    return yield* serveShared(input, input.database.value, keys, { proposer, declared }, upstream)
   // Populations end after the server, which answers requests in flight before.
   const own = yield* Scope.fork(yield* Effect.scope)
   const { known, url } = yield* listening(input, upstream)
   const path = yield* Path.Path
   const store = SqliteStore.layer(path.join(input.out, "populations"))
   const ending = yield* Ref.make(false)
-  const { app, populations } = yield* begin(keys, { optimizer, declared }, store, Ref.get(ending)).pipe(
+  const { app, populations } = yield* begin(keys, { proposer, declared }, store, Ref.get(ending)).pipe(
     Effect.catchTag("JournalError", unusable),
     Scope.provide(own)
   )
@@ -64,7 +64,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
 
 /** What the server is told before it starts. */
 interface Told {
-  readonly optimizer: Optimizer | null
+  readonly proposer: ServerProposer | null
   readonly declared: ReadonlyArray<Declared.Declared>
 }
 
@@ -84,11 +84,11 @@ const listening = Effect.fnUntraced(function* (input: ServeInput, upstream: Upst
 /** Populations of a store, with those that are declared, and what answers for them and with their page. */
 const begin = Effect.fnUntraced(function* <E, R>(
   keys: Server.Keys,
-  { declared, optimizer }: Told,
+  { declared, proposer }: Told,
   store: Layer.Layer<PopulationStore, E, R>,
   isEnding?: Effect.Effect<boolean>
 ) {
-  const writer = Layer.succeed(CurrentOptimizer, optimizer)
+  const writer = Layer.succeed(CurrentProposer, proposer)
   const populations = yield* Layer.build(Layer.provide(Registry.layer, [store, writer])).pipe(
     Effect.map(Context.get(Registry.Populations))
   )

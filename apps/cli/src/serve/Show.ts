@@ -37,7 +37,7 @@ const standing = (
       `${count(leases.given)} leases, ${count(leases.open)} open, ${count(leases.overdue)} overdue, ` +
       `${count(leases.lost)} lost; ` +
       (horizonSeconds === null ? "" : `rewards are waited for ${duration(horizonSeconds)}; `) +
-      `${spentUsd === null ? "spending unknown, as the optimizer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
+      `${spentUsd === null ? "spending unknown, as the proposer's model has no price" : `$${spentUsd.toFixed(2)} spent`}.`,
     "",
     columns
   ),

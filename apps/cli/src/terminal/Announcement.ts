@@ -12,7 +12,7 @@ import type { Leader } from "./Progress.ts"
 import { paragraph, wrap } from "./Text.ts"
 
 /**
- * The lines worth keeping about an event: each prune, each evolution with the text that won, what the optimizer failed at, and
+ * The lines worth keeping about an event: each prune, each evolution with the text that won, what the proposer failed at, and
  * why candidates were rejected untried. Mostly none. `tried` are the candidates that a refill chose among.
  */
 export const announce = (
@@ -79,7 +79,7 @@ export const announce = (
 }
 
 const failed = (step: number, { failure }: { readonly failure?: ProposerFailure }, columns: number) =>
-  failure === undefined ? [] : wrap(`step ${step}: the optimizer failed: ${failure.message}`, columns)
+  failure === undefined ? [] : wrap(`step ${step}: the proposer failed: ${failure.message}`, columns)
 
 /** Candidates that broke a rule; repetitions break none. */
 const rejected = (

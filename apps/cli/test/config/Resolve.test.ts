@@ -7,7 +7,7 @@ const Name = Schema.String.check(Schema.isPattern(/^[a-z]{1,8}$/))
 const Steps = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))
 /** A setting that any positive integer suits, with its dotted name. */
 const Setting = Schema.Tuple([
-  Schema.Literals(["schedule.steps", "population.window", "verification.samples", "rollout.groupSize", "seed"]),
+  Schema.Literals(["schedule.steps", "population.window", "verification.samples", "rollout.groupSize", "randomSeed"]),
   Steps
 ])
 const leaves = leafPaths(Presets.quick)
@@ -97,7 +97,7 @@ describe("parseSet", () => {
   )
 
   it("keeps what follows the first equals sign", () => {
-    assert.deepStrictEqual(Result.getOrThrow(parseSet("instruction.seed=a = b")), { instruction: { seed: "a = b" } })
+    assert.deepStrictEqual(Result.getOrThrow(parseSet("seedInstruction=a = b")), { seedInstruction: "a = b" })
   })
 
   it.each(["steps", "=3", "a..b=1", ".a=1", "a=[1"])("refuses %s", (text) => {

@@ -26,7 +26,7 @@ const configOf = (file: string) =>
   fromInput({
     preset: "paper",
     file: Option.none(),
-    set: [`instruction.seed={rows: ${file}}`, `rollout.texts.prompt={rows: ${file}}`],
+    set: [`seedInstruction={rows: ${file}}`, `rollout.texts.prompt={rows: ${file}}`],
     seed: Option.none()
   })
 
@@ -50,7 +50,7 @@ describe("the prompts of rows", () => {
         asked.map((question, index) => row(prompt(question), index)),
         (file) =>
           Effect.map(configOf(file), (config) => {
-            assert.strictEqual(config.instruction.seed, instruction)
+            assert.strictEqual(config.seedInstruction, instruction)
             assert.strictEqual(config.rollout.texts.prompt, template)
           })
       )

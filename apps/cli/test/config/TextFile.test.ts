@@ -6,8 +6,8 @@ import { fromInput } from "../../src/config/Input.ts"
 
 layer(NodeServices.layer)("a file that is no UTF-8", (it) => {
   it.effect.each([
-    ["seed: 1\ninstruction:\n  seed: Ren\xe9\n", "config.yaml:3: byte 12 (0xE9)"],
-    ["instruction:\n  seeds: seeds.yaml\n", "seeds.yaml:2: byte 6 (0xE9)"]
+    ["randomSeed: 1\nvariants: []\nseedInstruction: Ren\xe9\n", "config.yaml:3: byte 21 (0xE9)"],
+    ["variants: seeds.yaml\n", "seeds.yaml:2: byte 6 (0xE9)"]
   ] as const)("is refused by name, line and byte, as a config and as its parts", ([text, told]) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

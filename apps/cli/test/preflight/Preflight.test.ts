@@ -13,13 +13,13 @@ const requests = { ...Presets.tiny.requests, timeoutSeconds: 1 }
 
 const optimized = (url: string): RunConfig => ({
   ...Presets.tiny,
-  optimizer: {
-    ...Presets.tiny.optimizer,
+  proposer: {
+    ...Presets.tiny.proposer,
     provider: "openai-compatible",
     model: "m",
     url
   },
-  keys: { ...Presets.tiny.keys, optimizer: "A_KEY" },
+  keys: { ...Presets.tiny.keys, proposer: "A_KEY" },
   requests
 })
 const judged = (url: string): RunConfig => ({
@@ -56,7 +56,7 @@ describe("look", () => {
     Effect.map(look(Presets.tiny), (checks) => assert.deepStrictEqual(checks, []))
   )
 
-  it.live("asks for no optimizer where nothing is to be written", () =>
+  it.live("asks for no proposer where nothing is to be written", () =>
     Effect.gen(function* () {
       const config = optimized("http://127.0.0.1:1")
       const alone = {
@@ -70,7 +70,7 @@ describe("look", () => {
   )
 
   it.live.each([
-    ["optimizer", optimized, { body: listed }, 1],
+    ["proposer", optimized, { body: listed }, 1],
     ["judge", judged, { body: listed }, 1],
     ["retriever", searching, { body: passages }, 1],
     ["engine", remote("tinker"), { body: "{}" }, 1],
@@ -98,7 +98,7 @@ describe("look", () => {
     ["a broken connection", { breaks: "at once" }, { models: "url", retriever: "retrieval.url", engine: "engine.url" }]
   ]
   const parts = [
-    ["optimizer", optimized, "models", "optimizer."],
+    ["proposer", optimized, "models", "proposer."],
     ["judge", judged, "models", "judge."],
     ["retriever", searching, "retriever", ""],
     ["engine", remote("tinker"), "engine", ""],
@@ -139,7 +139,7 @@ describe("look", () => {
     Effect.gen(function* () {
       const [checks] = yield* at(optimized, () => ({ status, body: '{"error":{"message":"later"}}' }))
       assert.strictEqual(checks[0]?.status, "unsure")
-      assert.match((yield* Preflight.assertReady(checks)).join(" "), /^Note: optimizer m: .*later/u)
+      assert.match((yield* Preflight.assertReady(checks)).join(" "), /^Note: proposer m: .*later/u)
     })
   )
 
@@ -148,7 +148,7 @@ describe("look", () => {
       const [checks, { asked }] = yield* at(optimized, ({ method }) => ({
         body: method === "GET" ? '{"data":[]}' : chat
       }))
-      assert.deepStrictEqual(checks, [{ part: "optimizer", status: "ready", detail: "m answers" }])
+      assert.deepStrictEqual(checks, [{ part: "proposer", status: "ready", detail: "m answers" }])
       assert.match(asked[1]?.body ?? "", /"max_tokens":1\b/u)
     })
   )
@@ -158,7 +158,7 @@ describe("look", () => {
       const checks = yield* Preflight.look(optimized("http://127.0.0.1:1")).pipe(
         Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({})))
       )
-      assert.include((yield* Effect.flip(Preflight.assertReady(checks))).problem, "keys.optimizer is A_KEY")
+      assert.include((yield* Effect.flip(Preflight.assertReady(checks))).problem, "keys.proposer is A_KEY")
     })
   )
 })

@@ -62,7 +62,7 @@ describe("runLines", () => {
       {
         from: "runs/a",
         to: "runs/b",
-        settings: [{ key: "instruction.seed", from: "long ".repeat(60), to: undefined }],
+        settings: [{ key: "seedInstruction", from: "long ".repeat(60), to: undefined }],
         best: compare("one", "two"),
         measure: "EM",
         results: [{ policy: "after", instruction: "best", from: cell, to: { ...cell, em: 1 } }]

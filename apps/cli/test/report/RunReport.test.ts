@@ -19,7 +19,7 @@ const cell = (policy: "before" | "after", which: "seed" | "best", em: number) =>
 
 const summary: Summary = {
   runDir: "runs/quick-seed1",
-  seed: 1,
+  randomSeed: 1,
   strategies: Strategies.identities(Strategies.ofAlgorithm(Presets.quick)),
   steps: 60,
   rollouts: { train: 4800, verification: 224, evaluation: 2000 },
@@ -116,12 +116,12 @@ describe("markdown", () => {
 })
 
 describe("degraded", () => {
-  const degradations = [{ part: "optimizer", step: 15, count: 2, message: "nobody | answers" }]
+  const degradations = [{ part: "proposer", step: 15, count: 2, message: "nobody | answers" }]
   const degraded = { ...report, summary: { ...summary, degraded: true, degradations } }
 
   it("is told before the result, on the terminal and on the page", () => {
     for (const page of [RunReport.text(degraded, 80).join("\n"), RunReport.markdown(degraded)]) {
-      const at = page.indexOf("Degraded: optimizer, 2 times since step 15: nobody")
+      const at = page.indexOf("Degraded: proposer, 2 times since step 15: nobody")
       assert.isAtLeast(at, 0)
       assert.isBelow(at, page.indexOf("Added: "))
     }

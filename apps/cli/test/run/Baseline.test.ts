@@ -17,7 +17,7 @@ describe("cacheKey", () => {
 
   it("depends on seed, steps, checkpoint, data and code", () => {
     const others = [
-      cacheKey({ ...config, seed: config.seed + 1 }, identity),
+      cacheKey({ ...config, randomSeed: config.randomSeed + 1 }, identity),
       cacheKey(staticConfig(Presets.quick, 9600), identity),
       cacheKey({ ...config, train: { ...config.train, learningRate: 1 } }, identity),
       cacheKey(config, { ...identity, engine: "x" }),

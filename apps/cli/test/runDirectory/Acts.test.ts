@@ -55,8 +55,8 @@ describe("what a config names", () => {
       Object.fromEntries(Object.entries(providers).map(([name, { apiKeyEnv }]) => [name, apiKeyEnv]))
     )
     for (const url of [null, "http://evil.example"]) {
-      const optimizer = { ...Presets.tiny.optimizer, provider: "openai", url } as const
-      const said = actsOf({ ...Presets.tiny, optimizer }, "run").map(({ says }) => says)
+      const proposer = { ...Presets.tiny.proposer, provider: "openai", url } as const
+      const said = actsOf({ ...Presets.tiny, proposer }, "run").map(({ says }) => says)
       assert.match(said.join("\n"), /^connect to \S+ and send it the variable OPENAI_API_KEY /u)
     }
   })

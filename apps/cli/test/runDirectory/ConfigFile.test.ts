@@ -4,7 +4,7 @@ import { Presets } from "@inspo/config"
 import { Effect, FileSystem } from "effect"
 import { readConfig, writeConfig } from "../../src/runDirectory/ConfigFile.ts"
 
-const { seed: _, ...withoutSeed } = Presets.quick
+const { randomSeed: _, ...withoutSeed } = Presets.quick
 
 describe("the config of a run", () => {
   it.effect("is read as it was written", () =>
@@ -16,8 +16,12 @@ describe("the config of a run", () => {
   )
 
   it.effect.each([
-    ["with a value of another version", { ...Presets.quick, seed: "one" }, /seed is "one", expected .*number/u],
-    ["without a setting", withoutSeed, /seed is missing, expected .+/u],
+    [
+      "with a value of another version",
+      { ...Presets.quick, randomSeed: "one" },
+      /randomSeed is "one", expected .*number/u
+    ],
+    ["without a setting", withoutSeed, /randomSeed is missing, expected .+/u],
     [
       "with a setting of another version",
       { ...Presets.quick, population: { ...Presets.quick.population, archive: 3 } },

@@ -50,12 +50,12 @@ describe("view", () => {
   )
 
   it("tells that the run is degraded", () => {
-    const degraded = [{ part: "optimizer", count: 3 }]
+    const degraded = [{ part: "proposer", count: 3 }]
     for (const screen of [
       plain({ ...after(collected, 1, 1), degraded }),
       view({ ...after(collected, 1, 1), degraded }, 80)
     ])
-      assert.include([screen].flat().join(" "), "degraded: optimizer 3")
+      assert.include([screen].flat().join(" "), "degraded: proposer 3")
   })
 
   it("is one line in plain output", () => {
@@ -104,10 +104,10 @@ describe("announce", () => {
     assert.include(told(0), "no candidate to try")
   })
 
-  it("tells why an optimizer failed", () => {
+  it("tells why a proposer failed", () => {
     const failure = { kind: "unreachable", message: "nobody is there" } as const
     const begun: RunEvent = { _tag: "PopulationInitialised", instructions: [instruction(0)], failure }
-    assert.include(announceAll([begun], 80).join(" "), "step 0: the optimizer failed: nobody is there")
+    assert.include(announceAll([begun], 80).join(" "), "step 0: the proposer failed: nobody is there")
   })
 
   it("is silent about everything else", () => {

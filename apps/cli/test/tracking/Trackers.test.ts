@@ -55,7 +55,7 @@ describe("settingsOf", () => {
       retrieval: { ...Presets.quick.retrieval, url: "http://me:s3cret@host/retrieve" }
     })
     assert.strictEqual(settings["retrieval.url"], "http://host/retrieve")
-    assert.strictEqual(settings["seed"], "1")
+    assert.strictEqual(settings["randomSeed"], "1")
     assert.strictEqual(settings["data.world.questions"], "1000")
     assert.strictEqual(settings["rollout.tools"], '["search"]')
   })

@@ -33,7 +33,7 @@ export const Cost = ({ run }: { readonly run: RunView }) => {
         <Tile label="Tokens" note={capNote(data, "tokens", run.tokens)}>
           {compact(run.tokens)}
         </Tile>
-        <Tile label="Optimizer calls" note={all.calls === 0 ? "the optimizer works offline" : ""}>
+        <Tile label="Proposer calls" note={all.calls === 0 ? "the proposer works offline" : ""}>
           {compact(all.calls)}
         </Tile>
         <Tile label="Money" note={capNote(data, "usd", all.usd)}>

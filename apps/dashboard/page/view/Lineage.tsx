@@ -214,12 +214,12 @@ const LabelledBar = ({
   </div>
 )
 
-/** The failures that the optimizer received, and its critique. */
+/** The failures that the proposer received, and its critique. */
 const EvolutionCard = ({ evolution, run }: { readonly evolution: EvolutionView; readonly run: RunView }) => (
   <Card title={`Proposed from ${plural(evolution.failures.length, "failure")} of ${evolution.parent}`}>
     {evolution.critique !== "" && (
       <blockquote dir="auto">
-        <span className="muted small">The optimizer's critique</span>
+        <span className="muted small">The proposer's critique</span>
         {evolution.critique}
       </blockquote>
     )}

@@ -48,7 +48,7 @@ export const run = ({ id, name }: Named, record: RunRecord, written: Written, no
     status: status(record, written, now),
     problem: null,
     sequence: record.sequence,
-    seed: config.seed,
+    seed: config.randomSeed,
     step: state.step,
     steps: config.schedule.steps,
     alive: state.population.members.length,

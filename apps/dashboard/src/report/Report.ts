@@ -318,7 +318,7 @@ const costs = ({ ledger, rollouts, tokens }: CostView, { wallSeconds }: Overview
           ["Ledger", "", ({ phase }) => phase],
           ["Rollouts", "num", ({ total }) => count(total.rollouts)],
           ["Tokens", "num", ({ total }) => compact(total.tokens)],
-          ["Optimizer calls", "num", ({ total }) => count(total.calls)],
+          ["Proposer calls", "num", ({ total }) => count(total.calls)],
           ["USD", "num", ({ total }) => dollars(total.usd)],
           ["Time", "num", ({ total }) => `${quantity(total.seconds)} s`]
         ])

@@ -34,7 +34,7 @@ export const NodeView = Schema.Struct({
 })
 export interface NodeView extends Schema.Schema.Type<typeof NodeView> {}
 
-/** One round of an evolution: the failures that the optimizer received, and its critique. */
+/** One round of an evolution: the failures that the proposer received, and its critique. */
 export const EvolutionView = Schema.Struct({
   step: Schema.Int,
   round: Schema.Int,

@@ -163,7 +163,7 @@ describe("trials", () => {
 
 describe("comparison", () => {
   it("finds no difference between a run and itself, and the settings that differ", () => {
-    const other = RunRecord.observe(RunRecord.empty({ ...config, seed: 2 }), events)
+    const other = RunRecord.observe(RunRecord.empty({ ...config, randomSeed: 2 }), events)
     const card = run(place, whole, written, 0)
     const { runs, settings } = comparison([
       { run: card, record: whole, notes },

@@ -52,7 +52,7 @@ const propose = (context: DecisionContext, state: RunState.RunState, evolution: 
       parent,
       count: failuresShown,
       threshold: failureThreshold,
-      seed: algorithm.seed,
+      seed: algorithm.randomSeed,
       path: ["failures", evolution.step, evolution.round]
     })
   }))
@@ -93,10 +93,10 @@ const skipped = ({ algorithm }: DecisionContext, { parents, step }: EvolutionIn<
 
 /** Row 30: the paper draws one parent for each round; in turn, each round begins with the next. */
 const parentsOfRound = (
-  { proposer, seed }: DecisionContext["algorithm"],
+  { proposer, randomSeed }: DecisionContext["algorithm"],
   { parents, round, step }: EvolutionIn<"Proposing">
 ): ReadonlyArray<InstructionId> => {
-  if (proposer.parent === "random") return RandomStream.make(seed, ["parent", step, round]).shuffle(parents)
+  if (proposer.parent === "random") return RandomStream.make(randomSeed, ["parent", step, round]).shuffle(parents)
   const turn = (round - 1) % parents.length
   return [...parents.slice(turn), ...parents.slice(0, turn)]
 }

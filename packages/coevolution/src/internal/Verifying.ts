@@ -74,7 +74,7 @@ const evidence = (
 ): Verification.Evidence => {
   const { parent, round } = stage
   const candidates = algorithm.control.permuteCredit
-    ? RandomStream.make(algorithm.seed, ["permuted-verification", step, number]).shuffle(round.candidates)
+    ? RandomStream.make(algorithm.randomSeed, ["permuted-verification", step, number]).shuffle(round.candidates)
     : round.candidates
   return {
     candidates: compared(algorithm, buffer, parent, round.questions, candidates),
@@ -114,6 +114,6 @@ const questionsOf = (
   strategies.buffer.verificationQuestions(state.buffer, {
     samples: algorithm.verification.samples,
     exclude: stage.reflected,
-    seed: algorithm.seed,
+    seed: algorithm.randomSeed,
     path: ["verification", step, round]
   })

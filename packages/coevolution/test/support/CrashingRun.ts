@@ -4,7 +4,7 @@ import type { CheckpointRef, Engine } from "@inspo/engine"
 import { EngineError } from "@inspo/engine"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { type InitialRequest, type OptimizerAnswer, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
+import { type InitialRequest, type ModelAnswer, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
 import { Context, Effect, Exit, Hash, Layer } from "effect"
 import { make } from "./ScriptedRun.ts"
 
@@ -16,7 +16,7 @@ export interface World {
   readonly journal: Journal.Interface
   /** Policies, by the uri of their checkpoint. */
   readonly saved: Map<string, string>
-  /** How often the optimizer was asked, by request and attempt. */
+  /** How often the proposer was asked, by request and attempt. */
   readonly asked: Map<string, number>
   /** How often a turn was sampled, by policy and request. */
   readonly sampled: Map<string, number>
@@ -38,7 +38,7 @@ export const makeWorld = Effect.gen(function* () {
  * after which it reaches nothing any more; null then.
  *
  * Its policy is the history of its updates: what it samples depends on all of them, and a checkpoint holds them. The
- * optimizer's first answer to a request is of no use, the second one is.
+ * proposer's first answer to a request is of no use, the second one is.
  */
 export const live = Effect.fnUntraced(function* (
   settings: Algorithm,
@@ -130,7 +130,7 @@ const reached = (journal: Journal.Interface, reach: Reach): Journal.Interface =>
   charge: (entry) => reach("charge", journal.charge(entry))
 })
 
-/** A proposer whose optimizer writes something at the second attempt only. */
+/** A proposer whose model writes something at the second attempt only. */
 const secondTry = ({ asked }: World, reach: Reach): Proposer.Interface => {
   const attempts = new Map<string, number>()
   const propose = Effect.fnUntraced(function* <E>({
@@ -142,7 +142,7 @@ const secondTry = ({ asked }: World, reach: Reach): Proposer.Interface => {
     const key = stream.join("/")
     count(attempts, key)
     const attempt = attempts.get(key)
-    const answer: OptimizerAnswer = {
+    const answer: ModelAnswer = {
       text: attempt === 1 ? "" : `Reply with the name only, as ${key} asks.`,
       end: "done",
       spent: { calls: 1, tokens: 10, usd: 0 }

@@ -23,10 +23,10 @@ import { Effect, Hash, identity, Layer } from "effect"
 /** A run small enough to be repeated hundreds of times: 9 steps of 4 questions × 2. */
 export const algorithm: Algorithm = {
   ...Presets.quick,
-  seed: 3,
+  randomSeed: 3,
   data: {
     ...Presets.quick.data,
-    world: { seed: 11, questions: 20 }
+    world: { randomSeed: 11, questions: 20 }
   },
   population: { ...Presets.quick.population, size: 5 },
   halving: { ...Presets.quick.halving, rule: "bottom-half" },
@@ -70,9 +70,9 @@ const proposers = {
 
 /** The world of some settings as data and passages, and an engine whose policy obeys some clauses more than others. */
 export const prepare = Effect.fnUntraced(function* (settings: Algorithm) {
-  const { questions: train, seed } = settings.data.world
+  const { questions: train, randomSeed } = settings.data.world
   const counts = { train, validation: 2, test: 6 }
-  const world = yield* WorldQuestion.generate({ seed: seed ?? settings.seed, sizes, mix, counts })
+  const world = yield* WorldQuestion.generate({ seed: randomSeed ?? settings.randomSeed, sizes, mix, counts })
   const answers = new Map(
     Object.values(world.questions).flatMap((split) => split.map((one) => [one.question, one.goldenAnswers[0]] as const))
   )

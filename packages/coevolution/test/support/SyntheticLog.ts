@@ -26,7 +26,7 @@ export const syntheticLog = (
 ): ReadonlyArray<RunEvent> => {
   const setting = { ...Strategies.deciding(algorithm), questions: trainQuestions(questions) }
   const base = scripted(setting, { validation: 4, test: 4 })
-  const flip = (skill: number, name: string) => (chance(`${algorithm.seed} ${name}`) < skill ? 1 : 0)
+  const flip = (skill: number, name: string) => (chance(`${algorithm.randomSeed} ${name}`) < skill ? 1 : 0)
   const environment: Environment = (command, state) => {
     const event = base(command, state)
     if (event._tag === "RolloutsCollected") {

@@ -6,7 +6,7 @@ import { reusing } from "../../../coevolution/test/support/ScriptedRun.ts"
 
 /** The settings of a served population that is to decide as a run does. */
 export const settingsOf = (algorithm: Algorithm): Settings.Settings => ({
-  ...Settings.trainer(algorithm.seed),
+  ...Settings.trainer(algorithm.randomSeed),
   size: algorithm.population.size,
   parents: algorithm.population.parents,
   temperature: algorithm.sampler.temperature,
@@ -100,7 +100,7 @@ export const configs: Readonly<Record<string, Algorithm>> = {
   },
   "the letter of the paper": {
     ...longer,
-    seed: 5,
+    randomSeed: 5,
     population: {
       ...longer.population,
       average: "draws",

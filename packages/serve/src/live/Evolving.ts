@@ -1,8 +1,8 @@
-/** Evolution in the background: whenever a population waits for a proposal, its work is sent to an optimizer. */
+/** Evolution in the background: whenever a population waits for a proposal, its work is sent to a proposer. */
 import type { Refused } from "@inspo/cohorts"
 import { ofContent } from "@inspo/domain/Instruction"
 import { Journal, type JournalError } from "@inspo/journal"
-import { Bookkeeping, OptimizerCalls } from "@inspo/ledger"
+import { Bookkeeping, ProposerCalls } from "@inspo/ledger"
 import {
   CandidateLint,
   type Proposal,
@@ -22,14 +22,14 @@ import * as View from "./View.ts"
  * A golden answer is common, so that a candidate may name it, from the share `commonAnswers` of the newest work on; 0.01 by
  * default.
  */
-export interface Optimizer {
+export interface ServerProposer {
   readonly proposer: Proposer["Service"]
   readonly commonAnswers?: number
   readonly budgetUsd: number | null
 }
 
-/** The optimizer of a server; null if none is configured. */
-export const CurrentOptimizer = Context.Reference<Optimizer | null>("@inspo/serve/Evolving/CurrentOptimizer", {
+/** The proposer of a server; null if none is configured. */
+export const CurrentProposer = Context.Reference<ServerProposer | null>("@inspo/serve/Evolving/CurrentProposer", {
   defaultValue: () => null
 })
 
@@ -47,14 +47,14 @@ export interface Evolving {
   readonly capUsd: number | null
 }
 
-/** The evolution of a population; without an optimizer it is skipped with the reason. */
+/** The evolution of a population; without a proposer it is skipped with the reason. */
 export const make = Effect.fnUntraced(function* (
   live: LivePopulation,
-  optimizer: Optimizer | null
+  proposer: ServerProposer | null
 ): Effect.fn.Return<Evolving, JournalError> {
   const { journal } = live
   const status = yield* EvolutionStatus.open(journal)
-  const evolve = optimizer === null ? () => skip(live, status, noOptimizer) : evolving(live, status, optimizer)
+  const evolve = proposer === null ? () => skip(live, status, noProposer) : evolving(live, status, proposer)
 
   const run = live.changes.pipe(
     // A call in flight continues while a population is frozen.
@@ -77,11 +77,11 @@ export const make = Effect.fnUntraced(function* (
     degraded: status.degraded,
     skipped: status.skipped,
     spentUsd: EvolutionStatus.spentUsd(journal),
-    capUsd: optimizer?.budgetUsd ?? null
+    capUsd: proposer?.budgetUsd ?? null
   }
 })
 
-const noOptimizer = "no optimizer is configured to write proposals: name one in the server's settings"
+const noProposer = "no proposer is configured to write proposals: name one in the server's settings"
 
 const retryAfter = "30 seconds"
 
@@ -91,12 +91,12 @@ const backoff = Schedule.min([Schedule.exponential(retryAfter), Schedule.spaced(
 /** So many answers without a usable candidate are paid for. */
 const mostAnswers = 3
 
-const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus, optimizer: Optimizer) => {
-  const ask = asking(live, optimizer)
+const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus, proposer: ServerProposer) => {
+  const ask = asking(live, proposer)
   return Effect.fn("Evolving.evolve")(function* (due: Reflecting.Due) {
     yield* Effect.annotateCurrentSpan({ parent: due.parent, step: due.step, round: due.round })
     const state = yield* live.state
-    const work = yield* Work.of(live.journal, state, due.parent, optimizer.commonAnswers)
+    const work = yield* Work.of(live.journal, state, due.parent, proposer.commonAnswers)
     if (work.records.length === 0)
       return yield* skip(
         live,
@@ -126,14 +126,14 @@ const evolving = (live: LivePopulation, status: EvolutionStatus.EvolutionStatus,
   })
 }
 
-/** Calls the optimizer. Every call is booked, and its answer stored until the proposal is durable, so that it is paid once. */
-const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer) =>
+/** Calls the proposer. Every call is booked, and its answer stored until the proposal is durable, so that it is paid once. */
+const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: ServerProposer) =>
   Effect.fnUntraced(
     function* (due: Reflecting.Due, task: Reflecting.Task, attempt: number) {
       const { settings } = yield* live.state
       const budget = { usd: View.budgetUsd(settings, capUsd), rollouts: null, tokens: null, minutes: null }
       const bookkeeping = yield* Bookkeeping.make(budget)
-      const makeCall = yield* OptimizerCalls.make(bookkeeping)
+      const makeCall = yield* ProposerCalls.make(bookkeeping)
       return yield* proposer.propose({
         ...task.request,
         seed: settings.seed,
@@ -148,17 +148,17 @@ const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: Optimizer
 const isAnswer = (kind: ProposerErrorKind): boolean =>
   kind === "refused" || kind === "empty" || kind === "cut" || kind === "no-candidates"
 
-const faultOf = (failure: ProposerError | OptimizerCalls.CallError): Omit<EvolutionStatus.Degraded, "since"> =>
+const faultOf = (failure: ProposerError | ProposerCalls.CallError): Omit<EvolutionStatus.Degraded, "since"> =>
   failure._tag === "BudgetReached"
     ? {
         reason: `evolution has spent its budget: ${failure.spent} of ${failure.limit} US dollars`,
-        remedy: "Raise the population's budget, or that of the server's optimizer. Meanwhile leases continue"
+        remedy: "Raise the population's budget, or that of the server's proposer. Meanwhile leases continue"
       }
     : failure._tag === "UnknownPrice"
       ? {
-          reason: `evolution may spend ${failure.limit} US dollars, and the price of the optimizer's model is not known`,
+          reason: `evolution may spend ${failure.limit} US dollars, and the price of the proposer's model is not known`,
           remedy:
-            "Give its price under optimizer.prices of the server's config file, or leave out both budgets: budgetUsd of the population and of the optimizer"
+            "Give its price under proposer.prices of the server's config file, or leave out both budgets: budgetUsd of the population and of the proposer"
         }
       : {
           reason: failure.message,

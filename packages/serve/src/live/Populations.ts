@@ -73,7 +73,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     const changing = yield* Semaphore.make(1)
 
     const options = { redactor: yield* Redactor.make, decides: yield* CurrentStrategies }
-    const { make, resume } = opening(store, own, running, yield* Evolving.CurrentOptimizer, options)
+    const { make, resume } = opening(store, own, running, yield* Evolving.CurrentProposer, options)
 
     const find = finding(running)
     yield* Effect.forEach(Arr.sort(yield* store.names, Order.String), resume, { concurrency: 8, discard: true })
@@ -163,7 +163,7 @@ const opening = (
   store: PopulationStore.Interface,
   own: Scope.Scope,
   running: Map<string, Running>,
-  optimizer: Evolving.Optimizer | null,
+  proposer: Evolving.ServerProposer | null,
   options: LivePopulation.Options
 ) => {
   const begin = Effect.fnUntraced(function* (name: string, journal: Journal.Interface, scope: Scope.Closeable) {
@@ -171,7 +171,7 @@ const opening = (
     const live = yield* Scope.provide(LivePopulation.open(journal, options), scope)
     const news = yield* Latch.make()
     yield* Effect.forkIn(Clock.run(live, news), scope)
-    const evolving = yield* Evolving.make(live, optimizer)
+    const evolving = yield* Evolving.make(live, proposer)
     yield* Effect.forkIn(evolving.run, scope)
     const served: Served = {
       name,

@@ -178,7 +178,7 @@ export const Population = Schema.Struct({
   ),
   budgetUsd: Schema.NullOr(Schema.Finite).annotate(
     describe(
-      "What its evolution may spend: its own setting or that of the server's optimizer for each population, the lower of both"
+      "What its evolution may spend: its own setting or that of the server's proposer for each population, the lower of both"
     )
   ),
   next: Schema.String.annotate(describe("What the next decision waits for")),

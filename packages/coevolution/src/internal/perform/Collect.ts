@@ -23,7 +23,13 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
               reason: `instruction ${id} is planned for step ${plan.step} but not alive`
             })
           const name = ["train", plan.step, index]
-          const attempts = Attempts.episodes(algorithm.seed, name, instruction, yield* question(questionId), groupSize)
+          const attempts = Attempts.episodes(
+            algorithm.randomSeed,
+            name,
+            instruction,
+            yield* question(questionId),
+            groupSize
+          )
           const demonstration = data.demonstrations?.get(questionId)
           return demonstration === undefined ? attempts : attempts.map((attempt) => ({ ...attempt, demonstration }))
         })

@@ -21,7 +21,7 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
     name: RandomStream.StreamPath
   ) {
     const episodes = questions.flatMap((one, index) =>
-      Attempts.episodes(algorithm.seed, [...name, index], instruction, one, 1)
+      Attempts.episodes(algorithm.randomSeed, [...name, index], instruction, one, 1)
     )
     return yield* Attempts.outcome(question, yield* store.collect(purpose, step, episodes), 1)
   })

@@ -7,7 +7,7 @@ import type * as Command from "../../Command.ts"
 import { type Algorithm, protocolOf } from "../../Algorithm.ts"
 import { unknownPrice } from "../../ConfigError.ts"
 import * as Ledger from "@inspo/ledger/Ledger"
-import * as OptimizerCalls from "@inspo/ledger/OptimizerCalls"
+import * as ProposerCalls from "@inspo/ledger/ProposerCalls"
 import type { RunData } from "../../RunData.ts"
 import { instructionId } from "../../RunState.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
@@ -43,7 +43,7 @@ const makeInitialise = (algorithm: Algorithm, proposer: Proposer["Service"], ask
       count <= 0
         ? nothingProposed
         : yield* ask("initial", 0, rules, (request) =>
-            proposer.initial({ ...request, parent: seed, count, seed: algorithm.seed, stream: ["initial"] })
+            proposer.initial({ ...request, parent: seed, count, seed: algorithm.randomSeed, stream: ["initial"] })
           )
     const variants = Arr.take(lint(algorithm, proposal.candidates, rules).accepted, count).map((candidate, index) => ({
       ...seed,
@@ -86,7 +86,7 @@ const makePropose = (
       }))
     )
     const rules = {
-      seed: algorithm.instruction.seed,
+      seed: algorithm.seedInstruction,
       actions: protocol.actions,
       known: command.known,
       parent: command.parent.text,
@@ -102,7 +102,7 @@ const makePropose = (
         protocol,
         history: command.history,
         count: command.count,
-        seed: algorithm.seed,
+        seed: algorithm.randomSeed,
         stream: ["proposal", command.step, command.round]
       })
     )
@@ -127,25 +127,25 @@ const lint = (algorithm: Algorithm, candidates: ReadonlyArray<Instruction.Candid
 
 /**
  * Asks the proposer, once more after each failure where the algorithm says so; a last failure is no candidate. One that
- * only a person can repair stops the run: what went on without an optimizer would look like a result.
+ * only a person can repair stops the run: what went on without a proposer would look like a result.
  */
 const makeAsk = Effect.fnUntraced(function* (algorithm: Algorithm, bookkeeping: Bookkeeping) {
-  const makeCall = yield* OptimizerCalls.make(bookkeeping)
+  const makeCall = yield* ProposerCalls.make(bookkeeping)
   return Effect.fnUntraced(function* (
     phase: Ledger.Phase,
     step: number,
     rules: CandidateLint.Rules,
     proposing: (request: {
       readonly rules?: CandidateLint.Rules
-      readonly makeCall: MakeCall<OptimizerCalls.CallError>
-    }) => Effect.Effect<Proposal, ProposerError | OptimizerCalls.CallError>
+      readonly makeCall: MakeCall<ProposerCalls.CallError>
+    }) => Effect.Effect<Proposal, ProposerError | ProposerCalls.CallError>
   ) {
     yield* bookkeeping.check(phase, Ledger.needs.time)
     const attempt = (times: number) =>
       proposing({
         ...(algorithm.proposer.lint === "strict" ? { rules } : {}),
         makeCall: makeCall(phase, step, times)
-      }).pipe(Effect.catchTag("UnknownPrice", ({ limit }) => Effect.fail(unknownPrice("optimizer", limit))))
+      }).pipe(Effect.catchTag("UnknownPrice", ({ limit }) => Effect.fail(unknownPrice("proposer", limit))))
     if (algorithm.proposer.onError === "stop") return yield* attempt(0)
     return yield* attempt(0).pipe(
       Effect.catchIf(mayPass, () => attempt(1)),

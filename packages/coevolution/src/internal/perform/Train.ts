@@ -1,6 +1,6 @@
 /** The policy update of a step: its batch is planned by its hash, then trained. */
 import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
-import { constants, GrpoBatch } from "@inspo/policy-gradient"
+import { GrpoBatch } from "@inspo/policy-gradient"
 import { Effect, Ref } from "effect"
 import { Digest } from "effect/crypto"
 import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
@@ -45,11 +45,7 @@ export const make = Effect.fnUntraced(function* (
 
   const build = Effect.fnUntraced(function* ({ groups, learningRate, step }: Omit<Command.PlanTraining, "_tag">) {
     const trajectories = yield* store.read(groups.flatMap((group) => group.trajectories))
-    const made = GrpoBatch.trainRequests(
-      trajectories,
-      { ...algorithm.train, ...constants },
-      { key: `train/${step}`, learningRate }
-    )
+    const made = GrpoBatch.trainRequests(trajectories, algorithm.train, { key: `train/${step}`, learningRate })
     const requests = foldsKl ? yield* foldKl(step, made) : made
     const bytes = new TextEncoder().encode(JSON.stringify(requests))
     return { step, requests, hash: yield* digest.digestHex(Digest.sha256, bytes) } satisfies Batch

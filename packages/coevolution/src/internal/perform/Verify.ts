@@ -9,7 +9,7 @@ import { candidateInstruction } from "../../RunState.ts"
 import type { TrajectoryStore } from "../../TrajectoryStore.ts"
 import * as Attempts from "./Attempts.ts"
 
-export const make = ({ seed }: Algorithm, data: RunData, store: TrajectoryStore) => {
+export const make = ({ randomSeed }: Algorithm, data: RunData, store: TrajectoryStore) => {
   const question = Attempts.lookup(data)
   return Effect.fn("Perform.verify")(function* (command: Command.Verify) {
     const { batch, candidates, parent, remaining, round, step } = command
@@ -26,7 +26,7 @@ export const make = ({ seed }: Algorithm, data: RunData, store: TrajectoryStore)
         const place = command.asked + index
         // Common random numbers: the arms differ on a question by their instruction alone.
         const stream = ["verify", step, round, place]
-        return Attempts.episodes(seed, ["verify", step, round, name, place], instruction, one, 1, stream)
+        return Attempts.episodes(randomSeed, ["verify", step, round, name, place], instruction, one, 1, stream)
       })
     )
     const trajectories = yield* store.collect("verification", step, episodes)

@@ -111,6 +111,7 @@ export const profileOf = ({ concurrency, contextLength, server: { facts, model, 
   concurrency,
   lanes: 16,
   klInLoss: false,
+  ...(profile.fixedOptimizer.length === 0 ? {} : { fixedOptimizer: profile.fixedOptimizer }),
   scoresReference: profile.reference !== "none",
   removesCheckpoints: profile.removes
 })

@@ -1,4 +1,4 @@
-/** What an optimizer is asked for an evolution. */
+/** What a proposer is asked for an evolution. */
 import { Learning, type State } from "@inspo/cohorts"
 import { type Content, contentOf, type InstructionId } from "@inspo/domain/Instruction"
 import { isAlive, isIn } from "@inspo/evolution/State"
@@ -32,7 +32,7 @@ const streamName = "evolution"
 
 /** Forgets the answers that were kept until their proposal was durable. */
 export const forget = (journal: Journal.Interface): Effect.Effect<void, JournalError> =>
-  journal.deleteRecords(["optimizer"], { prefixes: [`${streamName}/`] })
+  journal.deleteRecords(["proposer"], { prefixes: [`${streamName}/`] })
 
 /** `contentOf` gives what an instruction with a new text says, null where that is too long. */
 export interface Task {

@@ -1,8 +1,8 @@
-/** Which language models can serve as the optimizer from here. */
+/** Which language models can serve as the proposer from here. */
 import * as Provider from "@inspo/reflection/Provider"
 import { providers } from "@inspo/reflection/Providers"
 import { Config, Effect, Option, type Redacted } from "effect"
-import { httpClient } from "../optimizer/LanguageModelLayer.ts"
+import { httpClient } from "../proposer/LanguageModelLayer.ts"
 
 /** A provider, whether it can be used now, and why not. */
 export interface Reachability {

@@ -1,17 +1,18 @@
 import { ConfigError } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import { Prices, PromptTemplate, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
-import * as OptimizerProposer from "@inspo/reflection/OptimizerProposer"
+import * as ModelProposer from "@inspo/reflection/ModelProposer"
+import type { ProposerModel } from "@inspo/reflection/ProposerModel"
 import { Effect, Layer } from "effect"
 import { LanguageModel } from "effect/ai"
 import { readText } from "../config/TextFile.ts"
 import * as LanguageModelLayer from "./LanguageModelLayer.ts"
 import { withSettings } from "./Settings.ts"
 
-/** An optimizer that is a language model. */
-export interface ModelOptimizer extends Pick<RunConfig, "budget" | "keys" | "requests"> {
+/** A language model that proposes, and how it is asked. */
+export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests"> {
   readonly kind: PromptTemplate.PromptKind
-  readonly optimizer: RunConfig["optimizer"] & {
+  readonly model: Omit<ProposerModel, "provider"> & {
     readonly provider: LanguageModelLayer.LanguageModelConfig["provider"]
   }
 }
@@ -20,15 +21,15 @@ export interface ModelOptimizer extends Pick<RunConfig, "budget" | "keys" | "req
 const maxEvidenceTokens = 16_384
 
 /** A language model as the proposer, with the user's prompt and prices. Its errors name the settings. */
-export const layer = ({ budget, keys, kind, optimizer, requests }: ModelOptimizer) =>
+export const layer = ({ budget, keys, kind, model, requests }: Options) =>
   Layer.effect(
     Proposer,
     Effect.gen(function* () {
-      const { initial, propose } = OptimizerProposer.make(yield* LanguageModel.LanguageModel, {
+      const { initial, propose } = ModelProposer.make(yield* LanguageModel.LanguageModel, {
         kind,
-        prompts: optimizer.prompt === null ? {} : { [kind]: yield* readPrompt(kind, optimizer.prompt) },
-        price: Prices.priceOf(optimizer.model, budget.prices),
-        maxOutputTokens: optimizer.maxOutputTokens,
+        prompts: model.prompt === null ? {} : { [kind]: yield* readPrompt(kind, model.prompt) },
+        price: Prices.priceOf(model.model, budget.prices),
+        maxOutputTokens: model.maxOutputTokens,
         requests: 1 + requests.retries,
         maxEvidenceTokens
       })
@@ -38,9 +39,7 @@ export const layer = ({ budget, keys, kind, optimizer, requests }: ModelOptimize
       })
     })
   ).pipe(
-    Layer.provide(
-      LanguageModelLayer.layer("optimizer", { ...optimizer, key: keys.optimizer, temperature: null }, requests)
-    )
+    Layer.provide(LanguageModelLayer.layer("proposer", { ...model, key: keys.proposer, temperature: null }, requests))
   )
 
 const inSettings = <E>(proposing: Effect.Effect<Proposal, ProposerError | E>) =>
@@ -48,16 +47,16 @@ const inSettings = <E>(proposing: Effect.Effect<Proposal, ProposerError | E>) =>
     onSuccess: ({ failure, ...proposal }): Proposal =>
       failure === undefined
         ? proposal
-        : { ...proposal, failure: { ...failure, message: withSettings("optimizer", failure.kind, failure.message) } },
+        : { ...proposal, failure: { ...failure, message: withSettings("proposer", failure.kind, failure.message) } },
     onFailure: (error) =>
       error instanceof ProposerError
-        ? new ProposerError({ ...error, reason: withSettings("optimizer", error.failure.kind, error.reason) })
+        ? new ProposerError({ ...error, reason: withSettings("proposer", error.failure.kind, error.reason) })
         : error
   })
 
 const readPrompt = Effect.fnUntraced(function* (kind: PromptTemplate.PromptKind, file: string) {
   const unusable = (expected: string, remedy: string) =>
-    new ConfigError({ field: "optimizer.prompt", value: file, expected, remedy })
+    new ConfigError({ field: "proposer.prompt", value: file, expected, remedy })
   const text = yield* Effect.mapError(readText(file), (cause) =>
     cause._tag === "UsageError"
       ? unusable("a text in UTF-8", cause.problem)

@@ -5,9 +5,9 @@ import { LanguageModel, type Response } from "effect/ai"
 import * as CandidateLint from "./CandidateLint.ts"
 import * as CandidateParser from "./CandidateParser.ts"
 import * as Evidence from "./Evidence.ts"
-import * as OptimizerFault from "./internal/OptimizerFault.ts"
+import * as ModelFault from "./internal/ModelFault.ts"
 import * as Metering from "./Metering.ts"
-import type { AnswerEnd, OptimizerAnswer } from "./OptimizerAnswer.ts"
+import type { AnswerEnd, ModelAnswer } from "./ModelAnswer.ts"
 import * as Prompts from "./Prompts.ts"
 import * as PromptTemplate from "./PromptTemplate.ts"
 import { type InitialRequest, type Proposal, Proposer, ProposerError, type ProposeRequest } from "./Proposer.ts"
@@ -16,7 +16,7 @@ import * as Thoughts from "./Thoughts.ts"
 import * as TokenEstimate from "./TokenEstimate.ts"
 
 /**
- * - `kind`: what the optimizer is shown of a parent: its failures, the scores of instructions, or nothing else.
+ * - `kind`: what the proposer is shown of a parent: its failures, the scores of instructions, or nothing else.
  * - `requests`: the most requests of one call, repetitions included; 1 where it is not given.
  * - `maxEvidenceTokens`: what failures or history may take of a prompt, as `countTokens` counts.
  * - `prompts`: templates instead of those that ship.
@@ -45,7 +45,7 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
   const ask = asking(model, options)
 
   return {
-    propose: Effect.fn("OptimizerProposer.propose")(function* <E>(
+    propose: Effect.fn("ModelProposer.propose")(function* <E>(
       request: ProposeRequest<E>
     ): Effect.fn.Return<Proposal, ProposerError | E> {
       const { failures, history, records } = request
@@ -62,7 +62,7 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
         history: kind === "history" ? Evidence.history(history, budget, countTokens) : ""
       })
     }),
-    initial: Effect.fn("OptimizerProposer.initial")(function* <E>(
+    initial: Effect.fn("ModelProposer.initial")(function* <E>(
       request: InitialRequest<E>
     ): Effect.fn.Return<Proposal, ProposerError | E> {
       return yield* converse(ask, request, options, { ...asked("paraphrase", options), examples: "", history: "" })
@@ -73,7 +73,7 @@ export const make = (model: LanguageModel.LanguageModel, options: Options): Prop
 /** A conversation, and the call that continues it. */
 type Ask = (conversation: ReadonlyArray<Message>) => {
   readonly atMost: Spent.Spent
-  readonly answer: Effect.Effect<OptimizerAnswer, ProposerError>
+  readonly answer: Effect.Effect<ModelAnswer, ProposerError>
 }
 
 /** What is asked: a template, how candidates are to be written, and what is shown. */
@@ -131,9 +131,7 @@ const converse = Effect.fnUntraced(function* <E>(
       candidates: [...first.candidates, ...second.success.candidates],
       spent: Spent.add(first.spent, second.success.spent)
     }
-    return both.candidates.length > 0
-      ? both
-      : yield* OptimizerFault.nothingFound(options.kind, second.success, both.spent)
+    return both.candidates.length > 0 ? both : yield* ModelFault.nothingFound(options.kind, second.success, both.spent)
   }
   // What the first answer brought is not given up because the second one failed.
   const { failure } = second
@@ -146,7 +144,7 @@ const converse = Effect.fnUntraced(function* <E>(
 })
 
 /** What an answer brought. */
-interface ParsedAnswer extends OptimizerAnswer {
+interface ParsedAnswer extends ModelAnswer {
   readonly critique: string
   readonly candidates: ReadonlyArray<Candidate>
 }
@@ -154,8 +152,8 @@ interface ParsedAnswer extends OptimizerAnswer {
 /** Reads the candidates of an answer; a refusal is an error. */
 const usable =
   (proposer: string) =>
-  (answer: OptimizerAnswer): Effect.Effect<ParsedAnswer, ProposerError> => {
-    if (answer.end === "refused") return Effect.fail(OptimizerFault.refused(proposer, answer))
+  (answer: ModelAnswer): Effect.Effect<ParsedAnswer, ProposerError> => {
+    if (answer.end === "refused") return Effect.fail(ModelFault.refused(proposer, answer))
     const { critique, texts } = CandidateParser.parse(answer.text, { isCut: answer.end === "cut" })
     const candidates = texts.map((text) => ({ text, rationale: "" }))
     return Effect.succeed({ ...answer, critique, candidates })
@@ -181,7 +179,7 @@ const asking =
         prompt,
         model.generateText({ prompt: conversation.map(({ role, text }) => ({ role, content: text })) })
       )
-      if (Result.isFailure(result)) return yield* OptimizerFault.fromAiError(options.kind, result.failure, spent)
+      if (Result.isFailure(result)) return yield* ModelFault.fromAiError(options.kind, result.failure, spent)
       return { text: answerOf(result.success), end: ends[result.success.finishReason] ?? "other", spent }
     })
     return { atMost: Metering.atMost(options, prompt, options.requests), answer }

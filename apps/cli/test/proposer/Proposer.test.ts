@@ -4,7 +4,7 @@ import * as Presets from "@inspo/config/Presets"
 import { Proposer } from "@inspo/reflection"
 import { type Clause, clauses } from "@inspo/reflection/ClauseBank"
 import { Effect } from "effect"
-import { layerProposer } from "../../src/optimizer/Optimizer.ts"
+import { layerProposer } from "../../src/proposer/Proposer.ts"
 
 const own: Clause = { id: "own", behaviour: null, direction: 0, texts: ["Walk on.", "Go ahead."] }
 
@@ -17,7 +17,7 @@ const first = (kind: typeof Presets.quick.proposer.kind, control: typeof Presets
     Effect.provide(NodeServices.layer)
   )
 
-describe.each(["reflection", "random", "paraphrase", "history"] as const)("the offline optimizer %s", (kind) => {
+describe.each(["reflection", "random", "paraphrase", "history"] as const)("the offline proposer %s", (kind) => {
   it.effect("writes with control.clauses, and with those that ship where there are none", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* first(kind, { permuteCredit: false, clauses: [own] }), [

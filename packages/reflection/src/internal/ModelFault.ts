@@ -1,7 +1,7 @@
-/** Why an optimizer brought no candidates, as errors of a proposer. */
+/** Why a proposer brought no candidates, as errors of a proposer. */
 import type { Spent } from "@inspo/domain/Spent"
 import type { AiError } from "effect/ai"
-import type { OptimizerAnswer } from "../OptimizerAnswer.ts"
+import type { ModelAnswer } from "../ModelAnswer.ts"
 import { ProposerError } from "../Proposer.ts"
 import * as Provider from "../Provider.ts"
 
@@ -14,21 +14,21 @@ export const fromAiError = (proposer: string, error: AiError.AiError, spent: Spe
     spent
   })
 
-/** The optimizer, or a filter of its provider, declined. */
-export const refused = (proposer: string, { spent, text }: OptimizerAnswer): ProposerError =>
+/** The proposer, or a filter of its provider, declined. */
+export const refused = (proposer: string, { spent, text }: ModelAnswer): ProposerError =>
   new ProposerError({
     proposer,
     kind: "refused",
     spent,
     reason:
-      `the optimizer refused to write${text === "" ? "" : ` (${excerpt(text)})`}; ` +
+      `the proposer's model refused to write${text === "" ? "" : ` (${excerpt(text)})`}; ` +
       "look at the questions and passages of the failures, or choose another model"
   })
 
 /** Nothing was found between tags, also after asking again. */
 export const nothingFound = (
   proposer: string,
-  { end, text }: Pick<OptimizerAnswer, "end" | "text">,
+  { end, text }: Pick<ModelAnswer, "end" | "text">,
   spent: Spent
 ): ProposerError => {
   if (end === "cut")
@@ -37,7 +37,7 @@ export const nothingFound = (
       kind: "cut",
       spent,
       reason:
-        "the optimizer reached the limit of tokens before its first candidate was complete, twice; " +
+        "the proposer's model reached the limit of tokens before its first candidate was complete, twice; " +
         "raise maxOutputTokens, which covers its thoughts too"
     })
   if (text.trim() === "")
@@ -45,14 +45,14 @@ export const nothingFound = (
       proposer,
       kind: "empty",
       spent,
-      reason: "the optimizer answered with no text, twice; raise maxOutputTokens, or choose another model"
+      reason: "the proposer's model answered with no text, twice; raise maxOutputTokens, or choose another model"
     })
   return new ProposerError({
     proposer,
     kind: "no-candidates",
     spent,
     reason:
-      `no candidate could be found in what the optimizer wrote (${excerpt(text)}), twice; expected <ins_1>…</ins_1>. ` +
+      `no candidate could be found in what the proposer's model wrote (${excerpt(text)}), twice; expected <ins_1>…</ins_1>. ` +
       "Choose a more capable model, or look at the prompts"
   })
 }

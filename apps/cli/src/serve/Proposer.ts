@@ -1,7 +1,7 @@
 /** Who writes new instructions for served populations: a language model, or a bank of sentences, that the config file names. */
-import { local } from "@inspo/config/Environment"
+import { local } from "@inspo/config/Deployment"
 import { ClauseBank, layerRandom, Proposer } from "@inspo/reflection"
-import { defaultConfig, ModelPrice, OptimizerConfig, OptimizerProvider } from "@inspo/reflection/OptimizerConfig"
+import { defaultConfig, ModelPrice, ProposerModel, ModelProvider } from "@inspo/reflection/ProposerModel"
 import type * as Evolving from "@inspo/serve/live/Evolving"
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 
@@ -13,12 +13,12 @@ const Offline = Schema.Struct({ provider: Schema.Literal("offline"), clauses: Cl
 
 /** `keyEnv` names the variable with the model's key, its provider's usual one by default; `budgetUsd` is for each population. */
 const Model = Schema.Struct({
-  provider: OptimizerProvider.pick(["openai-compatible", "openai", "anthropic", "google"]),
+  provider: ModelProvider.pick(["openai-compatible", "openai", "anthropic", "google"]),
   model: Schema.NonEmptyString,
-  url: Schema.optionalKey(OptimizerConfig.fields.url),
+  url: Schema.optionalKey(ProposerModel.fields.url),
   keyEnv: Schema.optionalKey(Schema.NonEmptyString),
-  maxOutputTokens: Schema.optionalKey(OptimizerConfig.fields.maxOutputTokens),
-  prompt: Schema.optionalKey(OptimizerConfig.fields.prompt),
+  maxOutputTokens: Schema.optionalKey(ProposerModel.fields.maxOutputTokens),
+  prompt: Schema.optionalKey(ProposerModel.fields.prompt),
   prices: Schema.optionalKey(Schema.Array(ModelPrice)),
   commonAnswers,
   budgetUsd: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)))
@@ -30,26 +30,26 @@ export type Config = typeof Config.Type
 /** The names of its fields. */
 export const fields: ReadonlyArray<string> = [...Struct.keys(Offline.fields), ...Struct.keys(Model.fields)]
 
-/** The optimizer of a config; null where none is named. */
+/** The proposer of a config; null where none is named. */
 export const make = Effect.fnUntraced(function* (config: Config | null) {
   if (config === null) return null
   const common = config.commonAnswers === undefined ? {} : { commonAnswers: config.commonAnswers }
   if (config.provider === "offline") {
     const bank = Layer.succeed(ClauseBank.Bank, ClauseBank.ofSentences(config.clauses))
     const context = yield* Layer.build(Layer.provide(layerRandom, bank))
-    return { proposer: Context.get(context, Proposer), budgetUsd: null, ...common } satisfies Evolving.Optimizer
+    return { proposer: Context.get(context, Proposer), budgetUsd: null, ...common } satisfies Evolving.ServerProposer
   }
   const { budgetUsd = null, commonAnswers: _, keyEnv = null, prices = [], provider, ...others } = config
-  const { layer } = yield* Effect.promise(() => import("../optimizer/ModelProposer.ts"))
+  const { layer } = yield* Effect.promise(() => import("../proposer/ModelProposer.ts"))
   const { budget, keys, requests } = local
   const context = yield* Layer.build(
     layer({
       kind: "reflection",
-      optimizer: { ...defaultConfig, ...others, provider },
+      model: { ...defaultConfig, ...others, provider },
       budget: { ...budget, prices },
-      keys: { ...keys, optimizer: keyEnv },
+      keys: { ...keys, proposer: keyEnv },
       requests
     })
   )
-  return { proposer: Context.get(context, Proposer), budgetUsd, ...common } satisfies Evolving.Optimizer
+  return { proposer: Context.get(context, Proposer), budgetUsd, ...common } satisfies Evolving.ServerProposer
 })

@@ -2,15 +2,13 @@ import type { RunConfig } from "@inspo/config"
 import * as Reflection from "@inspo/reflection"
 import { Effect, Layer } from "effect"
 
-/** The proposer of a run: rules where the optimizer is `offline`, or a language model, which is only then loaded. */
+/** The proposer of a run: rules where its provider is `offline`, or a language model, which is only then loaded. */
 export const layerProposer = ({
   control,
-  optimizer,
   proposer,
   ...config
-}: Pick<RunConfig, "budget" | "control" | "keys" | "optimizer" | "proposer" | "requests">) => {
-  const { kind } = proposer
-  const { provider } = optimizer
+}: Pick<RunConfig, "budget" | "control" | "keys" | "proposer" | "requests">) => {
+  const { kind, provider } = proposer
   return provider === "offline" || kind === "random"
     ? Layer.provide(
         offline[kind],
@@ -18,7 +16,7 @@ export const layerProposer = ({
       )
     : Layer.unwrap(
         Effect.promise(async () =>
-          (await import("./ModelProposer.ts")).layer({ ...config, kind, optimizer: { ...optimizer, provider } })
+          (await import("./ModelProposer.ts")).layer({ ...config, kind, model: { ...proposer, provider } })
         )
       )
 }

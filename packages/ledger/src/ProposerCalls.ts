@@ -1,5 +1,5 @@
 import { Journal, type JournalError, Records } from "@inspo/journal"
-import { type MakeCall, OptimizerAnswer, type ProposerError, Spent } from "@inspo/reflection"
+import { type MakeCall, ModelAnswer, type ProposerError, Spent } from "@inspo/reflection"
 import { Effect, Result, Schema } from "effect"
 import type { Bookkeeping, BudgetReached } from "./Bookkeeping.ts"
 import * as Ledger from "./Ledger.ts"
@@ -8,7 +8,7 @@ import * as Ledger from "./Ledger.ts"
 export class UnknownPrice extends Schema.TaggedError<UnknownPrice>()("UnknownPrice", { limit: Schema.Finite }) {
   override get message() {
     return (
-      `budget: the limit is ${this.limit} US dollars, expected none, because the price of the optimizer's model is not ` +
+      `budget: the limit is ${this.limit} US dollars, expected none, because the price of the proposer's model is not ` +
       "known. Give its price, or limit tokens instead"
     )
   }
@@ -18,11 +18,11 @@ export class UnknownPrice extends Schema.TaggedError<UnknownPrice>()("UnknownPri
 export type CallError = BudgetReached | JournalError | UnknownPrice
 
 /**
- * Makes the calls to an optimizer: each is booked, and its answer is kept in the journal's records on arrival, so that a
+ * Makes the calls to a proposer: each is booked, and its answer is kept in the journal's records on arrival, so that a
  * redo reads it instead of asking again. `attempt` tells repetitions of a call apart, which ask again.
  */
 export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping) {
-  const records = Records.make(yield* Journal, "optimizer", OptimizerAnswer)
+  const records = Records.make(yield* Journal, "proposer", ModelAnswer)
 
   return (phase: Ledger.Phase, step: number, attempt: number): MakeCall<CallError> =>
     ({ atMost, key }, ask) => {
@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping) {
     }
 })
 
-const cost = (answered: Result.Result<OptimizerAnswer, ProposerError>): Ledger.Amounts =>
+const cost = (answered: Result.Result<ModelAnswer, ProposerError>): Ledger.Amounts =>
   Ledger.ofSpent(
     Result.match(answered, {
       onSuccess: ({ spent }) => spent,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Journal } from "@inspo/journal"
 import { layerMemory } from "@inspo/journal/sqlite"
-import { Bookkeeping, Ledger, OptimizerCalls } from "@inspo/ledger"
+import { Bookkeeping, Ledger, ProposerCalls } from "@inspo/ledger"
 import { ProposerError } from "@inspo/reflection"
 import { Effect, Schema } from "effect"
 
@@ -17,7 +17,7 @@ const Limit = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maxi
 /** The most that a call of these tests can cost. */
 const atMost = { calls: 1, tokens: 100, usd: 5 }
 
-describe("a call to an optimizer", () => {
+describe("a call to a proposer", () => {
   it.effect.prop(
     "is answered from the record, refused at the limit, or made and booked; in one session or in several",
     [Sessions, Limit],
@@ -28,7 +28,7 @@ describe("a call to an optimizer", () => {
       let paid = 0
       let asked = 0
       for (const session of sessions) {
-        const makeCall = yield* OptimizerCalls.make(yield* Bookkeeping.make({ ...Ledger.unlimited, usd }))
+        const makeCall = yield* ProposerCalls.make(yield* Bookkeeping.make({ ...Ledger.unlimited, usd }))
         for (const call of session) {
           const id = `${call.key}/${call.attempt}`
           const text = `answer ${asked}`
@@ -61,7 +61,7 @@ describe("a call to an optimizer", () => {
       const call = { key: "a", atMost: spent }
       const ask = Effect.succeed({ text: "answer", end: "done" as const, spent })
       const under = Effect.fnUntraced(function* (usd: number | null) {
-        const makeCall = yield* OptimizerCalls.make(yield* Bookkeeping.make({ ...Ledger.unlimited, usd }))
+        const makeCall = yield* ProposerCalls.make(yield* Bookkeeping.make({ ...Ledger.unlimited, usd }))
         return yield* makeCall("proposing", 1, 0)(call, ask)
       })
       const refused = yield* Effect.flip(under(3))

@@ -4,14 +4,14 @@ import { Data, Effect, Ref, Schema, Stream } from "effect"
 import { LanguageModel, type Response } from "effect/ai"
 import {
   CandidateLint,
-  type OptimizerAnswer,
-  type OptimizerCall,
+  type ModelAnswer,
+  type ModelCall,
   PromptTemplate,
   Proposer,
   type ProposerError,
   type ProposeRequest
 } from "../src/index.ts"
-import * as OptimizerProposer from "../src/OptimizerProposer.ts"
+import * as ModelProposer from "../src/ModelProposer.ts"
 import { answer, failure, search } from "./fixtures/failure.ts"
 
 const parent = "Search in <search> and </search>, answer in <answer> and </answer>."
@@ -49,7 +49,7 @@ const modelOf = Effect.fnUntraced(function* (replies: ReadonlyArray<Said>) {
   return { model, asked: Ref.get(asked) }
 })
 
-const options: OptimizerProposer.Options = {
+const options: ModelProposer.Options = {
   kind: "reflection",
   price: { model: "m", input: 1, output: 2 },
   maxOutputTokens: 1000,
@@ -75,10 +75,10 @@ const rules = {
 const propose = Effect.fnUntraced(function* <E = never>(
   replies: ReadonlyArray<Said>,
   changed: Partial<ProposeRequest<E>> = {},
-  changedOptions: Partial<OptimizerProposer.Options> = {}
+  changedOptions: Partial<ModelProposer.Options> = {}
 ) {
   const { asked, model } = yield* modelOf(replies)
-  const proposer = OptimizerProposer.make(model, { ...options, ...changedOptions })
+  const proposer = ModelProposer.make(model, { ...options, ...changedOptions })
   const result = yield* Effect.result(proposer.propose<E>({ ...request, ...changed }))
   return { result, asked: yield* asked }
 })
@@ -185,12 +185,12 @@ describe("propose", () => {
       if (result._tag === "Failure") return assert.fail(result.failure.message)
       assert.deepStrictEqual(textsOf(result.success), [good("think")])
       assert.strictEqual(result.success.failure?.kind, "refused")
-      assert.include(result.success.failure?.message, "the optimizer refused to write")
+      assert.include(result.success.failure?.message, "the proposer's model refused to write")
       assert.strictEqual(result.success.spent.calls, 2)
     })
   )
 
-  it.effect.each(["reflection", "history", "paraphrase"] as const)("shows a %s optimizer its evidence alone", (kind) =>
+  it.effect.each(["reflection", "history", "paraphrase"] as const)("shows a %s proposer its evidence alone", (kind) =>
     Effect.gen(function* () {
       const { asked } = yield* propose([{ text: ins(good("a"), good("b")) }], {}, { kind })
       const [prompt = ""] = asked.flat()
@@ -204,8 +204,8 @@ describe("propose", () => {
     Effect.gen(function* () {
       const { asked, model } = yield* modelOf([{ text: ins("x") }, { text: ins("y") }])
       const own = { paraphrase: { kind: "paraphrase" as const, text: "MINE {{parent}} {{format}}" } }
-      yield* OptimizerProposer.make(model, options).initial(request)
-      yield* OptimizerProposer.make(model, { ...options, prompts: own }).initial(request)
+      yield* ModelProposer.make(model, options).initial(request)
+      yield* ModelProposer.make(model, { ...options, prompts: own }).initial(request)
       const [[shipped = ""] = [], [mine = ""] = []] = yield* asked
       assert.notInclude(shipped, "<example>")
       assert.match(mine, new RegExp(`^MINE ${parent.slice(0, 9)}`, "u"))
@@ -216,7 +216,7 @@ describe("propose", () => {
     Effect.gen(function* () {
       const { model } = yield* modelOf([{ text: ins(good("think")) }])
       const { candidates } = yield* Proposer.use((proposer) => proposer.propose(request)).pipe(
-        Effect.provide(OptimizerProposer.layer(options)),
+        Effect.provide(ModelProposer.layer(options)),
         Effect.provideService(LanguageModel.LanguageModel, model)
       )
       assert.lengthOf(candidates, 1)
@@ -229,9 +229,9 @@ class BudgetReached extends Data.TaggedError("BudgetReached") {}
 describe("makeCall", () => {
   it.effect("is given every call by name with the most it may cost, and can answer from what it kept", () =>
     Effect.gen(function* () {
-      const kept = new Map<string, OptimizerAnswer>()
-      const calls: Array<OptimizerCall> = []
-      const makeCall = (call: OptimizerCall, ask: Effect.Effect<OptimizerAnswer, ProposerError>) => {
+      const kept = new Map<string, ModelAnswer>()
+      const calls: Array<ModelCall> = []
+      const makeCall = (call: ModelCall, ask: Effect.Effect<ModelAnswer, ProposerError>) => {
         calls.push(call)
         const stored = kept.get(call.key)
         return stored === undefined
@@ -287,7 +287,7 @@ describe("a passage that gives orders", () => {
     failure([search("Dorn", "Dorn is a town."), answer("Dorn")])
   ]
 
-  it.effect.prop("does not change what the optimizer is asked to do", [Attack, Attack], ([attack, another]) =>
+  it.effect.prop("does not change what the proposer is asked to do", [Attack, Attack], ([attack, another]) =>
     Effect.gen(function* () {
       const reply = [{ text: ins(good("a"), good("b")) }]
       const harmless = yield* propose(reply, { failures: shown("Ada Ruhl was born in Ostrel Bay.") })

@@ -1,5 +1,5 @@
 import { McpServer } from "@inspo/mcp/McpServer"
-import { ModelPrice, OptimizerConfig } from "@inspo/reflection/OptimizerConfig"
+import { ModelPrice, ProposerModel } from "@inspo/reflection/ProposerModel"
 import { Schema, Struct } from "effect"
 
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
@@ -10,7 +10,7 @@ const Variable = Schema.NullOr(Schema.NonEmptyString)
 /** Names of environment variables with what opens a server; null where it needs nothing, or the provider's usual one does. */
 export const KeysConfig = Schema.Struct({
   engine: Variable,
-  optimizer: Variable,
+  proposer: Variable,
   judge: Variable,
   retrieval: Variable,
   journal: Variable
@@ -33,11 +33,11 @@ export const BudgetConfig = Schema.Struct({
   usd: Schema.NullOr(PositiveNumber).annotate({ description: "US dollars" }),
   rollouts: Schema.NullOr(PositiveInt).annotate({ description: "Rollouts of every kind" }),
   tokens: Schema.NullOr(PositiveInt).annotate({
-    description: "Prompt and response tokens, of the policy and of the optimizer"
+    description: "Prompt and response tokens, of the policy and of the proposer's model"
   }),
   minutes: Schema.NullOr(PositiveNumber).annotate({ description: "Minutes of work, summed over resumes" }),
   prices: Schema.Array(ModelPrice).annotate({
-    description: "Prices of the optimizer's or judge's model that are not in the table that ships, or replace one of it"
+    description: "Prices of the proposer's or judge's model that are not in the table that ships, or replace one of it"
   })
 })
 
@@ -46,21 +46,21 @@ export const RequestsConfig = Schema.Struct({
   timeoutSeconds: Schema.NullOr(PositiveNumber).annotate({
     description:
       "How long one request may take, or null for what suits each: 30 seconds for a retriever, 60 for the judge and for " +
-      "`reward.command`, 300 for the optimizer. A tool has 300 at the least"
+      "`reward.command`, 300 for the proposer. A tool has 300 at the least"
   }),
   retries: NonNegativeInt.annotate({
-    description: "Repetitions of a request to a retriever, optimizer or judge that failed and may work the next time"
+    description: "Repetitions of a request to a retriever, proposer or judge that failed and may work the next time"
   })
 })
 
 /** The address of a language model. */
-const Address = Schema.Struct(Struct.pick(OptimizerConfig.fields, ["url"]))
+const Address = Schema.Struct(Struct.pick(ProposerModel.fields, ["url"]))
 
 /**
  * Where and how the work of a run is done. It decides no results: what its addresses lead to is known by fingerprints and names,
  * which the first event of a run holds. So it may change while a run goes on.
  */
-export const Environment = Schema.Struct({
+export const Deployment = Schema.Struct({
   data: Schema.Struct({
     questions: Schema.NullOr(Schema.NonEmptyString).annotate({
       description:
@@ -73,7 +73,7 @@ export const Environment = Schema.Struct({
         "searches it, or the agent searches nothing"
     })
   }),
-  optimizer: Address,
+  proposer: Address,
   rollout: Schema.Struct({
     mcp: Schema.Array(McpServer).annotate({
       description:
@@ -123,19 +123,19 @@ export const Environment = Schema.Struct({
   journal: JournalConfig.annotate({ description: "Where the journal is kept" }),
   keys: KeysConfig.annotate({
     description:
-      "Names of environment variables, by what each opens: a key for `engine`, `optimizer`, `judge` and `retrieval`, a " +
+      "Names of environment variables, by what each opens: a key for `engine`, `proposer`, `judge` and `retrieval`, a " +
       "password for `journal`. Null where none is needed; for a language model it is the provider's usual variable then"
   }),
   budget: BudgetConfig.annotate({
     description: "The most a run may spend, work that was redone after a crash included; null is no limit"
   })
 })
-export interface Environment extends Schema.Schema.Type<typeof Environment> {}
+export interface Deployment extends Schema.Schema.Type<typeof Deployment> {}
 
 /** The embedded engine on this machine, the generated world, a file for the journal, and no limit. */
-export const local: Environment = {
+export const local: Deployment = {
   data: { questions: null, corpus: null },
-  optimizer: { url: null },
+  proposer: { url: null },
   rollout: { mcp: [] },
   retrieval: { url: null },
   judge: { url: null },
@@ -143,6 +143,6 @@ export const local: Environment = {
   evaluation: { baseline: true },
   engine: { model: null, url: null, profile: "auto", tokenizer: null, concurrency: null },
   journal: { url: null },
-  keys: { engine: null, optimizer: null, judge: null, retrieval: null, journal: null },
+  keys: { engine: null, proposer: null, judge: null, retrieval: null, journal: null },
   budget: { usd: null, rollouts: null, tokens: null, minutes: null, prices: [] }
 }

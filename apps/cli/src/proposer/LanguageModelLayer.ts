@@ -14,11 +14,11 @@ export interface LanguageModelConfig extends Pick<RunConfig["judge"], "model" | 
 }
 
 /** The sections of the config that name a language model. */
-export type Section = "optimizer" | "judge"
+export type Section = "proposer" | "judge"
 
-/** How long one request to the model of a section may take. A judge gives a verdict, an optimizer thinks at length. */
+/** How long one request to the model of a section may take. A judge gives a verdict, a proposer thinks at length. */
 export const timeoutOf = (section: Section, { timeoutSeconds }: RunConfig["requests"]): number =>
-  timeoutSeconds ?? { optimizer: 300, judge: 60 }[section]
+  timeoutSeconds ?? { proposer: 300, judge: 60 }[section]
 
 /** The language model that a section of the config names; a temperature of null is the provider's own. */
 export const layer = (

@@ -4,8 +4,8 @@ const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegative = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** Who can write candidates: the rules that need no server, or a language model behind one of four protocols. */
-export const OptimizerProvider = Schema.Literals(["offline", "openai-compatible", "openai", "anthropic", "google"])
-export type OptimizerProvider = typeof OptimizerProvider.Type
+export const ModelProvider = Schema.Literals(["offline", "openai-compatible", "openai", "anthropic", "google"])
+export type ModelProvider = typeof ModelProvider.Type
 
 /** What a model costs, in US dollars per million tokens. */
 export const ModelPrice = Schema.Struct({
@@ -15,9 +15,9 @@ export const ModelPrice = Schema.Struct({
 })
 export interface ModelPrice extends Schema.Schema.Type<typeof ModelPrice> {}
 
-/** The optimizer: which language model writes candidates, and how it is asked. */
-export const OptimizerConfig = Schema.Struct({
-  provider: OptimizerProvider.annotate({
+/** The proposer: which language model writes candidates, and how it is asked. */
+export const ProposerModel = Schema.Struct({
+  provider: ModelProvider.annotate({
     description:
       "Who writes candidates: rules that need no server (`offline`), or a language model; `openai-compatible` " +
       "is any server of chat completions, such as vLLM, SGLang, Ollama or OpenRouter"
@@ -35,10 +35,10 @@ export const OptimizerConfig = Schema.Struct({
       "`PromptTemplate` for the placeholders"
   })
 })
-export interface OptimizerConfig extends Schema.Schema.Type<typeof OptimizerConfig> {}
+export interface ProposerModel extends Schema.Schema.Type<typeof ProposerModel> {}
 
 /** The rules that need no server. What else it says holds as soon as a provider is named. */
-export const defaultConfig: OptimizerConfig = {
+export const defaultConfig: ProposerModel = {
   provider: "offline",
   model: null,
   url: null,
