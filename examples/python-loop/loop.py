@@ -23,7 +23,8 @@ def play(instruction: str, luck: random.Random) -> float:
 
 
 def main() -> None:
-    population = {"profile": "trainer", "seed": SEED, "variants": VARIANTS, "settings": {"evolveEvery": 0, "temperature": 1}}
+    settings = {"schedule": {"evolveEvery": 0}, "sampler": {"temperature": 1}}
+    population = {"profile": "trainer", "seed": SEED, "variants": VARIANTS, "settings": settings}
     body = json.dumps(population).encode()
     headers = {"content-type": "application/json"}
     urlopen(Request(f"{URL}/v1/populations/loop", body, headers, method="PUT")).close()

@@ -33,7 +33,7 @@ describe.skipIf(unavailable !== null)(
       directory = await mkdtemp(join(tmpdir(), "inspo-populations-"))
       browser = await launch()
       const first = await serve(directory)
-      const settings = { sealAfterLeases: 50, evolveEvery: 0 }
+      const settings = { sealAfterLeases: 50, schedule: { evolveEvery: 0 } }
       await make(first.url, "shop", { seed, variants: [better, worse], settings })
       await converse(first.url, "shop", 1000)
       await make(first.url, "hostile", { seed: hostile, variants: [`${hostile} indeed`], settings })

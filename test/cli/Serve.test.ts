@@ -14,7 +14,9 @@ const decodeReady = Schema.decodeSync(
   Schema.fromJsonString(Schema.Struct({ url: Schema.String, populations: Schema.Array(Schema.String) }))
 )
 
-const decodeSize = Schema.decodeUnknownSync(Schema.Struct({ settings: Schema.Struct({ size: Schema.Int }) }))
+const decodeSize = Schema.decodeUnknownSync(
+  Schema.Struct({ settings: Schema.Struct({ population: Schema.Struct({ size: Schema.Int }) }) })
+)
 
 let cwd = ""
 
@@ -68,7 +70,7 @@ describe("inspo serve", { timeout: testTimeout }, () => {
     await writeFile(
       join(cwd, "evolving.yaml"),
       `proposer: { provider: openai-compatible, model: m, commonAnswers: 0.05, url: "http://127.0.0.1:${port}/v1" }\n` +
-        "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
+        "populations:\n  support:\n    seed: Be brief.\n    settings: { population: { size: 2 } }\n"
     )
     const shown = await proposed("evolving.yaml")
     model.close()
@@ -81,7 +83,7 @@ describe("inspo serve", { timeout: testTimeout }, () => {
   })
 
   it("writes with the sentences that its config names instead of a model, and with no others", async () => {
-    const population = "populations:\n  support:\n    seed: Be brief.\n    settings: { size: 2 }\n"
+    const population = "populations:\n  support:\n    seed: Be brief.\n    settings: { population: { size: 2 } }\n"
     const file = "sentences.yaml"
     await writeFile(join(cwd, file), `proposer: { provider: offline, clauses: [Say hello.] }\n${population}`)
     assert.include(await proposed(file), '"Be brief. Say hello."')
@@ -101,12 +103,15 @@ describe("inspo serve", { timeout: testTimeout }, () => {
   it("serves all populations where the config of one was edited, says what stays, and takes over what may change", async () => {
     const write = (support: string) =>
       writeFile(join(cwd, "edited.yaml"), `populations:\n  support: ${support}\n  sales: { seed: You sell. }\n`)
-    const settings = async (url: string) => decodeSize(await read(url, "/support")).settings.size
+    const settings = async (url: string) => decodeSize(await read(url, "/support")).settings.population.size
     const sizes: Array<number> = []
     for (const [edited, warned] of [
-      ["{ seed: Be brief., settings: { size: 3 } }", null],
-      ["{ seed: Be long., settings: { size: 5, risk: 0.01 } }", 'seed is \\"Be brief.\\", declared is \\"Be long.\\"'],
-      ["{ seed: Be brief., settings: { size: 3 } }", null]
+      ["{ seed: Be brief., settings: { population: { size: 3 } } }", null],
+      [
+        "{ seed: Be long., settings: { population: { size: 5 }, risk: 0.01 } }",
+        'seed is \\"Be brief.\\", declared is \\"Be long.\\"'
+      ],
+      ["{ seed: Be brief., settings: { population: { size: 3 } } }", null]
     ] as const) {
       await write(edited)
       const { child, populations, stderr, url } = await serve("edited.yaml", "--out", "edited")
@@ -125,8 +130,8 @@ describe("inspo serve", { timeout: testTimeout }, () => {
   it("says which field of its config is wrong, and what is expected there", async () => {
     for (const [text, part] of [
       [
-        "populations: { a: { seed: x, settings: { size: three } } }",
-        'populations.a.settings.size is "three", expected number'
+        "populations: { a: { seed: x, settings: { population: { size: three } } } }",
+        'populations.a.settings.population.size is "three", expected number'
       ],
       ["populations: { a: { sed: x } }", "Did you mean seed?"],
       ["populations: { a b: { seed: x } }", 'populations names "a b", expected letters'],
@@ -195,7 +200,7 @@ describe("inspo serve", { timeout: testTimeout }, () => {
     await writeFile(
       join(cwd, "logged.yaml"),
       "proposer: { provider: offline, clauses: [Say hello.] }\npopulations:\n  support:\n    seed: Be brief.\n" +
-        "    settings: { sealAfterLeases: 2, evolveEvery: 1, pruneEvery: 1, approval: automatic, trialSamples: 1, size: 2 }\n"
+        "    settings: { sealAfterLeases: 2, schedule: { evolveEvery: 1, pruneEvery: 1 }, approval: automatic, verification: { samples: 1 }, population: { size: 2 } }\n"
     )
     for (const level of ["info", "debug"]) {
       const { child, stderr, url } = await serve("logged.yaml", "--out", level, "--log-level", level)

@@ -17,7 +17,7 @@ describe("a served population, from its directory", { timeout: testTimeout }, ()
     await make(server.url, "shop", {
       seed,
       variants: [better, worse],
-      settings: { sealAfterLeases: 50, evolveEvery: 0 }
+      settings: { sealAfterLeases: 50, schedule: { evolveEvery: 0 } }
     })
     await converse(server.url, "shop", 1000)
     page = await fetch(server.url)
@@ -93,7 +93,7 @@ describe("a served population, from its directory", { timeout: testTimeout }, ()
     for (const [args, part] of [
       [["show", "served", "--report", "html"], "without --report"],
       [["show", "served", "--lineage"], "Name one: served/populations/default, served/populations/shop"],
-      [["replay", shop, "--set", "pruneEvery=1"], "expected one of risk, missingRewards, window, parents"],
+      [["replay", shop, "--set", "schedule.pruneEvery=1"], "expected one of risk, missingRewards, population.window"],
       [["replay", shop, "--grid", "window=1,2"], "--grid takes runs"]
     ] as const)
       assertToldInOneParagraph(await inspo(args, { cwd }), 2, part)

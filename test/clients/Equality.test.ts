@@ -15,7 +15,7 @@ import { CurrentProposer } from "@inspo/serve/live/Evolving"
 import * as MemoryStore from "@inspo/serve/store/MemoryStore"
 import { CurrentStrategies, layer as layerPopulations } from "@inspo/serve/live/Populations"
 import * as Server from "@inspo/serve/http/Server"
-import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
+import { Array as Arr, Context, Effect, Layer, Option, Schema, Struct } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { apply, fold, PopulationEvent } from "../../packages/cohorts/src/index.ts"
 import { configs, decisionOf, settingsOf, strategiesOf } from "../../packages/cohorts/test/support/OfRun.ts"
@@ -67,25 +67,7 @@ const listening = Effect.fnUntraced(function* (
   return `http://127.0.0.1:${"port" in address ? address.port : 0}`
 })
 
-const settingsOnTheWire = (algorithm: Algorithm): Wire.GivenSettings => {
-  const { evolveEvery, evolveUntil, newcomers, parents, pruneEvery, seed, size, temperature, trial, window } =
-    settingsOf(algorithm)
-  return {
-    randomSeed: seed,
-    trialSamples: trial.samples,
-    trialPaired: trial.paired,
-    trialLookEvery: trial.lookEvery,
-    trialRounds: trial.rounds,
-    evolveEvery,
-    evolveUntil,
-    newcomers,
-    parents,
-    pruneEvery,
-    size,
-    temperature,
-    window
-  }
-}
+const settingsOnTheWire = (algorithm: Algorithm): Wire.GivenSettings => Struct.omit(settingsOf(algorithm), ["profile"])
 
 const decodeEvents = Schema.decodeUnknownSync(
   Schema.Struct({ events: Schema.Array(Schema.Struct({ type: Schema.String, data: Schema.JsonObject })) })

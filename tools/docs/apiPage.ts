@@ -60,8 +60,8 @@ export const apiPage = (): string => {
   )
   return page(
     "Instruction server",
-    `${info.description} Also available as [OpenAPI 3.1](openapi.json). A key is sent as \`authorization: Bearer KEY\`; on loopback none ` +
-      "is needed. Errors are RFC 9457 problems (`application/problem+json`) with the status that is listed with their name below.",
+    `${info.description} The same as [OpenAPI 3.1](openapi.json). A key is sent as \`authorization: Bearer KEY\`; on loopback none ` +
+      "is needed. A refused request is answered with an RFC 9457 problem (`application/problem+json`) and the status listed with its name below.",
     ...operations.flatMap(({ operation, title }) => [
       `## ${title}`,
       [operation.summary, operation.description]

@@ -98,7 +98,7 @@ const cliPage = (docs: Effect.Success<typeof helpDocs>): string => {
   )
 }
 
-/** A description; indented lines stay a block. */
+/** A description; its indented lines are kept in a block. */
 const paragraphs = (text: string): string =>
   text.includes("\n  ") ? ["```text", text, "```"].join("\n") : `${text.replace(/\.$/u, "")}.`
 

@@ -327,7 +327,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a later round without failures discards the candidates"
   ),
   evolving("const failureThreshold = 0.5", "const failureThreshold = 1.5", "successes are failures"),
-  kernel("context.size - certainOf(context, evolution).size", "context.size", "the population outgrows its size"),
+  kernel(
+    "context.settings.population.size - certainOf(context, evolution).size",
+    "context.settings.population.size",
+    "the population outgrows its size"
+  ),
   kernel("instructionId(born + place)", "instructionId(population.members.length + place)", "ids repeat"),
   kernel("generationOf(parent) + 1", "generationOf(parent)", "children are as old as parents"),
   kernel("new Set([...protectedIds, ...parents])", "new Set(parents)", "candidates replace protected members"),
@@ -416,14 +420,14 @@ export const mutations: ReadonlyArray<Mutation> = [
   ),
 
   schedule(
-    "population.size > population.parents",
-    "population.size >= population.parents",
+    "algorithm.population.size > algorithm.population.parents",
+    "algorithm.population.size >= algorithm.population.parents",
     "evolves without a place to fill"
   ),
-  schedule("step <= schedule.evolveUntil", "step < schedule.evolveUntil", "the last evolution is lost"),
+  kernelSchedule("step <= (schedule.evolveUntil", "step < (schedule.evolveUntil", "the last evolution is lost"),
   schedule(
-    "step >= (schedule.policyFirst ?? 1)",
-    "step > (schedule.policyFirst ?? 1)",
+    "step >= (algorithm.schedule.policyFirst ?? 1)",
+    "step > (algorithm.schedule.policyFirst ?? 1)",
     "the first evolution comes late"
   ),
   kernelSchedule(

@@ -37,18 +37,15 @@ const population = ({ instructions: [plain], sentences }: Task, arm: Arm, seed: 
     profile: "trainer",
     seed: plain,
     ...(arm === "static"
-      ? { settings: { pruneEvery: 0, evolveEvery: 0, randomSeed: seed } }
+      ? { settings: { schedule: { pruneEvery: 0, evolveEvery: 0 }, randomSeed: seed } }
       : {
           variants,
           settings: {
-            size: 4,
-            pruneEvery: 5,
-            evolveEvery: 10,
-            evolveUntil: Math.ceil(steps / 2),
-            trialRounds: 1,
-            trialSamples: 8,
+            population: { size: 4 },
+            schedule: { pruneEvery: 5, evolveEvery: 10, evolveUntil: Math.ceil(steps / 2) },
+            verification: { rounds: 1, samples: 8 },
             risk: 0.2,
-            temperature: 0.1,
+            sampler: { temperature: 0.1 },
             randomSeed: seed
           }
         })

@@ -57,7 +57,8 @@ export const bench = Effect.fn("Verification.bench")(function* <E, R>(host: Host
 const parent = 0.35
 /** How much the question decides the reward, as in the simulation of pruning. */
 const correlation = 0.3
-const interimEvery = Presets.robust.verification.lookEvery
+/** Questions between two interim analyses, as in `robust`. */
+const interimEvery = Presets.robust.verification.lookEvery ?? Infinity
 const allPlaces = Presets.robust.population.size - Presets.robust.population.parents
 
 const spread = [-0.2, -0.1, -0.05, 0, 0.05, 0.1]

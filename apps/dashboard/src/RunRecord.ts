@@ -147,7 +147,7 @@ const verified = (
     step: event.step,
     verified: event,
     parent: event.parent === null ? null : (proposed?.parent ?? null),
-    asked: event.batch * verification.lookEvery,
+    asked: event.batch * (verification.lookEvery ?? 0),
     failed: event.failed?.trajectories ?? []
   }
 }

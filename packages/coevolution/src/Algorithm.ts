@@ -1,4 +1,5 @@
 import type { EngineProfile } from "@inspo/engine"
+import { Settings } from "@inspo/evolution/Settings"
 import { TrainConfig as PolicyGradientConfig } from "@inspo/policy-gradient"
 import { Clauses } from "@inspo/reflection/ClauseBank"
 import type { Protocol } from "@inspo/reflection/FailureMode"
@@ -9,6 +10,7 @@ import * as Agents from "@inspo/rollout/agents/Agents"
 import { DateTime, Option, Schema, Struct } from "effect"
 import { ConfigError } from "./ConfigError.ts"
 
+const { fields: shared } = Settings
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 /** A whole number up to what no machine gets done. */
@@ -38,35 +40,18 @@ export const DataConfig = Schema.Struct({
 })
 
 export const PopulationConfig = Schema.Struct({
-  size: upTo(10_000).annotate({
-    description: "N_P: how many instructions live after a refill. 1 without evolution is ordinary GRPO"
-  }),
-  parents: PositiveInt.annotate({
-    description: "N_parent: how many survive to become parents; pruning never goes below"
-  }),
-  window: PositiveInt.annotate({ description: "n of Eq. 6, in steps" }),
-  average: Schema.Literals(["draws", "steps"]).annotate({
-    description:
-      "Eq. 6 takes the instruction's own last n observations and divides their sum by n, or takes those of the last n " +
-      "steps and divides by how many they are (rows 4 and 6). A never-sampled instruction has the value 0, or the mean of the " +
-      "known values (row 7)"
-  }),
+  ...shared.population.fields,
   ties: Schema.Literals(["order", "evidence"]).annotate({
     description:
-      "Equal values are ranked by order of entry, or by more groups and then age (row 19). So is I* while no value " +
-      "is known: with `evidence` by lifetime and verification score (row 9)"
+      "Equal values are ranked by order of entry, or by more groups and then age. So is I* while no value is known: with " +
+      "`evidence` by lifetime and verification score"
   })
 })
 
 export const SamplerConfig = Schema.Struct({
-  temperature: PositiveNumber.annotate({ description: "τ_s of Eq. 4" }),
+  ...shared.sampler.fields,
   assignment: Schema.Literals(["independent", "stratified"]).annotate({
-    description: "Independent draws, or systematic sampling within each data source (row 18)"
-  }),
-  newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate({
-    description:
-      "Instructions that just entered are drawn as others are, or guaranteed a group in their first step, and in each step " +
-      "after a prune that spared them as unseen (row 7); with `everyone` each instruction is guaranteed one in every step"
+    description: "Independent draws, or systematic sampling within each data source"
   })
 })
 
@@ -83,9 +68,7 @@ export const HalvingConfig = Schema.Struct({
 
 export const ScheduleConfig = Schema.Struct({
   steps: upTo(1_000_000).annotate({ description: "T: policy updates" }),
-  pruneEvery: NonNegativeInt.annotate({ description: "K_p: prune every so many steps; 0 never" }),
-  evolveEvery: NonNegativeInt.annotate({ description: "K_e: evolve every so many steps; 0 never" }),
-  evolveUntil: NonNegativeInt.annotate({ description: "T_e: the last step that may evolve (row 10)" }),
+  ...shared.schedule.fields,
   policyFirst: Schema.NullOr(PositiveInt).annotate({
     description:
       "Steps in which the policy trains under `seedInstruction` alone, before instructions evolve under it as it is then; " +
@@ -129,10 +112,7 @@ export const ProposerConfig = Schema.Struct({
 })
 
 export const VerificationConfig = Schema.Struct({
-  samples: NonNegativeInt.annotate({
-    description: "|D_B|: questions each candidate is tried on; 0 lets candidates in untried"
-  }),
-  rounds: upTo(1000).annotate({ description: "Rounds of proposing and verifying per evolution" }),
+  ...shared.verification.fields,
   questions: Schema.Literals(["uniform", "subset", "distinct"]).annotate({
     description:
       "D_B: uniform over the buffer with replacement, a random subset of its questions, or distinct recent questions " +
@@ -150,9 +130,6 @@ export const VerificationConfig = Schema.Struct({
     description:
       "A candidate leaves once the chance that all questions would turn its verdict is below this, or once as many " +
       "others as there are places are as surely ahead of it; null asks all of them"
-  }),
-  lookEvery: PositiveInt.annotate({
-    description: "Questions between two interim analyses, at which candidates may leave early"
   }),
   reuse: Schema.Boolean.annotate({
     description:
@@ -254,7 +231,7 @@ export const ControlConfig = Schema.Struct({
  * ones, on equal engines and data, are equal to the bit.
  */
 export const Algorithm = Schema.Struct({
-  randomSeed: NonNegativeInt.annotate({ description: "Seed of every random choice" }),
+  randomSeed: shared.randomSeed.check(Schema.isGreaterThanOrEqualTo(0)),
   data: DataConfig.annotate({ description: "Which questions there are, and how much each source is trained on" }),
   seedInstruction: Schema.NonEmptyString.annotate({
     description:
@@ -309,7 +286,7 @@ export const initialSize = ({ population, schedule }: Pick<Algorithm, "populatio
 /** Whether a language model is to write instructions: one is named, and the settings leave any to write. */
 export const asksModel = (algorithm: Algorithm): boolean => {
   const { evolveEvery, evolveUntil, policyFirst, steps } = algorithm.schedule
-  const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil)
+  const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil ?? steps)
   return (
     algorithm.proposer.provider !== "offline" &&
     algorithm.proposer.kind !== "random" &&

@@ -3,9 +3,6 @@ import { Schedule as EvolutionSchedule } from "@inspo/evolution"
 import { Array as Arr } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
-/** Whether the population is pruned after this step, where it is larger than the parents. */
-export const prunes = ({ schedule }: Algorithm, step: number): boolean => divides(schedule.pruneEvery, step)
-
 /** Whether candidates are tried in the groups of later steps. */
 export const reuses = ({ verification }: Algorithm): boolean => verification.reuse && verification.samples > 0
 
@@ -13,17 +10,14 @@ export const reuses = ({ verification }: Algorithm): boolean => verification.reu
 export const evolves = (algorithm: Algorithm, step: number): boolean =>
   evolvesAt(algorithm, step) && !(reuses(algorithm) && step >= algorithm.schedule.steps)
 
-const evolvesAt = ({ population, schedule }: Algorithm, step: number): boolean =>
-  divides(schedule.evolveEvery, step) &&
-  step >= (schedule.policyFirst ?? 1) &&
-  step <= schedule.evolveUntil &&
-  population.size > population.parents
+const evolvesAt = (algorithm: Algorithm, step: number): boolean =>
+  EvolutionSchedule.ofSettings(algorithm).evolves(step) &&
+  step >= (algorithm.schedule.policyFirst ?? 1) &&
+  algorithm.population.size > algorithm.population.parents
 
 /** After which steps evolution decides. */
 export const ofEvolution = (algorithm: Algorithm): EvolutionSchedule.Schedule => ({
-  parents: algorithm.population.parents,
-  isPaused: false,
-  prunes: (step) => prunes(algorithm, step),
+  ...EvolutionSchedule.ofSettings(algorithm),
   evolves: (step) => evolves(algorithm, step)
 })
 

@@ -1,14 +1,13 @@
 /** How a run computes the values of its instructions. */
+import { averagingOf } from "@inspo/evolution/Settings"
 import type { InstructionValue } from "@inspo/population"
 import type { Algorithm } from "./Algorithm.ts"
 
 /** What the settings say of the points that Eq. 6 leaves open. */
 export const choices = ({ population }: Pick<Algorithm, "population">): InstructionValue.Choices => {
-  const { average, ties, window } = population
+  const { average, ties } = population
   return {
-    window,
-    span: average,
-    average: average === "draws" ? "window" : "observed",
+    ...averagingOf(population),
     unseen: average === "draws" ? "zero" : "mean",
     ties,
     best: ties === "evidence" ? "evidence" : "value"

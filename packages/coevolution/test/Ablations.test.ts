@@ -175,7 +175,7 @@ const shows: Readonly<Record<keyof typeof variants, (run: Observed) => void>> = 
   "early stops": ({ of }) => {
     const batches = of("CandidatesVerified")
     assert.isAbove(batches.length, 0)
-    for (const { asked } of batches) assert.isAtMost(asked, base.verification.lookEvery)
+    for (const { asked } of batches) assert.isAtMost(asked, base.verification.lookEvery ?? 0)
   },
   reuse: ({ last, of }) => {
     assert.strictEqual(last.spent.rollouts.verification, 0)

@@ -14,7 +14,12 @@ const batch = 500
 const cohorts = leases / batch
 const tellEvery = Math.max(1, Math.floor(cohorts / 10))
 
-const settings: Settings.Settings = { ...Settings.online(1), sealUnits: batch, sealAfter: null, evolveEvery: 0 }
+const settings: Settings.Settings = {
+  ...Settings.online(1),
+  sealAfterLeases: batch,
+  sealAfterSeconds: null,
+  schedule: { ...Settings.online(1).schedule, evolveEvery: 0 }
+}
 const created = create(settings, ["the seed", "a variant", "another"])
 
 /** What happens in one cohort, rewards one by one as from so many clients. */

@@ -9,6 +9,7 @@ import { waited } from "./Horizon.ts"
 import { schedule } from "./internal/Evolving.ts"
 import type { Entry, Incumbent, Learning, MemberStats } from "./Learning.ts"
 import { type Cohort, known, type State } from "./State.ts"
+import { limits } from "./Limits.ts"
 import { averaging } from "./Strategies.ts"
 
 const { UnexpectedEvent } = Evolution
@@ -19,6 +20,7 @@ export const begin = ({ members, settings }: EventOf<"Created">): State => {
   const stats = newStats(members, "creation")
   return {
     settings,
+    limits,
     isFrozen: false,
     branch: 0,
     branches: [],

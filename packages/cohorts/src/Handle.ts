@@ -195,7 +195,7 @@ const rewind = (
 }
 
 /** Settings that a guarantee rests on, or that clients rely on, stay as they were. */
-const fixed = ["seed", "profile", "delta", "rewardRange", "missingRewards"] as const
+const fixed = ["randomSeed", "profile", "risk", "rewardRange", "missingRewards"] as const
 
 const configure = (state: State, settings: Settings): Result.Result<Decided, Refused> => {
   const differing = fixed.find((name) => JSON.stringify(settings[name]) !== JSON.stringify(state.settings[name]))
@@ -241,7 +241,7 @@ const evolve = (
           `one of ${evolution.parents.join(", ")}`,
           "Name a parent of this evolution"
         )
-      const tooLong = candidates.find(({ text }) => text.length > state.settings.limits.textLength)
+      const tooLong = candidates.find(({ text }) => text.length > state.limits.textLength)
       if (tooLong !== undefined) return refuseLength(state, tooLong)
       return did({ _tag: "CandidatesProposed", step, round, parent, candidates, reflected })
     }
@@ -270,13 +270,7 @@ const refuseStage = (stage: string, expected: string): Result.Result<never, Refu
   refuse("conflict", "stage", stage, expected, "Drop it: the evolution is past this stage, or not there yet")
 
 const refuseLength = (state: State, { text }: Pick<Candidate, "text">): Result.Result<never, Refused> =>
-  refuse(
-    "limit",
-    "content",
-    `${text.length} characters`,
-    `at most ${state.settings.limits.textLength}`,
-    "Shorten the text"
-  )
+  refuse("limit", "content", `${text.length} characters`, `at most ${state.limits.textLength}`, "Shorten the text")
 
 const seeMembers = "Look up the members of the population"
 
@@ -289,7 +283,7 @@ const change = (
   if (command._tag === "Add") {
     const { content, parent } = command
     const says = ofContent(content)
-    if (says.text.length > settings.limits.textLength) return refuseLength(state, says)
+    if (says.text.length > state.limits.textLength) return refuseLength(state, says)
     const from = learning.population.members.find(({ instruction }) => instruction.id === parent)
     if (parent !== null && from === undefined)
       return refuse("missing", "parent", parent, "a living member, or none", seeMembers)

@@ -1,18 +1,24 @@
 /** When time alone seals a cohort, and when it settles one: a sealed cohort waits as long as is set, or as rewards were observed to take. */
+import { milliseconds } from "./Settings.ts"
 import type { Cohort, State } from "./State.ts"
 
 /**
  * In milliseconds, null for no limit. `observed`: three times what the last reward took in any of the cohorts completed last,
  * at least an hour and at most a day; a day until five cohorts were seen since a reward came late.
  */
-export const horizonOf = ({ settings: { horizon }, waits }: Pick<State, "settings" | "waits">): number | null => {
-  if (horizon !== "observed") return horizon
+export const horizonOf = ({
+  settings: { horizonSeconds },
+  waits
+}: Pick<State, "settings" | "waits">): number | null => {
+  if (horizonSeconds !== "observed") return milliseconds(horizonSeconds)
   return waits.length < fewest ? longest : Math.min(longest, Math.max(shortest, slack * Math.max(...waits)))
 }
 
 /** When an open cohort is sealed by its age; null without a limit. */
-export const sealsAt = ({ settings: { sealAfter } }: Pick<State, "settings">, { openedAt }: Cohort): number | null =>
-  sealAfter === null ? null : openedAt + sealAfter
+export const sealsAt = ({ settings }: Pick<State, "settings">, { openedAt }: Cohort): number | null => {
+  const sealAfter = milliseconds(settings.sealAfterSeconds)
+  return sealAfter === null ? null : openedAt + sealAfter
+}
 
 /** When a cohort that is sealed at this time is settled at the latest; null without a limit. */
 export const settlesAt = (state: Pick<State, "settings" | "waits">, sealedAt: number | null): number | null => {

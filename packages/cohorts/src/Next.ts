@@ -70,9 +70,9 @@ const waitOf = ({ phase, rewardedAt, sealedAt }: Cohort): { readonly waited?: nu
   phase !== "train" || rewardedAt === null || sealedAt === null ? {} : { waited: Math.max(0, rewardedAt - sealedAt) }
 
 const sealing = (state: State, cohort: Cohort, now: number): "fullBatch" | "units" | "time" | null => {
-  const { sealUnits } = state.settings
+  const { sealAfterLeases } = state.settings
   if (cohort.isFullBatch && !HashMap.isEmpty(cohort.leases)) return "fullBatch"
-  if (sealUnits !== null && cohort.units >= sealUnits) return "units"
+  if (sealAfterLeases !== null && cohort.units >= sealAfterLeases) return "units"
   const end = sealsAt(state, cohort)
   return end !== null && now >= end ? "time" : null
 }

@@ -1,138 +1,147 @@
-/** What a population is led by. */
+/** What a population is led by: the settings that runs share, and its own. */
+import { Settings as Shared } from "@inspo/evolution/Settings"
 import { Schema } from "effect"
-import { MissingRewards } from "@inspo/population/MissingRewards"
 
-const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const { fields: shared } = Shared
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
+const PositiveAmount = Schema.Finite.check(Schema.isGreaterThan(0))
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 
-/** Some 200 MB of leases, and room for 100 training steps of 1,024 groups of 16. */
-const openLeases = 200_000
-const openSamples = 2_000_000
-const month = 30 * 86_400_000
-
-/**
- * The settings of a population. Times are in milliseconds, null for no limit; cohorts are counted from 1.
- *
- * - `rewardRange`: the lowest and the highest reward that a client may send; mapped to [0, 1]
- * - `delta`: the risk, over the whole life of a branch, that any instruction is pruned as worse without being so
- * - `size`, `parents`: N_P and N_parent; `temperature`: τ_s of Eq. 4; `window`: n of Eq. 6, in cohorts, read
- *   as `average` and `span` of `InstructionValue` say
- * - `seedFloor`, `newcomerCap`: the least share of the seed, and the largest of all newcomers together
- * - `sealUnits`, `sealAfter`: how many units, and how long, until an open cohort is sealed
- * - `horizon`: how long a sealed cohort waits for rewards; `observed`: by how long they took before
- * - `pruneEvery`, `evolveEvery`: every so many cohorts, 0 for never; `evolveUntil`: the last cohort after which one begins
- * - `trial`: on how many questions (`paired`) or units (else) a candidate is tried, how many of them pass between two looks,
- *   and the number of rounds of proposing
- * - `approval`: whether a candidate waits for a person before it is leased to anybody
- * - `newcomers`: whether a cohort that is assigned as a whole owes each newcomer, or everyone, a group
- * - `redact`: regular expressions of what is blackened in texts before they are stored
- * - `retention`: how long texts, and leases of closed cohorts, are kept; `sticky`: how long from its first lease a sticky key
- *   keeps its instruction over closed cohorts
- * - `budgetUsd`: what evolution may spend over the population's life, in US dollars
- * - `limits`: the most cohorts that are not closed, and the most leases and samples in them together; the most units of a
- *   cohort; the most characters of an instruction
- *
- * `redact`, `retention`, `sticky` and `budgetUsd` decide nothing here: the store and the proposer apply them.
- */
-export const Settings = Schema.Struct({
-  seed: Schema.Int,
-  profile: Schema.Literals(["trainer", "online"]),
-  rewardRange: Schema.Tuple([Schema.Finite, Schema.Finite]).check(
-    Schema.makeFilter(([lowest, highest]) => lowest < highest || "the lowest reward below the highest")
-  ),
-  missingRewards: MissingRewards,
-  delta: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)),
-  size: Positive,
-  parents: Positive,
-  temperature: Schema.Finite.check(Schema.isGreaterThan(0)),
-  window: Positive,
-  average: Schema.Literals(["window", "observed"]),
-  span: Schema.Literals(["draws", "steps"]),
-  seedFloor: Share,
-  newcomerCap: Share,
-  sealUnits: Schema.NullOr(Positive),
-  sealAfter: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
-  horizon: Schema.NullOr(
-    Schema.Union([Schema.Literal("observed"), Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))])
-  ),
-  pruneEvery: Count,
-  evolveEvery: Count,
-  evolveUntil: Schema.NullOr(Count),
-  trial: Schema.Struct({
-    samples: Count,
-    paired: Schema.Boolean,
-    lookEvery: Schema.NullOr(Positive),
-    rounds: Positive
-  }),
-  approval: Schema.Boolean,
-  newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]),
-  redact: Schema.Array(Schema.String),
-  retention: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
-  sticky: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThan(0))),
-  budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
-  limits: Schema.Struct({
-    openCohorts: Positive,
-    openLeases: Positive,
-    openSamples: Positive,
-    unitsPerCohort: Positive,
-    textLength: Positive
-  })
+export const Profile = Schema.Literals(["online", "trainer"]).annotate({
+  identifier: "Profile",
+  description:
+    "`online`: an agent in use, cohorts by count or time. `trainer`: a training loop that names and closes its cohorts. `online` by default"
 })
+export type Profile = typeof Profile.Type
+
+/** Settings that what was learned rests upon; they never change. */
+export const fixed = {
+  rewardRange: Schema.Tuple([Schema.Finite, Schema.Finite])
+    .check(Schema.makeFilter(([low, high]) => low < high, { expected: "[lo, hi] with lo below hi" }))
+    .annotate({
+      description: "The lowest and the highest reward that may be reported, mapped to [0, 1]; [0, 1] by default"
+    }),
+  missingRewards: Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Schema.Finite })]).annotate({
+    description:
+      "What a missing reward means: `worst` (default) lets nothing be decided that missing rewards could overturn, and no share grow by them; `value` is its outcome by definition, in the `rewardRange`"
+  }),
+  risk: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)).annotate({
+    description: "δ: how probable it may be that the population ever prunes one that is no worse; 0.05 by default"
+  }),
+  randomSeed: shared.randomSeed
+}
+
+/** The sections of the settings; those of runs have the same names. */
+export const sections = {
+  population: shared.population.annotate({
+    identifier: "PopulationSettings",
+    description: "The members: size 7, parents 1, window 5 and average `steps` by default"
+  }),
+  sampler: Schema.Struct({
+    ...shared.sampler.fields,
+    newcomerShare: Share.annotate({
+      description:
+        "What all newcomers together get at most until one is shown to be above the seed's mean; 0.1 by default where `online`, else 1"
+    }),
+    seedShare: Share.annotate({
+      description: "What the seed gets at least, as a permanent control; 0.05 by default where `online`, else 0"
+    })
+  }).annotate({
+    identifier: "SamplerSettings",
+    description:
+      "Which member a lease gets: temperature 0.2 by default; newcomers `drawn` where `online`, else `guaranteed`"
+  }),
+  schedule: shared.schedule.annotate({
+    identifier: "ScheduleSettings",
+    description: "When to prune and to evolve: pruneEvery 5, evolveEvery 15 and evolveUntil null by default"
+  }),
+  verification: Schema.Struct({
+    ...shared.verification.fields,
+    paired: Schema.Boolean.annotate({
+      description:
+        "Whether a candidate is asked the questions of its parent, which needs a trainer that asks for each cohort as a `fullBatch` and answers its `trials`; false by default: candidates share the leases with the members"
+    })
+  }).annotate({
+    identifier: "VerificationSettings",
+    description:
+      "How candidates are verified: samples 200 and lookEvery null by default; rounds 1 where `online`, else 5"
+  })
+}
+
+/** Further settings that may change, from the next cohort on. */
+export const others = {
+  sealAfterLeases: Schema.NullOr(Positive).annotate({
+    description: "Units of work after which an `online` cohort is sealed; 200 by default, null for no such bound"
+  }),
+  sealAfterSeconds: Schema.NullOr(PositiveAmount).annotate({
+    description: "Seconds after which an `online` cohort is sealed; 3600 by default, null for no such bound"
+  }),
+  horizonSeconds: Schema.NullOr(Schema.Union([Schema.Literal("observed"), PositiveAmount])).annotate({
+    description:
+      "How long after sealing rewards are waited for, in seconds. `observed`, the default where `online`: three times what the last reward took in any of the 20 cohorts before, at least an hour and at most a day; a day until five cohorts ended without a late reward. Null for a trainer, which closes its cohorts"
+  }),
+  approval: Schema.Literals(["by-hand", "automatic"]).annotate({
+    description: "Whether a newcomer waits for an admin before it is verified; `by-hand` by default where `online`"
+  }),
+  retentionDays: Schema.NullOr(PositiveAmount).annotate({
+    description: "How long texts, and leases of closed cohorts, are kept, in days; 30 by default, null for ever"
+  }),
+  stickyDays: Schema.NullOr(PositiveAmount).annotate({
+    description:
+      "How long from its first lease a sticky key keeps its instruction over closed cohorts, and is stored, in days; 30 by default, null for ever"
+  }),
+  redact: Schema.Array(Schema.String).check(Schema.isMaxLength(64)).annotate({
+    description:
+      "Regular expressions, of RE2, of what is masked in texts of users before they are stored; none by default"
+  }),
+  budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))).annotate({
+    description: "What evolution may spend over the population's life, in US dollars; null (default) for no bound"
+  })
+}
+
+/** `redact`, `retentionDays`, `stickyDays` and `budgetUsd` decide nothing here: the store and the proposer apply them. */
+export const Settings = Schema.Struct({ profile: Profile, ...fixed, ...sections, ...others })
 export interface Settings extends Schema.Schema.Type<typeof Settings> {}
 
 const common = {
   rewardRange: [0, 1],
   missingRewards: "worst",
-  delta: 0.05,
-  size: 7,
-  parents: 1,
-  temperature: 0.2,
-  window: 5,
-  average: "observed",
-  span: "steps",
-  pruneEvery: 5,
-  evolveEvery: 15,
-  evolveUntil: null,
+  risk: 0.05,
+  population: { size: 7, parents: 1, window: 5, average: "steps" },
+  schedule: { pruneEvery: 5, evolveEvery: 15, evolveUntil: null },
+  retentionDays: 30,
+  stickyDays: 30,
   redact: [],
-  retention: month,
-  sticky: month,
-  budgetUsd: null,
-  limits: {
-    openCohorts: 1000,
-    openLeases,
-    openSamples,
-    unitsPerCohort: 100_000,
-    textLength: 100_000
-  }
+  budgetUsd: null
 } as const
 
 /** A trainer names and closes its cohorts; they are assigned as those of a run. */
-export const trainer = (seed: number): Settings => ({
+export const trainer = (randomSeed: number): Settings => ({
   ...common,
-  seed,
+  randomSeed,
   profile: "trainer",
-  seedFloor: 0,
-  newcomerCap: 1,
-  sealUnits: null,
-  sealAfter: null,
-  horizon: null,
-  trial: { samples: 200, paired: true, lookEvery: null, rounds: 5 },
-  approval: false,
-  newcomers: "guaranteed"
+  sampler: { temperature: 0.2, newcomers: "guaranteed", newcomerShare: 1, seedShare: 0 },
+  verification: { samples: 200, rounds: 5, lookEvery: null, paired: true },
+  sealAfterLeases: null,
+  sealAfterSeconds: null,
+  horizonSeconds: null,
+  approval: "automatic"
 })
 
 /** Requests are drawn one by one; the server opens a cohort, and seals it by count or time. */
-export const online = (seed: number): Settings => ({
+export const online = (randomSeed: number): Settings => ({
   ...common,
-  seed,
+  randomSeed,
   profile: "online",
-  seedFloor: 0.05,
-  newcomerCap: 0.1,
-  sealUnits: 200,
-  sealAfter: 3_600_000,
-  horizon: "observed",
-  trial: { samples: 200, paired: false, lookEvery: null, rounds: 1 },
-  approval: true,
-  newcomers: "drawn"
+  sampler: { temperature: 0.2, newcomers: "drawn", newcomerShare: 0.1, seedShare: 0.05 },
+  verification: { samples: 200, rounds: 1, lookEvery: null, paired: false },
+  sealAfterLeases: 200,
+  sealAfterSeconds: 3600,
+  horizonSeconds: "observed",
+  approval: "by-hand"
 })
+
+/** A time of the settings in milliseconds; null for no limit. */
+export const milliseconds = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000)
+/** The same of a time in days. */
+export const daysInMilliseconds = (days: number | null): number | null => (days === null ? null : days * 86_400_000)

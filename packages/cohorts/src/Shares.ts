@@ -8,11 +8,11 @@ import type { Settings } from "./Settings.ts"
 import type { Share } from "./State.ts"
 
 /**
- * The shares of a cohort, which sum to 1. All newcomers together have at most `newcomerCap` while anybody else is alive, and
- * the seed has at least `seedFloor` while it is.
+ * The shares of a cohort, which sum to 1. All newcomers together have at most `newcomerShare` while anybody else is alive, and
+ * the seed has at least `seedShare` while it is.
  */
 export const shares = (
-  { newcomerCap, seedFloor, temperature }: Pick<Settings, "newcomerCap" | "seedFloor" | "temperature">,
+  { newcomerShare, seedShare, temperature }: Pick<Settings["sampler"], "newcomerShare" | "seedShare" | "temperature">,
   learning: Learning,
   values: ReadonlyArray<Value>
 ): ReadonlyArray<Share> => {
@@ -22,8 +22,8 @@ export const shares = (
   )
   const equal = values.map(({ id }, index) => ({ id, probability: drawn[index] ?? 0 }))
   const newcomers = new Set(values.map(({ id }) => id).filter((id) => statsOf(learning, id).isNewcomer))
-  const capped = newcomers.size < values.length ? atMost(equal, newcomers, newcomerCap) : equal
-  return isAlive(learning.population, learning.seed) ? atLeast(capped, learning.seed, seedFloor) : capped
+  const capped = newcomers.size < values.length ? atMost(equal, newcomers, newcomerShare) : equal
+  return isAlive(learning.population, learning.seed) ? atLeast(capped, learning.seed, seedShare) : capped
 }
 
 /**

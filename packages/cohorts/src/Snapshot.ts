@@ -7,6 +7,7 @@ import type { MissingRewards } from "@inspo/population/MissingRewards"
 import type { Bounds, Member } from "@inspo/population/Population"
 import { HashMap } from "effect"
 import { settlesAt } from "./Horizon.ts"
+import { missingRewardsOf } from "./Strategies.ts"
 import { type Incumbent, incumbentOf, type MemberStats, proposalId, statsOf, type Tally } from "./Learning.ts"
 import { type Cohort, known, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
@@ -93,12 +94,12 @@ export const snapshot = (strategies: Strategies, state: State): Snapshot => {
       return {
         id,
         value: values.get(id) ?? 0,
-        mean: meanOf(settings.missingRewards, bounds, bounds.groups === 0 ? total([closed, open]) : closed),
+        mean: meanOf(missingRewardsOf(settings), bounds, bounds.groups === 0 ? total([closed, open]) : closed),
         samples: closed.samples,
         reported: closed.reported + open.reported,
-        interval: MeanInterval.ofMember(bounds, settings.delta),
+        interval: MeanInterval.ofMember(bounds, settings.risk),
         missing: closed.samples === 0 ? 0 : 1 - closed.reported / closed.samples,
-        difference: seed === undefined || member === seed ? null : Difference.interval(member, seed, settings.delta),
+        difference: seed === undefined || member === seed ? null : Difference.interval(member, seed, settings.risk),
         isNewcomer,
         isPinned,
         strata: tallies
@@ -141,7 +142,7 @@ const missingRewardsDiffer = ({ learning, settings }: State): Snapshot["missingR
     const { reported, samples } = total(Object.values(statsOf(learning, id).tallies))
     const missing = Math.max(0, samples - reported) + 1 / 2
     const bounds = { groups: samples, low: missing, high: missing }
-    const interval = MeanInterval.ofMember(bounds, settings.delta / members.length)
+    const interval = MeanInterval.ofMember(bounds, settings.risk / members.length)
     return interval === null ? [] : [{ id, interval, share: 1 - Math.min(1, reported / samples) }]
   })
   const [first] = shares

@@ -4,6 +4,7 @@ import type { InstructionId } from "@inspo/domain/Instruction"
 import type { QuestionId } from "@inspo/domain/Question"
 import type { Value } from "@inspo/population/Population"
 import type { Learning } from "./Learning.ts"
+import type { Limits } from "./Limits.ts"
 import type { Settings } from "./Settings.ts"
 
 /** Whether rewards teach, or tell how good the incumbent is. */
@@ -91,6 +92,7 @@ export interface Rewind {
 
 export interface State {
   readonly settings: Settings
+  readonly limits: Limits
   readonly isFrozen: boolean
   readonly branch: number
   readonly branches: ReadonlyArray<Branch>

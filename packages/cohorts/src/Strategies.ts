@@ -2,7 +2,9 @@
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Invariant from "@inspo/domain/Invariant"
 import type * as Evolution from "@inspo/evolution"
+import { averagingOf } from "@inspo/evolution/Settings"
 import { InstructionValue, type Population } from "@inspo/population"
+import type { MissingRewards } from "@inspo/population/MissingRewards"
 import { Marginals, Sampler } from "@inspo/sampler"
 import { AnytimePruning } from "@inspo/successive-halving"
 import { Verification } from "@inspo/verification"
@@ -24,12 +26,13 @@ export interface Strategies extends Evolution.Strategies {
 
 /** What settings say: stratified assignment, recent cohorts averaged, pruning at a risk for life, parents asked again. */
 export const ofSettings = (settings: Settings): Strategies => {
-  const { delta, newcomers, parents, temperature, trial } = settings
+  const { population, risk, verification } = settings
+  const { newcomers, temperature } = settings.sampler
   const sampler = Sampler.make({ assignment: "stratified", newcomers, temperature })
   return {
     valuation: InstructionValue.make({ ...averaging(settings), unseen: "mean", ties: "evidence", best: "evidence" }),
-    halving: AnytimePruning.make({ delta, parents }),
-    verification: Verification.rerunParent({ rounds: trial.rounds, fill: false }),
+    halving: AnytimePruning.make({ delta: risk, parents: population.parents }),
+    verification: Verification.rerunParent({ rounds: verification.rounds, fill: false }),
     assign: ({ newcomers: entered, questions, seed, step, values }) =>
       withProbabilities(
         {
@@ -44,12 +47,17 @@ export const ofSettings = (settings: Settings): Strategies => {
 }
 
 /** What a population's window keeps of the rewards. */
-export const averaging = ({ average, missingRewards, span, window }: Settings): InstructionValue.Averaging => ({
-  average,
-  span,
-  window,
-  missingRewards
+export const averaging = (settings: Settings): InstructionValue.Averaging => ({
+  ...averagingOf(settings.population),
+  missingRewards: missingRewardsOf(settings)
 })
+
+/** What a missing reward means, as a reward in [0, 1]. */
+export const missingRewardsOf = ({
+  missingRewards,
+  rewardRange: [low, high]
+}: Pick<Settings, "missingRewards" | "rewardRange">): MissingRewards =>
+  missingRewards === "worst" ? "worst" : { value: (missingRewards.value - low) / (high - low) }
 
 /** An assignment of the stratified sampler with the propensities it had. */
 export const withProbabilities = (
@@ -76,7 +84,7 @@ export const withProbabilities = (
 }
 
 const guaranteedOf = (
-  newcomers: Settings["newcomers"],
+  newcomers: Settings["sampler"]["newcomers"],
   values: ReadonlyArray<Population.Value>,
   entered: ReadonlyArray<InstructionId>
 ): ReadonlyArray<InstructionId> => {

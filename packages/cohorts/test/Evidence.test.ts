@@ -7,6 +7,7 @@ import { Difference, InstructionValue, type MissingRewards, Superiority } from "
 import { AnytimePruning } from "@inspo/successive-halving"
 import { Array as Arr, Schema } from "effect"
 import { Server } from "./support/Server.ts"
+import { changed } from "./support/Changed.ts"
 
 const contents = ["the seed", "a variant", "another"] as const
 const settings = Settings.online(1)
@@ -123,7 +124,7 @@ describe("evidence", () => {
 
 describe("the risk for life", () => {
   it("is shared among all pairs that ever were, whoever outlives whom", () => {
-    const server = new Server({ ...settings, size: 10 }, contents)
+    const server = new Server(changed(settings, { size: 10 }), contents)
     let spent = 0
     let counted = 0
     const count = () => {

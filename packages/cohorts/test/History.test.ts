@@ -3,6 +3,7 @@ import { content, History, type PopulationEvent } from "@inspo/cohorts"
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as fc from "fast-check"
 import { eventful, Life, type Step, step } from "./support/Life.ts"
+import { changed } from "./support/Changed.ts"
 
 const read = (log: ReadonlyArray<PopulationEvent>): History.History => log.reduce(History.after, History.none)
 
@@ -68,7 +69,7 @@ describe("a history", () => {
   })
 
   it("keeps what was decided on candidates, with what their proposer said, also after going back", () => {
-    const life = new Life({ ...eventful("online"), approval: true, evolveEvery: 0 })
+    const life = new Life(changed(eventful("online"), { approval: "by-hand", evolveEvery: 0 }))
     const at = (kind: "evolve" | "rewind") => life.take({ kind }, life.log.length)
     const known = (id: string) => {
       const one = read(life.log).known.get(id)

@@ -20,18 +20,19 @@ import { Array as Arr, Schema } from "effect"
 import * as fc from "fast-check"
 import { plain } from "./support/Plain.ts"
 import { Server } from "./support/Server.ts"
+import { changed } from "./support/Changed.ts"
+import { limits } from "../src/Limits.ts"
 
 const contents = ["the seed", "a variant", "another"] as const
 
 /** Cohorts are named and closed by the client. */
-const named: Settings.Settings = {
-  ...Settings.online(1),
-  sealUnits: null,
-  sealAfter: null,
-  horizon: null,
+const named = changed(Settings.online(1), {
+  sealAfterLeases: null,
+  sealAfterSeconds: null,
+  horizonSeconds: null,
   pruneEvery: 1,
   evolveEvery: 0
-}
+})
 
 const keys = Arr.makeBy(12, (index) => `k${index}`)
 
@@ -51,8 +52,8 @@ const whole = (cohort: string, requests: Extract<Command, { readonly _tag: "Leas
 
 /** A trainer's server with so many candidates, who are to meet their parent on so many questions. */
 const withTrial = (candidates: number, samples: number): Server => {
-  const trial = { samples, paired: true, lookEvery: null, rounds: 1 }
-  const server = new Server({ ...Settings.trainer(1), pruneEvery: 0, trial }, contents)
+  const settings = changed(Settings.trainer(1), { pruneEvery: 0, samples, paired: true, lookEvery: null, rounds: 1 })
+  const server = new Server(settings, contents)
   server.do({ _tag: "Evolve", now: 0 })
   server.do({
     _tag: "Propose",
@@ -112,7 +113,7 @@ describe("leases", () => {
   })
 
   it("never exceed the limits of what is open, in whatever cohorts and numbers of samples they are asked for", () => {
-    const limits = { ...named.limits, openLeases: 20, openSamples: 60 }
+    const bounds = { ...limits, openLeases: 20, openSamples: 60 }
     const Ask = fc.record({
       cohort: fc.integer({ min: 1, max: 4 }),
       ns: fc.array(fc.constantFrom(1, 1, 5, 30, 61), { minLength: 1, maxLength: 12 }),
@@ -120,7 +121,8 @@ describe("leases", () => {
     })
     fc.assert(
       fc.property(fc.array(Ask, { minLength: 5, maxLength: 30 }), (asks) => {
-        const server = new Server({ ...named, limits }, contents)
+        const server = new Server(named, contents)
+        server.state = { ...server.state, limits: bounds }
         let open = new Map<string, number>()
         let key = 0
         for (const [at, { closes, cohort, ns }] of asks.entries()) {
@@ -136,7 +138,7 @@ describe("leases", () => {
             requests
           })
           const samples = [...open.values(), ...ns].reduce((sum, n) => sum + n, 0)
-          const isOver = open.size + ns.length > limits.openLeases || samples > limits.openSamples
+          const isOver = open.size + ns.length > bounds.openLeases || samples > bounds.openSamples
           assert.strictEqual(result instanceof Refused && result.code === "limit", isOver)
           if (isOver) assert.strictEqual(server.state, before)
           else for (const { key, n } of requests) open.set(key, n)
@@ -166,7 +168,7 @@ describe("leases", () => {
   })
 
   it("are not given out anew by a request that comes when their cohort is due to be closed", () => {
-    const server = new Server({ ...named, sealAfter: 5, horizon: 5 }, contents)
+    const server = new Server(changed(named, { sealAfterSeconds: 0.005, horizonSeconds: 0.005 }), contents)
     const first = server.lease(0, ["k1"], "train/1")
     server.do({ _tag: "Tick", now: 5 })
     const ask = (key: string): Command => ({
@@ -246,7 +248,7 @@ describe("leases", () => {
   })
 
   it("of one sticky key have one instruction and are one unit, also once the cohort is sealed", () => {
-    const server = new Server({ ...named, sealUnits: 3 }, contents)
+    const server = new Server(changed(named, { sealAfterLeases: 3 }), contents)
     const turn = (key: string) => {
       const { answer } = server.do({
         _tag: "Lease",
@@ -377,7 +379,7 @@ describe("shares", () => {
   it.prop(
     "sum to 1, with a floor for the seed and a cap for all newcomers together",
     [Values, Schema.Literals([0, 0.05, 0.3]), Schema.Literals([0, 0.1, 1]), Schema.Literals([0.001, 0.2])],
-    ([worth, seedFloor, newcomerCap, temperature]) => {
+    ([worth, seedShare, newcomerShare, temperature]) => {
       const server = new Server(named, contents)
       for (const [at] of worth.entries()) server.do({ _tag: "Add", now: 0, content: `by hand ${at}`, parent: null })
       const { learning } = server.state
@@ -385,19 +387,19 @@ describe("shares", () => {
         id: instruction.id,
         value: worth[place % worth.length] ?? 0
       }))
-      const shares = Shares.shares({ seedFloor, newcomerCap, temperature }, learning, values)
+      const shares = Shares.shares({ seedShare, newcomerShare, temperature }, learning, values)
       const sum = (some: typeof shares) => some.reduce((total, { probability }) => total + probability, 0)
       assert.approximately(sum(shares), 1, 1e-9)
-      assert.isAtLeast(sum(shares.filter(({ id }) => id === learning.seed)), seedFloor - 1e-9)
+      assert.isAtLeast(sum(shares.filter(({ id }) => id === learning.seed)), seedShare - 1e-9)
       const newcomers = shares.filter(({ id }) => Learning.statsOf(learning, id).isNewcomer)
       assert.strictEqual(newcomers.length, worth.length)
-      assert.isAtMost(sum(newcomers), newcomerCap + 1e-9)
+      assert.isAtMost(sum(newcomers), newcomerShare + 1e-9)
       for (const { probability } of shares) assert.isAtLeast(probability, 0)
     }
   )
 
   it("hold a newcomer no more once it is known to be better than the seed", () => {
-    const server = new Server({ ...named, newcomerCap: 0.3 }, ["the seed"])
+    const server = new Server(changed(named, { newcomerShare: 0.3 }), ["the seed"])
     server.do({ _tag: "Add", now: 0, content: "better", parent: null })
     const shareOf = () => server.state.cohorts[0]?.shares.find(({ id }) => id === "i1")?.probability ?? 0
     for (let at = 1; at <= 6; at++) {
@@ -547,13 +549,13 @@ describe("settings", () => {
   it("that a guarantee rests on cannot change", () => {
     const server = new Server(named, contents)
     for (const settings of [
-      { ...named, delta: 0.1 },
+      changed(named, { risk: 0.1 }),
       { ...named, missingRewards: { value: 0 } },
-      { ...named, seed: 2 }
+      changed(named, { randomSeed: 2 })
     ])
       assert.isTrue(server.try({ _tag: "Configure", now: 0, settings }) instanceof Refused)
-    server.do({ _tag: "Configure", now: 0, settings: { ...named, temperature: 1 } })
-    assert.strictEqual(server.state.settings.temperature, 1)
+    server.do({ _tag: "Configure", now: 0, settings: changed(named, { temperature: 1 }) })
+    assert.strictEqual(server.state.settings.sampler.temperature, 1)
   })
 })
 
@@ -583,7 +585,7 @@ describe("what is shown", () => {
   it("has each mean within its interval, whatever is missing, failed or late", () => {
     fc.assert(
       fc.property(Cohorts, Missing, fc.boolean(), (cohorts, missingRewards, tellsLate) => {
-        const server = new Server({ ...named, missingRewards, pruneEvery: 0 }, contents)
+        const server = new Server(changed(named, { missingRewards, pruneEvery: 0 }), contents)
         for (const [at, units] of cohorts.entries()) {
           const cohort = `train/${at}`
           const requests = units.map((samples, key) => ({ ...request(`k${key}`), n: samples.length }))
@@ -618,7 +620,7 @@ describe("what is shown", () => {
   })
 
   it("has the mean of what missing rewards count as, where they count as a value", () => {
-    const server = new Server({ ...named, missingRewards: { value: 0.5 }, pruneEvery: 0 }, ["the seed"])
+    const server = new Server(changed(named, { missingRewards: { value: 0.5 }, pruneEvery: 0 }), ["the seed"])
     const leases = server.lease(
       0,
       Arr.makeBy(1000, (at) => `k${at}`),
@@ -635,7 +637,7 @@ describe("what is shown", () => {
   })
 
   it("names the lease that holds back later cohorts, and counts what was reported in them", () => {
-    const server = new Server({ ...named, sealUnits: 4, horizon: 1000, pruneEvery: 0 }, contents)
+    const server = new Server(changed(named, { sealAfterLeases: 4, horizonSeconds: 1, pruneEvery: 0 }), contents)
     const steps = Arr.makeBy(3, (at) =>
       server.lease(
         0,
@@ -654,7 +656,7 @@ describe("what is shown", () => {
 
   it("says that rewards are missing more often for one instruction than for another, and nothing of chance", () => {
     const differing = (missing: (at: number, instruction: string) => boolean) => {
-      const server = new Server({ ...named, missingRewards: { value: 0.5 }, pruneEvery: 0 }, contents)
+      const server = new Server(changed(named, { missingRewards: { value: 0.5 }, pruneEvery: 0 }), contents)
       for (let step = 0; step < 60; step++) {
         const leases = server.lease(step, keys, `train/${step}`)
         server.reward(
@@ -681,7 +683,7 @@ describe("shares", () => {
   it("follow no difference that missing rewards could explain, and values where none is missing", () => {
     fc.assert(
       fc.property(fc.array(Step, { minLength: 1, maxLength: 4 }), (steps) => {
-        const server = new Server({ ...named, pruneEvery: 0, seedFloor: 0 }, contents)
+        const server = new Server(changed(named, { pruneEvery: 0, seedShare: 0 }), contents)
         for (const [at, units] of steps.entries()) {
           const cohort = `train/${at}`
           const requests = units.map((samples, key) => ({ ...request(`k${key}`), n: samples.length }))
@@ -723,7 +725,10 @@ describe("shares", () => {
 
   it("stay even between equal instructions of which one lacks the rewards of most of its failures", () => {
     const drawn = Arr.makeBy(20, (seed) => {
-      const server = new Server({ ...named, seed, pruneEvery: 0, seedFloor: 0 }, ["the seed", "a variant"])
+      const server = new Server(changed(named, { randomSeed: seed, pruneEvery: 0, seedShare: 0 }), [
+        "the seed",
+        "a variant"
+      ])
       for (let step = 0; step < 10; step++) {
         const leases = server.lease(
           step,
@@ -755,7 +760,7 @@ describe("shares", () => {
 
 describe("an observed horizon", () => {
   const hour = 3_600_000
-  const settings = { ...named, sealUnits: 2, horizon: "observed", pruneEvery: 0 } as const
+  const settings = changed(named, { sealAfterLeases: 2, horizonSeconds: "observed", pruneEvery: 0 })
 
   it("fits what rewards took, and is a day before enough was seen or after one came late", () => {
     const Delays = fc.array(fc.integer({ min: 0, max: 12 * 60 }), { minLength: 1, maxLength: 25 })
@@ -802,7 +807,7 @@ describe("an observed horizon", () => {
 })
 
 describe("a conversation", () => {
-  const online = { ...named, sealUnits: 6, horizon: 1000, seedFloor: 0 }
+  const online = changed(named, { sealAfterLeases: 6, horizonSeconds: 1, seedShare: 0 })
   const turn = (server: Server, now: number, key: string, sticky: string) => {
     const requests = [{ ...request(key), sticky }]
     const { answer } = server.do({ _tag: "Lease", now, cohort: null, phase: "train", isFullBatch: false, requests })
@@ -812,7 +817,7 @@ describe("a conversation", () => {
   it("keeps its instruction over closed cohorts, and is evidence once; it gets another when that is removed", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1000 }), fc.integer({ min: 1, max: 4 }), (seed, days) => {
-        const server = new Server({ ...online, seed, pruneEvery: 0, evolveEvery: 0 }, contents)
+        const server = new Server(changed(online, { randomSeed: seed, pruneEvery: 0, evolveEvery: 0 }), contents)
         const conversations = Arr.makeBy(6, (at) => `s${at}`)
         const first = new Map(
           conversations.map((sticky) => {

@@ -14,6 +14,7 @@ import { Schema } from "effect"
 import * as fc from "fast-check"
 import { plain } from "./support/Plain.ts"
 import { Server } from "./support/Server.ts"
+import { changed } from "./support/Changed.ts"
 
 /** A lease as its client remembers it, with what it was told of each sample. */
 interface Remembered {
@@ -57,15 +58,15 @@ const observe = (model: Model, server: Watched, events: ReadonlyArray<Population
   for (const event of events) {
     switch (event._tag) {
       case "CohortOpened": {
-        const { seedFloor, newcomerCap } = server.state.settings
+        const { newcomerShare, seedShare } = server.state.settings.sampler
         const total = event.shares.reduce((sum, { probability }) => sum + probability, 0)
         assert.approximately(total, 1, 1e-9)
         if (event.phase === "validation") break
         const share = (id: string) => event.shares.find((one) => one.id === id)?.probability ?? 0
-        assert.isAtLeast(share("i0"), seedFloor - 1e-9)
+        assert.isAtLeast(share("i0"), seedShare - 1e-9)
         const newcomers = Object.entries(server.before.learning.stats).filter(([, { isNewcomer }]) => isNewcomer)
         const held = newcomers.reduce((sum, [id]) => sum + share(id), 0)
-        assert.isAtMost(held, newcomerCap + 1e-9)
+        assert.isAtMost(held, newcomerShare + 1e-9)
         break
       }
       case "Leased":
@@ -359,17 +360,17 @@ const commands = [
 it("a population keeps its promises under any sequence of commands", { timeout: 120_000 }, () =>
   fc.assert(
     fc.property(fc.commands(commands, { maxCommands: 30, size: "max" }), fc.boolean(), (sequence, approval) => {
-      const settings: Settings.Settings = {
-        ...Settings.online(3),
+      const settings = changed(Settings.online(3), {
         size: 4,
-        sealUnits: 5,
-        sealAfter: 12,
-        horizon: 6,
+        sealAfterLeases: 5,
+        sealAfterSeconds: 0.012,
+        horizonSeconds: 0.006,
         pruneEvery: 1,
         evolveEvery: 2,
-        approval,
-        trial: { samples: 2, paired: false, lookEvery: null, rounds: 1 }
-      }
+        approval: approval ? "by-hand" : "automatic",
+        samples: 2,
+        rounds: 1
+      })
       fc.modelRun(
         () => ({
           model: {

@@ -16,6 +16,7 @@ import {
   isAlive,
   isIn
 } from "./State.ts"
+import type { Settings } from "./Settings.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /** What evolution needs to know to decide. */
@@ -23,8 +24,10 @@ export interface DecisionContext {
   readonly strategies: Strategies
   /** The values that members are ranked by. */
   readonly values: ReadonlyArray<Value>
-  /** N_P: the places of the population. */
-  readonly size: number
+  readonly settings: {
+    readonly population: Pick<Settings["population"], "size">
+    readonly verification: Pick<Settings["verification"], "samples">
+  }
   /** Members that no rule may drop, besides the parents of an evolution. */
   readonly protectedIds: ReadonlySet<InstructionId>
   /** The generation of an instruction that candidates revise. */
@@ -35,8 +38,6 @@ export interface DecisionContext {
 /** How candidates are verified. */
 export interface VerificationContext {
   readonly design: Round.Design
-  /** Whether candidates are asked any question before they are judged. */
-  readonly asks: boolean
   /** Whether candidates share the traffic with the members instead of being asked their parent's questions. */
   readonly isSplit: boolean
   /** Whether no unit of time follows that could bring scores. */
@@ -125,7 +126,8 @@ const beginVerification = (
   state: EvolutionState,
   { round, stage, step }: EvolutionIn<"Proposed">
 ): EventOf<"VerificationBegun"> | null => {
-  const { approvals, asks, isSplit } = context.verification
+  const { approvals, isSplit } = context.verification
+  const asks = context.settings.verification.samples > 0
   const { parent } = stage
   if (approvals?.includes(null) === true) return null
   const places = [...stage.candidates.keys()].filter((place) => approvals?.[place] !== false)
@@ -262,7 +264,7 @@ const certainOf = ({ protectedIds }: DecisionContext, { parents }: Evolution): R
 
 /** Places that candidates can take. */
 const placesFor = (context: DecisionContext, evolution: Evolution): number =>
-  context.size - certainOf(context, evolution).size
+  context.settings.population.size - certainOf(context, evolution).size
 
 /** The member that an accepted candidate is already, where it shared the traffic. */
 const presentOf = (
@@ -277,7 +279,7 @@ const presentOf = (
 
 /** Who may stay beside newcomers that shared the traffic: the best of the others, as long as there is room. */
 const sparedOf = (
-  { size, strategies, values }: DecisionContext,
+  { settings, strategies, values }: DecisionContext,
   state: EvolutionState,
   { stage }: EvolutionIn<"TrafficSplit">,
   staying: ReadonlySet<InstructionId>
@@ -288,7 +290,7 @@ const sparedOf = (
     .filter(({ id }) => !tried.has(id))
     .toReversed()
     .map(({ id }) => id)
-  return others.slice(0, Math.max(0, size - staying.size))
+  return others.slice(0, Math.max(0, settings.population.size - staying.size))
 }
 
 const living = ({ population }: EvolutionState, ids: ReadonlyArray<InstructionId>): ReadonlySet<InstructionId> =>

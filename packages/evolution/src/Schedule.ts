@@ -1,4 +1,5 @@
 /** After which units of time decisions are due. */
+import type { Settings } from "./Settings.ts"
 
 /** While evolution is `isPaused`, nothing is decided; groups are observed all the same. `parents` is N_parent. */
 export interface Schedule {
@@ -7,6 +8,14 @@ export interface Schedule {
   readonly prunes: (step: number) => boolean
   readonly evolves: (step: number) => boolean
 }
+
+/** The schedule that settings name, while evolution is not paused. */
+export const ofSettings = ({ population, schedule }: Pick<Settings, "population" | "schedule">): Schedule => ({
+  parents: population.parents,
+  isPaused: false,
+  prunes: (step) => divides(schedule.pruneEvery, step),
+  evolves: (step) => divides(schedule.evolveEvery, step) && step <= (schedule.evolveUntil ?? Infinity)
+})
 
 /** Whether every `period`-th unit of time is meant, 0 for none. */
 export const divides = (period: number, step: number): boolean => period > 0 && step % period === 0

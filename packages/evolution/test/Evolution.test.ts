@@ -93,12 +93,11 @@ const context = (one: Led, state: EvolutionState): DecisionContext => {
       verification: Verification.rerunParent({ rounds: one.rounds, fill: false })
     },
     values: valuation.values(state.population),
-    size: one.size,
+    settings: { population: { size: one.size }, verification: { samples: one.questions } },
     protectedIds: new Set(one.protectsSeed ? [seed] : []),
     generationOf: () => 0,
     verification: {
       design: { questions: one.questions, interim: null, inlineVerification: true },
-      asks: one.questions > 0,
       isSplit: one.isSplit,
       isLast: false
     }

@@ -83,7 +83,7 @@ describe("Api", () => {
 
   it("changes no setting that evidence rests upon", () => {
     const change = Schema.decodeUnknownSync(Population.SettingsChange)
-    assert.deepStrictEqual<unknown>(change({ seedShare: 0.1 }), { seedShare: 0.1 })
+    assert.deepStrictEqual<unknown>(change({ sampler: { seedShare: 0.1 } }), { sampler: { seedShare: 0.1 } })
     assert.isFalse("risk" in change({ risk: 0.5 }) || "missingRewards" in change({ missingRewards: { value: 0 } }))
   })
 

@@ -6,7 +6,12 @@ import * as LivePopulation from "@inspo/serve/live/LivePopulation"
 import * as Details from "@inspo/serve/store/Details"
 import { Effect, Fiber, Schema, Stream } from "effect"
 
-const settings: Settings.Settings = { ...Settings.online(1), sealUnits: null, sealAfter: null, horizon: null }
+const settings: Settings.Settings = {
+  ...Settings.online(1),
+  sealAfterLeases: null,
+  sealAfterSeconds: null,
+  horizonSeconds: null
+}
 
 const lease =
   (...keys: ReadonlyArray<string>): LivePopulation.At =>

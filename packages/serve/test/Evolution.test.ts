@@ -99,7 +99,10 @@ describe("evolution over HTTP", () => {
       const { ask, asked, until } = yield* served([
         completion("They were cut off.\n<ins_1>Be kind, and brief.</ins_1>")
       ])
-      yield* ask("PUT", "", { seed: "Be kind.", settings: { redact: [String.raw`[\w.]+@[\w.]+`], size: 2 } })
+      yield* ask("PUT", "", {
+        seed: "Be kind.",
+        settings: { redact: [String.raw`[\w.]+@[\w.]+`], population: { size: 2 } }
+      })
       yield* tell(ask, "k1", "shorter please")
       const deleted = yield* tell(ask, "k2", "forget this")
       yield* ask("DELETE", `/transcripts/${encodeURIComponent(deleted)}`)

@@ -9,8 +9,9 @@ import type * as Details from "@inspo/serve/store/Details"
 import { Context, Effect, Exit, Layer, Schema, Scope, Stream } from "effect"
 import { AiError, LanguageModel } from "effect/ai"
 import { TestClock } from "effect/testing"
+import { changed } from "../../cohorts/test/support/Changed.ts"
 
-const settings: Settings.Settings = { ...Settings.online(1), evolveEvery: 0, pruneEvery: 0 }
+const settings = changed(Settings.online(1), { evolveEvery: 0, pruneEvery: 0 })
 
 /** A model that answers one thing after the other, and what it was asked; null fails. */
 const proposerOf = Effect.fnUntraced(function* (replies: ReadonlyArray<string | null>, usd: number | null = 1) {
@@ -158,9 +159,7 @@ describe("evolution", () => {
     Effect.gen(function* () {
       const journal = yield* Journal
       const texts = { system: "Be kind.", tool: "Look it up." }
-      yield* LivePopulation.begin(journal, { ...settings, approval: false, trial: { ...settings.trial, samples: 0 } }, [
-        texts
-      ])
+      yield* LivePopulation.begin(journal, changed(settings, { approval: "automatic", samples: 0 }), [texts])
       const live = yield* LivePopulation.open(journal)
       const { asked, proposer } = yield* proposerOf([revisions("one")])
       yield* Effect.forkScoped((yield* Evolving.make(live, { ...proposer })).run)

@@ -19,6 +19,7 @@ import * as Loading from "../src/store/Loading.ts"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, HashMap, Logger, Result, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { inMemory } from "../../cohorts/test/support/Archive.ts"
+import { changed } from "../../cohorts/test/support/Changed.ts"
 
 const Cohort = Schema.Literals(["a", "b", "c"])
 const Key = Schema.Literals(["k1", "k2", "k3", "k4"])
@@ -81,16 +82,19 @@ const Op = Schema.Union([
 type Op = typeof Op.Type
 
 /** Small cohorts, quick decisions. */
-const settings = (profile: "trainer" | "online"): Settings.Settings => ({
-  ...Settings[profile](7),
-  sealUnits: 3,
-  sealAfter: 1000,
-  horizon: 1500,
-  pruneEvery: 1,
-  evolveEvery: 2,
-  size: 3,
-  trial: { samples: 2, paired: profile === "trainer", lookEvery: 1, rounds: 1 }
-})
+const settings = (profile: "trainer" | "online"): Settings.Settings =>
+  changed(Settings[profile](7), {
+    sealAfterLeases: 3,
+    sealAfterSeconds: 1,
+    horizonSeconds: 1.5,
+    pruneEvery: 1,
+    evolveEvery: 2,
+    size: 3,
+    samples: 2,
+    paired: profile === "trainer",
+    lookEvery: 1,
+    rounds: 1
+  })
 
 const texts = ["Be brief.", "Think first.", "Search twice."] as const
 
@@ -282,7 +286,7 @@ describe("LivePopulation", () => {
   it.effect("answers a whole cohort that is closed as when it was open, leases of candidates among them", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
-      yield* LivePopulation.begin(journal, { ...Settings.trainer(1), pruneEvery: 0 }, texts)
+      yield* LivePopulation.begin(journal, changed(Settings.trainer(1), { pruneEvery: 0 }), texts)
       const whole: LivePopulation.At = (now) => ({
         _tag: "Lease",
         now,
@@ -399,7 +403,7 @@ describe("LivePopulation", () => {
         const answersOf = Effect.fnUntraced(
           function* (some: ReadonlyArray<typeof Hostile.Type>) {
             const journal = yield* Journal
-            yield* LivePopulation.begin(journal, { ...settings("trainer"), sealUnits: null }, texts)
+            yield* LivePopulation.begin(journal, { ...settings("trainer"), sealAfterLeases: null }, texts)
             const live = yield* LivePopulation.open(journal)
             return yield* Effect.forEach(some, (one) => Effect.exit(live.submit(lease(one))), {
               concurrency: "unbounded"

@@ -9,15 +9,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { changed } from "../../cohorts/test/support/Changed.ts"
 
-const settings: Settings.Settings = {
-  ...Settings.online(5),
-  sealUnits: 3,
-  sealAfter: null,
-  horizon: 3_600_000,
+const settings = changed(Settings.online(5), {
+  sealAfterLeases: 3,
+  sealAfterSeconds: null,
+  horizonSeconds: 3600,
   pruneEvery: 1,
   evolveEvery: 0
-}
+})
 
 const leasesOf = (answer: Answer): ReadonlyArray<string> =>
   answer._tag === "Leases" ? answer.leases.map(({ lease }) => lease) : []
@@ -130,9 +130,9 @@ const Op = Schema.Union([
 ])
 
 /** A population in a journal of its own, which can be taken up again. */
-const served = Effect.fnUntraced(function* (retention: number | null) {
+const served = Effect.fnUntraced(function* (retentionDays: number | null) {
   const journal = Context.get(yield* Layer.build(Layer.fresh(layerMemory)), Journal)
-  yield* LivePopulation.begin(journal, { ...settings, retention }, ["the seed", "a variant"])
+  yield* LivePopulation.begin(journal, { ...settings, retentionDays }, ["the seed", "a variant"])
   let scope = yield* Scope.make()
   let live = yield* Scope.provide(LivePopulation.open(journal), scope)
   return {
@@ -154,7 +154,7 @@ describe("retention", () => {
     [Schema.Array(Op).check(Schema.isMinLength(20), Schema.isMaxLength(40))],
     ([ops]) =>
       Effect.gen(function* () {
-        const [short, long] = [yield* served(day), yield* served(null)]
+        const [short, long] = [yield* served(1), yield* served(null)]
         const given: Array<{ readonly lease: string; readonly key: string; readonly at: number }> = []
         const told = new Map<string, number>()
         for (const [place, op] of ops.entries()) {
@@ -200,7 +200,7 @@ describe("retention", () => {
 
   it.effect("keeps the leases of an open cohort, however old they are", () =>
     Effect.gen(function* () {
-      const one = yield* served(day)
+      const one = yield* served(1)
       const [own = ""] = yield* lease(one.live(), ["k"])
       yield* TestClock.adjust(3 * day)
       yield* one.live().retain
@@ -215,7 +215,12 @@ describe("retention", () => {
         [3 * day, day],
         [day, 3 * day]
       ] as const) {
-        const own = { ...settings, horizon: hour, pruneEvery: 0, retention, sticky }
+        const own = changed(settings, {
+          horizonSeconds: hour / 1000,
+          pruneEvery: 0,
+          retentionDays: retention / day,
+          stickyDays: sticky / day
+        })
         const journal = Context.get(yield* Layer.build(Layer.fresh(layerMemory)), Journal)
         yield* LivePopulation.begin(journal, own, ["the seed", "a variant"])
         const live = yield* LivePopulation.open(journal)

@@ -3,14 +3,14 @@ import { Archive, type Command, create, handle, Settings, type State, Strategies
 import * as View from "@inspo/serve/live/View"
 import { Result } from "effect"
 import { inMemory } from "../../cohorts/test/support/Archive.ts"
+import { changed } from "../../cohorts/test/support/Changed.ts"
 
-const settings: Settings.Settings = {
-  ...Settings.online(1),
-  sealUnits: 20,
-  sealAfter: null,
+const settings = changed(Settings.online(1), {
+  sealAfterLeases: 20,
+  sealAfterSeconds: null,
   pruneEvery: 0,
-  seedFloor: 0
-}
+  seedShare: 0
+})
 
 /** A population of two, of which `isReported` says whose rewards come. */
 const after = (cohorts: number, isReported: (key: string, instruction: string) => boolean): State.State => {

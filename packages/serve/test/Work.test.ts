@@ -6,9 +6,15 @@ import { layerMemory } from "@inspo/journal/sqlite"
 import * as LivePopulation from "@inspo/serve/live/LivePopulation"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { changed } from "../../cohorts/test/support/Changed.ts"
 import * as Work from "../src/live/internal/Work.ts"
 
-const settings = { ...Settings.online(1), evolveEvery: 0, pruneEvery: 0, horizon: null, sealAfter: null }
+const settings = changed(Settings.online(1), {
+  evolveEvery: 0,
+  pruneEvery: 0,
+  horizonSeconds: null,
+  sealAfterSeconds: null
+})
 
 /** So many rewards of one value, told at the present time. */
 const told = Effect.fnUntraced(function* (live: LivePopulation.LivePopulation, times: number, value: number) {

@@ -555,7 +555,7 @@ const evolvesAt = ({ population, schedule, verification }: Algorithm, t: number)
   schedule.evolveEvery > 0 &&
   t % schedule.evolveEvery === 0 &&
   t >= (schedule.policyFirst ?? 0) &&
-  t <= schedule.evolveUntil &&
+  (schedule.evolveUntil === null || t <= schedule.evolveUntil) &&
   population.size > population.parents
 
 const failuresOf = (algorithm: Algorithm, history: History, parent: string): ReadonlyArray<Remembered> => {

@@ -41,7 +41,8 @@ const instructionFirst: Arm = {
   needs: ["evolved"],
   stages: [
     ({ config }) => {
-      const steps = Math.max(1, Math.min(config.schedule.steps, config.schedule.evolveUntil + config.population.window))
+      const evolveUntil = config.schedule.evolveUntil ?? Infinity
+      const steps = Math.max(1, Math.min(config.schedule.steps, evolveUntil + config.population.window))
       return {
         ...config,
         schedule: { ...config.schedule, steps },

@@ -26,7 +26,7 @@ const configured =
         steps: scaled(steps),
         pruneEvery: scaled(pruneEvery),
         evolveEvery: scaled(evolveEvery),
-        evolveUntil: scaled(evolveUntil)
+        evolveUntil: evolveUntil === null ? null : scaled(evolveUntil)
       },
       engine: { ...config.engine, model: rate === shippedRate ? config.engine.model : modelOf(rate) }
     }

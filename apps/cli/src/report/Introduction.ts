@@ -33,7 +33,8 @@ export const introduction = (
           ? `, ${population.size} instructions; ` +
             (schedule.pruneEvery > 0 ? `prune every ${schedule.pruneEvery} steps` : "no pruning") +
             (schedule.evolveEvery > 0
-              ? `, evolve every ${schedule.evolveEvery} until step ${schedule.evolveUntil}`
+              ? `, evolve every ${schedule.evolveEvery}` +
+                (schedule.evolveUntil === null ? "" : ` until step ${schedule.evolveUntil}`)
               : ", no evolution")
           : ", one instruction")
     ],

@@ -1,5 +1,6 @@
 /** Populations that the command line and its config file name. */
 import { Malformed } from "@inspo/http/server"
+import * as Settings from "@inspo/cohorts/Settings"
 import { Population, type Populations } from "@inspo/serve"
 import { type Conflict, InvalidRequest } from "@inspo/serve/wire/Errors"
 import { Effect, Option, Path, Schema, Struct } from "effect"
@@ -140,7 +141,7 @@ const isName = (name: string): boolean => Schema.is(Population.PopulationSummary
 
 /** Whether a field that differs is a setting that may change. */
 const isFree = (field: string): boolean =>
-  field.startsWith("settings.") && Object.hasOwn(Population.SettingsChange.fields, field.slice("settings.".length))
+  field.startsWith("settings.") && Object.hasOwn(Population.SettingsChange.fields, field.split(".")[1] ?? "")
 
 /** The fault that is deepest in the file: of a union that is the member that was meant. */
 const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
@@ -164,6 +165,7 @@ const knownFields: ReadonlyArray<string> = [
   ...Struct.keys(Config.fields),
   ...Struct.keys(Population.NewPopulation.fields),
   ...Struct.keys(Population.GivenSettings.fields),
+  ...Object.values(Settings.sections).flatMap(({ fields }) => Struct.keys(fields)),
   ...Proposer.fields
 ]
 

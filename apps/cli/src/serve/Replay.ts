@@ -72,13 +72,19 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
   switch (name) {
     case "risk":
       if (number !== null && number > 0 && number < 1)
-        return { name, text, change: (settings) => ({ ...settings, delta: number }) }
+        return { name, text, change: (settings) => ({ ...settings, risk: number }) }
       return yield* refused(given, "risk=0.01, above 0 and below 1")
-    case "window":
-    case "parents":
+    case "population.window":
+    case "population.parents": {
+      const key = name === "population.window" ? "window" : "parents"
       if (number !== null && Number.isInteger(number) && number > 0)
-        return { name, text, change: (settings) => ({ ...settings, [name]: number }) }
+        return {
+          name,
+          text,
+          change: (settings) => ({ ...settings, population: { ...settings.population, [key]: number } })
+        }
       return yield* refused(given, `${name}=3, a whole number of at least 1`)
+    }
     case "missingRewards":
       if (text === "worst") return { name, text, change: (settings) => ({ ...settings, missingRewards: "worst" }) }
       if (number !== null) return { name, text, change: missing(number) }
@@ -86,17 +92,17 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
     default:
       return yield* refused(
         given,
-        "one of risk, missingRewards, window, parents, which a log can answer for. Make another population to learn what other settings bring"
+        "one of risk, missingRewards, population.window, population.parents, which a log can answer for. Make another population to learn what other settings bring"
       )
   }
 })
 
-/** No reward is this one, on the scale of the population's rewards. */
+/** A missing reward is this one, on the scale of the population's rewards. */
 const missing =
   (reward: number) =>
   (settings: Settings.Settings): Settings.Settings => {
     const [low, high] = settings.rewardRange
-    return { ...settings, missingRewards: { value: Math.min(1, Math.max(0, (reward - low) / (high - low))) } }
+    return { ...settings, missingRewards: { value: Math.min(high, Math.max(low, reward)) } }
   }
 
 const decodeNumber = (text: string): number | null => {

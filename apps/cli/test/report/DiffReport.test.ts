@@ -71,7 +71,7 @@ describe("runLines", () => {
     )
     for (const line of lines) assert.isAtMost(line.length, 80)
     const whole = lines.join("\n")
-    for (const part of ["instruction.seed:", "→ nothing", "[-one-]{+two+}", "after training, best  50.0 %  100.0 %"])
+    for (const part of ["seedInstruction:", "→ nothing", "[-one-]{+two+}", "after training, best  50.0 %  100.0 %"])
       assert.include(whole, part)
   })
 })

@@ -21,7 +21,7 @@ export const next = (context: DecisionContext, state: RunState.RunState): Comman
 const kernelContext = (context: DecisionContext, state: RunState.RunState): Evolution.DecisionContext => ({
   strategies: context.strategies,
   values: rankingValues(context, state),
-  size: context.algorithm.population.size,
+  settings: context.algorithm,
   protectedIds: new Set(),
   generationOf: (id) => RunState.instruction(state, id).generation,
   verification: Verifying.verificationContext(context, state)

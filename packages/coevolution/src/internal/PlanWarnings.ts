@@ -57,7 +57,7 @@ const tooFewGroups = ({ population, train }: Algorithm): string | null =>
 const evolutionAfterEnd = ({ population, schedule }: Algorithm): string | null => {
   const { evolveEvery, evolveUntil, steps } = schedule
   if (evolveEvery === 0 || population.size === population.parents) return null
-  const missed = Math.floor(evolveUntil / evolveEvery) - Math.floor(steps / evolveEvery)
+  const missed = Math.floor((evolveUntil ?? steps) / evolveEvery) - Math.floor(steps / evolveEvery)
   return missed > 0
     ? `schedule.evolveUntil is ${evolveUntil}, but the run ends at step ${steps}: ${count(missed, "evolution")} will not ` +
         "take place."

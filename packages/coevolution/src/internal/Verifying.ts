@@ -25,7 +25,6 @@ export const verificationContext = (context: DecisionContext, state: RunState): 
         ? questionsOf(context, state, evolution).length
         : algorithm.verification.samples
     ),
-    asks: algorithm.verification.samples > 0,
     isSplit: false,
     isLast: Schedule.reuses(algorithm) && step >= algorithm.schedule.steps,
     evidence: (trial) => evidence(algorithm, state, trial)

@@ -25,30 +25,23 @@ export const context = (strategies: Strategies, state: State): Evolution.Decisio
   return {
     strategies,
     values: strategies.valuation.values(learning.population),
-    size: settings.size,
+    settings,
     protectedIds: protectedIds(state),
     generationOf: (id) => instructionOf(learning, id).generation,
     verification: {
       design: design(settings),
-      asks: settings.trial.samples > 0,
-      isSplit: !settings.trial.paired,
+      isSplit: !settings.verification.paired,
       isLast: false,
-      approvals: settings.approval ? learning.reviews : learning.reviews.map((review) => review ?? true)
+      approvals: settings.approval === "by-hand" ? learning.reviews : learning.reviews.map((review) => review ?? true)
     }
   }
 }
 
 /** After which cohorts decisions are due. */
-export const schedule = ({ isFrozen, settings }: State): Evolution.Schedule.Schedule => {
-  const { evolveEvery, evolveUntil, parents, pruneEvery } = settings
-  const { divides } = Evolution.Schedule
-  return {
-    parents,
-    isPaused: isFrozen,
-    prunes: (step) => divides(pruneEvery, step),
-    evolves: (step) => divides(evolveEvery, step) && (evolveUntil === null || step <= evolveUntil)
-  }
-}
+export const schedule = ({ isFrozen, settings }: State): Evolution.Schedule.Schedule => ({
+  ...Evolution.Schedule.ofSettings(settings),
+  isPaused: isFrozen
+})
 
 /** Members that no rule may drop: pinned ones, and online the seed, which is the control. */
 const protectedIds = ({ learning, settings }: State): ReadonlySet<InstructionId> =>
@@ -60,9 +53,9 @@ const protectedIds = ({ learning, settings }: State): ReadonlySet<InstructionId>
   ])
 
 /** How a paired trial is held. */
-export const design = ({ trial }: Settings): Round.Design => ({
-  questions: trial.samples,
-  interim: trial.lookEvery,
+export const design = ({ verification }: Settings): Round.Design => ({
+  questions: verification.samples,
+  interim: verification.lookEvery,
   inlineVerification: true
 })
 
@@ -86,7 +79,7 @@ const conclude = (strategies: Strategies, state: State): EventOf<"Concluded"> =>
             .filter(
               (member) =>
                 statsOf(learning, member.instruction.id).isNewcomer &&
-                Difference.exceeds(member, seed, { alpha: settings.delta, difference: 0 })
+                Difference.exceeds(member, seed, { alpha: settings.risk, difference: 0 })
             )
             .map(({ instruction }) => instruction.id)
   }
@@ -105,7 +98,7 @@ const incumbentOf = (strategies: Strategies, { learning, settings }: State): Inc
   const seed = population.members.find(({ instruction }) => instruction.id === learning.seed)
   if (seed !== undefined) {
     const proven = population.members.filter(
-      (member) => member !== seed && AnytimePruning.claim(population, member, seed) >= 1 / settings.delta
+      (member) => member !== seed && AnytimePruning.claim(population, member, seed) >= 1 / settings.risk
     )
     const first = best(proven)
     return first === undefined ? known(learning.seed, "nothing separates") : known(first, "better than the seed")

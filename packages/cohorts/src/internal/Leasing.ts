@@ -111,12 +111,12 @@ const ownPrefix = "auto/"
 const otherCohort = "Name another cohort"
 
 const validate = (
-  { settings }: State,
+  { limits }: State,
   { cohort: name, isFullBatch, requests }: LeaseCommand
 ): Result.Result<void, Refused> => {
   const bad = (field: string, value: string | number, expected: string, remedy: string, of: string | null = null) =>
     refuse("invalid", field, value, expected, remedy, of)
-  const { textLength, unitsPerCohort } = settings.limits
+  const { textLength, unitsPerCohort } = limits
   if (name !== null && (name === "" || name.startsWith(ownPrefix) || !name.isWellFormed()))
     return bad("cohort", name, `a well-formed name that does not begin with ${ownPrefix}`, "Rename the cohort")
   if (isFullBatch && name === null)
@@ -217,7 +217,7 @@ const grant = (
 ): Result.Result<ReadonlyArray<PopulationEvent>, Refused> => {
   const room = requireRoom(state, fresh)
   if (Result.isFailure(room)) return Result.fail(room.failure)
-  const { openCohorts, unitsPerCohort } = state.settings.limits
+  const { openCohorts, unitsPerCohort } = state.limits
   const joining = Arr.groupBy(fresh, (request) => joinable(state, command, request)?.name ?? "")
   const { "": others = [], ...joined } = joining
   const drawn = others.map((request) => ({ ...request, ...carriedOf(state, archive, command, request) }))
@@ -256,7 +256,7 @@ const grant = (
 
 /** Leases that are not closed are held in memory, here and after a restart. */
 const requireRoom = (
-  { cohorts, settings: { limits } }: State,
+  { cohorts, limits }: State,
   requests: ReadonlyArray<Pick<LeaseRequest, "n">>
 ): Result.Result<void, Refused> => {
   const bounds = [
@@ -293,7 +293,10 @@ const open = (
     isNamed: named !== null,
     isFullBatch,
     values: phase === "train" ? values : [],
-    shares: phase === "train" ? shares(settings, learning, values) : [{ id: incumbentOf(learning).id, probability: 1 }],
+    shares:
+      phase === "train"
+        ? shares(settings.sampler, learning, values)
+        : [{ id: incumbentOf(learning).id, probability: 1 }],
     at: now
   }
 }
@@ -362,7 +365,7 @@ const drawOne = (
   requests.map(({ held, replaces, ...request }) => {
     if (held !== undefined) return given(state, cohort, request, held)
     const path = ["lease", cohort, unitOf(request)]
-    const { id, probability } = Choose.choose({ seed: state.settings.seed, path, shares })
+    const { id, probability } = Choose.choose({ seed: state.settings.randomSeed, path, shares })
     return given(state, cohort, request, {
       instruction: id,
       probability,
@@ -392,7 +395,7 @@ const assignWhole = (
     ...given(state, cohort, { ...one.request, key, sticky: null, question: one.id }, assigned)
   })
   const assigned = strategies.assign({
-    seed: settings.seed,
+    seed: settings.randomSeed,
     step: index,
     values,
     questions: others,

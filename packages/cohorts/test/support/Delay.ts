@@ -8,6 +8,7 @@ import { SuccessiveHalving } from "@inspo/successive-halving"
 import * as Pruning from "../../../../apps/bench/src/simulation/Pruning.ts"
 import * as World from "../../../../apps/bench/src/simulation/World.ts"
 import { Server } from "./Server.ts"
+import { changed } from "./Changed.ts"
 
 /** What becomes of a reward: when it comes, in cohorts from now, null for never; whether it is sent again; whether it fails. */
 export interface Fate {
@@ -58,19 +59,19 @@ export interface LifeOptions {
 
 /** A population of equal instructions until so many evolutions are over. */
 export const live = ({ batch, evolutions, mean, seed, weather }: LifeOptions): Life => {
-  const settings: Settings.Settings = {
-    ...Settings.online(seed),
+  const settings = changed(Settings.online(seed), {
     size: 4,
-    sealUnits: batch,
-    sealAfter: null,
-    horizon: 3,
-    newcomerCap: 0.8,
+    sealAfterLeases: batch,
+    sealAfterSeconds: null,
+    horizonSeconds: 0.003,
+    newcomerShare: 0.8,
     temperature: 1,
     pruneEvery: 1,
     evolveEvery: 1,
-    approval: false,
-    trial: { samples: 2, paired: false, lookEvery: null, rounds: 1 }
-  }
+    approval: "automatic",
+    samples: 2,
+    rounds: 1
+  })
   const server = new Server(settings, ["seed", "i1"], undefined, false)
   const draw = stream(seed)
   let due = new Map<number, Array<{ readonly lease: string; readonly value: number | null }>>()
@@ -163,15 +164,14 @@ export const contest = ({
   readonly batch: number
   readonly cohorts: number
 }): { readonly decidedAt: number | null; readonly server: Server } => {
-  const settings: Settings.Settings = {
-    ...Settings.online(seed),
+  const settings = changed(Settings.online(seed), {
     missingRewards,
-    sealUnits: batch,
-    sealAfter: null,
-    horizon: 0.4,
+    sealAfterLeases: batch,
+    sealAfterSeconds: null,
+    horizonSeconds: 0.0004,
     pruneEvery: 1,
     evolveEvery: 0
-  }
+  })
   const server = new Server(settings, ["seed", "i1"], undefined, false)
   const draw = stream(seed)
   for (let now = 1; now <= cohorts; now++) {
@@ -219,18 +219,12 @@ export const power = ({
   const size = means.length
   const steps = 400
   const world: World.World = { means, correlation: 0.3, groupSize: 5 }
-  const settings: Settings.Settings = {
-    ...Settings.trainer(seed),
-    size,
-    pruneEvery,
-    evolveEvery: 0,
-    newcomers: "everyone"
-  }
+  const settings = changed(Settings.trainer(seed), { size, pruneEvery, evolveEvery: 0, newcomers: "everyone" })
   const ofSettings = Strategies.ofSettings(settings)
   const halving = (bests: number) =>
     SuccessiveHalving.confident({
       parents: 1,
-      delta: settings.delta,
+      delta: settings.risk,
       comparisons: bests * (size - 1) * (1 + evolutions)
     })
   const inRun = (bests: number) =>
@@ -239,7 +233,11 @@ export const power = ({
       {
         valuation: InstructionValue.make(choices),
         averaging: choices,
-        sampler: Sampler.make({ assignment: "stratified", newcomers: "everyone", temperature: settings.temperature }),
+        sampler: Sampler.make({
+          assignment: "stratified",
+          newcomers: "everyone",
+          temperature: settings.sampler.temperature
+        }),
         halving: halving(bests),
         ranking: "after",
         batchSize: 32,

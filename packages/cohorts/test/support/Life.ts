@@ -3,6 +3,7 @@ import { type Command, learnedUpTo, type PopulationEvent, Settings } from "@insp
 import { InstructionId } from "@inspo/domain/Instruction"
 import * as fc from "fast-check"
 import { Server } from "./Server.ts"
+import { changed } from "./Changed.ts"
 
 /** What happens to a population, by hands and loops: each a command, once the state is known. */
 export type Step =
@@ -119,11 +120,13 @@ export class Life extends Server {
 }
 
 /** Settings under which much happens within a few cohorts. */
-export const eventful = (profile: "online" | "trainer"): Settings.Settings => ({
-  ...Settings[profile](1),
-  delta: 0.5,
-  pruneEvery: 2,
-  evolveEvery: 3,
-  horizon: null,
-  trial: { samples: 10, paired: false, lookEvery: null, rounds: 1 }
-})
+export const eventful = (profile: "online" | "trainer"): Settings.Settings =>
+  changed(Settings[profile](1), {
+    risk: 0.5,
+    pruneEvery: 2,
+    evolveEvery: 3,
+    horizonSeconds: null,
+    samples: 10,
+    paired: false,
+    rounds: 1
+  })

@@ -2,28 +2,30 @@
 import { type PopulationEvent, Settings, Strategies } from "@inspo/cohorts"
 import type { Algorithm, RunEvent } from "@inspo/coevolution"
 import type { DecisionContext } from "@inspo/coevolution/Next"
+import { Struct } from "effect"
 import { reusing } from "../../../coevolution/test/support/ScriptedRun.ts"
 
 /** The settings of a served population that is to decide as a run does. */
-export const settingsOf = (algorithm: Algorithm): Settings.Settings => ({
-  ...Settings.trainer(algorithm.randomSeed),
-  size: algorithm.population.size,
-  parents: algorithm.population.parents,
-  temperature: algorithm.sampler.temperature,
-  window: algorithm.population.window,
-  average: algorithm.population.average === "draws" ? "window" : "observed",
-  span: algorithm.population.average,
-  newcomers: algorithm.sampler.newcomers,
-  pruneEvery: algorithm.schedule.pruneEvery,
-  evolveEvery: algorithm.schedule.evolveEvery,
-  evolveUntil: algorithm.schedule.evolveUntil,
-  trial: {
-    samples: algorithm.verification.samples,
-    paired: true,
-    lookEvery: algorithm.verification.stop === null ? null : algorithm.verification.lookEvery,
-    rounds: algorithm.verification.rounds
+export const settingsOf = ({
+  population,
+  randomSeed,
+  sampler,
+  schedule,
+  verification
+}: Algorithm): Settings.Settings => {
+  const trainer = Settings.trainer(randomSeed)
+  return {
+    ...trainer,
+    population: Struct.pick(population, Struct.keys(trainer.population)),
+    sampler: { ...trainer.sampler, temperature: sampler.temperature, newcomers: sampler.newcomers },
+    schedule: Struct.pick(schedule, Struct.keys(trainer.schedule)),
+    verification: {
+      ...Struct.pick(verification, ["samples", "rounds"]),
+      lookEvery: verification.stop === null ? null : verification.lookEvery,
+      paired: true
+    }
   }
-})
+}
 
 /** The strategies of the run, in its place. */
 export const strategiesOf = ({ algorithm, strategies }: DecisionContext): Strategies.Strategies => ({

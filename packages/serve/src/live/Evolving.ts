@@ -136,7 +136,7 @@ const asking = (live: LivePopulation, { budgetUsd: capUsd, proposer }: ServerPro
       const makeCall = yield* ProposerCalls.make(bookkeeping)
       return yield* proposer.propose({
         ...task.request,
-        seed: settings.seed,
+        seed: settings.randomSeed,
         stream: due.stream,
         makeCall: makeCall("proposing", due.step, attempt)
       })

@@ -3,7 +3,6 @@ import { type EventOf, type Settings, Strategies } from "@inspo/cohorts"
 import { type Content, contentOf } from "@inspo/domain/Instruction"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, type Schema, Scope, Semaphore } from "effect"
-import * as WireSettings from "../internal/WireSettings.ts"
 import * as Loading from "../store/Loading.ts"
 import { PopulationStore } from "../store/PopulationStore.ts"
 import { Conflict, InvalidRequest, NotFound, TooManyRequests } from "../wire/Errors.ts"
@@ -12,6 +11,7 @@ import * as Limits from "../wire/Limits.ts"
 import type { NewPopulation, SettingsChange } from "../wire/Population.ts"
 import * as Evolving from "./Evolving.ts"
 import * as Clock from "./internal/Clock.ts"
+import * as Configuring from "./internal/Configuring.ts"
 import * as Counters from "./internal/Counters.ts"
 import * as LeaseIds from "./internal/LeaseIds.ts"
 import * as LivePopulation from "./LivePopulation.ts"
@@ -89,7 +89,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
       create: Effect.fn("Populations.create")(
         function* (name, made) {
           const contents = yield* contentsOf(made)
-          const settings = yield* WireSettings.make(name, made)
+          const settings = yield* Configuring.make(name, made)
           const known = running.get(name)
           if (known !== undefined) {
             yield* sameAs(known.served, made, settings, contents)
@@ -111,7 +111,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
         function* (name, given) {
           const { news, served } = yield* find(name)
           const { settings: before } = yield* served.live.state
-          const settings = yield* WireSettings.change(before, given)
+          const settings = yield* Configuring.change(before, given)
           if (Equal.equals(settings, before)) return served
           yield* Effect.mapError(
             served.live.submit((now) => ({ _tag: "Configure", now, settings })),
@@ -272,23 +272,23 @@ const sameAs = (
 ): Effect.Effect<void, Conflict> => {
   const [seed, ...variants] = created.members.map(contentOf)
   // Defaults may have been others at its creation.
-  const { horizon, profile, seed: random } = created.settings
+  const { horizonSeconds, profile, randomSeed } = created.settings
   const ask = {
     ...settings,
-    ...(given.randomSeed === undefined ? { seed: random } : {}),
-    ...(given.horizonSeconds === undefined ? { horizon } : {})
+    ...(given.randomSeed === undefined ? { randomSeed } : {}),
+    ...(given.horizonSeconds === undefined ? { horizonSeconds } : {})
   }
   const current: Record<string, Schema.Json> = {
     seed: seed ?? null,
     variants,
     profile,
-    ...prefixed(WireSettings.toWire(created.settings))
+    ...leaves("settings", Configuring.toWire(created.settings))
   }
   const differences = Object.entries<Schema.Json>({
     seed: contents[0],
     variants: contents.slice(1),
     profile: ask.profile,
-    ...prefixed(WireSettings.toWire(ask))
+    ...leaves("settings", Configuring.toWire(ask))
   }).flatMap(([field, given]) => {
     const before = current[field] ?? null
     return Equal.equals(before, given) ? [] : [{ field, current: before, given }]
@@ -304,5 +304,10 @@ const sameAs = (
       )
 }
 
-const prefixed = (settings: Readonly<Record<string, Schema.Json>>) =>
-  Object.fromEntries(Object.entries(settings).map(([field, value]) => [`settings.${field}`, value]))
+/** The values of settings by their dotted paths. */
+const leaves = (path: string, value: Schema.Json): Readonly<Record<string, Schema.Json>> =>
+  value === null || typeof value !== "object" || Array.isArray(value)
+    ? { [path]: value }
+    : Object.fromEntries(
+        Object.entries(value).flatMap(([name, child]) => Object.entries(leaves(`${path}.${name}`, child)))
+      )

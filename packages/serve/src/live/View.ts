@@ -21,7 +21,7 @@ import type { Estimate, Member } from "../wire/Member.ts"
 import type { Incumbent, Population, PopulationSummary } from "../wire/Population.ts"
 import type { CohortState } from "../wire/Reward.ts"
 import type { Degraded, Skipped } from "./EvolutionStatus.ts"
-import { onScale, seconds, toWire } from "../internal/WireSettings.ts"
+import { onScale, toWire } from "./internal/Configuring.ts"
 
 /** The name and the evolution of a population. `capUsd` is what its server allows it to spend, whatever its own setting. */
 export interface Status {
@@ -43,6 +43,7 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status
   const strategies = Strategies.ofSettings(state.settings)
   const { branch, closed, learning, settings } = state
   const shown = snapshot(strategies, state)
+  const horizon = Horizon.horizonOf(state)
   const training = shown.cohorts.filter(({ phase }) => phase === "train")
   const unreported = (some: ReadonlyArray<CohortSnapshot>) =>
     some.reduce((sum, { leases, reported }) => sum + leases - reported, 0)
@@ -59,7 +60,7 @@ export const population = ({ capUsd, degraded, name, skipped, spentUsd }: Status
       overdue: unreported(training.filter(({ status }) => status !== "open")),
       lost: closed.lost
     },
-    horizonSeconds: seconds(Horizon.horizonOf(state)),
+    horizonSeconds: horizon === null ? null : horizon / 1000,
     toSeed: toSeed(state, shown),
     spentUsd,
     budgetUsd: budgetUsd(settings, capUsd),
@@ -158,7 +159,11 @@ const members = (
   const newest = state.cohorts.findLast(({ phase }) => phase === "train")
   const shares =
     newest?.shares ??
-    Shares.shares(settings, learning, Shares.certain(learning, strategies.valuation.values(learning.population)))
+    Shares.shares(
+      settings.sampler,
+      learning,
+      Shares.certain(learning, strategies.valuation.values(learning.population))
+    )
   const shareOf = new Map(shares.map(({ id, probability }) => [id, probability]))
   const tried = new Set(isIn(learning.evolution, "TrafficSplit") ? learning.evolution.stage.ids : [])
   const known = new Map(learning.population.members.map(({ instruction }) => [instruction.id, instruction]))

@@ -26,8 +26,6 @@ export const messagesPerTranscript = 1024
 export const goldenAnswers = 64
 /** Instructions that a population begins with besides its seed. */
 export const variants = 64
-/** Patterns of what is blackened in transcripts before they are stored. */
-export const redactions = 64
 /** Events in one answer. */
 export const eventsPerAnswer = 1000
 /** Populations of a server. */

@@ -1,4 +1,5 @@
 /** Populations: a named, evolving set of instructions with its settings. */
+import * as Led from "@inspo/cohorts/Settings"
 import { Schema, Struct } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Instruction, Wording } from "./Instruction.ts"
@@ -8,116 +9,34 @@ import { CohortName, InstructionId, PopulationName, RequestId } from "./Name.ts"
 import { CohortState } from "./Reward.ts"
 
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
-const Positive = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
-const PositiveAmount = Schema.Finite.check(Schema.isGreaterThan(0))
 const describe = (description: string) => ({ description })
 
-export const Profile = Schema.Literals(["online", "trainer"]).annotate({
-  identifier: "Profile",
-  description:
-    "`online`: an agent in use, cohorts by count or time. `trainer`: a training loop that names and closes its cohorts. `online` by default"
+/** The settings of a population, without its profile. */
+export const Settings = Schema.Struct(Struct.omit(Led.Settings.fields, ["profile"])).annotate({
+  identifier: "Settings"
 })
-export type Profile = typeof Profile.Type
-
-/** Settings that what was learned rests upon; they never change. */
-const fixed = {
-  rewardRange: Schema.Tuple([Schema.Finite, Schema.Finite])
-    .check(Schema.makeFilter(([low, high]) => low < high, { expected: "[lo, hi] with lo below hi" }))
-    .annotate(describe("What rewards lie in, mapped to [0, 1]; [0, 1] by default")),
-  missingRewards: Schema.Union([Schema.Literal("worst"), Schema.Struct({ value: Schema.Finite })]).annotate(
-    describe(
-      "What no reward means: `worst` (default) allows no decision that missing rewards could overturn, and no share that grows by them, `value` is the outcome by definition, in the `rewardRange`"
-    )
-  ),
-  risk: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1)).annotate(
-    describe("δ: how probable it may be that the population ever prunes one that is no worse; 0.05 by default")
-  ),
-  randomSeed: Schema.Int.annotate(
-    describe("Of every random choice; by default made of the name, so that populations draw apart")
-  )
-}
-
-/** Settings that may change, from the next cohort on. */
-const free = {
-  sealAfterLeases: Schema.NullOr(Positive).annotate(
-    describe("Units of work after which an `online` cohort is sealed; 200 by default, null for no such bound")
-  ),
-  sealAfterSeconds: Schema.NullOr(PositiveAmount).annotate(
-    describe("Seconds after which an `online` cohort is sealed; 3600 by default, null for no such bound")
-  ),
-  horizonSeconds: Schema.NullOr(Schema.Union([Schema.Literal("observed"), PositiveAmount])).annotate(
-    describe(
-      "How long after sealing rewards are waited for, in seconds. `observed`, the default where `online`: three times what the last reward took in any of the 20 cohorts before, at least an hour and at most a day; a day until five cohorts ended without a late reward. Null for a trainer, which closes its cohorts"
-    )
-  ),
-  newcomerShare: Share.annotate(
-    describe(
-      "What all newcomers together get at most until one is shown to be above the seed's mean; 0.1 by default where `online`, else 1"
-    )
-  ),
-  seedShare: Share.annotate(
-    describe("What the seed gets at least, as a permanent control; 0.05 by default where `online`, else 0")
-  ),
-  approval: Schema.Literals(["by-hand", "automatic"]).annotate(
-    describe("Whether a newcomer waits for an admin before it is tried; `by-hand` by default where `online`")
-  ),
-  size: Positive.annotate(describe("N_P: how many members there are at most after an evolution; 7 by default")),
-  parents: Positive.annotate(describe("N_parent: whom candidates descend from; 1 by default")),
-  temperature: PositiveAmount.annotate(describe("τ_s of Eq. 4: how even the shares are; 0.2 by default")),
-  window: Positive.annotate(
-    describe("n of Eq. 6: over how many cohorts rewards are averaged for the shares; 5 by default")
-  ),
-  pruneEvery: Count.annotate(describe("Cohorts between two prunings; 5 by default, 0 for never")),
-  evolveEvery: Count.annotate(describe("Cohorts between two evolutions; 15 by default, 0 for never")),
-  evolveUntil: Schema.NullOr(Count).annotate(
-    describe("The last cohort after which one evolves; null (default) for no last")
-  ),
-  trialSamples: Count.annotate(
-    describe("On how many questions (`trialPaired`) or units of work a candidate is tried; 200 by default")
-  ),
-  trialPaired: Schema.Boolean.annotate(
-    describe(
-      "Whether a candidate is asked the questions of its parent, which needs a trainer that asks for each cohort as a `fullBatch` and answers its `trials`; false by default: candidates share the leases with the members"
-    )
-  ),
-  trialLookEvery: Schema.NullOr(Positive).annotate(
-    describe("Questions between two looks at a trial; null (default) for one at its end")
-  ),
-  trialRounds: Positive.annotate(describe("Rounds of proposing in an evolution; 1 by default where `online`, else 5")),
-  retentionDays: Schema.NullOr(PositiveAmount).annotate(
-    describe("How long texts, and leases of closed cohorts, are kept, in days; 30 by default, null for ever")
-  ),
-  stickyDays: Schema.NullOr(PositiveAmount).annotate(
-    describe(
-      "How long from its first lease a sticky key keeps its instruction over closed cohorts, and is stored, in days; 30 by default, null for ever"
-    )
-  ),
-  redact: Schema.Array(Schema.String)
-    .check(Schema.isMaxLength(Limits.redactions))
-    .annotate(
-      describe(
-        "Regular expressions, of RE2, of what is blackened in texts of users before they are stored; none by default"
-      )
-    ),
-  budgetUsd: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))).annotate(
-    describe("What evolution may spend over the population's life, in US dollars; null (default) for no bound")
-  ),
-  newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate(
-    describe(
-      "Whom a `fullBatch` cohort owes a lease: nobody, each newcomer, or everyone; `drawn` by default where `online`, else `guaranteed`"
-    )
-  )
-}
-
-export const Settings = Schema.Struct({ ...fixed, ...free }).annotate({ identifier: "Settings" })
 export interface Settings extends Schema.Schema.Type<typeof Settings> {}
 
 const optional = <F extends Schema.Struct.Fields>(fields: F) =>
   Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
 
+/** Any of the settings that may change, in sections any of their settings. */
+const changeable = {
+  ...optional(Led.others).fields,
+  population: Schema.optionalKey(
+    optional(Led.sections.population.fields).annotate(describe("Some of PopulationSettings"))
+  ),
+  sampler: Schema.optionalKey(optional(Led.sections.sampler.fields).annotate(describe("Some of SamplerSettings"))),
+  schedule: Schema.optionalKey(optional(Led.sections.schedule.fields).annotate(describe("Some of ScheduleSettings"))),
+  verification: Schema.optionalKey(
+    optional(Led.sections.verification.fields).annotate(describe("Some of VerificationSettings"))
+  )
+}
+
 /** Settings that are named; the others are the defaults of the profile. */
-export const GivenSettings = optional({ ...fixed, ...free }).annotate({ identifier: "GivenSettings" })
+export const GivenSettings = Schema.Struct({ ...optional(Led.fixed).fields, ...changeable }).annotate({
+  identifier: "GivenSettings"
+})
 export interface GivenSettings extends Schema.Schema.Type<typeof GivenSettings> {}
 
 /** What a population is made of. The same again is no change; something else under its name is a conflict. */
@@ -128,18 +47,18 @@ export const NewPopulation = Schema.Struct({
       .check(Schema.isMaxLength(Limits.variants))
       .annotate(describe("Further instructions to begin with; they are no newcomers"))
   ),
-  profile: Schema.optionalKey(Profile),
+  profile: Schema.optionalKey(Led.Profile),
   settings: Schema.optionalKey(GivenSettings)
 }).annotate({ identifier: "NewPopulation" })
 export interface NewPopulation extends Schema.Schema.Type<typeof NewPopulation> {}
 
 /** Settings that change from the next cohort on; those that are not named stay. */
-export const SettingsChange = optional(free).annotate({ identifier: "SettingsChange" })
+export const SettingsChange = Schema.Struct(changeable).annotate({ identifier: "SettingsChange" })
 export interface SettingsChange extends Schema.Schema.Type<typeof SettingsChange> {}
 
 const summary = {
   name: PopulationName,
-  profile: Profile,
+  profile: Led.Profile,
   state: Schema.Literals(["learning", "cannot-decide", "frozen", "degraded"]).annotate(
     describe(
       "`cannot-decide` where so many rewards are missing that instructions which differ cannot be told apart; `next` names them"

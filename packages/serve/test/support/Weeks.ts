@@ -35,11 +35,11 @@ const delay = 5 * hour
 
 const settings = ({ retention, seed }: Week): Settings.Settings => ({
   ...Settings.online(seed),
-  retention: retention * 24 * hour,
-  sealAfter: 6 * hour,
-  horizon: 24 * hour,
+  retentionDays: retention,
+  sealAfterSeconds: 6 * 3600,
+  horizonSeconds: 24 * 3600,
   missingRewards: { value: 0.5 },
-  approval: false
+  approval: "automatic"
 })
 
 interface Due {

@@ -1,5 +1,5 @@
 /** Seals and closes the cohorts of a population by time, without requests. */
-import { Horizon, type Settings, type State } from "@inspo/cohorts"
+import { Horizon, Settings, type State } from "@inspo/cohorts"
 import type { Latch } from "effect"
 import { Clock, Duration, Effect } from "effect"
 import type { LivePopulation } from "../LivePopulation.ts"
@@ -39,7 +39,9 @@ const nextDue = (state: State.State): number | null => {
   return times.reduce((next, at) => (next === null || (at !== null && at < next) ? at : next), null)
 }
 
-const shortest = ({ horizon, sealAfter }: Settings.Settings): number =>
-  Math.max(1, Math.min(sealAfter ?? Infinity, (horizon === "observed" ? Horizon.shortest : horizon) ?? Infinity))
+const shortest = ({ horizonSeconds, sealAfterSeconds }: Settings.Settings): number => {
+  const horizon = horizonSeconds === "observed" ? Horizon.shortest : Settings.milliseconds(horizonSeconds)
+  return Math.max(1, Math.min(Settings.milliseconds(sealAfterSeconds) ?? Infinity, horizon ?? Infinity))
+}
 
 const afterTick: Duration.Input = "100 millis"

@@ -55,12 +55,12 @@ export const taskOf = (
   const { learning, settings } = state
   const content = Learning.contentOfMember(learning, parent)
   const names = typeof content === "string" ? [] : Object.keys(content).toSorted()
-  const turn = Math.floor(step / Math.max(1, settings.evolveEvery)) + round - 1
+  const turn = Math.floor(step / Math.max(1, settings.schedule.evolveEvery)) + round - 1
   const name = names[turn % Math.max(1, names.length)]
   const textOf = (one: Content): string => (typeof one === "string" ? one : name === undefined ? "" : (one[name] ?? ""))
   const text = textOf(content)
   const known = learning.population.members.map(({ instruction }) => textOf(contentOf(instruction)))
-  const count = Math.max(1, Math.min(mostCandidates, settings.size - settings.parents))
+  const count = Math.max(1, Math.min(mostCandidates, settings.population.size - settings.population.parents))
   const scores = records.map(({ score }) => score)
   return {
     request: {
@@ -85,7 +85,7 @@ export const taskOf = (
     contentOf: (revised) => {
       const whole = typeof content === "string" || name === undefined ? revised : { ...content, [name]: revised }
       const length = typeof whole === "string" ? whole.length : JSON.stringify(whole).length
-      return length > settings.limits.textLength ? null : whole
+      return length > state.limits.textLength ? null : whole
     },
     rationale:
       `${name === undefined ? "" : `Revises ${name}. `}Written after ${records.length} records of work under ${parent}, ` +

@@ -1,5 +1,5 @@
 /** Deletes stored texts: by lease, and by age. */
-import type { State } from "@inspo/cohorts"
+import { Settings, type State } from "@inspo/cohorts"
 import type { Journal, JournalError } from "@inspo/journal"
 import { Clock, Effect, Latch, Schedule, type Scope } from "effect"
 import { kinds, minute } from "../../store/internal/Stored.ts"
@@ -47,8 +47,10 @@ export const make = Effect.fnUntraced(function* (
  */
 const deleteOld = Effect.fnUntraced(function* (
   journal: Journal.Interface,
-  { cohorts, settings: { retention, sticky } }: State.State
+  { cohorts, settings }: State.State
 ): Effect.fn.Return<boolean, JournalError> {
+  const retention = Settings.daysInMilliseconds(settings.retentionDays)
+  const sticky = Settings.daysInMilliseconds(settings.stickyDays)
   const now = yield* Clock.currentTimeMillis
   const closedBefore = (age: number) =>
     minute(cohorts.reduce((earliest, { openedAt }) => Math.min(earliest, openedAt), now - age))
