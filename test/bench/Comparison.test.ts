@@ -180,7 +180,7 @@ describe("a complaint", () => {
     const quadratic = growth(10, 40, (items) => items ** 2)
     assert.strictEqual(
       complaint(quadratic, judge(quadratic, [])),
-      "core: a does not grow in step with its work: of its steps one costs 4 times as much at 40 steps as at 10, " +
+      "core: a grows faster than its work: one of its steps costs 4 times as much at 40 steps as at 10, " +
         "expected at most 1.6 times."
     )
   })

@@ -69,7 +69,7 @@ export const apiPage = (): string => {
         .join(". ")
         .replace(/[. ]*$/u, "."),
       table(
-        ["", "holds"],
+        ["", "content"],
         [
           ...operation.parameters.map(({ name, schema }) => [`\`${name}\``, sentence(schema)]),
           ...contentRow("body", operation.requestBody?.content),

@@ -31,9 +31,9 @@ const configPage = (): string =>
     "Settings",
     `All ${configKeys.filter(({ isSection }) => !isSection).length} keys of a config, each with its value in three presets; \`=\` is that of \`quick\`. ` +
       "Set one with `--set KEY=VALUE`, or write them in a YAML file: `inspo init` writes one with all of them, " +
-      "`inspo init --short` one with those that are changed first. Files and flags are laid over the preset. " +
-      "Those with † are the deployment: they say where and how, decide no results, and may change on " +
-      "`inspo resume DIR --set KEY=VALUE`, where fingerprints of the run guard what they name. The others are the algorithm. A row, as in _row 7_, is one of [the paper's open points](../algorithm.md); Eq. are the paper's equations.",
+      "`inspo init --short` one with those that are usually changed first. Files and flags override the preset. " +
+      "Those with † are the deployment: they do not affect results and may change on " +
+      "`inspo resume DIR --set KEY=VALUE`; fingerprints of the run check what they refer to. The others are the algorithm. A row, as in _row 7_, is one of [the paper's open points](../algorithm.md); Eq. are the paper's equations.",
     ...configKeys
       .filter(({ isSection, path }) => isSection && !path.includes("."))
       .flatMap((section) => [`## ${section.path}`, `${section.meaning}.`, keysTable(`${section.path}.`)]),
@@ -41,7 +41,7 @@ const configPage = (): string =>
     keysTable("")
   )
 
-/** The keys below a prefix; of the root those that are in no section. */
+/** The keys below a prefix; for the root, the keys without a section. */
 const keysTable = (prefix: string): string =>
   table(
     ["key", "meaning", "takes", "quick", "paper", "robust"],
@@ -71,7 +71,7 @@ const cliPage = (docs: Effect.Success<typeof helpDocs>): string => {
     "Command line",
     `${program?.doc.description ?? ""}. \`--json\` prints one JSON document on standard output; everything else goes to ` +
       "standard error. Exit codes: 0 done, 1 failed, 2 bad usage or config, 130 interrupted " +
-      "with the state saved. A signal ends a command that has nothing to save like any program, which shells show as " +
+      "with the state saved. A command without state to save ends with the signal, which shells show as " +
       "130 (Ctrl-C) or 143 (SIGTERM). " +
       "`NO_COLOR` turns colours off.",
     table(
@@ -159,8 +159,8 @@ const eventsPage = (source: string): string => {
   )
   return page(
     "Events",
-    "What can happen in a run, as its journal holds it: the state of a run is a fold of these. Each is committed before the " +
-      "next command is chosen. `metrics.jsonl`, `candidates.json` and `traces.jsonl` are functions of them.",
+    "The events of a run in its journal. The state of a run is a fold of its events. Each event is committed before the next " +
+      "command is chosen. `metrics.jsonl`, `candidates.json` and `traces.jsonl` are computed from them.",
     ...RunEvents.RunEvent.members.flatMap((member) => {
       const { properties = {}, required = [] } = nodeOf(member)
       const name = member.fields._tag.schema.literal
@@ -168,7 +168,7 @@ const eventsPage = (source: string): string => {
         `## ${name}`,
         `${docs.get(name) ?? ""} Version ${RunEvents.versions[name]}.`,
         table(
-          ["field", "holds"],
+          ["field", "value"],
           Object.entries(properties)
             .filter(([field]) => field !== "_tag")
             .map(([field, node]) => [
@@ -184,9 +184,9 @@ const eventsPage = (source: string): string => {
 const metricsPage = (): string =>
   page(
     "Metrics",
-    "What trackers receive, and when; see [trackers](../trackers.md). `{instruction}` and `{source}` are the id of an " +
-      "instruction and the name of a data source. With `--track-names verl` a metric has verl's name where there is one. " +
-      "`metrics.jsonl` holds the rows of trained steps under the same names.",
+    "The metrics that trackers receive, and when; see [trackers](../trackers.md). `{instruction}` is the id of an instruction, " +
+      "`{source}` the name of a data source. With `--track-names verl` a metric has verl's name if there is one. " +
+      "`metrics.jsonl` contains the rows of trained steps with the same names.",
     table(
       ["metric", "meaning", "unit", "after", "verl"],
       Point.names.map((name) => {

@@ -1,9 +1,9 @@
-/** Colours of things that have no colour of their own. */
+/** The colours of instructions. */
 import type { CSSProperties } from "react"
 
 /**
- * The hue of an instruction, by its number in order of birth: neighbours are far apart on the circle. The seed is grey.
- * Used with the class `ink`, which knows how light a colour has to be in the present theme.
+ * The hue of an instruction, by its number: neighbouring numbers have very different hues. The seed is grey. Used with the
+ * class `ink`, which sets the lightness for the theme.
  */
 export const instructionStyle = (id: string | null): CSSProperties & Record<"--hue" | "--chroma", string> => {
   const number = id === null ? Number.NaN : Number.parseInt(id.replace(/\D+/gu, ""), 10)

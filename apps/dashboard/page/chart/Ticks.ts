@@ -1,4 +1,4 @@
-/** Positions of steps to name on an axis: at most `most`, at round numbers where there are some. */
+/** Positions of labelled steps on an axis: at most `most`, at round numbers if there are any. */
 export const ticks = (steps: ReadonlyArray<number>, most: number): ReadonlyArray<number> => {
   const span = (steps.at(-1) ?? 0) - (steps[0] ?? 0) + 1
   const every = distances.find((distance) => span / distance <= Math.max(2, most)) ?? span

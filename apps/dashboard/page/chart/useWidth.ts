@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from "react"
 
-/** The width of an element in pixels, kept up to date, and how large its text is beside text of 16 pixels. */
+/** The present width of an element in pixels, and the size of its text as a factor of 16 pixels. */
 export const useWidth = (): readonly [ref: RefObject<HTMLDivElement | null>, width: number, scale: number] => {
   const ref = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)

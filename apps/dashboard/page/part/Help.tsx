@@ -5,13 +5,13 @@ const keys: ReadonlyArray<readonly [key: string, what: string]> = [
   ["0", "All runs"],
   ["j  k", "Next and previous trajectory or instruction"],
   ["[  ]", "Previous and next page of trajectories"],
-  ["/", "Search in questions"],
+  ["/", "Search questions"],
   ["t", "Light or dark"],
-  ["?", "This list"],
+  ["?", "Keyboard shortcuts"],
   ["Esc", "Close"]
 ]
 
-/** What can be done without a mouse. */
+/** The keyboard shortcuts. */
 export const Help = ({ onClose }: { readonly onClose: () => void }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
@@ -22,7 +22,7 @@ export const Help = ({ onClose }: { readonly onClose: () => void }) => {
       onClick={({ target }) => target === dialog.current && dialog.current?.close()}
       aria-labelledby="help-title"
     >
-      <h2 id="help-title">Keys</h2>
+      <h2 id="help-title">Keyboard shortcuts</h2>
       <dl className="keys">
         {keys.map(([key, what]) => (
           <div key={key}>

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react"
 
-/** Keys of a view, while nothing is being typed. */
+/** Keyboard shortcuts, except while the user types. */
 export const useKeys = (keys: Readonly<Record<string, () => void>>): void => {
   const latest = useRef(keys)
   latest.current = keys

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef } from "react"
 
-/** Brings an element into view while `isWanted`, by scrolling the list around it and never the page. */
+/** Scrolls an element into view within its list if `isWanted`, without scrolling the page. */
 export const useScrollInto = <E extends HTMLElement>(isWanted: boolean): RefObject<E | null> => {
   const ref = useRef<E>(null)
   useEffect(() => {

@@ -1,20 +1,10 @@
 import { ofDifference } from "@inspo/statistics/Interval"
 import { useMemo } from "react"
 import { look } from "../../src/Curves.ts"
-import {
-  axis,
-  capital,
-  compact,
-  count,
-  duration,
-  interval,
-  percent,
-  plural,
-  points,
-  quantity
-} from "../../src/Format.ts"
+import { axis, capital, compact, duration, interval, percent, plural, points, quantity } from "../../src/Format.ts"
 import { mean, movingMean, movingSteps } from "../../src/Means.ts"
 import { type CellView, cellOf, type OverviewView } from "../../src/view/OverviewView.ts"
+import { type ResultRow, resultRows } from "../../src/view/ResultRows.ts"
 import type { RunView } from "../../src/view/RunView.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../../src/view/Titles.ts"
 import { LineChart, type LineChartProps } from "../chart/LineChart.tsx"
@@ -234,17 +224,8 @@ const FramedChart = (props: LineChartProps) => (
   </div>
 )
 
-/** A row of the table of results: a cell, or the static baseline. */
-interface ResultRow extends Pick<CellView, "mean" | "ci95"> {
-  readonly policy: string
-  readonly instruction: string
-  readonly id?: string
-  readonly note?: string
-  readonly toolCalls: string
-  readonly isHeadline: boolean
-}
-
-const Result = ({ overview: { baseline, cells, trained } }: { readonly overview: OverviewView }) => {
+const Result = ({ overview }: { readonly overview: OverviewView }) => {
+  const { cells, trained } = overview
   if (cells.length === 0)
     return (
       <Card title="Held-out questions">
@@ -254,37 +235,13 @@ const Result = ({ overview: { baseline, cells, trained } }: { readonly overview:
         </Empty>
       </Card>
     )
-  const rows: ReadonlyArray<ResultRow> = [
-    ...cells.map(({ ci95, instruction, mean, policy, role, toolCalls }) => ({
-      policy: `${policy} training`,
-      instruction: role,
-      id: instruction,
-      mean,
-      ci95,
-      toolCalls: toolCalls.toFixed(2),
-      isHeadline: policy === "after" && role === "best"
-    })),
-    ...(baseline === null
-      ? []
-      : [
-          {
-            policy: "static baseline",
-            instruction: "seed,",
-            note: `${count(baseline.rollouts)} rollouts`,
-            mean: baseline.em,
-            ci95: baseline.ci95,
-            toolCalls: "–",
-            isHeadline: false
-          }
-        ])
-  ]
   return (
     <Card title={`Held-out questions, n = ${cells[0]?.n ?? 0}`}>
       <Table
         label="Held-out questions"
         className="result"
         columns={resultColumns(capital(trained.measure))}
-        rows={rows}
+        rows={resultRows(overview)}
         rowProps={({ isHeadline }) => ({ className: isHeadline ? "headline" : "" })}
       />
     </Card>
@@ -296,9 +253,9 @@ const resultColumns = (measure: string): ReadonlyArray<Column<ResultRow>> => [
   [
     "Instruction",
     "",
-    ({ id, instruction, note }) => (
+    ({ id, note, role }) => (
       <>
-        {instruction} {id !== undefined && <InstructionName id={id} />}
+        {role} {id !== null && <InstructionName id={id} />}
         <span className="muted">{note}</span>
       </>
     )

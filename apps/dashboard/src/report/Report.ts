@@ -17,6 +17,7 @@ import type { CostView } from "../view/CostView.ts"
 import type { LineageView } from "../view/LineageView.ts"
 import { cellOf, type OverviewView } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
+import { resultRows } from "../view/ResultRows.ts"
 import { sourceLabel, sourceMetrics, trainingTitle } from "../view/Titles.ts"
 import { wordDiff } from "../WordDiff.ts"
 import * as Figure from "./Figure.ts"
@@ -114,37 +115,17 @@ const summary = ({ baseline, best, cells, run, seed, trained }: OverviewView): s
   )
 }
 
-/** A row of the table of results: a cell, or the static baseline. */
-interface ResultRow {
-  readonly label: string
-  readonly mean: number
-  readonly ci95: readonly [low: number, high: number]
-  readonly toolCalls: string
-  readonly isHeadline: boolean
-}
-
-const result = ({ baseline, cells, trained }: OverviewView): ReactNode => {
+const result = (view: OverviewView): ReactNode => {
+  const { cells, trained } = view
   if (cells.length === 0) return null
   const name = capital(trained.measure)
   const sources = [...new Set(cells.flatMap((entry) => Object.keys(entry.sources)))].sort()
-  const rows: ReadonlyArray<ResultRow> = [
-    ...cells.map(({ ci95, instruction, mean, policy, role, toolCalls }) => ({
-      label: `${policy} training, ${role} ${instruction}`,
-      mean,
-      ci95,
-      toolCalls: toolCalls.toFixed(2),
-      isHeadline: policy === "after" && role === "best"
-    })),
-    ...(baseline === null
-      ? []
-      : [{ label: "static baseline, seed", mean: baseline.em, ci95: baseline.ci95, toolCalls: "–", isHeadline: false }])
-  ]
   return section(
     "Held-out questions",
     table(
-      rows,
+      resultRows(view),
       [
-        ["Policy, instruction", "", ({ label }) => label],
+        ["Policy, instruction", "", ({ id, policy, role }) => `${policy}, ${role}${id === null ? "" : ` ${id}`}`],
         [name, "num", ({ mean }) => percent(mean)],
         ["95 % interval", "num", ({ ci95 }) => interval(ci95, percent)],
         ["0 to 100 %", "", ({ ci95, mean }) => Figure.interval(mean, ci95)],

@@ -170,6 +170,6 @@ describe("comparison", () => {
       { run: card, record: other, notes }
     ])
     assert.isNull(runs[0]?.difference)
-    assert.deepStrictEqual(settings, [{ name: "seed", values: ["1", "2"] }])
+    assert.deepStrictEqual(settings, [{ name: "randomSeed", values: ["1", "2"] }])
   })
 })
