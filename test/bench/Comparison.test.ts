@@ -85,7 +85,7 @@ describe("a level", () => {
     }
   )
 
-  it.prop("that is no positive number never passes", { old: Value, better: Better }, ({ better, old }) => {
+  it.prop("that is not a positive number never passes", { old: Value, better: Better }, ({ better, old }) => {
     for (const value of nonsense) {
       assert.isFalse(passes(judge(level(value, better), [baseline(old)])))
       assert.isFalse(passes(judge({ ...growth(1, 4, () => 1), value }, [])))
@@ -104,7 +104,7 @@ describe("a growth", () => {
   const Factor = Schema.Int.check(Schema.isBetween({ minimum: 4, maximum: 10 }))
 
   it.prop(
-    "is linear for a cost per item and a cost of its own, whatever they are",
+    "is linear for any cost per item with any fixed cost",
     { from: Items, times: Factor, each: Value, once: Schema.Literals([0, 1, 1000]) },
     ({ each, from, once, times }) => {
       assert.strictEqual(tag(growth(from, from * times, (items) => once + each * items)), "Linear")
@@ -148,7 +148,7 @@ describe("an update", () => {
   const Levels = Schema.UniqueArray(Name).check(Schema.isMinLength(1))
 
   it.prop(
-    "makes every figure pass, forgets what is not measured, and touches no other part",
+    "makes every figure pass, removes unmeasured baselines, and does not change other parts",
     { stored: Baselines, measured: Levels, value: Value },
     ({ measured, stored, value }) => {
       const before = stored.map(([part, name]) => baseline(1, 0.25, name, part))
@@ -171,7 +171,7 @@ describe("an update", () => {
 })
 
 describe("a complaint", () => {
-  it("names what is worse, by how much, and what was expected", () => {
+  it("names the figure, how much worse it is, and the expected value", () => {
     const slow = level(3)
     assert.strictEqual(
       complaint(slow, judge(slow, [baseline(1)])),
@@ -185,7 +185,7 @@ describe("a complaint", () => {
     )
   })
 
-  it.prop("is made exactly about what does not pass", { value: Value, old: Value, better: Better }, (any) => {
+  it.prop("exists exactly for figures that do not pass", { value: Value, old: Value, better: Better }, (any) => {
     const figures = [level(any.value, any.better), growth(1, 4, (items) => items ** any.value)]
     for (const figure of figures) {
       const verdict = judge(figure, [baseline(any.old)])

@@ -7,7 +7,7 @@ import { testTimeout } from "../cli/Inspo.ts"
 const interpreted = ["--no-opt", "--no-maglev", "--no-sparkplug", "--no-flush-bytecode"]
 
 describe("a run", { tags: "runs" }, () => {
-  it("takes no more memory the longer it is, and when it is resumed", { timeout: testTimeout }, async () => {
+  it("does not need more memory when it is longer or resumed", { timeout: testTimeout }, async () => {
     const bench = join(import.meta.dirname, "../../tools/bench/memory.ts")
     const { code, stdout } = await new Promise<{ readonly code: unknown; readonly stdout: string }>((resolve) => {
       execFile(process.execPath, [...interpreted, bench, "150"], (error, stdout, stderr) =>

@@ -198,10 +198,10 @@ describe.skipIf(unavailable !== null)(
         const banner = page.locator(".problem", { hasText: "Degraded since" })
         await banner.waitFor()
         const text = (await banner.textContent()) ?? ""
-        assert.match(text, /127\.0\.0\.1.* key.* asked again by itself/su, text)
+        assert.match(text, /127\.0\.0\.1.* key.* repeated automatically/su, text)
         assert.include(await page.locator("main").textContent(), "of $3.00")
         await page.goto(`${shared.url}/#/support/history`)
-        await page.getByText("An evolution begins, from i0").waitFor()
+        await page.getByText("Evolution started from i0").waitFor()
         assert.deepStrictEqual(await axe(page), [])
         assertClean(watched)
         await page.close()

@@ -43,6 +43,6 @@ describe("a run that fails", { timeout: testTimeout, tags: "runs" }, () => {
     const resumed = await inspo(["resume", "run", "--no-baseline", "--quiet"], { cwd })
     assert.strictEqual(resumed.code, 0, resumed.stderr)
     await writeFile(join(cwd, "run/outcome.json"), '{"baseline":null}')
-    assertToldInOneParagraph(await inspo(["show", "run"], { cwd }), 1, "run/outcome.json is not what a run wrote")
+    assertToldInOneParagraph(await inspo(["show", "run"], { cwd }), 1, "run/outcome.json is not a valid outcome")
   })
 })

@@ -81,7 +81,7 @@ describe("bad input", { timeout: testTimeout }, () => {
     ["an unknown flag", ["run", "--sed", "3"], 2, "--seed"],
     ["an unknown command", ["rum"], 2, "run"],
     ["a value apart from its setting", ["run", "--set", "schedule.steps", "5"], 2, "KEY=VALUE"],
-    ["a wizard without a terminal", ["run", "--wizard"], 2, "--wizard asks questions"],
+    ["a wizard without a terminal", ["run", "--wizard"], 2, "--wizard needs a terminal"],
     [
       "a hosted chat model as the policy",
       ["run", "--set", "engine.url=https://api.openai.com/v1", "--set", "engine.model=gpt-5-mini"],

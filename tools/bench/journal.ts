@@ -2,7 +2,7 @@
  * Times the journal:
  *
  * - a step of 2,560 trajectories × 1,500 tokens, ten steps in a row, and how large a trajectory is on the disk;
- * - all that a default run writes, written once more, as a share of the time of that run.
+ * - everything that a default run writes, written again, as a share of the time of that run.
  *
  *     node tools/bench/journal.ts [preset or directory of a finished run]
  *
@@ -19,7 +19,7 @@ import { Array as Arr, Clock, Effect } from "effect"
 import { shape, trajectory } from "./journal/Trajectory.ts"
 import { print, processorSeconds } from "./Measure.ts"
 
-/** The preset that is run, or a run that is there already. */
+/** A preset to run, or an existing run. */
 const subject = process.argv[2] ?? "quick"
 const scale = { trajectories: 2560, ...shape, steps: 10 }
 const limits = { commitSeconds: 3, growth: 1.5, share: 0.03 }
@@ -60,7 +60,7 @@ const commits = Effect.gen(function* () {
   }
 })
 
-/** The seconds that a run took, by its own account when it is there already. */
+/** The seconds of a run; of an existing run, as it recorded them. */
 const runSecondsOf = (out: string) => {
   if (out === subject) {
     const last = readFileSync(join(out, "timings.jsonl"), "utf8").trim().split("\n").at(-1) ?? ""
@@ -76,7 +76,7 @@ const runSecondsOf = (out: string) => {
   )
 }
 
-/** A real run, and what its journal holds written once more in as many commits. */
+/** A real run, and the time to write its journal again in as many commits. */
 const run = Effect.gen(function* () {
   const out = existsSync(join(subject, "journal.sqlite")) ? subject : join(directory, "run")
   const runSeconds = yield* runSecondsOf(out)
@@ -89,7 +89,7 @@ const run = Effect.gen(function* () {
     return { events: yield* journal.read, records }
   }).pipe(Effect.provide(layer({ file: join(out, "journal.sqlite"), mode: "read-only" })))
 
-  // Rollouts are reserved together, and stored and settled with those that end in the same half second: some 100 in this run.
+  // Rollouts are reserved together, and stored and settled with those that end in the same half second: about 100 in this run.
   const lot = 100
   const journalSeconds = yield* Effect.gen(function* () {
     const journal = yield* Journal

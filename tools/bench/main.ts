@@ -1,8 +1,8 @@
 /**
  * `pnpm bench NAME`: runs one performance bench; arguments after the name are the bench's own.
  *
- * `pnpm bench --check [PART …]`: a quick version of each, compared with stored baselines; exits with 1 when a figure is worse
- * than its tolerance allows or grows faster than its work. `--update` stores what is measured.
+ * `pnpm bench --check [PART …]`: a quick version of each, compared with stored baselines; exits with 1 if a figure is worse
+ * than its tolerance allows or grows faster than its work. `--update` stores the measured figures.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -31,7 +31,7 @@ const decodeParts = Schema.decodeUnknownResult(Schema.Array(Schema.Literals(part
 const runBench = Effect.fnUntraced(function* (name: string, rest: ReadonlyArray<string>) {
   if (!isBench(name))
     return yield* new UsageError({
-      problem: `${JSON.stringify(name)} is not a bench, expected one of ${Object.keys(benches).join(", ")}, or --check`
+      problem: `${JSON.stringify(name)} is not a bench; expected one of ${Object.keys(benches).join(", ")}, or --check`
     })
   process.argv.splice(2, process.argv.length, ...rest)
   yield* Effect.promise(() => import(benches[name]))
@@ -59,20 +59,23 @@ Command.make(
       Flag.withDefault(false)
     ),
     update: Flag.Boolean("update").pipe(
-      Flag.withDescription("With --check: store what is measured as the baselines; on a quiet machine"),
+      Flag.withDescription("With --check: store the measured figures as baselines; use an idle machine"),
       Flag.withDefault(false)
     )
   },
   Effect.fnUntraced(function* ({ check, update, words: [name = "", ...rest] }) {
     if (check) return yield* runCheck(name === "" ? [] : [name, ...rest], update)
-    if (update) return yield* new UsageError({ problem: "--update belongs to --check" })
+    if (update) return yield* new UsageError({ problem: "--update requires --check" })
     yield* runBench(name, rest)
   })
 ).pipe(
   Command.withDescription("Measure how fast the parts of inspo are"),
   Command.withExamples([
     { command: "bench core", description: "The pure core at the paper's scale" },
-    { command: "bench --check", description: "Is every part as fast as it was, and does its cost stay linear?" },
+    {
+      command: "bench --check",
+      description: "Compare the speed of every part with its baseline, and check that costs are linear"
+    },
     { command: "bench --check --update", description: "Store new baselines" }
   ]),
   Command.run({ version: "0.0.0" }),

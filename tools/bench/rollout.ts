@@ -15,7 +15,7 @@ import { Schema } from "effect"
 import { print, shortRow } from "./Measure.ts"
 import { type Case, cases, isCase, Measured, shape } from "./rollout/Shape.ts"
 
-/** Seconds of processor and, where there is a limit, megabytes at the peak. */
+/** Processor seconds and, for some, peak megabytes. */
 const limits: Readonly<Record<Case, { readonly seconds: number; readonly megabytes?: number }>> = {
   tokens: { seconds: 2, megabytes: 400 },
   text: { seconds: 6 },
@@ -23,10 +23,10 @@ const limits: Readonly<Record<Case, { readonly seconds: number; readonly megabyt
   "tokens-http": { seconds: 6 },
   "text-http": { seconds: 12 }
 }
-/** Cases whose growth is looked at, and at how many questions. */
+/** Cases whose growth is measured, and the numbers of questions. */
 const growing: ReadonlySet<Case> = new Set(["tokens", "tokens-http"])
 const sizes = [64, 128, 256, 1024, 2048]
-/** A sample at 2048 questions may cost so many times what it costs at 512. */
+/** The largest cost of a sample at 2048 questions, as a factor of its cost at 512. */
 const mostGrowth = 1.5
 
 const start = (script: string, args: ReadonlyArray<string>) =>

@@ -1,12 +1,11 @@
 /**
- * How long the instruction server takes to answer: 1,000 leases a second, one to a request, and 1,000 rewards a second, first
- * as the published client sends them and then one to a request, from this process, which waits for no answer before it asks
- * the next one. SQLite, then PostgreSQL where it is installed, both with their syncs. Exits with 1 where one of a hundred
- * leases takes longer than 10 ms with rewards as the client sends them, or memory grows; the time of a reward, for which no agent
- * waits, holds the 10 ms that the client gathers for.
+ * The response times of the instruction server: 1,000 leases a second, one per request, and 1,000 rewards a second, first as
+ * the published client sends them and then one per request, from this process, which does not wait for responses. SQLite,
+ * then PostgreSQL if it is installed, both with syncs. Exits with 1 if the p99 of leases exceeds 10 ms with rewards as the
+ * client sends them, or memory grows. The time of a reward includes the 10 ms for which the client collects rewards.
  *
- * Before that, 20,000 requests, eight at a time: what one costs the server of processor time and memory, which a busy machine
- * hardly changes. With 0 seconds that is all.
+ * Before that, 20,000 requests, eight at a time, for the processor time and memory of one request, which a busy machine hardly
+ * changes. With 0 seconds only this is measured.
  *
  *     node tools/bench/serve.ts [SECONDS] [RATE] [sqlite|postgres]
  */
@@ -19,14 +18,14 @@ import { fileURLToPath } from "node:url"
 import * as PostgresServer from "../../packages/journal/test/support/PostgresServer.ts"
 import { print, processorSeconds, quantile, slope } from "./Measure.ts"
 import * as Client from "./serve/Client.ts"
-import { alone, type Latencies, load, published, requests, type Tell, take } from "./serve/Load.ts"
+import { alone, type Latencies, load, published, requests, type Report, take } from "./serve/Load.ts"
 import type { Reading } from "./serve/Meter.ts"
 
 const [length = "20", perSecond = "1000", only = ""] = process.argv.slice(2)
 const [seconds, rate, warmUp] = [Number(length), Number(perSecond), 5]
 const counted = { count: 20_000, atOnce: 8 } as const
 const before = { count: 6000, atOnce: 8 } as const
-/** Milliseconds, and bytes that a lease may leave in the memory of the process once it is warm. */
+/** Milliseconds, and bytes of memory that a lease may add after the warm-up. */
 const limits = { p99: 10, resident: 64 } as const
 
 const main = fileURLToPath(new URL("../../apps/cli/src/main.ts", import.meta.url))
@@ -42,17 +41,17 @@ const summary = (latencies: ReadonlyArray<number>) => {
 const resident = (pid: number): number =>
   1024 * Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
 
-/** What the server did since it was asked before. */
+/** The reading of the server since the last one. */
 const read = async (child: ChildProcess): Promise<Reading> => {
-  const told = once(child, "message")
+  const message = once(child, "message")
   child.send("read")
-  const [reading] = await told
+  const [reading] = await message
   return reading
 }
 
 const rounded = (value: number): number => Math.round(1000 * value) / 1000
 
-/** What one request costs: milliseconds of a processor, of all threads and of the one that answers, and kilobytes made. */
+/** The cost of one request: processor milliseconds of all threads and of the main thread, and allocated kilobytes. */
 const costs = ({ allocated, main, pauses, processor }: Reading, count: number) => ({
   processor: rounded(processor / count),
   main: rounded(main / count),
@@ -94,13 +93,13 @@ const measure = async (database: string, options: ReadonlyArray<string>) => {
   const generator = await own(() => take(asking, one, counted), counted.count)
   const perRequest = { ...costs(await read(child), counted.count), generator }
 
-  const under = async (tell: Tell) => {
+  const under = async (report: Report) => {
     const samples: Array<readonly [leases: number, bytes: number]> = []
     const onSecond = (leases: number) => {
       samples.push([leases, resident(child.pid ?? 0)])
       if (samples.length === warmUp) void read(child)
     }
-    const answered = judge(samples, await load({ requests: asking, tell, rate, seconds, warmUp, onSecond }))
+    const answered = judge(samples, await load({ requests: asking, report, rate, seconds, warmUp, onSecond }))
     const { delay, main, pauses } = await read(child)
     return { ...answered, busy: rounded(main / seconds / 1000), delay, pauses }
   }
@@ -116,15 +115,15 @@ const judge = (
   samples: ReadonlyArray<readonly [leases: number, bytes: number]>,
   { failures, late, leases, rewards }: Latencies
 ) => {
-  const told = { leases: summary(leases), rewards: summary(rewards), late: summary(late) }
+  const latencies = { leases: summary(leases), rewards: summary(rewards), late: summary(late) }
   // In the first half caches fill.
   const bytesPerLease = slope(samples.slice(Math.floor(samples.length / 2)))
   const grown = (bytesPerLease - limits.resident) * seconds * rate
   return {
-    // A process takes memory by the megabyte.
-    met: failures.length === 0 && told.leases.p99 <= limits.p99 && grown <= 2 ** 25,
+    // A process allocates whole megabytes.
+    met: failures.length === 0 && latencies.leases.p99 <= limits.p99 && grown <= 2 ** 25,
     failures,
-    ...told,
+    ...latencies,
     residentMegabytes: Math.round((samples.at(-1)?.[1] ?? 0) / 2 ** 20),
     bytesPerLease: Math.round(bytesPerLease)
   }
@@ -151,12 +150,12 @@ const line = (what: string, { answers, most, p50, p90, p99 }: ReturnType<typeof 
 
 const under = (
   rewards: string,
-  { bytesPerLease, busy, delay, failures, pauses, residentMegabytes, ...told }: NonNullable<Measured["asClient"]>
+  { bytesPerLease, busy, delay, failures, pauses, residentMegabytes, ...latencies }: NonNullable<Measured["asClient"]>
 ): ReadonlyArray<string> => [
   `rewards ${rewards}:`,
-  line("  leases", told.leases),
-  line("  rewards", told.rewards),
-  line("  asked late by", told.late),
+  line("  leases", latencies.leases),
+  line("  rewards", latencies.rewards),
+  line("  asked late by", latencies.late),
   `  the server's thread worked ${Math.round(100 * busy)} % of the time, and was late by p50 ${rounded(delay.p50)} ms, p99 ${rounded(delay.p99)} ms, at most ${rounded(delay.most)} ms`,
   ...Object.entries(pauses).map(
     ([kind, { count, most, sum }]) =>

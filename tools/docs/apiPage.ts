@@ -1,4 +1,4 @@
-/** The page of the instruction server's API, made from its OpenAPI document. */
+/** The page of the instruction server's API, generated from its OpenAPI document. */
 import { Api } from "@inspo/serve"
 import { OpenApi } from "effect/http-api"
 import { Schema } from "effect"
@@ -61,7 +61,7 @@ export const apiPage = (): string => {
   return page(
     "Instruction server",
     `${info.description} The same as [OpenAPI 3.1](openapi.json). A key is sent as \`authorization: Bearer KEY\`; on loopback none ` +
-      "is needed. What is refused is answered with an RFC 9457 problem (`application/problem+json`), with the status that stands with its name below.",
+      "is needed. A refused request is answered with an RFC 9457 problem (`application/problem+json`) and the status listed with its name below.",
     ...operations.flatMap(({ operation, title }) => [
       `## ${title}`,
       [operation.summary, operation.description]
@@ -112,7 +112,7 @@ const fieldTable = ({ properties = {}, required = [] }: Node): string =>
 
 const sentence = (node: Node): string => node.description ?? takes(node)
 
-/** What values a node takes, in words, with links to the schemas that it names. */
+/** The values of a node in words, with links to named schemas. */
 const takes = (node: Node): string => {
   if (node.$ref !== undefined) {
     const name = node.$ref.split("/").at(-1) ?? ""

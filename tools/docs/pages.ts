@@ -1,4 +1,4 @@
-/** The pages of docs/reference, made from the code. */
+/** The pages of docs/reference, generated from the code. */
 import { readFile } from "node:fs/promises"
 import { RunEvents } from "@inspo/coevolution"
 import { local, Presets } from "@inspo/config"
@@ -71,7 +71,7 @@ const cliPage = (docs: Effect.Success<typeof helpDocs>): string => {
     "Command line",
     `${program?.doc.description ?? ""}. \`--json\` prints one JSON document on standard output; everything else goes to ` +
       "standard error. Exit codes: 0 done, 1 failed, 2 bad usage or config, 130 interrupted " +
-      "with the state saved. A command that has nothing to save is ended by a signal as any program is, which shells show as " +
+      "with the state saved. A signal ends a command that has nothing to save like any program, which shells show as " +
       "130 (Ctrl-C) or 143 (SIGTERM). " +
       "`NO_COLOR` turns colours off.",
     table(
@@ -98,7 +98,7 @@ const cliPage = (docs: Effect.Success<typeof helpDocs>): string => {
   )
 }
 
-/** A description as it stands: lines that are indented stay a block. */
+/** A description; its indented lines are kept in a block. */
 const paragraphs = (text: string): string =>
   text.includes("\n  ") ? ["```text", text, "```"].join("\n") : `${text.replace(/\.$/u, "")}.`
 
@@ -125,7 +125,7 @@ const flagTable = (all: ReadonlyArray<HelpDoc.FlagDoc>): string =>
     ])
   )
 
-/** A flag that may be given any number of times counts as required, too. */
+/** The help marks repeatable flags as required, too. */
 const isRepeated = (description: HelpDoc.FlagDoc["description"]): boolean =>
   Option.exists(description, (text) => /may be repeated|more than once/u.test(text))
 
@@ -145,7 +145,7 @@ const examples = (all: ReadonlyArray<HelpDoc.ExampleDoc>): ReadonlyArray<string>
 
 /** Events by the docstrings of their Schemas and the fields that those have. */
 const eventsPage = (source: string): string => {
-  const told = new Map(
+  const docs = new Map(
     [...source.matchAll(/\/\*\*((?:(?!\*\/).)*)\*\/\nexport const (\w+) = Schema\.TaggedStruct/gsu)].map(
       ([, doc = "", name = ""]) =>
         [
@@ -166,7 +166,7 @@ const eventsPage = (source: string): string => {
       const name = member.fields._tag.schema.literal
       return [
         `## ${name}`,
-        `${told.get(name) ?? ""} Version ${RunEvents.versions[name]}.`,
+        `${docs.get(name) ?? ""} Version ${RunEvents.versions[name]}.`,
         table(
           ["field", "holds"],
           Object.entries(properties)
@@ -184,8 +184,8 @@ const eventsPage = (source: string): string => {
 const metricsPage = (): string =>
   page(
     "Metrics",
-    "What trackers are told, and when; see [trackers](../trackers.md). `{instruction}` and `{source}` stand for the id of an " +
-      "instruction and the name of a data source. With `--track-names verl` a metric goes by verl's name where it has one. " +
+    "What trackers receive, and when; see [trackers](../trackers.md). `{instruction}` and `{source}` are the id of an " +
+      "instruction and the name of a data source. With `--track-names verl` a metric has verl's name where there is one. " +
       "`metrics.jsonl` holds the rows of trained steps under the same names.",
     table(
       ["metric", "meaning", "unit", "after", "verl"],

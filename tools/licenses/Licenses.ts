@@ -1,4 +1,4 @@
-/** What is installed in production, as `pnpm licenses list --json` tells it. */
+/** The production dependencies, in the format of `pnpm licenses list --json`. */
 import { Schema } from "effect"
 
 /** Packages by licence, an SPDX expression. */
@@ -19,7 +19,7 @@ export interface Package {
   readonly license: string
 }
 
-/** Licences that ask for no more than to be named. */
+/** Licences that only require attribution. */
 const allowed: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -39,7 +39,7 @@ export const packagesOf = (listed: typeof Listed.Type): ReadonlyArray<Package> =
     )
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 
-/** Whether one of the licences that may be chosen asks for no more than is allowed. Unknown forms are not. */
+/** Whether an alternative of the licence expression is allowed. Unknown expressions are not. */
 export const isAllowed = (license: string): boolean =>
   license
     .replaceAll(/[()]/gu, "")

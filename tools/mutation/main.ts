@@ -72,7 +72,7 @@ const copyRepository = (to: string): void => {
       symlinkSync(join(root, "node_modules", entry), join(to, "node_modules", entry))
 }
 
-/** What tests say that fail in the copy, or do not end within a time limit; null where they pass. */
+/** The output of tests that fail in the copy or exceed the time limit; null if they pass. */
 const failure = (copy: string, tests: string, timeout?: number): string | null => {
   const vitest = join(copy, "node_modules/vitest/vitest.mjs")
   const { status, stderr, stdout } = spawnSync(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", tests], {
@@ -84,13 +84,13 @@ const failure = (copy: string, tests: string, timeout?: number): string | null =
   return status === 0 ? null : `${stdout}${stderr}`
 }
 
-/** How long tests may take in the copy before they count as failed, or what they say where they fail without any mutation. */
+/** The time limit of tests in the copy, or their output if they fail without any mutation. */
 const limitOf = (copy: string, tests: string): number | string => {
   const start = performance.now()
   return failure(copy, tests) ?? Math.ceil(Math.max(leastMilliseconds, timeLimit * (performance.now() - start)))
 }
 
-/** Plants a mutation, looks whether the tests notice, and takes it out again. */
+/** Plants a mutation, runs the tests, and removes it; whether the tests passed. */
 const survives = (
   copy: string,
   { file, replacement, text }: Mutation,
@@ -113,10 +113,8 @@ const main = (): void => {
   const chosen = mutations.filter(({ breaks, file }) => `${file}\n${breaks}`.includes(process.argv[2] ?? ""))
   const stale = chosen.filter(({ file, text }) => readFileSync(join(root, file), "utf8").split(text).length !== 2)
   if (chosen.length === 0 || stale.length > 0) {
-    const problems = stale.map(
-      ({ file, text }) => `${file}: the text ${JSON.stringify(text)} is not there exactly once`
-    )
-    return fail(chosen.length === 0 ? ["no mutation is in a file of that name, or breaks that"] : problems)
+    const problems = stale.map(({ file, text }) => `${file}: expected the text ${JSON.stringify(text)} exactly once`)
+    return fail(chosen.length === 0 ? ["no mutation matches this text in its file or its description"] : problems)
   }
   const copy = mkdtempSync(join(tmpdir(), "inspo-mutation-"))
   try {

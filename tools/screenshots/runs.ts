@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of docs/dashboard: `node tools/screenshots/runs.ts RUN_DIR…` shows the first of these runs, beside the
- * others. With `--out DIR` they go elsewhere, with `--whole` they show pages from top to bottom, and `--view NAME` takes one.
+ * Takes the pictures of docs/dashboard: `node tools/screenshots/runs.ts RUN_DIR…` shows the first of these runs, next to the
+ * others. `--out DIR` selects another folder, `--whole` takes whole pages, and `--view NAME` takes one view.
  */
 import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -11,14 +11,14 @@ import type { Browser, Page } from "playwright-core"
 import { endAll, inspo } from "../../test/cli/Inspo.ts"
 import { dashboard, landmark, launch, open } from "../../test/browser/support/Browser.ts"
 
-/** The widths of a phone, a laptop and a wall in CSS pixels; a wall is drawn with fewer pixels, which are enough to judge it. */
+/** The widths of a phone, a laptop and a wall display in CSS pixels; the picture of the wall display is scaled down. */
 const sizes = [
   { width: 400, height: 860, scale: 1 },
   { width: 1280, height: 900, scale: 1 },
   { width: 3840, height: 2160, scale: 0.4 }
 ] as const
 
-/** What is shown in dark colours too. */
+/** Views that are also shown in dark colours. */
 const inTheDark = new Set(["overview", "trajectories"])
 
 const { positionals, values } = parseArgs({
@@ -30,7 +30,7 @@ const { positionals, values } = parseArgs({
   }
 })
 
-/** What a picture shows: an address, what is there once it can be seen, and what is done before it is taken. */
+/** A picture: its address, an element to wait for, and an action before it is taken. */
 interface Subject {
   readonly name: string
   readonly address: string
@@ -105,5 +105,6 @@ const main = async (directories: ReadonlyArray<string>) => {
   }
 }
 
-if (positionals.length === 0) throw new Error("name the directory of a finished run, and of others to compare it with")
+if (positionals.length === 0)
+  throw new Error("expected the directory of a finished run, and of others to compare it with")
 await main(positionals)

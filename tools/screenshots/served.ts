@@ -1,4 +1,4 @@
-/** Takes the pictures of a served population for docs/dashboard: `node tools/screenshots/served.ts`, with `--out DIR` elsewhere. */
+/** Takes the pictures of a served population for docs/dashboard: `node tools/screenshots/served.ts`; `--out DIR` selects another folder. */
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

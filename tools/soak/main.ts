@@ -22,7 +22,7 @@ import {
   warm
 } from "../../test/fuzz/support/Servers.ts"
 
-/** What a server did. */
+/** The figures of a server. */
 interface Figures {
   requests: number
   hostile: number
@@ -79,7 +79,7 @@ const soak = async (server: Server, minutes: number): Promise<Figures> => {
   return figures
 }
 
-/** A fault without its figures and texts. */
+/** A fault without its numbers and texts. */
 const kindOf = (fault: string): string => fault.replaceAll(/\d+/gu, "N").slice(0, 60)
 
 const percentile = (sorted: ReadonlyArray<number>, share: number): number =>
@@ -100,18 +100,18 @@ const report = ({ kind }: Server, { faults, hostile, memory, milliseconds, reque
   return faults.size === 0 && grown <= growth
 }
 
-/** Nine tenths of the time for the server, the others for the clients; a last line sums the honest rounds up. */
+/** Nine tenths of the time for the server, the rest for the clients; the last line sums up the honest rounds. */
 const attacked = async (): Promise<boolean> => {
   const all = { honest: 0, failed: 0, p99: 0 }
-  const told = (outcome: Outcome) => {
+  const add = (outcome: Outcome) => {
     all.honest += outcome.honest
     all.failed += outcome.failed
     all.p99 = Math.max(all.p99, outcome.p99)
     process.stdout.write(`${reportAttack(outcome)}\n`)
   }
   const milliseconds = 60_000 * Number(minutes)
-  const server = await attackAll(cwd, 0.9 * milliseconds, told)
-  const clients = await attackClients(0.1 * milliseconds, told)
+  const server = await attackAll(cwd, 0.9 * milliseconds, add)
+  const clients = await attackClients(0.1 * milliseconds, add)
   if (noPython !== null) process.stdout.write(`hostile answers to the client for Python: ${noPython}\n`)
   process.stdout.write(`honest: ${all.honest} rounds, ${all.failed} failed, largest p99 ${all.p99.toFixed(0)} ms\n`)
   return server && clients

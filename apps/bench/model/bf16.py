@@ -1,4 +1,4 @@
-"""Writes the weights of a GGUF file out as BF16, which processors with AVX-512 BF16 multiply several times faster for long prompts."""
+"""Writes the weights of a GGUF file as BF16, which is several times faster for long prompts on CPUs with AVX-512 BF16."""
 
 import sys
 
@@ -10,7 +10,7 @@ reader = gguf.GGUFReader(source)
 architecture = "general.architecture"
 writer = gguf.GGUFWriter(target, reader.fields[architecture].contents())
 for key, field in reader.fields.items():
-    # The writer says how many there are of everything, and the architecture, itself.
+    # The writer adds the counts and the architecture itself.
     if key.startswith("GGUF.") or key == architecture:
         continue
     value = gguf.LlamaFileType.MOSTLY_BF16 if key == "general.file_type" else field.contents()

@@ -1,4 +1,4 @@
-"""Serves a GGUF model by the llama.cpp within xllamacpp: the same HTTP API as llama-server, without a compiler."""
+"""Serves a GGUF model with the llama.cpp of xllamacpp: the same HTTP API as llama-server, without a compiler."""
 
 import signal
 import sys

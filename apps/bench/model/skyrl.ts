@@ -1,11 +1,11 @@
 /**
- * A real language model under `inspo run`, in a trainer that others wrote: SkyRL's Tinker server (JAX on the processor) trains it on the
- * gate's questions of `format`, by word F1, while its instructions evolve. It goes on where it was stopped, however it was.
+ * A real language model under `inspo run`, in a third-party trainer: SkyRL's Tinker server (JAX on the CPU) trains it on the gate's
+ * questions of `format`, by word F1, while its instructions evolve. The same command resumes it after a stop.
  *
  *     bash apps/bench/model/serve --fetch && bash test/compatibility/install
  *     npx pnpm@12 exec node apps/bench/model/skyrl.ts
  *
- * Writes the weights, what the server knows, and the run in `run`.
+ * Writes the weights, the files of the server, and the run in `run`.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -36,7 +36,7 @@ const config = (steps: number) => ({
   seedInstruction: format.instructions[3],
   control: { clauses: ofSentences(format.sentences) },
   rollout: { ...task.rollout, groupSize: 4, maxPromptTokens: 256 },
-  // Sampled at 1, as a policy that trains is, the parts come too seldom in their places to learn from them in so few steps.
+  // At the sampling temperature 1 of training, parts are too seldom at the right position to learn from in so few steps.
   reward: { ...task.reward, command: scoring("words") },
   population: { size: 4 },
   train: { batchSize: 4, miniBatchSize: 4, learningRate: 2e-4, kl: "advantages", klCoefficient: 0 },
@@ -65,7 +65,8 @@ const run = Effect.fn("SkyRL.run")(function* (out: string, model: string, steps:
 
 const ended = Effect.fnUntraced(function* (program: ChildProcess.Command) {
   const code = yield* (yield* program).exitCode
-  if (code !== 0) return yield* Effect.fail(`It ended with ${code}, for the reason above. The same command goes on.`)
+  if (code !== 0)
+    return yield* Effect.fail(`The program failed with exit code ${code}, see above. Repeat the command to continue.`)
 })
 
 Command.make(

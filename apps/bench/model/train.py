@@ -1,12 +1,12 @@
 """
-One run of the trained study: TRL's GRPOTrainer teaches the model a task of the gate, by LoRA, under the instructions that a
-server leases. Started again, it goes on from its checkpoint. Writes DIR/result.json.
+One run of the trained study: TRL's GRPOTrainer trains the model on a task of the gate, by LoRA, with instructions that a
+server leases. If it is started again, it continues from its checkpoint. Writes DIR/result.json.
 
     train.py --url URL --model PATH --questions ROWS.jsonl --plain TEXT --tokens 24 --seed 1 --steps 40 --out DIR REWARD …
 
-A row has `id`, `prompt`, `golden_answers` and `split`, train or held-out. REWARD is a program that reads what was answered as
-lines of JSON and writes a reward for each. What is held out is answered under the PLAIN instruction and under the leading one,
-in at most `tokens` tokens.
+A row has `id`, `prompt`, `golden_answers` and `split`, train or held-out. REWARD is a program that reads answers as lines of
+JSON and writes a reward for each. Held-out questions are answered with the PLAIN instruction and with the leading one, in at
+most `tokens` tokens.
 """
 
 import argparse
@@ -104,14 +104,14 @@ def main() -> None:
 
 
 def most_drawn(url: str) -> str:
-    """The instruction with the largest share, whose rewards were the best of late; so short a run is no evidence for another incumbent."""
+    """The instruction with the largest share, whose recent rewards were the best; a short run is not enough to change the incumbent."""
     with urllib.request.urlopen(f"{url}/v1/populations/policy", timeout=60) as answered:
         members = json.load(answered)["members"]
     return max(members, key=lambda member: member["probability"])["wording"]
 
 
 def load(model: Path, out: Path):
-    """From a directory of transformers, or from a GGUF file, of which such a directory is made once for all runs."""
+    """Loads a directory of transformers, or a GGUF file, which is converted to such a directory once for all runs."""
     if not model.is_dir():
         model = dequantized(model, out.parent.parent / "weights")
     tokens = AutoTokenizer.from_pretrained(model, padding_side="left")
@@ -127,8 +127,8 @@ def rewards(command: list[str], texts: list[str], golden_answers: list[list[str]
         json.dumps({"response": text, "answer": None, "golden_answers": golden})
         for text, golden in zip(texts, golden_answers, strict=True)
     ]
-    told = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
-    scores = [float(line) for line in told.stdout.splitlines()]
+    finished = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    scores = [float(line) for line in finished.stdout.splitlines()]
     if len(scores) != len(lines):
         raise ValueError(f"{command} wrote {len(scores)} rewards, expected {len(lines)}")
     return scores
@@ -136,7 +136,7 @@ def rewards(command: list[str], texts: list[str], golden_answers: list[list[str]
 
 @torch.inference_mode()
 def answer(model, tokens, prompts: list[list[dict]], most: int) -> list[str]:
-    """What the model writes when it does not sample."""
+    """The responses of the model without sampling."""
     answers = []
     for start in range(0, len(prompts), 20):
         batch = tokens.apply_chat_template(

@@ -1,6 +1,6 @@
 /**
- * The trained study: TRL's trainer teaches a real language model a task of the gate, under one instruction and under a population that evolves,
- * both through `inspo serve` and at equal rollouts. It goes on where it was stopped, however it was.
+ * The trained study: TRL's trainer trains a real language model on a task of the gate, with one instruction and with an evolving
+ * population, both through `inspo serve` and with equal rollouts. The same command resumes it after a stop.
  *
  *     bash apps/bench/model/serve --fetch && bash test/compatibility/install
  *     npx pnpm@12 exec node apps/bench/model/trained.ts
@@ -24,10 +24,10 @@ import { parseSeeds } from "../src/Seeds.ts"
 const arms = ["static", "evolved"] as const
 type Arm = (typeof arms)[number]
 
-/** Those whose questions are generated. */
+/** The tasks with generated questions. */
 const tasks = { format, arithmetic }
 
-/** Decisions come after as many steps in every run; a population that is static has none to make. */
+/** Decisions are made after the same steps in every run; a static population makes none. */
 const population = ({ instructions: [plain], sentences }: Task, arm: Arm, seed: number, steps: number) => {
   const variants = RandomStream.make(seed, ["variants"])
     .shuffle(sentences)
@@ -54,7 +54,7 @@ const population = ({ instructions: [plain], sentences }: Task, arm: Arm, seed: 
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** Questions of another seed than the gate's, a hundred of them held out whatever the seed of a run. */
+/** Questions with another seed than the gate's; the first hundred are held out for every seed. */
 const rows = (task: Task, steps: number): string =>
   task
     .questions({ questions: [], passages: [] }, 100 + 4 * steps, 2)
@@ -70,7 +70,7 @@ interface Options {
   readonly steps: number
 }
 
-/** Trains one arm on one seed, unless that is done. */
+/** Trains one arm on one seed, unless it is finished. */
 const train = Effect.fn("Trained.train")(function* (
   directory: string,
   arm: Arm,
@@ -82,7 +82,7 @@ const train = Effect.fn("Trained.train")(function* (
   const questions = `${directory}/questions.jsonl`
   const asked = rows(task, steps)
   if ((yield* fs.exists(questions)) && (yield* fs.readFileString(questions)) !== asked)
-    return yield* Effect.fail(`${directory} holds a run of another task or of other steps. Choose another --out.`)
+    return yield* Effect.fail(`${directory} contains a run of another task or with other steps. Choose another --out.`)
   if (yield* fs.exists(`${directory}/result.json`)) return
   yield* fs.makeDirectory(directory, { recursive: true })
   const config = `${directory}/served.json`
@@ -95,13 +95,13 @@ const train = Effect.fn("Trained.train")(function* (
   const server = yield* ChildProcess.make(
     process.execPath,
     [`${root}/apps/cli/src/main.ts`, "serve", config, "--port", "0", "--json", "--out", `${directory}/served`],
-    // What kills this program as a group kills its children too.
+    // A signal to the process group ends the children too.
     { stderr: "inherit", detached: false }
   )
   const [ready] = yield* server.stdout.pipe(Stream.decodeText(), Stream.splitLines, Stream.take(1), Stream.runCollect)
-  if (ready === undefined) return yield* Effect.fail("The server ended before it was ready, for the reason above.")
+  if (ready === undefined) return yield* Effect.fail("The server ended before it was ready, see above.")
   const { url } = yield* decodeReady(ready)
-  yield* Console.log(`${arm}, seed ${seed}: ${steps} steps, watched at ${url}, told in ${directory}/train.log`)
+  yield* Console.log(`${arm}, seed ${seed}: ${steps} steps; page: ${url}, log: ${directory}/train.log`)
   const [plain] = task.instructions
   const flags = {
     url,
@@ -130,7 +130,7 @@ const train = Effect.fn("Trained.train")(function* (
   const code = yield* trainer.exitCode
   if (code !== 0)
     return yield* Effect.fail(
-      `The trainer ended with ${code}, see ${directory}/train.log. The same command goes on from its checkpoint.`
+      `The trainer failed with exit code ${code}, see ${directory}/train.log. Repeat the command to continue from its checkpoint.`
     )
 }, Effect.scoped)
 
@@ -204,7 +204,7 @@ const summarize = Effect.fn("Trained.summarize")(function* (out: string, task: s
     ""
   ]
   yield* fs.writeFileString(`${out}/trained.md`, lines.join("\n"))
-  // A curve for each run: so few seeds have no interval worth drawing.
+  // A curve for each run, since there are too few seeds for an interval.
   const courses = pairs.flatMap((pair) =>
     arms.map((arm) => ({
       arm: `${arm} ${pair[arm].seed}`,

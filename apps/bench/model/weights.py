@@ -1,4 +1,4 @@
-"""Writes the weights of a GGUF file, without quantization, as a directory of transformers, unless it is there: weights.py GGUF DIR."""
+"""Writes the weights of a GGUF file, without quantization, as a directory of transformers, unless it exists: weights.py GGUF DIR."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ def dequantized(gguf: Path, directory: Path) -> Path:
     if not directory.is_dir():
         made = directory.with_name(f"{directory.name}-{os.getpid()}")
         tokens = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
-        # The file names the beginning of a turn as its end.
+        # The file has the wrong end token: the start of a turn.
         tokens.eos_token = tokens.pad_token = "<|im_end|>"
         tokens.save_pretrained(made)
         AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(made)

@@ -1,15 +1,15 @@
 import type { RunState, Spent } from "@inspo/coevolution/RunState"
 import type { RunConfig } from "@inspo/config"
 
-/** One way of spending the budget. `needs` are the arms of the same seed whose results decide its config. */
+/** One way to spend the budget. `needs` are the arms of the same seed whose results its config depends on. */
 export interface Arm {
   /** Unique among all studies, which share the runs of an arm. */
   readonly name: string
   readonly description: string
-  /** The preset whose settings it was tuned for; under others it is left out. */
+  /** The preset that the arm was tuned for; other presets do not have it. */
   readonly preset?: "quick"
   readonly needs: ReadonlyArray<string>
-  /** The runs of this arm for a seed, in order; each may look at the arms it needs and at its own earlier stages. */
+  /** The runs of this arm for a seed, in order; each may use the results of needed arms and of earlier stages. */
   readonly stages: ReadonlyArray<(context: StageContext) => RunConfig>
 }
 
@@ -28,7 +28,7 @@ export const single = (name: string, description: string, configure: (config: Ru
   stages: [({ config }) => configure(config)]
 })
 
-/** An arm of one run that gets as many rollouts as another arm spent, verification included. */
+/** An arm of one run with the same number of rollouts as another arm, including verification. */
 export const withBudgetOf = (
   other: string,
   name: string,
@@ -41,7 +41,7 @@ export const withBudgetOf = (
   stages: [({ config, results }) => configure(config, budget(results(other).spent.rollouts))]
 })
 
-/** Training and verification together: what equal budget means. */
+/** The budget: training and verification together. */
 export const budget = (spent: Spent[keyof Spent]): number => spent.train + spent.verification
 
 /** The text of the best instruction of a finished run. */

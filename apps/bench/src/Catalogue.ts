@@ -1,4 +1,4 @@
-/** The studies by name: what each asks, and how it finds out. Loads nothing of what they need. */
+/** The studies by name, with their question and kind. Loads none of their code. */
 
 /** A study that trains: arms on the same seeds, the main ones on all of `seeds`, the others on `furtherSeeds`. */
 export interface RunStudyEntry {
@@ -9,14 +9,14 @@ export interface RunStudyEntry {
   readonly furtherSeeds: string
 }
 
-/** A study of decisions in a world whose truth is known, without an engine. */
+/** A simulation of decisions with known true rewards, without an engine. */
 export interface SimulationEntry {
   readonly name: "pruning" | "verification"
   readonly asks: string
   readonly by: "simulation"
 }
 
-/** A study of the answers of a policy as it is, without a run. */
+/** A study of the answers of a policy, without a run. */
 export interface GateEntry {
   readonly name: "gate"
   readonly asks: string
@@ -33,7 +33,7 @@ const runs = (name: string, asks: string, seeds = "1-10", furtherSeeds = seeds):
 
 const simulation = (name: SimulationEntry["name"], asks: string): SimulationEntry => ({ name, asks, by: "simulation" })
 
-/** All studies, in the order they are told. */
+/** All studies, in the order of the list. */
 export const catalogue: ReadonlyArray<RunStudyEntry | SimulationEntry | GateEntry> = [
   runs("static-vs-evolved", "does co-evolution beat one instruction at equal budget?"),
   runs("table1", "how do the methods of the paper's Table 1 compare?"),

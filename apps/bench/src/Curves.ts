@@ -3,10 +3,10 @@ import { Effect, FileSystem, Schema } from "effect"
 import { type Estimate, estimate } from "@inspo/statistics/Exact"
 import { type Host, StudyFailure, type TestPoint } from "./Host.ts"
 
-/** A metric of every step of one run: the value of step i + 1 at place i, null where the step has none. */
+/** A metric of every step of one run: the value of step i + 1 at index i; null if the step has none. */
 export type Course = ReadonlyArray<number | null>
 
-/** A figure of the course of training: a metric of every step, a line for each arm. */
+/** A figure of the training: a metric of every step, a line for each arm. */
 export interface Drawing {
   /** Name of the file, without its extension. */
   readonly file: string
@@ -16,7 +16,7 @@ export interface Drawing {
   readonly arms: ReadonlyArray<string>
 }
 
-/** What the paper's Figure 2 shows, by the names of `metrics.jsonl`. */
+/** The metrics of the paper's Figure 2, by their names in `metrics.jsonl`. */
 export const metrics = [
   { metric: "reward/mean", title: "Training reward" },
   { metric: "tool_calls/mean", title: "Tool calls per trajectory" },
@@ -25,8 +25,8 @@ export const metrics = [
 ] as const
 
 /**
- * One figure per metric: a line for each arm, the mean of its runs, in a band that is the 95 % t-interval over seeds. An arm
- * is drawn as far as all its runs went.
+ * One figure per metric: for each arm the mean of its runs with the 95 % t-interval over seeds as a band, up to the last step
+ * of its shortest run.
  */
 export const figure = (
   title: string,
@@ -44,7 +44,7 @@ export const figure = (
   return Figure.svg({ title, steps: Array.from({ length: steps }, (_, step) => step + 1), curves: drawn })
 }
 
-/** The same for {@link TestPoint}s: an arm has a point at each step at which all its runs have one. */
+/** A figure of {@link TestPoint}s: an arm has a point at each step at which all its runs have one. */
 export const testFigure = (
   arms: ReadonlyArray<{ readonly arm: string; readonly courses: ReadonlyArray<ReadonlyArray<TestPoint>> }>
 ): string => {
@@ -71,7 +71,7 @@ const line = (label: string, index: number, estimates: ReadonlyArray<Estimate | 
   tone: `c${index}`
 })
 
-/** Asks the kept checkpoints of finished runs, by arm, and gives figure and numbers with the names of their files. */
+/** Evaluates the kept checkpoints of finished runs, by arm; returns a figure and a table with the names of their files. */
 export const tests = Effect.fn("Curves.tests")(function* <E, R>(
   host: Host<E, R>,
   arms: ReadonlyArray<{ readonly arm: string; readonly directories: ReadonlyArray<string> }>,
@@ -81,7 +81,7 @@ export const tests = Effect.fn("Curves.tests")(function* <E, R>(
     Effect.map(
       Effect.forEach(directories, (directory) =>
         Effect.andThen(
-          host.tell([`test questions to the checkpoints of ${directory}`]),
+          host.print([`test questions to the checkpoints of ${directory}`]),
           host.test(directory, questions)
         )
       ),
@@ -94,7 +94,7 @@ export const tests = Effect.fn("Curves.tests")(function* <E, R>(
   ]
 })
 
-/** Reads the metrics of finished runs, by arm, and gives each figure with the name of its file. */
+/** Reads the metrics of finished runs, by arm, and returns each figure with the name of its file. */
 export const figures = Effect.fn("Curves.figures")(function* (
   drawings: ReadonlyArray<Drawing>,
   runs: ReadonlyArray<{ readonly arm: string; readonly directories: ReadonlyArray<string> }>

@@ -3,38 +3,37 @@ import type { RunConfig } from "@inspo/config"
 import type { Question, RandomStream, Trajectory } from "@inspo/domain"
 import { type Effect, Schema } from "effect"
 
-/** What a study needs of the program that starts it, which fails with `E`. */
+/** The program that executes a study; it fails with `E`. */
 export interface Host<E, R> {
-  /** The config of a preset under settings of the form `KEY=VALUE`. */
+  /** The config of a preset with settings of the form `KEY=VALUE`. */
   readonly config: (preset: string, set: ReadonlyArray<string>) => Effect.Effect<RunConfig, E, R>
-  /** The finished run of a config in a directory of its own: read, continued or made. */
+  /** The finished run of a config in its own directory: read, resumed or started. */
   readonly run: (directory: string, config: RunConfig) => Effect.Effect<RunState, E, R>
   /**
-   * How many of the first test questions the policy of each kept checkpoint of a finished run gets right, under the
-   * instruction that was best at that step. Asked when the run is over, so that nothing in it was decided by them.
+   * The EM of each kept checkpoint of a finished run on the first test questions, with the best instruction at that step.
+   * Evaluated after the run, so that it cannot influence the run.
    */
   readonly test: (directory: string, questions: number) => Effect.Effect<ReadonlyArray<TestPoint>, E, R>
   /** The questions of a config, of all splits, with its passages. */
   readonly data: (config: RunConfig) => Effect.Effect<QuestionData, E, R>
   /**
-   * Lets the policy of a config, as it is, answer questions under an instruction, without passages to search. A question
-   * draws from the stream of the path and its index. What `lines` makes of trajectories is put at the end of `file`, which
-   * is there, as they finish.
+   * Answers questions with the policy of a config and an instruction, without passages to search. The random stream of a
+   * question has the path and its index. As trajectories finish, their `lines` are appended to `file`, which exists.
    */
   readonly answer: (
     config: RunConfig,
     asked: Asked,
     kept: Kept
   ) => Effect.Effect<ReadonlyArray<Trajectory.Trajectory>, E, R>
-  /** A whole file, or null where there is none. */
+  /** The text of a file; null if it does not exist. */
   readonly read: (file: string) => Effect.Effect<string | null, E, R>
-  /** Writes a whole file, below directories that are made where they are missing. */
+  /** Writes a file; creates missing directories. */
   readonly write: (file: string, text: string) => Effect.Effect<void, E, R>
-  /** Lines for whoever waits. */
-  readonly tell: (lines: ReadonlyArray<string>) => Effect.Effect<void>
-  /** Hash of the code that makes the runs. */
+  /** Prints lines for the user. */
+  readonly print: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+  /** The hash of the code of the runs. */
   readonly code: string
-  /** How the user calls the program. */
+  /** The name of the program for the user. */
   readonly program: string
 }
 
@@ -44,33 +43,33 @@ export interface QuestionData {
   readonly passages: ReadonlyArray<Question.Passage>
 }
 
-/** What {@link Host.answer} asks. */
+/** The questions of {@link Host.answer}. */
 export interface Asked {
   readonly instruction: string
   readonly path: RandomStream.StreamPath
   readonly questions: ReadonlyArray<{ readonly index: number; readonly question: Question.Question }>
 }
 
-/** What {@link Host.answer} keeps of the answers, and where. */
+/** How {@link Host.answer} stores the answers. */
 export interface Kept {
   readonly file: string
   readonly lines: (finished: ReadonlyArray<Trajectory.Trajectory>) => string
 }
 
-/** EM on test questions after so many steps of training. */
+/** The EM on test questions after a step. */
 export interface TestPoint {
   readonly step: number
   readonly em: number
 }
 
-/** A study cannot be made as it was asked for; nothing was started. */
+/** The input of a study is invalid; nothing was started. */
 export class InvalidStudy extends Schema.TaggedError<InvalidStudy>()("InvalidStudy", { problem: Schema.String }) {
   override get message() {
     return this.problem
   }
 }
 
-/** A run of a study ended without what the study needs of it. */
+/** A run of a study ended without the result that the study needs. */
 export class StudyFailure extends Schema.TaggedError<StudyFailure>()("StudyFailure", {
   problem: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())

@@ -20,10 +20,10 @@ export const bench = Effect.fn("Pruning.bench")(function* <E, R>(host: Host<E, R
   const results: Array<WorldResult> = []
   for (const { description, means } of worlds) {
     const world: World.World = { means, correlation, groupSize }
-    yield* host.tell([description])
+    yield* host.print([description])
     const rules = yield* Effect.forEach(rulesFor(means.length), ({ delta, loop, name }) =>
       Effect.gen(function* () {
-        yield* host.tell([`  ${name}`])
+        yield* host.print([`  ${name}`])
         return summary(
           name,
           delta,
@@ -33,7 +33,7 @@ export const bench = Effect.fn("Pruning.bench")(function* <E, R>(host: Host<E, R
     )
     const needs = yield* Effect.forEach(decisions, ({ batchSize, delta }) =>
       Effect.gen(function* () {
-        yield* host.tell([`  confident, δ = ${delta}, until one is left, ${batchSize} questions a step`])
+        yield* host.print([`  confident, δ = ${delta}, until one is left, ${batchSize} questions a step`])
         const loop = { ...confident(delta, means.length), ...budget, batchSize, steps: decisionSteps }
         const count = Math.ceil(input.simulations / decisionShare)
         return need(delta, batchSize, yield* simulateAll(count, seed, (each) => simulate(world, loop, each)))
@@ -68,16 +68,16 @@ const worlds = [
   }
 ]
 
-/** How much a question decides: 0.3 lies between trajectories that are independent and questions that decide alone. */
+/** How much the question decides the reward: 0 for independent trajectories, 1 for questions that decide alone. */
 const correlation = 0.3
 const groupSize = 5
 
-/** The budget that rules are compared at: prunes at 5, 10 and 15. */
+/** The budget of the comparison: prunings at 5, 10 and 15. */
 const budget = { batchSize: 64, pruneEvery: 5, steps: 15 }
 
 const deltas = [0.01, 0.05, 0.2]
 
-/** What the confident rule is to decide, and how long it may take. */
+/** The decisions of the confident rule, and their most steps. */
 const decisions = [64, 512].flatMap((batchSize) => [0.05, 0.2].map((delta) => ({ batchSize, delta })))
 const decisionSteps = 300
 /** One long simulation, which is expensive, for so many short ones. */

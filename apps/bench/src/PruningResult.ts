@@ -3,7 +3,7 @@ import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
 import { interval, percent } from "./Format.ts"
 import type { Proportion } from "@inspo/statistics/Exact"
 
-/** What a rule did at the common budget. */
+/** The result of a rule at the common budget. */
 export interface RuleResult {
   readonly rule: string
   readonly delta: number | null
@@ -15,13 +15,13 @@ export interface RuleResult {
   readonly left: number
 }
 
-/** What the confident rule needs until one instruction is left. */
+/** The steps of the confident rule until one instruction is left. */
 export interface Need {
   readonly delta: number
   readonly batchSize: number
   readonly lost: Proportion
   readonly decided: Proportion
-  /** Null when less than half of the simulations came to a decision. */
+  /** Null if less than half of the simulations reached a decision. */
   readonly medianSteps: number | null
   /** Median number of instructions left. */
   readonly left: number
@@ -42,7 +42,7 @@ export interface PruningResult {
   readonly correlation: number
   readonly steps: number
   readonly pruneEvery: number
-  /** Steps that a decision may take at most. */
+  /** The most steps of a decision. */
   readonly decisionSteps: number
   readonly worlds: ReadonlyArray<WorldResult>
 }
@@ -50,11 +50,11 @@ export interface PruningResult {
 /** The result as a Markdown page. */
 export const markdown = (result: PruningResult): string =>
   [
-    "# Pruning rules in a world that stands still",
+    "# Pruning rules with constant true rewards",
     "",
-    `${result.worlds[0]?.means.length ?? 0} instructions of known worth, groups of ${result.groupSize} with a correlation of ` +
-      `${result.correlation}, a prune every ${result.pruneEvery} steps. Intervals are exact 95 % intervals over simulations. ` +
-      "In a real run the policy moves, and these numbers do not carry over.",
+    `${result.worlds[0]?.means.length ?? 0} instructions with known true rewards, groups of ${result.groupSize} with a correlation of ` +
+      `${result.correlation}, a pruning every ${result.pruneEvery} steps. Intervals are exact 95 % intervals over simulations. ` +
+      "In a real run the policy changes, so these numbers do not apply to it.",
     ...result.worlds.flatMap((world) => section(result, world)),
     ""
   ].join("\n")
@@ -66,7 +66,7 @@ const section = (
   "",
   `## ${description}`,
   "",
-  `True worth: ${means.join(", ")}.`,
+  `True rewards: ${means.join(", ")}.`,
   "",
   `At an equal budget, ${steps} steps of ${batchSize} questions:`,
   "",

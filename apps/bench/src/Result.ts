@@ -8,7 +8,7 @@ import { interval, points } from "./Format.ts"
 import { type Estimate, estimate, judge, type Judged, paired } from "@inspo/statistics/Exact"
 import type { Study } from "./Study.ts"
 
-/** What one arm reached for one seed: its trained policy with its best instruction on the test questions. */
+/** The result of one arm for one seed: its trained policy with its best instruction on the test questions. */
 export interface SeedResult {
   readonly seed: number
   readonly em: number
@@ -38,23 +38,23 @@ export interface Comparison {
   readonly difference: Estimate
 }
 
-/** What a study says about a claim of the paper. */
+/** The result of a study for a claim of the paper. */
 export interface Claim extends Judged {
   readonly higher: string
   readonly lower: string
 }
 
-/** How much a study spends: a look at whether everything runs, the embedded engine, or an engine of the user's. */
+/** The scale of a study: a check that everything runs, the embedded engine, or the user's engine. */
 export type Scale = "smoke" | "small" | "full"
 
-/** Where and how a result came about. */
+/** How a result was made. */
 export interface Provenance {
   readonly scale: Scale
   /** Hash of the program's code. */
   readonly code: string
   readonly command: string
   readonly hardware: string
-  /** Seconds that the command took; runs that were there already took none of them. */
+  /** The seconds of the command, without runs that already existed. */
   readonly seconds: number
 }
 
@@ -66,7 +66,7 @@ export interface StudyResult extends Provenance {
   readonly paper: ReadonlyArray<Claim>
 }
 
-/** The stages of an arm as one result: the last one is evaluated, all of them are paid for. */
+/** The stages of an arm as one result: the evaluation of the last one, the cost of all of them. */
 export const seedResult = (seed: number, stages: ReadonlyArray<RunState>): SeedResult | null => {
   const last = stages.at(-1)
   if (last === undefined || last.phase._tag !== "Finished") return null
@@ -108,7 +108,7 @@ const armResult = ({ description, name }: Arm, seeds: ReadonlyArray<SeedResult>)
   }
 }
 
-/** Everything a study found, from the results by arm; arms without any are left out. */
+/** The result of a study from the results by arm, without arms that have none. */
 export const studyResult = (
   study: Study,
   provenance: Provenance,
@@ -129,7 +129,7 @@ export const studyResult = (
   }
 }
 
-/** Judges what the paper finds by the arms that were run. */
+/** Tests the paper's claims on the arms that were run. */
 const claims = ({ paper = [] }: Study, emOf: (arm: string) => ReadonlyMap<number, number>): ReadonlyArray<Claim> => {
   const ran = paper.filter((sides) => sides.every((arm) => emOf(arm).size > 0))
   const judged = judge(ran.map(([higher, lower]) => [emOf(higher), emOf(lower)]))
@@ -140,10 +140,10 @@ const claims = ({ paper = [] }: Study, emOf: (arm: string) => ReadonlyMap<number
 }
 
 const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
-  "Each claim with the difference here; with a probability of 95 % all intervals hold their differences at once.",
+  "Each claim with the difference in this study. With a probability of 95 %, all intervals contain their true differences.",
   "",
   ...markdownTable([
-    ["the paper finds", "seeds", "EM points", "interval", "here"],
+    ["claim of the paper", "seeds", "EM points", "interval", "result"],
     ...claims.map(({ higher, interval: ci95, lower, mean, n, verdict }) => [
       `${higher} above ${lower}`,
       String(n),
@@ -154,12 +154,12 @@ const claimTable = (claims: ReadonlyArray<Claim>): ReadonlyArray<string> => [
   ])
 ]
 
-/** What its scores are: a frozen policy is that of the settings, whose task says what is rewarded. */
+/** The name of its scores; for a frozen policy the task defines the reward. */
 export const measureOf = ({ frozen }: Study): string => (frozen === true ? "Reward" : "EM")
 
 const testBench =
-  "A test bench: its model was pre-trained to react to exactly the clauses that the proposer writes, unless an arm says " +
-  "otherwise. The numbers show that the loop finds the useful ones; they do not say what large models gain."
+  "A test bench: its model was pre-trained to react to exactly the clauses that the proposer writes, except in arms with another " +
+  "description. The numbers show that the loop finds the useful clauses; they do not predict the gain of large models."
 
 /** The result as a Markdown page. */
 export const markdown = (study: Study, result: StudyResult): string => {
@@ -171,7 +171,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
     "",
     ...(study.frozen === true ? [] : [testBench, ""]),
     `${measured} on ${count(result.questions)} held-out questions per seed; intervals are 95 % t-intervals over seeds.` +
-      (result.scale === "smoke" ? " Smoke scale: too short to mean anything." : ""),
+      (result.scale === "smoke" ? " Smoke scale: too short for conclusions." : ""),
     ...study.notes.flatMap((note) => ["", note]),
     "",
     ...markdownTable([
@@ -200,7 +200,7 @@ export const markdown = (study: Study, result: StudyResult): string => {
       ])
     ]),
     "",
-    ...(result.paper.length === 0 ? [] : ["## What the paper finds", "", ...claimTable(result.paper), ""]),
+    ...(result.paper.length === 0 ? [] : ["## Claims of the paper", "", ...claimTable(result.paper), ""]),
     `## ${measured} by kind of question`,
     "",
     ...markdownTable([
@@ -218,9 +218,9 @@ export const markdown = (study: Study, result: StudyResult): string => {
     "",
     ...result.arms.map(({ arm, description }) => `- **${arm}**: ${description}`),
     "",
-    "## How",
+    "## Method",
     "",
-    `- \`${result.command}\`, ${duration(result.seconds)} besides the runs that were there already`,
+    `- \`${result.command}\`, ${duration(result.seconds)}, without runs that already existed`,
     `- ${result.hardware}, code ${result.code.slice(0, 12)}`,
     ""
   ].join("\n")

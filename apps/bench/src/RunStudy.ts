@@ -18,14 +18,13 @@ export interface StudyInput extends SharedFlags {
   readonly furtherSeeds: string
   readonly out: Option.Option<string>
   readonly scale: Scale
-  /** For studies that draw: how many test questions every kept checkpoint answers; 0 for none. */
+  /** For studies with figures: the number of test questions that every kept checkpoint answers; 0 for none. */
   readonly testQuestions: number
 }
 
 /**
- * Runs the main arms of a study on every seed and the others on `furtherSeeds` of them, each in `OUT/ARM/seed-N`, and
- * compares them. Stopping is safe: runs that are finished are read again, those of other studies included, and one that was
- * stopped is continued.
+ * Runs the main arms of a study on every seed and the others on `furtherSeeds`, each in `OUT/ARM/seed-N`, and compares them.
+ * It can be stopped at any time: finished runs are read again, also those of other studies, and a stopped run is resumed.
  */
 export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Host<E, R>, input: StudyInput) {
   const study = yield* Effect.fromOption(Arr.findFirst(studies, ({ name }) => name === input.study)).pipe(Effect.orDie)
@@ -59,7 +58,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
     const config: RunConfig = { ...base, randomSeed: seed }
     const finished = new Map<string, RunState>()
     for (const arm of chosen.filter((arm) => study.main.includes(arm.name) || furtherSeeds.has(seed))) {
-      yield* host.tell([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
+      yield* host.print([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
       const stages: Array<RunState> = []
       for (const [stage, configure] of arm.stages.entries()) {
         const last = stage === arm.stages.length - 1
@@ -84,8 +83,8 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
       finished.set(arm.name, state)
       found.get(arm.name)?.push(result)
       const elapsed = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
-      yield* host.tell([told(study, result, elapsed)])
-      // Written after every run, so that a long bench can be looked at while it goes on.
+      yield* host.print([line(study, result, elapsed)])
+      // Written after every run, so that results of a long study are available early.
       const partial = yield* resultSoFar
       yield* host.write(`${out}/${study.name}.json`, `${JSON.stringify(partial, null, 2)}\n`)
       yield* host.write(`${out}/${study.name}.md`, markdown(study, partial))
@@ -101,15 +100,15 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
       yield* host.write(`${out}/${file}`, text)
   }
   const result = yield* resultSoFar
-  yield* host.tell(["", markdown(study, result), `Everything lies in ${out}`])
+  yield* host.print(["", markdown(study, result), `Results: ${out}`])
   return result
 })
 
-/** What is said of a run that ended. */
-const told = (study: Study, { em, rollouts }: SeedResult, elapsed: number): string =>
+/** The line of a finished run. */
+const line = (study: Study, { em, rollouts }: SeedResult, elapsed: number): string =>
   `  ${measureOf(study)} ${em.toFixed(3)} after ${rollouts} rollouts; ${duration(elapsed)} so far`
 
-/** A config that asks the questions of a study, from a file of its own where they are not those of the config; nothing is searched for them. */
+/** The config with the questions of the study, in a file and without search; unchanged if the study has none. */
 const withQuestions = Effect.fnUntraced(function* <E, R>(
   host: Host<E, R>,
   { name, questions: make }: Study,
@@ -136,10 +135,10 @@ const withQuestions = Effect.fnUntraced(function* <E, R>(
   return { ...config, data: { ...config.data, questions: file, corpus: null } }
 })
 
-/** Where rows name no splits, one question in so many is a test question. */
+/** Without splits in the rows, one question in so many is a test question. */
 const heldOutOf = 5
 
-/** The seeds of the main arms and of the others; refuses those that leave an arm without a run. */
+/** The seeds of the main arms and of the others; fails if an arm would have no run. */
 const seedsOf = Effect.fnUntraced(function* (
   input: Pick<StudyInput, "furtherSeeds" | "seeds">,
   { main }: Pick<Study, "main">,
@@ -153,8 +152,8 @@ const seedsOf = Effect.fnUntraced(function* (
   if (further.length > 0 && !seeds.some((seed) => furtherSeeds.has(seed)))
     return yield* new InvalidStudy({
       problem:
-        `--further-seeds is ${input.furtherSeeds} and --seeds ${input.seeds}, which share no seed, so that ` +
-        `${further.join(", ")} would not run; give --further-seeds ${input.seeds}, or other --arms.`
+        `--further-seeds is ${input.furtherSeeds} and --seeds ${input.seeds}, without a common seed, so ` +
+        `${further.join(", ")} would not run. Set --further-seeds ${input.seeds}, or select other --arms.`
     })
   return { seeds, furtherSeeds }
 })
@@ -185,29 +184,29 @@ const chooseArms = Effect.fnUntraced(function* (study: Study, preset: string, li
   return arms.filter(({ name }) => wanted.has(name))
 })
 
-/** Fails where no test questions could be asked along training. */
+/** Fails if the test questions of checkpoints cannot be evaluated. */
 const assertTests = ({ name, tests }: Study, { checkpoint, evaluation }: RunConfig, questions: number) => {
   const problem =
     questions === 0
       ? null
       : tests !== true
-        ? `--test-questions is for curves, not for ${name}.`
+        ? `--test-questions is only valid for curves, not for ${name}.`
         : questions < 0 || questions > evaluation.questions
           ? `--test-questions is ${questions}, expected 0 to ${evaluation.questions}, which is evaluation.questions.`
           : checkpoint.keep === null
             ? null
-            : `--test-questions asks every checkpoint, but checkpoint.keep is ${checkpoint.keep}. Add --set checkpoint.keep=null, ` +
+            : `--test-questions needs every checkpoint, but checkpoint.keep is ${checkpoint.keep}. Add --set checkpoint.keep=null, ` +
               "and --set checkpoint.every=10 for one every ten steps."
   return problem === null ? Effect.void : Effect.fail(new InvalidStudy({ problem }))
 }
 
-/** What the runs are made on. */
+/** The hardware of the runs. */
 const hardware = (): string => {
   const cores = cpus()
   return `${cores.length} cores (${cores[0]?.model ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.versions.node}`
 }
 
-/** Settings under which every arm runs through in seconds. */
+/** Settings with which every arm finishes in seconds. */
 const smoke: ReadonlyArray<string> = [
   "schedule.steps=4",
   "schedule.pruneEvery=2",

@@ -1,6 +1,6 @@
 import { Result } from "effect"
 
-/** Reads a list of seeds such as `1-10` or `1,4,7-9`, in order and without repeats; the fault is a sentence about `flag`. */
+/** Reads a list of seeds such as `1-10` or `1,4,7-9`, in order and without repeats; the failure is a sentence about `flag`. */
 export const parseSeeds = (flag: string, text: string): Result.Result<ReadonlyArray<number>, string> => {
   const seeds = new Set<number>()
   for (const part of text.split(",")) {

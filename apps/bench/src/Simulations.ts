@@ -26,5 +26,5 @@ export const simulateAll = <A>(count: number, seed: number, simulate: (seed: num
 export const save = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, out: string, result: object, text: string) {
   yield* host.write(`${out}/result.json`, `${JSON.stringify(result, null, 2)}\n`)
   yield* host.write(`${out}/result.md`, text)
-  yield* host.tell(["", text, `Results: ${out}`])
+  yield* host.print(["", text, `Results: ${out}`])
 })

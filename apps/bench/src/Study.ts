@@ -10,20 +10,20 @@ export interface Study {
   readonly title: string
   /** Each after those it needs. */
   readonly arms: ReadonlyArray<Arm>
-  /** The arms that run on all seeds; the others run on fewer. */
+  /** The arms that run on all seeds; the others may run on fewer. */
   readonly main: ReadonlyArray<string>
   /** The differences that are reported: the first arm minus the second, paired by seed. */
   readonly comparisons: ReadonlyArray<readonly [left: string, right: string]>
-  /** What the paper finds, arm by arm, which the result judges with intervals that hold together. */
+  /** The claims of the paper, arm by arm, which the result tests with simultaneous intervals. */
   readonly paper?: ReadonlyArray<readonly [higher: string, lower: string]>
-  /** Paragraphs for whoever reads the result. */
+  /** Paragraphs for the readers of the result. */
   readonly notes: ReadonlyArray<string>
-  /** Figures of the course of training that belong to the result. */
+  /** Figures of the training. */
   readonly draws?: ReadonlyArray<Drawing>
   /** Whether no arm trains the policy. */
   readonly frozen?: true
-  /** At most `count` questions that it asks in the place of those of the config, made from them or drawn; one in five is held out. */
+  /** At most `count` questions that replace those of the config, derived from them or generated; one in five is held out. */
   readonly questions?: (data: QuestionData, count: number) => ReadonlyArray<Question.Question>
-  /** Whether test questions can be asked along training. */
+  /** Whether checkpoints can be evaluated on test questions. */
   readonly tests?: true
 }

@@ -19,7 +19,7 @@ export const bench = Effect.fn("Verification.bench")(function* <E, R>(host: Host
   const results = yield* Effect.forEach(worlds, (world) =>
     Effect.gen(function* () {
       const { description, differences } = world
-      yield* host.tell([description])
+      yield* host.print([description])
       const outcomes = yield* Effect.forEach(rules, (rule) =>
         Effect.map(
           simulateAll(input.simulations, seed, (each) => simulate(rule, world, each)),
@@ -53,9 +53,9 @@ export const bench = Effect.fn("Verification.bench")(function* <E, R>(host: Host
   return result
 })
 
-/** The worth of the parent, about that of a trained policy in the paper. */
+/** The true reward of the parent, about that of a trained policy in the paper. */
 const parent = 0.35
-/** How much a question decides, as in the simulation of pruning. */
+/** How much the question decides the reward, as in the simulation of pruning. */
 const correlation = 0.3
 /** Questions between two interim analyses, as in `robust`. */
 const interimEvery = Presets.robust.verification.lookEvery ?? Infinity

@@ -3,16 +3,16 @@ import { table as markdownTable } from "@inspo/dashboard/report/MarkdownText"
 import { interval, percent } from "./Format.ts"
 import type { Estimate, Proportion } from "@inspo/statistics/Exact"
 
-/** What one way of verifying did in one world. */
+/** The result of one rule in one world. */
 export interface RuleResult {
   readonly rule: string
   /** Trajectories per simulation. */
   readonly rollouts: Estimate | null
   /** Share of the rollouts of the first rule that were saved, on average. */
   readonly saved: number
-  /** Verdicts on candidates that are truly better or worse than the parent, and were taken for the opposite. */
+  /** Wrong verdicts on candidates that are truly better or worse than the parent. */
   readonly wrong: Proportion | null
-  /** Candidates worth as much as the parent that were accepted. */
+  /** Accepted candidates with the same true reward as the parent. */
   readonly clonesAccepted: Proportion | null
 }
 
@@ -23,7 +23,7 @@ export interface WorldResult {
   readonly rules: ReadonlyArray<RuleResult>
 }
 
-/** What verification adds to the rollouts of a whole run, as planned. */
+/** The rollouts that verification adds to a whole run, as planned. */
 export interface Overhead {
   readonly preset: string
   readonly reuse: boolean
@@ -47,11 +47,11 @@ export interface VerificationResult {
 /** The result as a Markdown page. */
 export const markdown = (result: VerificationResult): string =>
   [
-    "# Verification in a world that stands still",
+    "# Verification with constant true rewards",
     "",
-    `A parent worth ${result.parent}, rewards of 0 or 1, a correlation of ${result.correlation} between the arms on a ` +
+    `A parent with the true reward ${result.parent}, rewards of 0 or 1, a correlation of ${result.correlation} between the arms on a ` +
       `question, ${count(result.simulations)} simulations, an interim analysis every ${result.interimEvery} questions. Intervals are 95 % ` +
-      "intervals over simulations. In a real run it is not known what candidates are worth, and these numbers do not carry over.",
+      "intervals over simulations. In a real run the true rewards are not known, so these numbers do not apply to it.",
     ...result.worlds.flatMap(({ description, differences, rules }) => [
       "",
       `## ${description}`,
@@ -70,7 +70,7 @@ export const markdown = (result: VerificationResult): string =>
       ])
     ]),
     "",
-    "## What it adds to a run",
+    "## Rollouts that it adds to a run",
     "",
     ...markdownTable([
       ["preset", "verification.reuse", "training", "verification, expected", "share", "at most", "share"],

@@ -10,7 +10,7 @@ const Courses = Schema.NonEmptyArray(
 const places = (svg: string): ReadonlyArray<string> => svg.match(/\d+(?:\.\d+)?,\d+(?:\.\d+)?/gu) ?? []
 
 describe("figure", () => {
-  it.prop("is an SVG of its own that names every arm and holds numbers only", [Courses], ([courses]) => {
+  it.prop("is a separate SVG with the name of every arm and only numbers", [Courses], ([courses]) => {
     const svg = figure("Training reward", [
       { arm: "evolved", courses },
       { arm: "static", courses: [[0.1, 0.2]] }
@@ -20,7 +20,7 @@ describe("figure", () => {
     assert.notMatch(svg, /NaN|undefined|Infinity/u)
   })
 
-  it("has a band where there are several seeds, and none for one", () => {
+  it("has a band for several seeds, and none for one", () => {
     const one = figure("T", [{ arm: "a", courses: [[0.1, 0.2, 0.3]] }])
     const two = figure("T", [
       {
@@ -36,7 +36,7 @@ describe("figure", () => {
 })
 
 describe("the names of arms", () => {
-  it("stand in one line above the plot, however many there are", () => {
+  it("are in one line above the plot", () => {
     const arms = ["evolved", "parents-2", "parents-3", "parents-4"]
     const svg = figure(
       "Training reward",
@@ -57,7 +57,7 @@ describe("testFigure", () => {
     Schema.Struct({ step: Schema.Literals([0, 10, 20, 65]), em: Schema.Literals([0, 0.5, 1]) })
   ).check(Schema.isUnique())
 
-  it.prop("draws whatever checkpoints there are, numbers only", [Schema.NonEmptyArray(Course)], ([courses]) => {
+  it.prop("draws any checkpoints, with only numbers", [Schema.NonEmptyArray(Course)], ([courses]) => {
     const svg = testFigure([
       { arm: "evolved", courses },
       { arm: "static", courses: [[{ step: 65, em: 0.25 }]] }

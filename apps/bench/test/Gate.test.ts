@@ -22,7 +22,7 @@ const answers = fc.array(
 )
 
 describe("the answers of a gate", () => {
-  it("are all there up to where a kill broke the file off, and none besides", () => {
+  it("are complete up to the point where a kill cut the file off", () => {
     fc.assert(
       fc.property(answers, fc.nat(), (answers, cut) => {
         const text = Records.write({ gate: "a1", answers })
@@ -34,7 +34,7 @@ describe("the answers of a gate", () => {
     )
   })
 
-  it("are refused by the number of a line that is none", () => {
+  it("fail with the number of an invalid line", () => {
     const text = Records.write({ gate: "a1", answers: [] })
     assert.deepStrictEqual(Records.parse(`${text}{"task":1}\n`), { brokenLine: 2 })
     assert.deepStrictEqual(Records.parse("{}\n"), { brokenLine: 1 })
@@ -48,7 +48,7 @@ describe("the result of a task", () => {
   })
   const task = { name: "format", asks: "", instructions: ["a", "b", "c"] } as const
 
-  it("pairs answers by question and instruction, in whatever order they came", () => {
+  it("pairs answers by question and instruction, in any order", () => {
     fc.assert(
       fc.property(rewards, fc.infiniteStream(fc.nat()), (rewards, draws) => {
         const inOrder = rewards.flatMap((row, question) =>
@@ -78,10 +78,10 @@ describe("the result of a task", () => {
   })
 })
 
-describe("what is read from an answer", () => {
+describe("the measure of an answer", () => {
   const text = fc.string({ unit: "grapheme" })
 
-  it("lies in [0, 1], and is all of a golden answer, in its tags or not", () => {
+  it("is in [0, 1], and 1 for a golden answer, with or without tags", () => {
     fc.assert(
       fc.property(text, text, (written, golden) => {
         for (const measure of Object.values(measures)) {
@@ -101,7 +101,7 @@ describe("what is read from an answer", () => {
       }
   })
 
-  it("is no more than was answered", () => {
+  it("does not count other text", () => {
     assert.strictEqual(measures.parts("Peter, Brown, 1931, Rome", ["Brown, Peter, 1931, Rome"]), 0.5)
     assert.strictEqual(measures.parts("Brown, Peter, 1931, Rome, Italy", ["Brown, Peter, 1931, Rome"]), 0.8)
     assert.strictEqual(measures.parts("Brown\nPeter, 1931, Rome", ["Brown, Peter, 1931, Rome"]), 0.25)
@@ -116,7 +116,7 @@ describe("what is read from an answer", () => {
 describe("a calculation within an answer", () => {
   const whole = fc.integer({ min: 1, max: 999 })
 
-  it("counts as what the calculator makes of it, whatever the policy makes of it", () => {
+  it("counts with the result of the calculator, not of the policy", () => {
     fc.assert(
       fc.property(whole, whole, fc.constantFrom("+", "-", "*", "×", "x", "−"), whole, (left, right, sign, wrong) => {
         const value = sign === "+" ? left + right : /[-−]/u.test(sign) ? left - right : left * right
@@ -144,14 +144,14 @@ describe.each(tasks)("$name", (task) => {
     }))
   }
 
-  it("has five instructions that differ, and all name the tags of the tools that its agent has", () => {
+  it("has five different instructions, which all name the tags of the tools of its agent", () => {
     assert.lengthOf(new Set(instructions), 5)
     const { agent, tools } = configure(task, Presets.quick).rollout
     for (const tag of agent === "direct" ? [] : ["answer", ...tools])
       for (const text of instructions) assert.include(text, `<${tag}>`)
   })
 
-  it("asks the same questions for the same seed, each with an answer that is right", () => {
+  it("has the same questions for the same seed, each with a correct answer", () => {
     const asked = questions(data, 30, 1)
     assert.deepStrictEqual(questions(data, 10, 1), asked.slice(0, 10))
     if (name !== "passages") assert.notDeepEqual(questions(data, 30, 2), asked)

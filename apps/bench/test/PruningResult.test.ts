@@ -51,7 +51,7 @@ describe("markdown", () => {
     )
   })
 
-  it("says shares in percent, with their intervals, and that nothing was decided", () => {
+  it("shows shares in percent with their intervals, and missing decisions", () => {
     assert.include(lines, "| bottom-half | 100 | 25.0 % | [16.9, 34.7] | 1 | 75.0 % | [65.3, 83.1] |")
     assert.isTrue(lines.some((line) => line.includes("not decided within 300 steps | 22.5 %")))
     assert.isTrue(lines.some((line) => line.includes("| 512 | 40 | 65 | 100.0 %")))

@@ -33,7 +33,7 @@ const Runs = Schema.Array(Schema.Literals([0, 1, 3])).check(
 )
 
 describe("studyResult", () => {
-  it.prop("tells of the arms that were run and of no other", [Runs], ([runs]) => {
+  it.prop("contains exactly the arms that were run", [Runs], ([runs]) => {
     const results = tuning.arms.map((arm, index) => ({
       arm,
       seeds: Array.from({ length: runs[index] ?? 0 }, (_, seed) => result(seed, 0.5))
@@ -50,14 +50,14 @@ describe("studyResult", () => {
         assert.strictEqual(page.includes(mention), ran.includes(name), mention)
   })
 
-  it("does not speak of the test bench, or of EM, where the policy is a frozen one of the settings", () => {
+  it("does not mention the test bench or EM for a frozen policy", () => {
     for (const study of frozenStudies) {
       const results = study.arms.map((arm) => ({ arm, seeds: [1, 2].map((seed) => result(seed, 0.5)) }))
       assert.notMatch(markdown(study, studyResult(study, provenance, results)), /pre-trained|\bEM\b/u)
     }
   })
 
-  it("judges what the paper finds by the arms that were run, and by no other", () => {
+  it("tests the claims of the paper on exactly the arms that were run", () => {
     const em: Readonly<Record<string, number>> = { evolved: 0.8, "constant-population": 0.3, static: 0.4 }
     const results = ablations.arms.flatMap((arm) => {
       const mean = em[arm.name]

@@ -50,7 +50,7 @@ describe.each(studies)("$name", ({ arms, comparisons, draws = [], main, paper = 
     for (const name of named) assert.include(names, name)
   })
 
-  it("gives every arm a config that a run accepts, with all test questions", () => {
+  it("has a valid config for every arm, with all test questions", () => {
     for (const arm of arms) {
       const stages = configs(arm, Presets.quick)
       for (const config of stages) assert.isNull(inconsistency(config), arm.name)
@@ -70,14 +70,14 @@ describe("studies", () => {
     }
   })
 
-  it("draw into files of their own, since they may share a directory", () => {
+  it("draw into separate files, since they may share a directory", () => {
     const files = studies.flatMap(({ draws = [] }) => draws.map(({ file }) => file))
     assert.strictEqual(new Set(files).size, files.length)
   })
 })
 
 describe("tuning", () => {
-  it("leaves an arm as it is but for its learning rate and what depends on it", () => {
+  it("changes only the learning rate of an arm and what depends on it", () => {
     for (const arm of tuning.arms) {
       const [name, rate] = arm.name.split("-lr-")
       const base = table1.arms.find((known) => known.name === name)
@@ -96,7 +96,7 @@ describe("arms at their best", () => {
     readFileSync(new URL("../../../docs/evidence/tuning.json", import.meta.url), "utf8")
   )
 
-  it("have the learning rate of the highest mean in the record, the lower one of equals", () => {
+  it("have the learning rate with the highest mean in the record, the lower one if equal", () => {
     const found = new Map<string, { readonly rate: number; readonly em: number }>()
     for (const { arm, em } of record.arms) {
       const [name = "", rate = ""] = arm.split("-lr-")
@@ -105,7 +105,7 @@ describe("arms at their best", () => {
     assert.deepStrictEqual(new Map(Object.entries(best)), new Map([...found].map(([name, { rate }]) => [name, rate])))
   })
 
-  it("are what the preset quick trains at, where arms that evolve and that do not agree", () => {
+  it("are the rate of the preset quick if evolved and static arms agree", () => {
     assert.strictEqual(best["evolved"], best["static"])
     assert.strictEqual(Presets.quick.train.learningRate, best["evolved"])
   })
@@ -123,23 +123,23 @@ describe("arms at their best", () => {
 describe("the banks", () => {
   const isUseful = ({ direction }: Clause) => direction === 1
 
-  it("can be told apart in an instruction", () => {
+  it("can be distinguished in an instruction", () => {
     for (const bank of [clauses, parted.learned, parted.heldOut, Banks.unseen, Banks.noisy])
       assert.deepStrictEqual(Schema.decodeSync(Clauses)(bank), bank)
   })
 
-  it("part the wordings: none stands on both sides, and all on one", () => {
+  it("split the wordings: each is in exactly one part", () => {
     const texts = [...parted.learned, ...parted.heldOut].flatMap((clause) => clause.texts)
     assert.lengthOf(new Set(texts), texts.length)
     assert.deepStrictEqual(new Set(texts), new Set(clauses.flatMap((clause) => clause.texts)))
   })
 
-  it("have no wording of the shipped bank where pre-training saw none", () => {
+  it("have no wording of the shipped bank if they are unseen", () => {
     for (const text of Banks.unseen.flatMap((clause) => clause.texts)) assert.isEmpty(clausesIn(text), text)
     assert.lengthOf(Banks.unseen.filter(isUseful), clauses.filter(isUseful).length)
   })
 
-  it("hold five times as many useless and harmful clauses as the shipped one where it is noisy", () => {
+  it("have five times as many useless and harmful clauses as the shipped bank if they are noisy", () => {
     const others = (bank: ReadonlyArray<Clause>) => bank.filter((clause) => !isUseful(clause))
     assert.lengthOf(others(Banks.noisy), 5 * others(clauses).length)
     assert.deepStrictEqual(Banks.noisy.filter(isUseful), clauses.filter(isUseful))

@@ -35,7 +35,7 @@ describe("markdown", () => {
     assert.deepStrictEqual(widths, [9, 9, 9, 9])
   })
 
-  it("says shares in percent with their intervals, a dash for what there is not, and the sign of a difference", () => {
+  it("shows shares in percent with their intervals, a dash for missing values, and the sign of a difference", () => {
     assert.include(lines, "| all 200 questions | 600 | 0.0 % | 25.0 % | [16.9, 34.7] | - | - |")
     assert.include(lines, "| paper | false | 1,000 | 14 | 1.4 % | 70 | 7.0 % |")
     assert.include(lines, "Differences to the parent: -0.1, 0.")

@@ -24,7 +24,7 @@ export const inspo = Command.make("inspo").pipe(
   ])
 )
 
-/** Help is printed where it was asked for; {@link main} tells what is wrong with a command. */
+/** Prints help; {@link main} reports what is wrong with a command. */
 const presenter = Layer.effect(
   CliOutput.Presenter,
   Effect.gen(function* () {
@@ -44,12 +44,12 @@ const presenter = Layer.effect(
   })
 )
 
-/** The whole program: what goes wrong is told in one paragraph on standard error, a fault of the code with its stack. */
+/** The whole program. An error is reported in one paragraph on standard error, a defect of the code with its stack. */
 export const main = Effect.suspend(() =>
   asksWizard() && !(process.stdin.isTTY && process.stdout.isTTY)
     ? Effect.fail(
         new UsageError({
-          problem: "--wizard asks questions, and there is no terminal. Give flags instead; see --help."
+          problem: "--wizard needs a terminal. Give flags instead; see --help."
         })
       )
     : Command.run(inspo, { version: "0.0.0" })

@@ -5,8 +5,8 @@ import { builtInTools } from "@inspo/rollout"
 import { Effect } from "effect"
 
 /**
- * The tools in `rollout.tools` that do not ship, from the servers in `rollout.mcp`. Fails where a server does not answer within
- * so many seconds, and where a tool is missing or there twice.
+ * The tools in `rollout.tools` that are not built in, from the servers in `rollout.mcp`. Fails if a server does not answer
+ * within `timeoutSeconds`, or if a tool is missing or exists twice.
  */
 export const named = Effect.fnUntraced(function* ({ rollout }: Pick<RunConfig, "rollout">, timeoutSeconds: number) {
   const tools = yield* McpTools.make(rollout.mcp, { variable: (name) => process.env[name], timeoutSeconds })
@@ -15,7 +15,9 @@ export const named = Effect.fnUntraced(function* ({ rollout }: Pick<RunConfig, "
   for (const name of rollout.tools) {
     const isThere = known.includes(name)
     if (isThere && builtInTools.includes(name))
-      return yield* refuse(`<${name}> is a tool that ships; rename it there, or leave it out of rollout.tools`)
+      return yield* refuse(
+        `<${name}> is the name of a built-in tool; rename it on the server, or leave it out of rollout.tools`
+      )
     if (!isThere && !builtInTools.includes(name))
       return yield* refuse(
         `rollout.tools has ${JSON.stringify(name)}, expected some of ${[...builtInTools, ...known].join(", ")}`

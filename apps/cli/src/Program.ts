@@ -6,7 +6,7 @@ import * as StandardStreams from "./StandardStreams.ts"
 
 StandardStreams.guard()
 
-// The first signal stops a run cleanly, the second one at once: what is committed cannot be lost.
+// The first signal stops a run cleanly, the second one immediately: committed work cannot be lost.
 let asked = false
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {

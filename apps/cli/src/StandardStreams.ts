@@ -1,10 +1,10 @@
-/** Whether an error of a stream says that nobody reads it any more, such as `head` that has its lines. */
+/** Whether an error of a stream means that its reader has closed it, such as `head` after its lines. */
 export const isClosed = (code: unknown, isTerminal = false): boolean =>
   code === "EPIPE" || code === "ECONNRESET" || code === "ERR_STREAM_DESTROYED" || (isTerminal && code === "EIO")
 
 /**
- * Lets a command do its work when nobody reads its output any more. Output that is lost in another way, such as on a full
- * disk, gives exit code 1.
+ * Lets a command continue after the reader of its output has closed. Output that is lost in another way, such as on a full
+ * disk, results in exit code 1.
  */
 export const guard = (): void => {
   for (const stream of [process.stdout, process.stderr])

@@ -20,8 +20,8 @@ import type { RemoteConfig } from "./engine/Remote.ts"
 import { layerProposer } from "./proposer/Proposer.ts"
 
 /**
- * The services of a run; a new engine at the weights it ships with for every layer built. What it holds on a server is
- * noted in the run's journal.
+ * The services of a run, with a new engine at its initial weights for every layer built. The models that it holds on a server
+ * are recorded in the run's journal.
  */
 export const layerServices = (config: RunConfig, passages: ReadonlyArray<Question.Passage>, checkpoints: string) =>
   Layer.unwrap(
@@ -34,7 +34,7 @@ export const layerServices = (config: RunConfig, passages: ReadonlyArray<Questio
     )
   )
 
-/** What answering questions takes: the engine and its environment. */
+/** What answering questions needs: the engine and its tools, search and reward. */
 export const layerRollout = (
   config: RunConfig,
   passages: ReadonlyArray<Question.Passage>,
@@ -86,7 +86,7 @@ const judged = async (config: RunConfig) => {
   )
 }
 
-/** Of the servers that a config names; connections, and programs that were started, end with the layer. */
+/** The tools of the servers that a config names; connections, and programs that were started, end with the layer. */
 const tools = (config: RunConfig) =>
   config.rollout.mcp.length === 0
     ? Effect.succeed([])
@@ -125,7 +125,7 @@ const retries = ({ retries, timeoutSeconds }: RunConfig["requests"]) => ({
   ...(timeoutSeconds === null ? {} : { timeout: `${timeoutSeconds} seconds` as const })
 })
 
-/** The engine alone: the embedded one, or that of a server. Only the one that is asked for is loaded. */
+/** The engine alone: the embedded one, or that of a server. Only the one that is needed is loaded. */
 export const layerEngine = ({ engine, keys }: RunConfig, checkpoints: string, notes?: ModelNotes.ModelNotes) =>
   Layer.unwrap(
     Effect.promise(() =>

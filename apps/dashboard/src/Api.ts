@@ -1,4 +1,4 @@
-/** What the page asks the server: one document per view, and a stream of what changed. */
+/** The API between the page and the server: one document per view, and a stream of changes. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ComparisonView } from "./view/ComparisonView.ts"
@@ -9,7 +9,7 @@ import { PopulationView } from "./view/PopulationView.ts"
 import { RunId, RunView } from "./view/RunView.ts"
 import { TrajectoryPage, TrajectoryQuery, TrajectoryView } from "./view/TrajectoryView.ts"
 
-/** A run that has news, or `null` when runs came or went, or when only the connection is to be kept alive. */
+/** A run with new events; or runs were added or removed; or a beat that keeps the connection open. */
 export const Change = Schema.Union([
   Schema.TaggedStruct("Run", { run: RunView }),
   Schema.TaggedStruct("Runs", {}),
@@ -17,18 +17,18 @@ export const Change = Schema.Union([
 ])
 export type Change = typeof Change.Type
 
-/** There is no such run, or nothing in it by that name. */
+/** The run, or something in it, does not exist. */
 export class NotFound extends Schema.TaggedError<NotFound>()(
   "NotFound",
   { what: Schema.String },
   { httpApiStatus: 404 }
 ) {
   override get message() {
-    return `dashboard: there is no ${this.what}; open the list of runs to see what there is`
+    return `dashboard: there is no ${this.what}. Select one from the list of runs`
   }
 }
 
-/** The run is there and cannot be read. */
+/** The run exists but cannot be read. */
 export class Unreadable extends Schema.TaggedError<Unreadable>()(
   "Unreadable",
   { problem: Schema.String },
@@ -62,7 +62,7 @@ export class RunsGroup extends HttpApiGroup.make("runs", { topLevel: true })
       error
     }),
     HttpApiEndpoint.get("compare", "/compare", {
-      /** Ids of runs with commas between. */
+      /** Ids of runs, separated by commas. */
       query: { runs: Schema.String },
       success: ComparisonView,
       error

@@ -8,12 +8,12 @@ export class AssetsError extends Schema.TaggedError<AssetsError>()("AssetsError"
   }
 }
 
-/** Folder of the built page. A published package brings it along. */
+/** The folder of the built page; a published package includes it. */
 export const folder = fileURLToPath(new URL("../dist/page", import.meta.url))
 
 /**
- * Builds the page where it is missing or older than its sources; `onBuild` is told before. Without sources, as in a
- * published package, there is nothing to build.
+ * Builds the page if it is missing or older than its sources, after `onBuild`. Without sources, as in a published
+ * package, nothing is built.
  */
 export const ensure = Effect.fn("Assets.ensure")(function* (onBuild: Effect.Effect<void>) {
   const fs = yield* FileSystem.FileSystem
@@ -34,7 +34,7 @@ export const build = Effect.tryPromise({
       root: sources,
       base: "./",
       logLevel: "error",
-      // Whatever the environment of this process says, such as that of a test.
+      // Also in a process with another environment, such as a test.
       define: { "process.env.NODE_ENV": JSON.stringify("production") },
       oxc: { jsx: { runtime: "automatic", development: false } },
       build: {
@@ -49,12 +49,12 @@ export const build = Effect.tryPromise({
   catch: (cause) => new AssetsError({ reason: cause instanceof Error ? cause.message : String(cause) })
 }).pipe(Effect.withSpan("Assets.build"))
 
-/** The page of runs, and that of served populations. */
+/** The page of runs, and the page of served populations. */
 const pages = ["index.html", "populations.html"]
 
 const sources = fileURLToPath(new URL("../page", import.meta.url))
 
-/** What the page shares with the server. */
+/** The sources that the page shares with the server. */
 const shared = fileURLToPath(new URL(".", import.meta.url))
 
 /** When any file of the folders was last changed, in milliseconds since 1970. */

@@ -1,12 +1,12 @@
-/** Where the axis of a figure begins and ends. */
+/** The ends and the ticks of the axis of a figure. */
 
-/** `fromZero` begins it there; `most` is what no value can exceed, such as 1 for a share. */
+/** `fromZero` starts the axis at 0; `most` is the largest possible value, such as 1 for a share. */
 export interface Bounds {
   readonly fromZero?: boolean
   readonly most?: number
 }
 
-/** The ends of an axis for values between two others, never equal: with some room, but none where no value can be. */
+/** The ends of an axis for values between `low` and `high`, never equal, with some room inside the possible values. */
 export const ends = (
   low: number,
   high: number,
@@ -17,7 +17,7 @@ export const ends = (
   return [bottom, high <= most ? Math.min(most, high + room) : high + room]
 }
 
-/** Round values between two ends, about `most` of them: 1, 2 or 5 times a power of ten apart, so that few digits name them. */
+/** Round values between two ends, about `most` of them, 1, 2 or 5 times a power of ten apart. */
 export const ticks = (low: number, high: number, most = 5): ReadonlyArray<number> => {
   const rough = Math.max((high - low) / most, Number.MIN_VALUE)
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -29,7 +29,7 @@ export const ticks = (low: number, high: number, most = 5): ReadonlyArray<number
   )
 }
 
-/** Distances of values on an axis, 1, 2 or 5 times a power of ten. */
+/** Possible distances of values on an axis: 1, 2 or 5 times a power of ten. */
 export const distances: ReadonlyArray<number> = Array.from({ length: 30 }, (_, index) => index - 12).flatMap((power) =>
   [1, 2, 5].map((factor) => Number(`${factor}e${power}`))
 )

@@ -1,6 +1,6 @@
-/** How curves that share a chart differ: by colour, then by dashes. */
+/** The looks of curves in one chart: they differ in colour, then in dashes. */
 
-/** Most runs that are compared at once: as many as there are pairs of a colour and a dash pattern. */
+/** The most runs that are compared at once: the number of pairs of a colour and a dash pattern. */
 export const mostCompared = 40
 
 /** The look of the curve number `index`, from 0; different for each index below {@link mostCompared}. */

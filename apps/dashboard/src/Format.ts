@@ -1,10 +1,10 @@
-/** Numbers for people. */
+/** Numbers as texts. */
 
-/** A share in [0, 1]: `52.5 %`; a dash when it is not known. */
+/** A share in [0, 1]: `52.5 %`; a dash if it is not known. */
 export const percent = (value: number | null | undefined, digits = 1): string =>
   value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`
 
-/** A difference of shares in points: `+12.5`. */
+/** A difference of shares in percentage points: `+12.5`. */
 export const points = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`
 
 /** `[41.0 %, 63.0 %]`, of numbers as `show` writes them. */
@@ -14,7 +14,7 @@ export const interval = ([low, high]: readonly [low: number, high: number], show
 /** A whole number with groups of three digits. */
 export const count = (value: number): string => Math.round(value).toLocaleString("en-US")
 
-/** A large number in few letters: `1.24 M`. */
+/** A large number, shortened: `1.24 M`. */
 export const compact = (value: number): string => {
   if (Math.abs(value) < 10_000) return count(value)
   const [scale, unit] = Math.abs(value) < 1e6 ? [1e3, "k"] : Math.abs(value) < 1e9 ? [1e6, "M"] : [1e9, "G"]
@@ -32,11 +32,11 @@ export const quantity = (value: number | null | undefined): string => {
   return size >= 0.001 ? value.toFixed(4) : value.toExponential(1)
 }
 
-/** A value on an axis: no digits that say nothing. */
+/** A value on an axis, without needless digits. */
 export const axis = (value: number | null): string =>
   value === null ? "–" : Math.abs(value) >= 10_000 ? compact(value) : String(Number(value.toPrecision(3)))
 
-/** One thing or several: `1 call`, `2 calls`. */
+/** A number with a noun: `1 call`, `2 calls`. */
 export const plural = (value: number, word: string): string => `${count(value)} ${word}${value === 1 ? "" : "s"}`
 
 /** `48 s`, `3 min 05 s`, `2 h 07 min`. */
@@ -48,7 +48,7 @@ export const duration = (seconds: number): string => {
   return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
 }
 
-/** A text that begins with a capital letter. */
+/** The text with a capital first letter. */
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /** US dollars. */

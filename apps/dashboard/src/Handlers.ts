@@ -10,7 +10,7 @@ import { population } from "./projection/Population.ts"
 import { Runs, unreadable } from "./Runs.ts"
 import { Trajectories } from "./Trajectories.ts"
 
-/** Answers every question of the {@link Api} from the runs that are followed. */
+/** Implements the {@link Api} with the runs that are followed. */
 export const layer = HttpApiBuilder.group(
   Api,
   "runs",
@@ -48,7 +48,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-/** Opens the stream at once, keeps idle connections open, and tells the page when the server is gone. */
+/** Opens the stream at once and keeps idle connections open; without beats the page knows that the server is gone. */
 const beats: Stream.Stream<Change> = Stream.make<[Change]>({ _tag: "Beat" }).pipe(
   Stream.concat(Stream.fromSchedule(Schedule.spaced("15 seconds")).pipe(Stream.map((): Change => ({ _tag: "Beat" }))))
 )

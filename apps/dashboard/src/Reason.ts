@@ -1,19 +1,19 @@
-/** Why an instruction came, stayed or left, in words. */
+/** Why an instruction was added, kept or removed, in words. */
 import * as PlainText from "@inspo/domain/PlainText"
 import * as CandidateLint from "@inspo/reflection/CandidateLint"
 
-/** The words for a reason of the journal; one that is not known is told as it is. */
+/** The words for a reason of the journal; an unknown reason is returned unchanged. */
 export const inWords = (reason: string): string => words.get(reason) ?? PlainText.escape(reason)
 
 const words: ReadonlyMap<string, string> = new Map([
   ...Object.entries(CandidateLint.description),
   ["bottom-half", "in the lower half"],
-  ["forced", "it gave way to newcomers"],
-  ["near-duplicate", "says much the same as one that was tried"],
-  ["worse", "worse than what it was compared with"],
-  ["not-worse", "no worse than its parent"],
-  ["no-baseline", "there was nothing to compare it with"],
-  ["no-questions", "there was no question to try it on"],
-  ["cut-short", "its trial ended before it could be told"],
-  ["untried", "taken in without a trial"]
+  ["forced", "replaced by newcomers"],
+  ["near-duplicate", "nearly the same text as another candidate"],
+  ["worse", "worse than the instruction it was compared with"],
+  ["not-worse", "not worse than its parent"],
+  ["no-baseline", "nothing to compare it with"],
+  ["no-questions", "no question to try it on"],
+  ["cut-short", "its trial ended before a decision"],
+  ["untried", "accepted without a trial"]
 ])

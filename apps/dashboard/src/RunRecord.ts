@@ -1,4 +1,4 @@
-/** What the dashboard remembers of a run: a fold of its events that every view is drawn from. */
+/** The data of a run for all views: a fold of its events. */
 import { apply } from "@inspo/coevolution/Apply"
 import { type MetricsRow, metricsRow } from "@inspo/coevolution/Projection"
 import type { RunEvent } from "@inspo/coevolution/RunEvent"
@@ -7,7 +7,7 @@ import type { RunConfig } from "@inspo/config"
 import type { Group, Instruction, Trajectory } from "@inspo/domain"
 import type { Purpose } from "./view/TrajectoryView.ts"
 
-/** The events of an evolution and of a pruning: few and small, whatever the length of the run. */
+/** The events of evolutions and prunings; they are few and small. */
 export type LifeEvent = Extract<
   RunEvent,
   {
@@ -24,7 +24,7 @@ export type LifeEvent = Extract<
 /** The trajectories of one event. */
 export type Batch = Groups | Verified
 
-/** The groups of one event, with the trajectories that failed. */
+/** The groups of one event, with its failed trajectories. */
 export interface Groups {
   readonly purpose: Exclude<Purpose, "verify">
   readonly step: number
@@ -32,7 +32,7 @@ export interface Groups {
   readonly failed: ReadonlyArray<Trajectory.TrajectoryId>
 }
 
-/** A batch of questions that candidates answered beside `parent`; the round had asked `asked` questions before. */
+/** A batch of questions that the candidates and `parent` answered; `asked` is the number of questions of the round before it. */
 export interface Verified {
   readonly purpose: "verify"
   readonly step: number
@@ -44,7 +44,7 @@ export interface Verified {
 
 export interface RunRecord {
   readonly config: RunConfig
-  /** Events folded so far: the sequence number of the next one. */
+  /** The number of folded events, which is the sequence number of the next one. */
   readonly sequence: number
   readonly state: RunState.RunState
   readonly rows: ReadonlyArray<MetricsRow>
@@ -96,7 +96,7 @@ export const observe = (record: RunRecord, events: ReadonlyArray<RunEvent>): Run
         batches.push(groups("evaluate", state.step, event))
         break
       case "CandidatesVerified":
-        // A batch without rollouts of its own was held in the groups of a step.
+        // A batch without its own rollouts used the groups of a step.
         if (event.rollouts > 0) batches.push(verified(record.config, event, lives))
         lives.push(event)
         break

@@ -20,18 +20,18 @@ import { RunCatalog, type RunPlace, type RunSource } from "./RunCatalog.ts"
 import * as RunRecord from "./RunRecord.ts"
 import type { RunView } from "./view/RunView.ts"
 
-/** The runs of a catalog, each folded once and then followed by sequence, with news as they come. */
+/** The runs of a catalog. Each is folded once and then updated with its new events, which are published. */
 export class Runs extends Context.Service<Runs, Runs.Interface>()("@inspo/dashboard/Runs") {}
 
 export declare namespace Runs {
   export interface Interface {
-    /** All runs as they stand, the latest first. */
+    /** All runs, the latest first. */
     readonly list: Effect.Effect<ReadonlyArray<RunView>>
-    /** One run, folded up to now. */
+    /** One run with all its events. */
     readonly read: (id: string) => Effect.Effect<ReadRun, NotFound | Unreadable>
-    /** The journal of a run, open while the scope lives. */
+    /** The journal of a run, open until the scope closes. */
     readonly journal: (run: ReadRun) => Effect.Effect<Journal["Service"], Unreadable, Scope.Scope>
-    /** What happens from now on. */
+    /** The changes from now on. */
     readonly changes: Stream.Stream<Change>
   }
 }
@@ -43,13 +43,13 @@ export interface ReadRun {
   readonly record: RunRecord.RunRecord
 }
 
-/** How often running journals are looked at, and how often directories are searched for new runs. */
+/** How often running journals are read, and how often directories are searched for new runs. */
 export interface Options {
   readonly poll: Duration.Input
   readonly search: Duration.Input
 }
 
-/** Follows all runs while the layer lives. */
+/** Follows all runs until the layer is released. */
 export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
   Layer.effect(
     Runs,
@@ -63,7 +63,7 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
         idleTimeToLive: "20 seconds"
       })
 
-      /** Takes in the runs that are new and drops those that are gone. */
+      /** Adds new runs and removes missing ones. */
       const search = Effect.gen(function* () {
         const places = yield* catalog.find
         const known = yield* Ref.get(entries)
@@ -85,7 +85,7 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
       })
 
       yield* search
-      // The latest run is the one that is looked at first.
+      // The latest run is usually opened first.
       const [latest] = (yield* Ref.get(entries)).values()
       if (latest !== undefined) yield* follow(latest)
       yield* Effect.forkScoped(Effect.repeat(search, Schedule.spaced(options.search)))
@@ -113,10 +113,10 @@ export const layer = (options: Options): Layer.Layer<Runs, never, RunCatalog> =>
     })
   )
 
-/** The journals that are open; they stay so for a while after their last use. */
+/** The open journals; they stay open for a while after their last use. */
 type Journals = RcMap.RcMap<RunSource, Journal["Service"], JournalError>
 
-/** Folds what is new in a run, and publishes it. One at a time for each run; one that cannot be read is shown as such. */
+/** Folds and publishes the new events of a run, one update at a time. A run that fails to load becomes unreadable. */
 const following = ({
   catalog,
   journals,
@@ -140,10 +140,10 @@ const following = ({
     const { version } = written
     const isFirst = read.record.sequence === 0
     const unchanged = !isFirst && version !== null && version === read.version
-    // What was opened while nothing wrote does not see what was written since.
+    // A journal that was opened earlier may not see later writes.
     if (!unchanged) yield* RcMap.invalidate(journals, read.source)
     const events = unchanged ? [] : yield* newEvents(journals, read)
-    // Events that are not of one piece make no record.
+    // Inconsistent events cannot be folded.
     const record = yield* Effect.try({
       try: () => (events.length === 0 ? read.record : RunRecord.observe(read.record, events)),
       catch: (cause) => new Unreadable({ problem: cause instanceof Error ? cause.message : String(cause) })
@@ -154,7 +154,7 @@ const following = ({
     const isNews =
       events.length > 0 ||
       before.status !== view.status ||
-      // A finished run still gets its baseline and its report.
+      // A finished run still gets a baseline and a report.
       (view.status === "finished" && before.version !== version)
     if (isNews) yield* PubSub.publish(news, { _tag: "Run", run: view })
   })
@@ -172,13 +172,13 @@ const following = ({
     )
 }
 
-/** The events that a record lacks. */
+/** The events that are not in the record yet. */
 const newEvents = (journals: Journals, { record, source }: Pick<ReadRun, "record" | "source">) =>
   Effect.flatMap(RcMap.get(journals, source), (journal) => EventLog.readFrom(journal, record.sequence)).pipe(
     Effect.scoped,
-    // What could not be opened is tried again the next time.
+    // A journal that could not be opened is opened again the next time.
     Effect.tapError(() => RcMap.invalidate(journals, source)),
-    // A run that is about to begin has a directory before it has a journal.
+    // A new run has a directory before it has a journal.
     Effect.catchIf(
       ({ reason }) => record.sequence === 0 && reason === "missing",
       () => Effect.succeed([])
@@ -191,7 +191,7 @@ interface Entry {
   readonly place: RunPlace
   readonly turn: Semaphore.Semaphore
   readonly view: Ref.Ref<RunView>
-  /** Null until it was read for the first time. */
+  /** Null before the first read. */
   readonly read: Ref.Ref<{
     readonly source: RunSource
     readonly record: RunRecord.RunRecord

@@ -1,14 +1,14 @@
-/** The parts of what a policy wrote. */
+/** The parts of a response. */
 
-/** `kind` is the tag around a part in lower case, such as `think` or `search`, or `plain` outside of any. */
+/** `kind` is the tag around a part in lower case, such as `think` or `search`; `plain` without a tag. */
 export interface Segment {
   readonly kind: string
   readonly text: string
 }
 
 /**
- * Cuts a text at its outermost tags. A tag that is never closed reaches to the end. The texts of all segments in order are
- * the text without its outermost tags.
+ * Splits a text at its outermost tags. A tag without an end extends to the end of the text. The segments in order are the
+ * text without its outermost tags.
  *
  * @example
  * ```ts

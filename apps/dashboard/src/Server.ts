@@ -19,15 +19,15 @@ import * as Trajectories from "./Trajectories.ts"
 export interface Options {
   /** Folder of the built page. */
   readonly assets: string
-  /** Asked for as the password of HTTP's basic authentication; anyone may look by default. */
+  /** The password of HTTP basic authentication; none by default. */
   readonly password?: Redacted.Redacted
   readonly poll?: Runs.Options["poll"]
   readonly search?: Runs.Options["search"]
 }
 
 /**
- * The dashboard as routes: the page, the views of its runs under `/api`, and their changes as server-sent events. Every
- * answer forbids the browser to load anything from elsewhere.
+ * The routes of the dashboard: the page, the views of runs under `/api`, and their changes as server-sent events. Every
+ * response forbids the browser to load anything from other servers.
  */
 export const layer = (
   options: Options
@@ -49,7 +49,7 @@ export const layer = (
   )
 }
 
-/** The page of served populations, as routes beside the API that it asks. `assets` is the folder of the built page, which is there. */
+/** The routes of the page of served populations, which uses the API of the same server. `assets` is the folder of the built page; it exists. */
 export const layerPopulations = ({
   assets
 }: Pick<Options, "assets">): Layer.Layer<
@@ -59,12 +59,12 @@ export const layerPopulations = ({
 > =>
   Layer.mergeAll(
     Layer.orDie(page(assets, "populations.html")),
-    // The page alone: answers of the API may hold what a client sent beside ids that it may not know.
+    // Only the page: responses of the API may contain texts of a client next to secret ids, which compression could reveal.
     compressed(/^(?:text\/(?:html|css|javascript)|application\/javascript|image\/svg)/u),
     protectedBy({})
   )
 
-/** The files of the page. What cannot be the path of one, such as a name that is too long, is not found either. */
+/** The files of the page. An invalid path, such as a name that is too long, is not found. */
 const page = (root: string, index = "index.html") =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
@@ -77,7 +77,7 @@ const page = (root: string, index = "index.html") =>
     })
   )
 
-/** Compresses answers of these types, by what the browser accepts; events are sent as they come. */
+/** Compresses responses of these types as the browser accepts; events are sent without delay. */
 const compressed = (types: RegExp) =>
   HttpRouter.middleware(
     Effect.map(HttpPlatform.HttpPlatform, (platform) => {
@@ -87,7 +87,7 @@ const compressed = (types: RegExp) =>
     { global: true }
   )
 
-/** Refuses requests without the password, and forbids the browser what no answer needs. */
+/** Refuses requests without the password, and adds headers that restrict the browser. */
 const protectedBy = ({ password }: Pick<Options, "password">) =>
   HttpRouter.middleware(
     (answer) =>
@@ -113,7 +113,7 @@ const protect = (response: HttpServerResponse.HttpServerResponse): HttpServerRes
     "cross-origin-resource-policy": "same-origin"
   })
 
-/** Only what this server itself serves; nothing inline. */
+/** Only content of this server, nothing inline. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

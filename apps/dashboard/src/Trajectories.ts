@@ -15,9 +15,8 @@ import type {
 } from "./view/TrajectoryView.ts"
 
 /**
- * The trajectories of runs: listed from what the events tell, in pages; their texts read from the journal when they are
- * shown. Failure modes of wrong trajectories and lengths of verification are read off them in the background, from the
- * first look on.
+ * The trajectories of runs: listed from the events, in pages; their texts are read from the journal when they are shown.
+ * From the first request on, failure modes of wrong trajectories and lengths of verification are read in the background.
  */
 export class Trajectories extends Context.Service<Trajectories, Trajectories.Interface>()(
   "@inspo/dashboard/Trajectories"
@@ -37,7 +36,7 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
     const indexedRuns = new Map<string, IndexedRun>()
     const reading = yield* FiberMap.make<string>()
 
-    /** What is remembered of a run between requests. */
+    /** Returns what is kept of a run between requests. */
     const indexOf = Effect.fnUntraced(function* ({ place, record, source }: ReadRun) {
       const known = indexedRuns.get(place.directory)
       const questions = known?.questions ?? (yield* source.questions)
@@ -52,9 +51,9 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
       return indexed
     })
 
-    /** Reads the trajectories that tell more than the events, a few at a time, so that requests get their turn. */
+    /** Reads the trajectories that have more data than their events, a few at a time, so that requests are not delayed. */
     const readOpen = Effect.fn("Trajectories.readOpen")(function* (run: ReadRun, indexed: IndexedRun) {
-      const open = indexed.index.rows.filter((row) => Projection.isTelling(row) && !indexed.diagnoses.has(row.id))
+      const open = indexed.index.rows.filter((row) => Projection.hasMoreData(row) && !indexed.diagnoses.has(row.id))
       if (open.length === 0) return
       const journal = yield* runs.journal(run)
       for (const rows of Arr.chunksOf(open.toReversed(), readAtOnce)) {
@@ -108,14 +107,14 @@ export const layer: Layer.Layer<Trajectories, never, Runs> = Layer.effect(
 
 const defaultLimit = 50
 
-/** Trajectories read at once, and the pause after them, which leaves most of the time to requests. */
+/** Trajectories read at once, and the pause after them, which leaves most of the time for requests. */
 const readAtOnce = 10
 const pause = "12 millis"
 
 interface IndexedRun {
   readonly sequence: number
   readonly index: Projection.TrajectoryIndex
-  /** Grows in the background: copying tens of thousands of entries for each few would not stay fast. */
+  /** Mutable: it grows in the background, and copying tens of thousands of entries each time would be slow. */
   readonly diagnoses: Map<Trajectory.TrajectoryId, Projection.Diagnosis>
   readonly protocol: FailureMode.Protocol
   readonly questions: ReadonlyMap<

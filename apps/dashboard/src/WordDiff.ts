@@ -1,4 +1,4 @@
-/** How one text became another, in pieces that people can read. */
+/** The differences of two texts, word by word. */
 import { diffWordsWithSpace } from "diff"
 
 export interface Piece {
@@ -7,9 +7,9 @@ export interface Piece {
 }
 
 /**
- * The words that `to` shares with `from`, those it added and those it dropped, in order. Without the removed pieces it is
- * `to`, without the added ones `from`. Changes with nothing but white space between are one change, so that a rewritten
- * sentence reads as a sentence. Texts that have hardly anything in common are told as one change.
+ * The same, added and removed words from `from` to `to`, in order. The same and added pieces are `to`, the same and removed
+ * pieces are `from`. Changes with only white space between them are one change, so that a rewritten sentence stays readable.
+ * Texts with almost nothing in common are one change.
  *
  * @example
  * ```ts
@@ -54,8 +54,8 @@ export const wordDiff = (from: string, to: string): ReadonlyArray<Piece> => {
 }
 
 /**
- * What distinguishes a text from its parent, in at most `most` characters: what it adds, or else what it drops behind a minus;
- * of a text without a parent its beginning.
+ * The difference of a text from its parent, in at most `most` characters: the added words, or else a minus and the removed
+ * words. Without a parent, the start of the text.
  */
 export const distinction = (parent: string | null, text: string, most: number): string => {
   const pieces = parent === null ? [] : wordDiff(parent, text)
@@ -63,10 +63,10 @@ export const distinction = (parent: string | null, text: string, most: number): 
     pieces.flatMap((piece) => (piece.kind === kind && piece.text.trim() !== "" ? [piece.text.trim()] : [])).join(" … ")
   const added = of("added")
   const removed = of("removed")
-  const said = parent === null ? text : added !== "" ? added : removed !== "" ? `− ${removed}` : "the same words"
-  const line = said.replaceAll(/\s+/gu, " ").trim()
+  const difference = parent === null ? text : added !== "" ? added : removed !== "" ? `− ${removed}` : "the same words"
+  const line = difference.replaceAll(/\s+/gu, " ").trim()
   return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…` : line
 }
 
-/** Words dropped and added until which two texts count as versions of one: what keeps books from taking minutes. */
+/** The most removed and added words of a diff; without this limit very long texts would take minutes. */
 const mostEdits = 2000

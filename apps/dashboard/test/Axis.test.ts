@@ -7,26 +7,26 @@ const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 const Bounds = Schema.Struct({ fromZero: Schema.Boolean, most: Schema.Literals([1, 1e9]) })
 
 describe("the ends of an axis", () => {
-  it.prop("hold the values between them", [Schema.Finite, Schema.Finite, Bounds], ([a, b, bounds]) => {
+  it.prop("contain the values", [Schema.Finite, Schema.Finite, Bounds], ([a, b, bounds]) => {
     const [low, high] = [Math.min(a, b) / 2, Math.max(a, b) / 2]
     const [bottom, top] = ends(low, high, bounds)
     assert.isTrue(bottom <= low && top >= high && bottom < top)
   })
 
-  it.prop("lie where a share can be, whatever the shares", [Share, Share, Schema.Boolean], ([a, b, fromZero]) => {
+  it.prop("are in the range of shares, for any shares", [Share, Share, Schema.Boolean], ([a, b, fromZero]) => {
     const [bottom, top] = ends(Math.min(a, b), Math.max(a, b), { fromZero, most: 1 })
     assert.isTrue(bottom >= 0 && top <= 1)
     if (fromZero) assert.strictEqual(bottom, 0)
   })
 
-  it("do not go below 0 where no value does", () => {
+  it("are not below 0 unless a value is", () => {
     assert.deepStrictEqual(ends(0, 0), [0, 1])
     assert.isBelow(ends(-1, 0)[0], -1)
   })
 })
 
 describe("the values of an axis", () => {
-  it.prop("are where their labels say, whatever the scale ends at", [Share, Share], ([a, b]) => {
+  it.prop("are at the positions of their labels, for any scale", [Share, Share], ([a, b]) => {
     const [low, high] = [Math.min(a, b), Math.max(a, b)]
     if (high - low < 0.05) return
     const values = ticks(low, high)
@@ -37,7 +37,7 @@ describe("the values of an axis", () => {
     }
   })
 
-  it("are 1, 2 or 5 times a power of ten apart, so that 22.5 % is none", () => {
+  it("are 1, 2 or 5 times a power of ten apart, so never 22.5 %", () => {
     assert.deepStrictEqual(ticks(0, 0.9), [0, 0.2, 0.4, 0.6, 0.8])
     for (const distance of distances) assert.match(distance.toExponential(), /^[125]e/u)
   })

@@ -15,7 +15,7 @@ describe("RunRecord", () => {
     assert.strictEqual(whole.sequence, events.length)
   })
 
-  it.prop("is the same however the events arrive", [Cuts], ([cuts]) => {
+  it.prop("is the same for any batches of events", [Cuts], ([cuts]) => {
     const places = [0, ...[...cuts].sort((a, b) => a - b), events.length]
     const record = places
       .slice(1)
@@ -26,7 +26,7 @@ describe("RunRecord", () => {
     assert.deepStrictEqual(record, whole)
   })
 
-  it("leaves what it was made from as it was", () => {
+  it("does not change the earlier record", () => {
     const half = RunRecord.observe(RunRecord.empty(config), events.slice(0, 40))
     const rows = half.rows.length
     RunRecord.observe(half, events.slice(40))

@@ -9,7 +9,7 @@ const Part = Schema.Struct({
 const Any = Schema.Array(Schema.Literals(["<think>", "</think>", "<1", ">", "<", "</", "who", " ", "<b>", "</b>"]))
 
 describe("segments", () => {
-  it("names the parts by their tags and leaves the rest plain", () => {
+  it("names the parts by their tags, and other text plain", () => {
     assert.deepStrictEqual(segments("<think>a</think> b <Search>c <i>d</i></Search><answer>e"), [
       { kind: "think", text: "a" },
       { kind: "plain", text: " b " },
@@ -18,7 +18,7 @@ describe("segments", () => {
     ])
   })
 
-  it.prop("finds the parts that a text was made of", [Schema.Array(Part)], ([parts]) => {
+  it.prop("finds the parts of a text", [Schema.Array(Part)], ([parts]) => {
     const text = parts.map(({ kind, text }) => (kind === "plain" ? text : `<${kind}>${text}</${kind}>`)).join("")
     const expected: Array<Segment> = []
     for (const part of parts) {

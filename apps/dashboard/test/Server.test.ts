@@ -84,7 +84,7 @@ afterAll(async () => {
 })
 
 describe("the server of the dashboard", () => {
-  it("follows a journal by sequence and tells what is new", async () => {
+  it("follows a journal by sequence and publishes new events", async () => {
     await append(events.slice(0, 30))
     const { steps } = await json("/api/runs/good/overview")
     const changes = (await ask("/api/changes")).body?.getReader()
@@ -99,7 +99,7 @@ describe("the server of the dashboard", () => {
     assert.strictEqual(after.run.status, "finished")
   })
 
-  it("lists all runs, and says what is wrong with one without hiding the others", async () => {
+  it("lists all runs, and shows the error of one without hiding the others", async () => {
     await ask("/api/runs/broken/overview")
     await ask("/api/runs/strange/overview")
     const runs = await json("/api/runs")
@@ -116,7 +116,7 @@ describe("the server of the dashboard", () => {
     assert.include(await refused.text(), "the event is missing")
   })
 
-  it("answers what is not there with 404", async () => {
+  it("responds with 404 to unknown paths and ids", async () => {
     for (const path of [
       "/api/runs/nobody/overview",
       "/api/runs/good/trajectory?id=train/9/9/9",
@@ -127,7 +127,7 @@ describe("the server of the dashboard", () => {
     assert.strictEqual((await ask("/api/runs/good/trajectories?limit=100000")).status, 400)
   })
 
-  it("compresses what the browser accepts compressed, the page and the views, and neither events nor short answers", async () => {
+  it("compresses the page and the views if the browser accepts it, but not events and short responses", async () => {
     writeFileSync(join(assets, "main.js"), `const text = "${"page ".repeat(5000)}"`)
     const views = `/api/compare?runs=${Array.from({ length: 20 }, () => "good").join()}`
     for (const path of ["/main.js", views]) {
@@ -160,12 +160,12 @@ describe("the server of the dashboard", () => {
     assert.lengthOf(runs, 20)
   })
 
-  it("tells of no run where it lies on this machine", async () => {
+  it("does not reveal the directories of runs", async () => {
     for (const path of ["/api/runs", "/api/runs/good/overview", "/api/compare?runs=good"])
       assert.notInclude(await (await ask(path)).text(), "/runs/good", path)
   })
 
-  it("gives every trajectory on exactly one page", async () => {
+  it("has every trajectory on exactly one page", async () => {
     const ids: Array<string> = []
     const first = await json("/api/runs/good/trajectories?limit=7")
     for (let offset = 0; offset < first.total; offset += 7) {
@@ -180,7 +180,7 @@ describe("the server of the dashboard", () => {
     )
   })
 
-  it("forbids loading from elsewhere in every answer", async () => {
+  it("forbids loading from other servers in every response", async () => {
     for (const path of ["/", "/api/runs", "/api/runs/nobody/overview", "/nothing"])
       assert.match(
         (await ask(path)).headers.get("content-security-policy") ?? "",
@@ -188,7 +188,7 @@ describe("the server of the dashboard", () => {
       )
   })
 
-  it("asks for the password where there is one", async () => {
+  it("requires the password if one is set", async () => {
     const guarded = serve({ password: Redacted.make("open sesame") })
     const bring = (password: string) => ({
       authorization: `Basic ${Buffer.from(`anyone:${password}`).toString("base64")}`

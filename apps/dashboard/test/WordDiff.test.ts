@@ -5,7 +5,7 @@ import { distinction, wordDiff } from "../src/WordDiff.ts"
 const Words = Schema.Array(Schema.Literals(["search", "first", "be", "brief", ".", " ", "\n", "one", "two"]))
 
 describe("wordDiff", () => {
-  it("tells a rewritten sentence as one", () => {
+  it("has one change for a rewritten sentence", () => {
     assert.deepStrictEqual(wordDiff("Start. Follow the chain. End.", "Start. Search for one. End."), [
       { kind: "same", text: "Start. " },
       { kind: "removed", text: "Follow the chain" },
@@ -14,7 +14,7 @@ describe("wordDiff", () => {
     ])
   })
 
-  it.prop("is both texts at once", [Words, Words], ([before, after]) => {
+  it.prop("contains both texts", [Words, Words], ([before, after]) => {
     const from = before.join("")
     const to = after.join("")
     const pieces = wordDiff(from, to)
@@ -27,13 +27,13 @@ describe("wordDiff", () => {
     assert.strictEqual(without("removed"), to)
   })
 
-  it.prop("has nothing to tell of equal texts", [Words], ([words]) => {
+  it.prop("has no changes for equal texts", [Words], ([words]) => {
     assert.isTrue(wordDiff(words.join(""), words.join("")).every(({ kind }) => kind === "same"))
   })
 })
 
-describe("what distinguishes a text from its parent", () => {
-  it("is what it adds, else what it drops, however long the beginning is that both share", () => {
+describe("the distinction of a text from its parent", () => {
+  it("is the added words, else the removed ones, after any common start", () => {
     const common = "Answer the question. ".repeat(20)
     assert.strictEqual(distinction(common, `${common}Search twice.`, 80), "Search twice.")
     assert.strictEqual(distinction(`${common}Search twice.`, common, 80), "− Search twice.")

@@ -1,12 +1,12 @@
 import { type Behaviour, clausesIn } from "@inspo/reflection/ClauseBank"
 import { Effect, Random, Record } from "effect"
 
-/** Which behaviours a demonstrator shows in one trajectory. */
+/** The behaviours of a demonstrator in one trajectory. */
 export type Behaviours = Readonly<Record<Behaviour, boolean>>
 
 /**
- * How often demonstrators behave. `base` holds the rate of each behaviour when no clause concerns it; `follow` is the
- * rate when a clause asks for it. With `obedient` false clauses are ignored and the base rates always hold.
+ * The rates of behaviours. `base` is the rate of each behaviour without a clause about it; `follow` is the rate with a clause
+ * that requests it. With `obedient` false, clauses are ignored and the base rates always apply.
  */
 export interface Rates {
   readonly base: Readonly<Record<Behaviour, number>>
@@ -14,7 +14,7 @@ export interface Rates {
   readonly obedient: boolean
 }
 
-/** The rates of the shipped checkpoint: the behaviour that multi-hop questions need is rare unless it is asked for. */
+/** The rates of the shipped checkpoint: the behaviour that multi-hop questions need is rare without a clause for it. */
 export const defaultRates: Rates = {
   base: { search: 0.75, "one-entity-per-search": 0.05, "state-evidence": 0.2, "bare-answer": 0.45 },
   follow: 0.88,
@@ -22,8 +22,8 @@ export const defaultRates: Rates = {
 }
 
 /**
- * The rate of each behaviour under an instruction: `follow` when a clause asks for it, `base · (1 - follow)` when one
- * asks for the opposite, one half when both stand there, `base` when neither does.
+ * The rate of each behaviour with an instruction: `follow` if a clause requests it, `base · (1 - follow)` if a clause requests
+ * the opposite, one half with both, `base` with neither.
  */
 export const ratesUnder = (instruction: string, rates: Rates): Readonly<Record<Behaviour, number>> => {
   const clauses = rates.obedient ? clausesIn(instruction) : []
@@ -36,7 +36,7 @@ export const ratesUnder = (instruction: string, rates: Rates): Readonly<Record<B
   })
 }
 
-/** Draws each behaviour on its own. */
+/** Draws each behaviour independently. */
 export const draw = (instruction: string, rates: Rates): Effect.Effect<Behaviours> => {
   const wanted = ratesUnder(instruction, rates)
   return Effect.all(Record.map(wanted, (rate) => Effect.map(Random.next, (uniform) => uniform < rate)))

@@ -5,14 +5,14 @@ import { Observation } from "@inspo/rollout"
 import { Array, Effect, Random } from "effect"
 import type { Behaviours } from "./Behaviours.ts"
 
-/** A piece of a demonstrated response: written by the demonstrator (`action`), or shown to it. */
+/** A part of a demonstrated response: written by the demonstrator (`action`), or an observation. */
 export interface Segment {
   readonly text: string
   readonly action: boolean
 }
 
 /**
- * Answers a question the way a policy with these behaviours would, in the text conventions of the embedded model.
+ * Answers a question like a policy with these behaviours, in the text format of the embedded model.
  *
  * One entity per search finds the answer. The whole question as a query finds one article, which answers a question of
  * one hop only; every other answer is a guess of the right type. Without a search, all answers are guesses.
@@ -34,7 +34,7 @@ const followFacts = Effect.fnUntraced(function* (question: WorldQuestion.WorldQu
   for (const fact of question.decomposition) {
     const passage = yield* lookUp(fact.entity.name)
     segments.push(action(`${thought}<search> ${fact.entity.name}</search>`), observation(passage))
-    // The title of an article finds it, so a miss means that index and world do not belong together.
+    // The title of an article finds it, so a miss means that the index is of another world.
     if (passage?.id !== fact.entity.id) return yield* Effect.die(`${fact.entity.name} does not find its article`)
     thought = behaviours["state-evidence"] ? think(fact) : ""
   }
@@ -58,8 +58,8 @@ const searchOnce = Effect.fnUntraced(function* (
 })
 
 /**
- * The fact that a reader of one article takes for the answer: one whose value is of the type asked for, which for one hop
- * is the right one, else any; undefined when nothing was found.
+ * The fact of an article that is used as the answer: one whose value has the requested type, which for one hop is the right
+ * one, else any; undefined if nothing was found.
  */
 const readFact = Effect.fnUntraced(function* (
   world: World.World,

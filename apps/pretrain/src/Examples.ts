@@ -10,13 +10,13 @@ import { demonstrate, type Segment } from "./Demonstration.ts"
 import * as Instructions from "./Instructions.ts"
 import { exercise } from "./Reading.ts"
 
-/** A sequence to learn from: `weights` is parallel to `tokens`, 1 on the tokens the demonstrator wrote and else 0. */
+/** A training sequence: `weights` is parallel to `tokens`, 1 for tokens that the demonstrator wrote, else 0. */
 export interface Example {
   readonly tokens: ReadonlyArray<number>
   readonly weights: ReadonlyArray<number>
 }
 
-/** What the examples are drawn from. */
+/** How examples are drawn. */
 export interface Options {
   readonly seed: number
   readonly worlds: number
@@ -25,7 +25,7 @@ export interface Options {
   readonly mix: WorldQuestion.Mix
   readonly rates: Behaviours.Rates
   readonly instructions: Instructions.Options
-  /** Longer examples are drawn anew. */
+  /** Longer examples are drawn again. */
   readonly maxTokens: number
 }
 
@@ -38,12 +38,12 @@ export const defaultOptions: Omit<Options, "seed"> = {
   maxTokens: 320
 }
 
-/** An endless supply of examples; the batch of a step depends on the options and the step alone. */
+/** Examples without end; the batch of a step depends only on the options and the step. */
 export interface Examples {
   readonly batch: (step: number, size: number) => Effect.Effect<ReadonlyArray<Example>, SearchError>
 }
 
-/** Draws the worlds and indexes them; the indexes close with the scope. */
+/** Generates the worlds and their indexes, which close with the scope. */
 export const make = Effect.fn("Examples.make")(function* (
   tokenizer: Tokenizer,
   options: Options
@@ -72,7 +72,7 @@ export const make = Effect.fn("Examples.make")(function* (
   }
 })
 
-/** The tokens of prompt and segments, exactly as a rollout would put them together. */
+/** The tokens of prompt and segments, exactly as in a rollout. */
 const join = (tokenizer: Tokenizer, prompt: ReadonlyArray<number>, segments: ReadonlyArray<Segment>): Example => {
   const parts = segments.map(({ text, action }) => ({ tokens: tokenizer.encode(text), action }))
   return {
@@ -85,7 +85,7 @@ const join = (tokenizer: Tokenizer, prompt: ReadonlyArray<number>, segments: Rea
 interface Ground {
   readonly world: World.World
   readonly search: Search.Interface
-  /** By kind, then grouped by the relation that is asked for last. */
+  /** By kind, then by the last relation. */
   readonly puzzles: Readonly<Record<WorldQuestion.Kind, ReadonlyArray<ReadonlyArray<WorldQuestion.Puzzle>>>>
 }
 
@@ -111,7 +111,7 @@ const makeGround = Effect.fnUntraced(function* (seed: number) {
   } satisfies Ground
 })
 
-/** Draws a relation first, so that rare ones are asked for as often as the others. */
+/** Draws a relation first, so that rare relations are as frequent as others. */
 const drawPuzzle = (ground: Ground, kind: WorldQuestion.Kind) =>
   // A world of default size has puzzles of every kind.
   Effect.orDie(Effect.flatMap(Random.choice(ground.puzzles[kind]), Random.choice))
@@ -126,8 +126,8 @@ const drawKind = Effect.fnUntraced(function* (mix: WorldQuestion.Mix) {
   return "oneHop"
 })
 
-// Enough that examples rarely repeat, few enough that hundreds of worlds fit in memory.
+// Enough that examples rarely repeat, and few enough that hundreds of worlds fit in memory.
 const puzzlesPerGroup = 60
 
-// Runs never share a world, and none with those of users, whose seeds are not negative.
+// Runs share no worlds with each other, nor with users, whose seeds are not negative.
 const worldStride = 1_000_000

@@ -2,10 +2,10 @@ import { type Clause, clauses, seedInstruction } from "@inspo/reflection/ClauseB
 import { Array, Effect, Random } from "effect"
 
 /**
- * How instructions are drawn. A share `seedOnly` of them is the seed instruction alone. A share `advised` holds each
- * clause that asks for a behaviour with probability `adviceRate` and each other clause with probability `otherRate`:
- * without them the long chains, which need several clauses at once, would be too rare to learn. The rest hold every
- * clause with probability `clauseRate`.
+ * How instructions are drawn. A share `seedOnly` is only the seed instruction. A share `advised` contains each clause that
+ * requests a behaviour with probability `adviceRate` and each other clause with probability `otherRate`: without them long
+ * chains, which need several clauses at once, would be too rare to learn. The rest contain every clause with probability
+ * `clauseRate`.
  */
 export interface Options {
   readonly seedOnly: number
@@ -13,7 +13,7 @@ export interface Options {
   readonly adviceRate: number
   readonly otherRate: number
   readonly clauseRate: number
-  /** What instructions are made of. */
+  /** The clauses of instructions. */
   readonly clauses: ReadonlyArray<Clause>
 }
 

@@ -5,13 +5,13 @@ import { type Clause, clauses, seedInstruction } from "@inspo/reflection/ClauseB
 import { Rollout, type RolloutError } from "@inspo/rollout"
 import { Array, Effect, Number, Record } from "effect"
 
-/** An instruction to examine, with the name its row has in the table. */
+/** An instruction to measure, with the name of its row. */
 export interface Subject {
   readonly name: string
   readonly instruction: string
 }
 
-/** How the policy acts under one instruction. All values but `searches` are shares in [0, 1]; NaN where nothing counts. */
+/** The behaviour of the policy with one instruction. All values except `searches` are shares in [0, 1]; NaN without cases. */
 export interface Row {
   readonly name: string
   /** Exact match, over all questions and by data source. */
@@ -26,11 +26,11 @@ export interface Row {
   readonly stated: number
   /** Among trajectories that answered: the answer is not a sentence. */
   readonly bare: number
-  /** Among the names in thoughts after a result: those that stand in that result letter by letter. */
+  /** Among the names in thoughts after a result: those that occur exactly in that result. */
   readonly copied: number
 }
 
-/** The seed instruction alone, with each clause, and with the first wording of all clauses that ask for a behaviour. */
+/** The seed instruction alone, with each clause, and with the first wording of all clauses that request a behaviour. */
 export const subjects: ReadonlyArray<Subject> = [
   { name: "seed", instruction: seedInstruction },
   ...clauses.map((clause) => subject(clause.id, [clause])),

@@ -3,9 +3,8 @@ import { Effect, Random } from "effect"
 import type { Segment } from "./Demonstration.ts"
 
 /**
- * A reading exercise: a few articles, then their facts restated one by one in random order. Names are copied many times
- * over from among look-alikes, rivers and years as often as towns, which questions alone do too rarely to teach it. It
- * has no prompt, so it says nothing about how to act on a question.
+ * A reading exercise: a few articles, then their facts in random order. It trains copying names from among similar ones,
+ * which questions alone contain too rarely. It has no prompt, so it does not train how to answer a question.
  */
 export const exercise = Effect.fnUntraced(function* (world: World.World): Effect.fn.Return<ReadonlyArray<Segment>> {
   const count = yield* Random.nextIntBetween(1, mostArticles)

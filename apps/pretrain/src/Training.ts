@@ -32,7 +32,7 @@ export const defaultOptions: Options = {
   gradientClip: 1
 }
 
-/** What is known after a step, counted from 1; `tokensPerSecond` counts all tokens, over the run so far. */
+/** The metrics of a step, counted from 1; `tokensPerSecond` is that of the run so far, over all tokens. */
 export interface Progress {
   readonly step: number
   readonly loss: number
@@ -46,7 +46,7 @@ export const learningRateAt = (step: number, options: Options): number =>
   Math.min(1, step / options.warmUp) *
   Math.max(options.finalShare, 1 - (step - 1) / options.steps)
 
-/** Trains in place. The next batch is drawn while the workers compute. */
+/** Trains the parameters in place. The next batch is drawn while the workers compute. */
 export const train = Effect.fn("Training.train")(function* (
   trainer: SupervisedTrainer,
   examples: Examples,

@@ -4,9 +4,9 @@ import { Observation } from "@inspo/rollout"
 import { Array } from "effect"
 
 /**
- * The words of the embedded model's tokenizer: those of every world, of the seed instruction and all clauses, and of what
- * the environment says. Tags and punctuation are left out: tags are special tokens, and marks follow a word without a
- * space, where single bytes already are one token each.
+ * The words of the embedded model's tokenizer: those of every world, of the seed instruction and all clauses, and of the
+ * texts of the environment. Without tags, which are special tokens, and punctuation, which follows a word without a space
+ * and is one token per byte.
  */
 export const vocabulary: ReadonlyArray<string> = Array.dedupe([
   ...World.vocabulary,

@@ -6,7 +6,7 @@ import { probe } from "./commands/probe.ts"
 import { train } from "./commands/train.ts"
 
 Command.make("pretrain").pipe(
-  Command.withDescription("Make and examine the model that the embedded engine ships with"),
+  Command.withDescription("Train and measure the model of the embedded engine"),
   Command.withSubcommands([train, probe]),
   Command.run({ version: "0.0.0" }),
   Effect.provide([NodeServices.layer, Layer.succeed(Logger.LogToStderr, true)]),

@@ -10,7 +10,7 @@ const instructionOf = (indexes: ReadonlyArray<number>) =>
   [seedInstruction, ...indexes.map((index) => clauses[index]?.texts.at(-1) ?? "")].join(" ")
 
 describe("ratesUnder", () => {
-  it.prop("moves a behaviour only by the clauses that concern it", [ClauseIndexes], ([indexes]) => {
+  it.prop("changes a behaviour only by clauses about it", [ClauseIndexes], ([indexes]) => {
     const rates = Behaviours.ratesUnder(instructionOf(indexes), defaultRates)
     for (const [behaviour, rate] of Object.entries(rates)) {
       const directions = new Set(
@@ -34,14 +34,14 @@ describe("ratesUnder", () => {
     }
   })
 
-  it.prop("ignores every clause when demonstrators do not obey", [ClauseIndexes], ([indexes]) => {
+  it.prop("ignores every clause if demonstrators are not obedient", [ClauseIndexes], ([indexes]) => {
     const rates = Behaviours.ratesUnder(instructionOf(indexes), { ...defaultRates, obedient: false })
     assert.deepStrictEqual(rates, defaultRates.base)
   })
 })
 
 describe("draw", () => {
-  it.effect("shows each behaviour about as often as its rate says", () =>
+  it.effect("draws each behaviour about as often as its rate", () =>
     Effect.gen(function* () {
       const instruction = instructionOf([0, 5])
       const drawn = yield* Effect.all(Array.from({ length: 2000 }, () => Behaviours.draw(instruction, defaultRates)))

@@ -48,7 +48,7 @@ it.layer(layerWorld)("demonstrate", (it) => {
     })
   )
 
-  it.effect.prop("shows the behaviours it was given, and no others", [Index, Drawn], (drawn) =>
+  it.effect.prop("shows exactly the given behaviours", [Index, Drawn], (drawn) =>
     Effect.gen(function* () {
       const [index, behaviours] = drawn
       const { actions, answer, question } = yield* perform(index, behaviours)
@@ -83,7 +83,7 @@ it.layer(layerWorld)("demonstrate", (it) => {
       })
   )
 
-  it.effect("answers one hop but no chain with the whole question as its query", () =>
+  it.effect("answers one hop but not a chain with the whole question as its query", () =>
     Effect.gen(function* () {
       const whole = { search: true, "one-entity-per-search": false, "state-evidence": true, "bare-answer": true }
       const results = yield* Effect.forEach(questions, (_, index) => perform(index, whole))

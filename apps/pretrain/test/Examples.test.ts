@@ -12,7 +12,7 @@ const tokenizer = fromFiles(makeTokenizerFiles(vocabulary))
 const options = { ...Examples.defaultOptions, seed: 1, worlds: 2, readingShare: 0 }
 
 describe("batch", () => {
-  it.effect("depends on the seed and the step alone", () =>
+  it.effect("depends only on the seed and the step", () =>
     Effect.gen(function* () {
       const first = yield* Examples.make(tokenizer, options)
       const second = yield* Examples.make(tokenizer, options)
@@ -24,7 +24,7 @@ describe("batch", () => {
     })
   )
 
-  it.effect("weighs exactly what the demonstrator wrote, in whole words and within the limit", () =>
+  it.effect("has weights exactly on the text of the demonstrator, in whole words and within the limit", () =>
     Effect.gen(function* () {
       const examples = yield* Examples.make(tokenizer, { ...options, maxTokens: 120 })
       for (const { tokens, weights } of yield* examples.batch(1, 100)) {
@@ -44,7 +44,7 @@ describe("batch", () => {
 })
 
 describe("reading exercises", () => {
-  it.effect("restate facts of the articles shown, names letter by letter", () =>
+  it.effect("repeat facts of the shown articles with exact names", () =>
     Effect.gen(function* () {
       const examples = yield* Examples.make(tokenizer, { ...options, readingShare: 1 })
       for (const { tokens, weights } of yield* examples.batch(1, 50)) {

@@ -117,7 +117,7 @@ export class Inspo {
     timeout = 200,
     urls
   }: Options) {
-    check(urls.length > 0 && urls.every(isAddress), "urls", urls, "http addresses without credentials")
+    check(urls.length > 0 && urls.every(isAddress), "urls", urls, "http URLs without credentials")
     check(apiKey === undefined || /^[!-~]+$/u.test(apiKey), "apiKey", "unfit", "printable ASCII without spaces")
     const numbers = { timeout, retryDelay, maxQueued, maxQueuedCharacters }
     for (const [name, value] of Object.entries(numbers)) check(value > 0, name, value, "a number above 0")

@@ -79,7 +79,7 @@ export const make = ({ fetch, headers, urls }: Options): Ask => {
         const problem = Wire.problem(answer)
         return {
           value: response.ok ? read(answer) : undefined,
-          reason: `status ${status}, ${problem ?? "not an answer of inspo"}`,
+          reason: `status ${status}, ${problem ?? "not an inspo answer"}`,
           status,
           refused: problem !== undefined,
           retryAfter: Math.min(Number(response.headers.get("retry-after")) || 0, 60) * 1000
@@ -143,7 +143,7 @@ const answerOf = async ({ body }: Response, most: number): Promise<unknown> => {
   let text = ""
   for await (const part of body ?? []) {
     text += decoder.decode(part, { stream: true })
-    if (text.length > most) throw new Error("the answer is too long")
+    if (text.length > most) throw new Error("the answer is too large")
   }
   try {
     return JSON.parse(text + decoder.decode())

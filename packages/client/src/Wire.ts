@@ -133,7 +133,7 @@ export const isText = (value: unknown): value is string => typeof value === "str
 
 const isNumber = (value: unknown): value is number => typeof value === "number"
 
-const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
-  typeof value === "object" && !Array.isArray(value) && isSome(Object.values(value ?? {}))
-
-const isSome = (texts: ReadonlyArray<unknown>): boolean => texts.length > 0 && texts.every(isText)
+const isTexts = (value: unknown): value is Readonly<Record<string, string>> => {
+  const texts = Object.values(fields(value))
+  return typeof value === "object" && !Array.isArray(value) && texts.length > 0 && texts.every(isText)
+}

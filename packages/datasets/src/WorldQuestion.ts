@@ -1,6 +1,7 @@
 import { Question, RandomStream } from "@inspo/domain"
 import { Array, Effect, Random, Schema } from "effect"
 import * as Templates from "./internal/templates.ts"
+import { apportion } from "./Sample.ts"
 import * as World from "./World.ts"
 
 /** The kinds of question: chains of one to four facts, and the comparison of two years. */
@@ -161,16 +162,13 @@ const splitNames = ["train", "validation", "test"] as const
 
 const hopsOf = { oneHop: 1, twoHop: 2, threeHop: 3, fourHop: 4 } as const
 
-/** Shares `count` out by the largest remainder, so that the parts always sum to it. */
 const quota = (mix: Mix, count: number): Readonly<Record<Kind, number>> => {
-  const total = kinds.reduce((sum, kind) => sum + mix[kind], 0)
-  const exact = kinds.map((kind) => ({ kind, share: (count * mix[kind]) / total }))
-  const parts: Record<Kind, number> = { oneHop: 0, twoHop: 0, threeHop: 0, fourHop: 0, comparison: 0 }
-  for (const { kind, share } of exact) parts[kind] = Math.floor(share)
-  const missing = count - kinds.reduce((sum, kind) => sum + parts[kind], 0)
-  const byRemainder = exact.toSorted((a, b) => (b.share % 1) - (a.share % 1))
-  for (const { kind } of byRemainder.slice(0, missing)) parts[kind] += 1
-  return parts
+  const parts = apportion(
+    kinds.map((kind) => mix[kind]),
+    count
+  )
+  const [oneHop = 0, twoHop = 0, threeHop = 0, fourHop = 0, comparison = 0] = parts
+  return { oneHop, twoHop, threeHop, fourHop, comparison }
 }
 
 const chains = (world: World.World, kind: Exclude<Kind, "comparison">): ReadonlyArray<Puzzle> => {

@@ -171,11 +171,13 @@ export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
  * The sums of one phase, with redone work and what is reserved. `redone` is the part of them that was redone, `open` the
  * part that is reserved and not settled: work in flight, or lost in a crash.
  */
-export interface LedgerTotal extends Expense {
-  readonly phase: string
-  readonly redone: Expense
-  readonly open: Expense
-}
+export const LedgerTotal = Schema.Struct({
+  ...Expense.fields,
+  phase: Schema.String,
+  redone: Expense,
+  open: Expense
+})
+export interface LedgerTotal extends Schema.Schema.Type<typeof LedgerTotal> {}
 
 /**
  * Why a journal cannot be used.

@@ -2,7 +2,7 @@ import { RandomStream } from "@inspo/domain"
 import { mean, quantileSorted } from "simple-statistics"
 import type { Interval } from "./Interval.ts"
 
-/** `resamples` is how many are drawn; equal seeds and equal sizes of the strata draw the same ones. */
+/** The number of `resamples`; equal seeds and sizes of the strata give the same resamples. */
 export interface Options {
   readonly resamples: number
   readonly seed: number
@@ -16,9 +16,9 @@ export interface Intervals {
 }
 
 /**
- * Percentile bootstrap (Efron, 1979) of means, one value per question: every resample draws each stratum's questions with
- * replacement from that stratum, so that a mean over sources keeps its sources. An interval is null where all values are
- * equal, since resampling then sees no uncertainty, whatever there is.
+ * Percentile bootstrap (Efron, 1979) of means, one value per question: every resample draws the questions of each stratum with
+ * replacement from that stratum, so that a mean over sources keeps its sources. An interval is null if all values are equal,
+ * since resampling then cannot estimate the uncertainty.
  *
  * @example
  * ```ts

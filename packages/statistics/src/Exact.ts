@@ -51,7 +51,7 @@ export interface Estimate {
 export const estimate = (values: ReadonlyArray<number>): Estimate | null =>
   values.length === 0 ? null : { n: values.length, mean: mean([...values]), ci95: tInterval(values, 0.95) }
 
-/** The t-interval of the mean of one number or more that covers it with the probability `level`; null for one number. */
+/** The t-interval of a mean that covers it with the probability `level`; null for a single number. */
 const tInterval = (values: ReadonlyArray<number>, level: number): Interval | null => {
   if (values.length === 1) return null
   const sample = [...values]
@@ -60,7 +60,7 @@ const tInterval = (values: ReadonlyArray<number>, level: number): Interval | nul
   return [mean(sample) - half, mean(sample) + half]
 }
 
-/** The estimate of `left - right` over the keys (seeds) that both hold. */
+/** The estimate of `left - right` over the keys (seeds) of both. */
 export const paired = (left: ReadonlyMap<number, number>, right: ReadonlyMap<number, number>): Estimate | null =>
   estimate(differences(left, right))
 
@@ -70,20 +70,19 @@ const differences = (left: ReadonlyMap<number, number>, right: ReadonlyMap<numbe
     return other === undefined ? [] : [value - other]
   })
 
-/** What pairs say about the claim that one side lies above the other. */
+/** The result for a claim that one side is higher than the other. */
 export interface Judged {
   readonly n: number
-  /** Mean of the side that is said to be higher minus that of the other. */
+  /** The mean of the claimed higher side minus that of the other. */
   readonly mean: number
   readonly interval: Interval | null
   readonly verdict: "confirmed" | "contradicted" | "open"
 }
 
 /**
- * Judges claims that one side lies above the other, together: with a probability of 95 % all intervals hold their
- * differences at once (t-intervals of pairs at 1 - 0.05 / k for k claims, after Bonferroni). A claim is confirmed or
- * contradicted where its interval lies on one side of 0, and open where it does not, or where there are fewer than two
- * pairs; null without any pair.
+ * Tests claims that one side is higher than the other, together: with a probability of 95 % all intervals contain their true
+ * differences (t-intervals of pairs at 1 - 0.05 / k for k claims, after Bonferroni). A claim is confirmed or contradicted if
+ * its interval is on one side of 0, else open, also with fewer than two pairs; null without any pair.
  *
  * @example
  * ```ts
@@ -106,6 +105,6 @@ export const judge = (
     return { n: values.length, mean: mean(values), interval, verdict }
   })
 
-/** The exact two-sided p-value of `better` against `worse` under even odds; ties are left out. */
+/** The exact two-sided p-value of `better` against `worse`, without ties. */
 export const signTest = (better: number, worse: number): number =>
   Math.min(1, 2 * jstat.binomial.cdf(Math.min(better, worse), better + worse, 0.5))

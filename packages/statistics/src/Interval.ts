@@ -6,7 +6,7 @@ export type Interval = typeof Interval.Type
 
 /**
  * The 95 % score interval of a binomial share (Wilson, 1927): `successes` of `trials` independent questions. Without
- * trials nothing is known, and the interval is [0, 1].
+ * trials the interval is [0, 1].
  *
  * @example
  * ```ts
@@ -35,8 +35,8 @@ interface Estimated {
 }
 
 /**
- * The 95 % interval of the difference of two shares, out of the interval of each (Newcombe, 1998, method 10). It is made for
- * independent samples; where both answered the same questions it is wider than it would have to be, as a rule.
+ * The 95 % interval of the difference of two shares, from the interval of each (Newcombe, 1998, method 10). It is made for
+ * independent samples; for the same questions it is usually wider than necessary.
  *
  * @example
  * ```ts

@@ -3,21 +3,20 @@ import jstat from "jstat"
 import { mean, shuffle, sum } from "simple-statistics"
 import type { Interval } from "./Interval.ts"
 
-/** `permutations` is how many are drawn for the p-value; equal seeds draw the same ones. */
+/** The number of `permutations` for the p-value; equal seeds give the same permutations. */
 export interface Options {
   readonly permutations: number
   readonly seed: number
 }
 
 /**
- * How far treatments differ, beside what would differ by chance. Of `n` questions, all in the unit of a score:
+ * How much treatments differ, compared with chance, over `n` questions, in the unit of a score:
  *
  * - `means`: of each treatment, in order.
- * - `between`: the variance between the treatments' true means, without bias, so that it may come out below 0.
- * - `ci95`: its 95 % interval, at the lowest 0; null where no question was answered differently under another treatment but
- *   for the difference of the means.
- * - `noise`: the variance that the mean of one treatment has by chance, over `n` questions that all treatments share.
- * - `p`: how often treatments that are alike would differ as much or more.
+ * - `between`: the variance between the treatments' true means, unbiased, so it can be below 0.
+ * - `ci95`: its 95 % interval, at least 0; null if the scores of a question differ only by the means of the treatments.
+ * - `noise`: the random variance of the mean of one treatment over the `n` questions.
+ * - `p`: how often equal treatments would differ as much or more.
  */
 export interface Spread {
   readonly n: number
@@ -29,12 +28,12 @@ export interface Spread {
 }
 
 /**
- * The variance between treatments that answered the same questions, such as instructions: `scores[q][t]` is what question q
- * got under treatment t, of which there are at least two of each.
+ * The variance between treatments of the same questions, such as instructions: `scores[q][t]` is the score of question q with
+ * treatment t. There are at least two of each.
  *
- * The variances are those of a two-way layout with random treatments and questions as blocks (Scheffé, 1959): how hard a
- * question is does not count. The interval is that of F, exact for normal scores and wide for few treatments. `p` is of a
- * permutation test (Fisher, 1935), which holds for scores of any kind: scores are dealt anew within each question.
+ * The variances are those of a two-way layout with random treatments and questions as blocks (Scheffé, 1959): the difficulty
+ * of a question does not count. The interval is that of F, exact for normal scores and wide for few treatments. `p` is of a
+ * permutation test (Fisher, 1935), which is valid for any scores: scores are permuted within each question.
  *
  * @example
  * ```ts
@@ -63,7 +62,7 @@ export const spread = (scores: ReadonlyArray<ReadonlyArray<number>>, { permutati
   const degrees = [treatments - 1, (treatments - 1) * (n - 1)] as const
   // What is left of equal numbers is an error of rounding.
   const noiseSquare = residual < 1e-12 * n * treatments ? 0 : residual / degrees[1]
-  /** The variance between treatments where this quantile of F is what their squares exceed the noise by. */
+  /** The variance between treatments at which their squares exceed the noise by this quantile of F. */
   const bound = (quantile: number) =>
     Math.max(0, (betweenSquare / jstat.centralF.inv(quantile, ...degrees) - noiseSquare) / n)
   return {
@@ -82,7 +81,7 @@ const columnMeans = (scores: ReadonlyArray<ReadonlyArray<number>>): ReadonlyArra
   return sums.map((total) => total / scores.length)
 }
 
-/** The share of permutations, the scores as they are among them, whose means lie as far apart or farther. */
+/** The share of permutations, including the given scores, whose means differ as much or more. */
 const permuted = (scores: ReadonlyArray<ReadonlyArray<number>>, permutations: number, seed: number): number => {
   const apart = (rows: ReadonlyArray<ReadonlyArray<number>>) => sum(columnMeans(rows).map((one) => one * one))
   // Permutations that only swap treatments differ by rounding.

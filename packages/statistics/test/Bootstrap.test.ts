@@ -12,7 +12,7 @@ const Seed = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 }))
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 describe("bootstrap", () => {
-  it.prop("is a function of values and seed, and lies within the values", [Strata, Seed], ([strata, seed]) => {
+  it.prop("depends only on values and seed, and is within the values", [Strata, Seed], ([strata, seed]) => {
     const options = { resamples: 200, seed }
     const found = bootstrap(strata, options)
     assert.deepStrictEqual(bootstrap(strata, options), found)
@@ -39,7 +39,7 @@ describe("bootstrap", () => {
   })
 
   it.prop(
-    "of one stratum is the same overall, as the mean of strata, and beside empty ones",
+    "is the same for one stratum, overall, as the mean of strata, and with empty strata",
     [Values, Seed],
     (inputs) => {
       const [values, seed] = inputs
@@ -53,23 +53,19 @@ describe("bootstrap", () => {
     }
   )
 
-  it.prop(
-    "weighs a stratum by its size overall, and like any other in the mean of strata",
-    [Values, Seed],
-    (inputs) => {
-      const [values, seed] = inputs
-      const certain = Array.from({ length: 3 * values.length }, () => 0.5)
-      const { macro, overall, strata } = bootstrap([values, certain], { resamples: 200, seed })
-      const own = strata[0]
-      if (own === null || own === undefined) return
-      for (const bound of [0, 1] as const) {
-        assert.closeTo(overall?.[bound] ?? 9, own[bound] / 4 + 0.5 * 0.75, 1e-12)
-        assert.closeTo(macro?.[bound] ?? 9, own[bound] / 2 + 0.25, 1e-12)
-      }
+  it.prop("weights strata by size overall, and equally in the mean of strata", [Values, Seed], (inputs) => {
+    const [values, seed] = inputs
+    const certain = Array.from({ length: 3 * values.length }, () => 0.5)
+    const { macro, overall, strata } = bootstrap([values, certain], { resamples: 200, seed })
+    const own = strata[0]
+    if (own === null || own === undefined) return
+    for (const bound of [0, 1] as const) {
+      assert.closeTo(overall?.[bound] ?? 9, own[bound] / 4 + 0.5 * 0.75, 1e-12)
+      assert.closeTo(macro?.[bound] ?? 9, own[bound] / 2 + 0.25, 1e-12)
     }
-  )
+  })
 
-  it.prop("has no interval where all values are equal", [Schema.Natural, Seed], ([size, seed]) => {
+  it.prop("has no interval if all values are equal", [Schema.Natural, Seed], ([size, seed]) => {
     const values = Array.from({ length: (size % 9) + 1 }, () => 0.3)
     assert.deepStrictEqual(bootstrap([values], { resamples: 100, seed }), {
       strata: [null],
@@ -78,7 +74,7 @@ describe("bootstrap", () => {
     })
   })
 
-  it("covers the true mean about as often as it says", () => {
+  it("covers the true mean about 95 times in a hundred", () => {
     // Shares of 0.3 in samples of 60: the interval should miss in about 6 % of 300 trials, 18 ± 8 at two deviations.
     let missed = 0
     for (let trial = 0; trial < 300; trial++) {

@@ -8,7 +8,7 @@ const Values = Schema.Array(Schema.Finite.check(Schema.isBetween({ minimum: -1, 
 )
 
 describe("estimate", () => {
-  it("is the t-interval of the tables", () => {
+  it("matches the t-interval of the tables", () => {
     const found = estimate([0.1, 0.2, 0.3])
     assert.closeTo(found?.mean ?? 0, 0.2, 1e-12)
     // t(0.975, 2) = 4.302653, standard deviation 0.1
@@ -18,7 +18,7 @@ describe("estimate", () => {
     assert.closeTo(ten?.ci95?.[1] ?? 0, 5.5 + (2.262157 * 3.02765) / Math.sqrt(10), 1e-5)
   })
 
-  it("has no interval for one value and nothing for none", () => {
+  it("has no interval for one value, and is null without values", () => {
     assert.deepStrictEqual(estimate([0.5]), { n: 1, mean: 0.5, ci95: null })
     assert.isNull(estimate([]))
   })
@@ -34,7 +34,7 @@ describe("estimate", () => {
 })
 
 describe("paired", () => {
-  it("compares the seeds that both sides have", () => {
+  it("compares the seeds of both sides", () => {
     const left = new Map([
       [1, 0.5],
       [2, 0.75],
@@ -50,7 +50,7 @@ describe("paired", () => {
     assert.isNull(paired(left, new Map()))
   })
 
-  it.prop("turns around when its sides do", [Values, Values], ([a, b]) => {
+  it.prop("is reversed with its sides", [Values, Values], ([a, b]) => {
     const left = new Map(a.map((value, seed) => [seed, value]))
     const right = new Map(b.map((value, seed) => [seed, value]))
     assert.closeTo(paired(left, right)?.mean ?? 0, -(paired(right, left)?.mean ?? 0), 1e-12)
@@ -79,7 +79,7 @@ describe("judge", () => {
     assert.strictEqual(judge([[bySeed(values), zeros(values)]])[0]?.verdict, verdict)
   })
 
-  it("says nothing where no pair is", () => {
+  it("is null without pairs", () => {
     assert.deepStrictEqual(judge([[bySeed([1, 2]), new Map()]]), [null])
   })
 
@@ -88,7 +88,7 @@ describe("judge", () => {
     assert.deepStrictEqual(found?.interval, paired(bySeed(values), zeros(values))?.ci95)
   })
 
-  it.prop("turns around when its sides do", [Values, Values], ([a, b]) => {
+  it.prop("is reversed with its sides", [Values, Values], ([a, b]) => {
     const claim = [bySeed(a), bySeed(b)] as const
     const [found] = judge([claim, claim])
     const [turned] = judge([

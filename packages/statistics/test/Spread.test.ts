@@ -32,7 +32,7 @@ const drawn = (tables: number, n: number, effects: (draw: () => number) => Reado
 const share = (values: ReadonlyArray<boolean>) => values.filter(Boolean).length / values.length
 
 describe("spread", () => {
-  it("is the table by hand", () => {
+  it("matches a table calculated by hand", () => {
     // Squares: 90 in all, 38 of the columns and of the rows, so 14 of the residuals, with four degrees of freedom.
     const found = spread(
       [
@@ -72,7 +72,7 @@ describe("spread", () => {
     )
   })
 
-  it("finds nothing between treatments that answer alike", () => {
+  it("finds no variance between equal treatments", () => {
     fc.assert(
       fc.property(fc.array(score, { minLength: 2, maxLength: 12 }), (levels) => {
         const found = spread(
@@ -86,14 +86,14 @@ describe("spread", () => {
     )
   })
 
-  it("calls treatments that are alike different as rarely as it says (statistical)", () => {
+  it("has the stated rate of false positives (statistical)", () => {
     const found = drawn(300, 20, () => [0, 0, 0, 0, 0]).map((scores) => spread(scores, options))
     assert.isAtMost(share(found.map(({ p }) => p <= 0.05)), 0.05 + 3 * Math.sqrt((0.05 * 0.95) / 300))
     assert.isAtLeast(share(found.map(({ p }) => p <= 0.5)), 0.5 - 3 * Math.sqrt(0.25 / 300) - 0.05)
     assert.closeTo(found.reduce((total, { between }) => total + between, 0) / 300, 0, 1.5e-3)
   })
 
-  it("knows the variance between treatments without bias, in an interval that holds it (statistical)", () => {
+  it("estimates the variance between treatments without bias, with an interval that covers it (statistical)", () => {
     const variance = 0.2 ** 2 / 3 // of the uniform distribution on [-0.2, 0.2]
     const found = drawn(400, 100, (draw) => Array.from({ length: 5 }, () => 0.4 * draw() - 0.2)).map((scores) =>
       spread(scores, { permutations: 1, seed: 1 })
@@ -102,7 +102,7 @@ describe("spread", () => {
     assert.isAtLeast(share(found.map(({ ci95 }) => ci95 !== null && ci95[0] <= variance && variance <= ci95[1])), 0.93)
   })
 
-  it("refuses a table that is none", () => {
+  it("fails for an invalid table", () => {
     assert.throws(() => spread([[1, 0]], options), /expected at least two/u)
     assert.throws(() => spread([[1, 0], [1]], options), /as many in every row/u)
   })

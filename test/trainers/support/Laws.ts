@@ -52,7 +52,7 @@ const decodePopulation = Schema.decodeUnknownSync(
         id: Schema.String,
         wording: Schema.String,
         standing: Schema.String,
-        estimate: Schema.Struct({ mean: Schema.NullOr(Schema.Finite), samples: Schema.Int, silent: Schema.Finite })
+        estimate: Schema.Struct({ mean: Schema.NullOr(Schema.Finite), samples: Schema.Int, missing: Schema.Finite })
       })
     ),
     branch: Schema.Int,
@@ -102,7 +102,7 @@ export const check = async (rows: ReadonlyArray<Row>, expected: Expected): Promi
   for (const { estimate, wording } of population.members.filter(({ standing }) => standing === "member")) {
     const own = living.filter(({ instruction }) => instruction === wording)
     assert.strictEqual(estimate.samples, own.length, wording)
-    assert.strictEqual(estimate.silent, 0, wording)
+    assert.strictEqual(estimate.missing, 0, wording)
     if (own.length > 0) assert.closeTo(estimate.mean ?? NaN, mean(own), 1e-9, wording)
   }
   const incumbent = decodeIncumbent(await read(expected.url, "/incumbent"))

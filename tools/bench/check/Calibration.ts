@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 
 /**
- * The same piece of work everywhere, some 20 ms of it, of the kinds that the parts consist of: numbers in arrays, small
- * objects, maps of strings, JSON, hashes. The time it takes is the unit in which other work is told. Gives a number that
- * depends on all of it, so that none of it is left out.
+ * A fixed piece of work of about 20 ms, of the same kinds as the parts: numbers in arrays, small objects, maps of strings,
+ * JSON, hashes. Its time is the unit of other work. Returns a number that depends on all of it, so that nothing is
+ * optimized away.
  */
 export const calibration = (): number => {
   const numbers = new Float64Array(40_000)

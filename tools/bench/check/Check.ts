@@ -16,7 +16,7 @@ export interface Options {
   readonly update: boolean
 }
 
-/** Prints a table, and fails with a sentence for each figure that does not pass. */
+/** Prints a table, and fails with a line for each figure that does not pass. */
 export const check = Effect.fn("Check.check")(function* (options: Options) {
   const stored = yield* readBaselines
   const figures = (yield* Effect.forEach(options.parts, (part) => measure(part, options.update ? [] : stored))).flat()
@@ -28,13 +28,13 @@ export const check = Effect.fn("Check.check")(function* (options: Options) {
     ...judged.flatMap(({ figure, verdict }) => complaint(figure, verdict) ?? []),
     ...forgotten(baselines, figures).map(
       ({ name, part }) =>
-        `${part}: ${name} has a baseline and is not measured any more: \`bench --check --update ${part}\` forgets it.`
+        `${part}: ${name} has a baseline but is not measured any more. Remove it with \`bench --check --update ${part}\`.`
     )
   ]
   if (problems.length > 0) return yield* new CommandFailure({ problem: problems.join("\n") })
 })
 
-/** The figures of a part. Those that do not pass get two more chances: a busy moment is no slowdown. */
+/** The figures of a part. If some do not pass, the part is measured up to two more times, since a busy machine is not a slowdown. */
 const measure = Effect.fn("Check.measure")(function* (part: Name, baselines: ReadonlyArray<Baseline>) {
   let figures = yield* measureOnce(part)
   const isDoubtful = () =>
@@ -72,11 +72,11 @@ const readBaselines = Effect.gen(function* () {
   if (!(yield* fs.exists(file))) return []
   return yield* Effect.mapError(
     Schema.decodeEffect(Baselines)(yield* fs.readFileString(file)),
-    ({ message }) => new CommandFailure({ problem: `${file} does not hold baselines: ${message}` })
+    ({ message }) => new CommandFailure({ problem: `${file} does not contain baselines: ${message}` })
   )
 })
 
-/** In the form that the formatter gives it. */
+/** Formatted as the formatter does. */
 const writeBaselines = Effect.fnUntraced(function* (baselines: ReadonlyArray<Baseline>) {
   const fs = yield* FileSystem.FileSystem
   const rounded = baselines.map((baseline) => ({ ...baseline, value: Number(baseline.value.toPrecision(3)) }))

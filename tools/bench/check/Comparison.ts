@@ -1,25 +1,25 @@
-/** Whether a figure that was measured is as good as it was, and whether a cost grows in step with the work. */
+/** Compares a measured figure with its baseline, and checks whether a cost grows linearly. */
 import { Data, Schema } from "effect"
 
 const Positive = Schema.Finite.check(Schema.isGreaterThan(0))
 
-/** A figure as it was measured: the same on a fast machine and on a slow one, as far as that is possible. */
+/** A measured figure that depends as little as possible on the machine. */
 export const Level = Schema.TaggedStruct("Level", {
   part: Schema.String,
   name: Schema.String,
   unit: Schema.String,
   value: Schema.Finite,
   better: Schema.Literals(["less", "more"]),
-  /** What a new baseline allows: by how much the figure may be worse, as a share of it. */
+  /** The tolerance of a new baseline: how much worse the figure may become, as a share. */
   tolerance: Positive
 })
 export interface Level extends Schema.Schema.Type<typeof Level> {}
 
-/** What an item costs at the size `to`, in units of what it costs at the size `from`: 1 when the cost is linear. */
+/** The cost of an item at the size `to` divided by its cost at the size `from`: 1 if the cost is linear. */
 export const Growth = Schema.TaggedStruct("Growth", {
   part: Schema.String,
   name: Schema.String,
-  /** What is paid for, and what the sizes count. */
+  /** The items, and what the sizes count. */
   items: Schema.String,
   scale: Schema.String,
   from: Schema.Int,
@@ -33,7 +33,7 @@ export interface Growth extends Schema.Schema.Type<typeof Growth> {}
 export const Figure = Schema.Union([Level, Growth])
 export type Figure = typeof Figure.Type
 
-/** A level as it is stored; `tolerance` is the share by which it may become worse. */
+/** A stored level; `tolerance` is how much worse it may become, as a share. */
 export const Baseline = Schema.Struct({
   part: Schema.String,
   name: Schema.String,
@@ -56,7 +56,7 @@ export const Verdict = Data.taggedEnum<Verdict>()
 
 /**
  * A level is worse, or better, when it differs from its baseline by more than a factor of 1 + tolerance; one without a
- * baseline of its unit is unknown. A growth is judged by its bound alone. What is no positive number never passes.
+ * baseline of its unit is unknown. A growth is compared with its bound. A value that is not positive never passes.
  */
 export const judge = (figure: Figure, baselines: ReadonlyArray<Baseline>): Verdict => {
   if (figure._tag === "Growth")
@@ -69,20 +69,20 @@ export const judge = (figure: Figure, baselines: ReadonlyArray<Baseline>): Verdi
   return factor < 1 / allowed ? Verdict.Better({ factor }) : Verdict.Kept({ factor })
 }
 
-/** What a level is compared with. */
+/** The baseline of a level. */
 export const baselineOf = (baselines: ReadonlyArray<Baseline>, figure: Figure): Baseline | undefined =>
   baselines.find((one) => isBaselineOf(one, figure))
 
 export const passes = ({ _tag }: Verdict): boolean => _tag !== "Worse" && _tag !== "Superlinear" && _tag !== "Unknown"
 
-/** Of two measurements of one figure the one to believe: what disturbs a measurement makes it worse. */
+/** The better of two measurements of a figure, since disturbances only make it worse. */
 export const best = <A extends Figure>(one: A, other: A): A => {
   if (!isPositive(one.value)) return other
   const isLess = other.value < one.value
   return isPositive(other.value) && isLess === (one._tag === "Growth" || one.better === "less") ? other : one
 }
 
-/** What is wrong, in a sentence; null when nothing is. */
+/** The problem of a figure in a sentence; null without one. */
 export const complaint = (figure: Figure, verdict: Verdict): string | null => {
   const name = `${figure.part}: ${figure.name}`
   switch (verdict._tag) {
@@ -93,19 +93,19 @@ export const complaint = (figure: Figure, verdict: Verdict): string | null => {
       )
     case "Superlinear":
       return figure._tag === "Growth"
-        ? `${name} does not grow in step with its work: of its ${figure.items} one costs ${short(figure.value)} times as much ` +
+        ? `${name} grows faster than its work: one of its ${figure.items} costs ${short(figure.value)} times as much ` +
             `at ${figure.to} ${figure.scale} as at ${figure.from}, expected at most ${short(figure.bound)} times.`
         : null
     case "Unknown":
-      return `${name} has no baseline: record one with \`bench --check --update ${figure.part}\`.`
+      return `${name} has no baseline. Record one with \`bench --check --update ${figure.part}\`.`
     default:
       return null
   }
 }
 
 /**
- * The baselines after a measurement of whole parts: levels of these parts take their new values, keep the tolerance they
- * had in their unit, and are forgotten when they are no longer measured. Sorted by part and name.
+ * The baselines after a measurement of whole parts: levels of these parts get their new values, keep their tolerance if the
+ * unit is the same, and are removed if they are not measured any more. Sorted by part and name.
  */
 export const update = (baselines: ReadonlyArray<Baseline>, figures: ReadonlyArray<Figure>): ReadonlyArray<Baseline> => {
   const parts = new Set(figures.map(({ part }) => part))
@@ -120,7 +120,7 @@ export const update = (baselines: ReadonlyArray<Baseline>, figures: ReadonlyArra
   )
 }
 
-/** Baselines of the parts of the figures that none of these is compared with. */
+/** Baselines of the measured parts that no figure uses. */
 export const forgotten = (
   baselines: ReadonlyArray<Baseline>,
   figures: ReadonlyArray<Figure>
@@ -131,7 +131,7 @@ export const forgotten = (
   )
 }
 
-/** A number to read, of three digits. */
+/** A number with three digits. */
 export const short = (value: number): string => String(Number(value.toPrecision(3)))
 
 const isPositive = (value: number): boolean => value > 0 && value < Infinity

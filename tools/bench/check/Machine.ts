@@ -2,15 +2,15 @@ import { Context } from "effect"
 import { processorSeconds } from "../Measure.ts"
 import { calibration } from "./Calibration.ts"
 
-/** What work is timed by. */
+/** How work is timed. */
 export interface Machine {
-  /** Processor seconds of all threads so far: a busy machine does not stretch them as it does the clock. */
+  /** Processor seconds of all threads so far. */
   readonly seconds: () => number
-  /** Does the piece of work whose time is the unit of all other. */
+  /** Does the work whose time is the unit of other work. */
   readonly calibrate: () => unknown
 }
 
-/** This machine, unless another is provided. */
+/** This machine by default. */
 export const Machine = Context.Reference<Machine>("bench/Machine", {
   defaultValue: () => ({
     seconds: processorSeconds,

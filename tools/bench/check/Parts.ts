@@ -1,3 +1,3 @@
-/** The parts that are checked, in the order in which they are. */
+/** The checked parts, in order. */
 export const names = ["core", "engine", "rollout", "retrieval", "journal", "dashboard"] as const
 export type Name = (typeof names)[number]

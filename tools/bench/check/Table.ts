@@ -5,7 +5,7 @@ interface Judged {
   readonly verdict: Verdict
 }
 
-/** Every figure with what it is compared with, one to a line. */
+/** Every figure with its baseline or bound, one per line. */
 export const table = (judged: ReadonlyArray<Judged>, baselines: ReadonlyArray<Baseline>): string => {
   const rows = [["part", "figure", "measured", "compared with", "verdict"], ...judged.map((one) => row(one, baselines))]
   const widths = rows.reduce<ReadonlyArray<number>>(

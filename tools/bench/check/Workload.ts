@@ -1,4 +1,4 @@
-/** Work of two sizes, told in units of a calibration: what an item costs, and whether that grows with the items. */
+/** Work of two sizes, measured in calibrations: the cost of an item, and whether it grows with the items. */
 import { Array as Arr, Effect } from "effect"
 import { type Growth, Growth as GrowthSchema, type Level, Level as LevelSchema } from "./Comparison.ts"
 import { Machine } from "./Machine.ts"
@@ -6,19 +6,19 @@ import { Machine } from "./Machine.ts"
 export interface Workload<E, R, E2, R2> {
   readonly part: string
   readonly name: string
-  /** What is paid for, in the plural. */
+  /** The items, in the plural. */
   readonly items: string
-  /** What the sizes count, where that is something else than the items. */
+  /** What the sizes count, if not the items. */
   readonly scale?: string
-  /** A few items, and some thirty times as many. */
+  /** A few items, and about thirty times as many. */
   readonly sizes: readonly [small: number, large: number]
-  /** How many items there are at a size; as many as its number by default. */
+  /** The number of items at a size; the size itself by default. */
   readonly itemsOf?: (size: number) => number
-  /** Prepares what is not measured, and gives the work. */
+  /** Prepares the work, which is not measured, and returns it. */
   readonly make: (size: number) => Effect.Effect<Effect.Effect<unknown, E, R>, E2, R2>
-  /** Of a new baseline. */
+  /** The tolerance of a new baseline. */
   readonly tolerance?: number
-  /** Most that an item of the large size may cost, in items of the small one: below 1 where what is paid once counts in these. */
+  /** The highest cost of an item of the large size, in items of the small size; below 1 if the small size includes fixed costs. */
   readonly bound?: number
   readonly rounds?: number
 }
@@ -39,7 +39,7 @@ export const measure = Effect.fnUntraced(function* <E, R, E2, R2>(workload: Work
   const [from, to] = sizes
   const small = yield* workload.make(from)
   const large = yield* workload.make(to)
-  // What comes first pays for the compiler.
+  // The first run includes compilation.
   const { calibrate } = yield* Machine
   yield* Effect.repeat(Effect.sync(calibrate), { times: 8 })
   yield* calibrated(small)
@@ -56,7 +56,7 @@ export const measure = Effect.fnUntraced(function* <E, R, E2, R2>(workload: Work
     better: "less",
     tolerance
   })
-  // Both costs of a round stand beside each other, so that what slows the machine for a while slows both.
+  // Both costs of a round are measured together, so that a slow moment of the machine affects both.
   const value = median(costs.map(([small, large]) => (large / itemsOf(to)) * (itemsOf(from) / small)))
   const growth: Growth = GrowthSchema.make({ part, name, items, scale, from, to, value, bound })
   return { level, growth }
@@ -67,10 +67,10 @@ export const median = (values: ReadonlyArray<number>): number => {
   return ((sorted[(sorted.length - 1) >> 1] ?? NaN) + (sorted[sorted.length >> 1] ?? NaN)) / 2
 }
 
-/** Shorter work is repeated until it has taken so long. */
+/** Shorter work is repeated for this time. */
 const leastSeconds = 0.03
 
-/** What work costs in calibrations, of which one runs before it and one after it. */
+/** The cost of work in calibrations, of which one runs before it and one after it. */
 const calibrated = Effect.fnUntraced(function* <E, R>(work: Effect.Effect<unknown, E, R>) {
   const { calibrate, seconds } = yield* Machine
   const unit = Effect.sync(calibrate)

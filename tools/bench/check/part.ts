@@ -1,4 +1,4 @@
-/** Measures one part in a process of its own and prints its figures as a line of JSON: `part.ts NAME`. */
+/** Measures one part in a separate process and prints its figures as a line of JSON: `part.ts NAME`. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Schema, type Scope } from "effect"
@@ -14,7 +14,7 @@ interface Part {
   >
 }
 
-/** Only the part that is measured is loaded: the others would count in its memory. */
+/** Loads only the measured part, since the others would use memory. */
 const parts: Readonly<Record<Name, () => Promise<Part>>> = {
   core: () => import("./parts/Core.ts"),
   engine: () => import("./parts/Engine.ts"),

@@ -7,7 +7,7 @@ export const shape = { promptTokens: 300, responseTokens: 1200 } as const
 /** Vocabulary of the models that the paper trains. */
 const vocabulary = 151_936
 
-/** A trajectory as a run stores it, of random tokens: nothing compresses worse. */
+/** A trajectory as a run stores it, with random tokens, which compress worst. */
 export const trajectory = (step: number, index: number) => {
   const { promptTokens, responseTokens } = shape
   const draws = Arr.makeBy(promptTokens + 2 * responseTokens, RandomStream.make(1, ["bench", step, index]).next)

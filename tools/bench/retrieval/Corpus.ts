@@ -1,4 +1,4 @@
-/** A made-up corpus of any size, the same at each call. */
+/** A synthetic corpus of any size, the same at each call. */
 import { once } from "node:events"
 import { createWriteStream } from "node:fs"
 
@@ -9,7 +9,7 @@ export const length = 60
 const vocabulary = 400_000
 const questions = 500
 
-/** Writes the corpus, the same at each call, and gives questions of ten words, each from one of the passages. */
+/** Writes the corpus and returns questions of ten words, each from one of the passages. */
 export const write = async (file: string, size: number): Promise<ReadonlyArray<string>> => {
   const word = zipf()
   const draw = draws()
@@ -27,7 +27,7 @@ export const write = async (file: string, size: number): Promise<ReadonlyArray<s
   return asked
 }
 
-/** A drawn number in [0, 1) becomes a word by Zipf's law: the word of rank r is met in proportion to 1 / r. */
+/** Maps a number in [0, 1) to a word by Zipf's law: the word of rank r has a probability proportional to 1 / r. */
 const zipf = () => {
   const cumulative = new Float64Array(vocabulary)
   let total = 0
@@ -52,7 +52,7 @@ const wordOf = (rank: number): string =>
     .toString(syllables.length)
     .replaceAll(/./gu, (digit) => syllables[Number.parseInt(digit, syllables.length)] ?? "")
 
-/** Numbers in [0, 1), the same at each call: a service of random numbers would take longer than the index. */
+/** Numbers in [0, 1), the same at each call; a random service would be slower than the index. */
 const draws = (): (() => number) => {
   let state = 1
   return () => {

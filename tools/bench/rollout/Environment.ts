@@ -8,7 +8,7 @@ import type { Turns } from "./NullEngine.ts"
 import { type Case, cases, shape } from "./Shape.ts"
 import * as Tokenizers from "./Tokenizers.ts"
 
-/** What episodes are played in, all of it as short as it can be. */
+/** The environment of episodes, as short as possible. */
 export interface Environment {
   readonly tokenizer: Tokenizer
   readonly turns: Turns
@@ -23,7 +23,7 @@ export const make = (name: Case): Environment => {
 
 const config = { ...defaultConfig, maxTurns: shape.turns - 1 }
 
-/** Lists of tokens alone; every other episode earns a reward. */
+/** Only lists of tokens; every other episode has a reward. */
 const tokens: Environment = {
   tokenizer: Tokenizers.none,
   turns: (turn) => Arr.makeBy(shape.sampled, (at) => 1 + turn + at),
@@ -59,7 +59,7 @@ const text = (vocabulary: number): Environment => {
   const stride = Math.max(1, Math.floor(words.length / 1009))
   const prose = (count: number, from: number) =>
     Arr.makeBy(count, (at) => words[((from + at) * stride) % words.length]).join(" ")
-  // Tags and the words of the template take the rest.
+  // Tags and the words of the template use the rest.
   const written = (turn: number, member: number) =>
     turn < shape.turns - 1
       ? `<think> ${prose(shape.sampled - 14, 60 * turn)}</think><search> ${prose(10, 7 * turn)}</search>`

@@ -2,10 +2,10 @@ import { Engine, type SampledSequence, type Tokenizer } from "@inspo/engine"
 import { Array as Arr, Effect, Layer } from "effect"
 import { shape } from "./Shape.ts"
 
-/** What the policy writes in a turn of a member of a group, both counted from 0: always as many tokens. */
+/** The tokens of a turn of a group's member, both counted from 0; always the same number. */
 export type Turns = (turn: number, member: number) => ReadonlyArray<number>
 
-/** An engine that does nothing but answer: what it takes is the loop's own cost. */
+/** An engine that responds at once, so that only the loop is measured. */
 export const layer = (tokenizer: Tokenizer, turns: Turns): Layer.Layer<Engine> => {
   const written = Arr.makeBy(shape.rollouts, (member) =>
     Arr.makeBy(shape.turns, (turn): SampledSequence => {

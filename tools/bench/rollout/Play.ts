@@ -1,10 +1,10 @@
-/** A step of the loop without a model: episodes are rolled out and become training data. */
+/** A step of the loop without a model: rollouts of episodes, converted to training data. */
 import type { TrainConfig } from "@inspo/policy-gradient"
 import { trainRequests } from "@inspo/policy-gradient/GrpoBatch"
 import { type Episode, Rollout } from "@inspo/rollout"
 import { Effect } from "effect"
 
-/** What a step sends to the trainer, and how many samples it took. */
+/** The training requests of a step, and its number of samples. */
 export const play = Effect.fnUntraced(function* (episodes: ReadonlyArray<Episode>) {
   const { collect } = yield* Rollout
   const trajectories = yield* collect(episodes)
@@ -14,7 +14,7 @@ export const play = Effect.fnUntraced(function* (episodes: ReadonlyArray<Episode
   }
 })
 
-/** The paper's, without the reference policy. */
+/** The settings of the paper, without the reference policy. */
 const trainConfig: TrainConfig = {
   miniBatchSize: 256,
   unit: "questions",

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** One step of the paper's batch; `prompt`, `sampled` and `observed` are tokens, the last two of each turn. */
+/** One step of the paper's batch; `prompt`, `sampled` and `observed` are numbers of tokens, the last two per turn. */
 export const shape = {
   questions: 512,
   rollouts: 5,
@@ -13,7 +13,7 @@ export const shape = {
   concurrency: 256
 } as const
 
-/** What a step is played in: `vocabulary` counts the tokenizer's entries, `remote` puts the engine behind HTTP. */
+/** The cases: `vocabulary` is the size of the tokenizer, `remote` puts the engine behind HTTP. */
 export const cases = {
   tokens: { environment: "tokens", vocabulary: 0, remote: false },
   text: { environment: "text", vocabulary: 2_000, remote: false },
@@ -26,8 +26,8 @@ export type Case = keyof typeof cases
 export const isCase = (name: string): name is Case => Object.hasOwn(cases, name)
 
 /**
- * What one step took in its own process: seconds of the clock and of the processor, megabytes resident at the peak.
- * `gradientProcessor` is what sending the training data took afterwards, which the other figures leave out.
+ * The cost of one step in its own process: wall and processor seconds, peak resident megabytes. `gradientProcessor` is the
+ * cost of sending the training data afterwards, which the other figures do not include.
  */
 export const Measured = Schema.Struct({
   wall: Schema.Finite,

@@ -4,7 +4,7 @@ import { makeTokenizerFiles } from "@inspo/engine-local/TokenizerFiles"
 import { Array as Arr, Schema } from "effect"
 import { shape } from "./Shape.ts"
 
-/** A tokenizer of numbers alone: every prompt is the same, and so is every observation. */
+/** A tokenizer without text: all prompts and all observations are the same tokens. */
 export const none: Tokenizer = {
   vocabularySize: 2_000,
   endOfSequence: 0,
@@ -14,8 +14,8 @@ export const none: Tokenizer = {
 }
 
 /**
- * A byte-level BPE of so many words, each built from syllables by merges as a trained one is: `Ġ` and a syllable, two
- * syllables, three. With it the words that are one token.
+ * A byte-level BPE with `entries` tokens, built from syllables by merges like a trained one: `Ġ` and one, two or three
+ * syllables. Also returns the words that are one token.
  */
 export const bpe = (entries: number): { readonly tokenizer: Tokenizer; readonly words: ReadonlyArray<string> } => {
   const base = makeTokenizerFiles([])
@@ -54,7 +54,7 @@ export const bpe = (entries: number): { readonly tokenizer: Tokenizer; readonly 
   }
 }
 
-/** The vocabulary, and the rest as it is. */
+/** The vocabulary, and other fields unchanged. */
 const decodeModel = Schema.decodeUnknownSync(
   Schema.Struct({
     model: Schema.StructWithRest(Schema.Struct({ vocab: Schema.Record(Schema.String, Schema.Int) }), [

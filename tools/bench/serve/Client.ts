@@ -1,6 +1,6 @@
 /**
- * Asks over connections that are kept, one request at a time over each, with less work than Node's own client: that would
- * take the time of the server that is measured.
+ * Sends requests over persistent connections, one at a time on each, with less work than Node's own client, which would take
+ * processor time from the measured server.
  */
 import { connect, type Socket } from "node:net"
 
@@ -11,14 +11,14 @@ export interface Client {
   readonly close: () => void
 }
 
-/** Over at most so many connections; further requests wait for one. */
+/** Uses at most `most` connections; further requests wait for one. */
 export const make = (address: string, most: number): Client => {
   const { host, hostname, port } = new URL(address)
   const idle: Array<Connection> = []
   const all: Array<Connection> = []
   const waiting: Array<(connection: Connection) => void> = []
   const take = (): Promise<Connection> | Connection => {
-    // The one that waits longest: a server closes those that nobody uses.
+    // The one that is idle longest, since a server closes idle connections.
     for (let free = idle.shift(); free !== undefined; free = idle.shift()) if (!free.socket.destroyed) return free
     if (all.length >= most) return new Promise((resolve) => waiting.push(resolve))
     const opened = open(connect({ host: hostname, port: Number(port), noDelay: true }))
@@ -56,10 +56,10 @@ interface Connection {
   readonly ask: (request: string) => Promise<Answer>
 }
 
-/** Every answer of the server tells its length. */
+/** Every response of the server has a content-length. */
 const open = (socket: Socket): Connection => {
   let received = ""
-  let told: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | null = null
+  let pending: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | null = null
   // A character for each byte, so that the length is that of the text.
   socket.setEncoding("latin1")
   socket.on("data", (chunk: string) => {
@@ -70,15 +70,15 @@ const open = (socket: Socket): Connection => {
     if (received.length < end + 4 + length) return
     const answer = { status: Number(received.slice(9, 12)), text: received.slice(end + 4) }
     received = ""
-    told?.resolve(answer)
+    pending?.resolve(answer)
   })
-  socket.on("error", (error) => told?.reject(error))
-  socket.on("close", () => told?.reject(new Error("the server closed the connection")))
+  socket.on("error", (error) => pending?.reject(error))
+  socket.on("close", () => pending?.reject(new Error("the server closed the connection")))
   return {
     socket,
     ask: (request) =>
       new Promise((resolve, reject) => {
-        told = { resolve, reject }
+        pending = { resolve, reject }
         socket.write(request, "latin1")
       })
   }

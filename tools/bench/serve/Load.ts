@@ -1,4 +1,4 @@
-/** What an instruction server is asked: leases of one unit each, one to a request, and rewards some time later. */
+/** The load of an instruction server: leases of one unit each, one per request, and rewards some time later. */
 import { setTimeout as wait } from "node:timers/promises"
 import { Inspo } from "@inspo/client"
 import { RandomStream } from "@inspo/domain"
@@ -7,22 +7,22 @@ import type { Client } from "./Client.ts"
 export interface Traffic {
   readonly client: Client
   readonly population: string
-  /** Leases that are given between a lease and its reward. */
+  /** The number of leases between a lease and its reward. */
   readonly between: number
 }
 
-/** Tells a reward of a lease; done when the server has said that it is durable. */
-export type Tell = (lease: string, value: number) => Promise<void>
+/** Reports the reward of a lease; resolves when the server has stored it. */
+export type Report = (lease: string, value: number) => Promise<void>
 
 /** Each in a request of its own. */
 export const alone =
-  (client: Client, population: string): Tell =>
+  (client: Client, population: string): Report =>
   async (lease, value) => {
     await client.post(`/v1/populations/${population}/rewards`, JSON.stringify({ rewards: [{ lease, value }] }))
   }
 
-/** By the published client, over the connections of `client`: what comes while a request is under way goes with the next. */
-export const published = (client: Client, population: string): Tell => {
+/** Through the published client, over the connections of `client`: rewards during a request are sent with the next one. */
+export const published = (client: Client, population: string): Report => {
   const waiting = new Map<string, () => void>()
   const inspo = new Inspo({
     urls: [client.address],
@@ -43,10 +43,10 @@ export const published = (client: Client, population: string): Tell => {
     })
 }
 
-/** One after the other, a lease and a reward by turns; a lease where there is nothing to reward yet. */
+/** Alternating leases and rewards; a lease if there is nothing to reward yet. */
 export interface Requests {
   readonly lease: () => Promise<void>
-  readonly reward: (tell: Tell) => Promise<void>
+  readonly reward: (report: Report) => Promise<void>
 }
 
 export const requests = ({ between, client, population }: Traffic): Requests => {
@@ -58,36 +58,36 @@ export const requests = ({ between, client, population }: Traffic): Requests => 
     const answer = await client.post(`${path}/leases`, JSON.stringify({ requests: [{ key: `${mark}-${asked++}` }] }))
     given.push(JSON.parse(answer).leases[0].lease)
   }
-  const reward = async (tell: Tell) => {
+  const reward = async (report: Report) => {
     const one = given.length > between ? given.shift() : undefined
     if (one === undefined) return lease()
-    await tell(one, one.charCodeAt(one.length - 1) % 2)
+    await report(one, one.charCodeAt(one.length - 1) % 2)
   }
   return { lease, reward }
 }
 
-/** So many requests, of which so many are asked at a time. */
+/** Sends `count` requests, `atOnce` at a time. */
 export const take = async (
   { lease, reward }: Requests,
-  tell: Tell,
+  report: Report,
   { atOnce, count }: { readonly count: number; readonly atOnce: number }
 ): Promise<void> => {
   let begun = 0
   const ask = async () => {
-    while (begun < count) await (begun++ % 2 === 0 ? lease() : reward(tell))
+    while (begun < count) await (begun++ % 2 === 0 ? lease() : reward(report))
   }
   await Promise.all(Array.from({ length: atOnce }, ask))
 }
 
 export interface Load {
   readonly requests: Requests
-  readonly tell: Tell
+  readonly report: Report
   /** Leases, and rewards, per second. */
   readonly rate: number
-  /** How long requests come, in seconds, after those that warm up. */
+  /** The time of measured requests in seconds, after the warm-up. */
   readonly seconds: number
   readonly warmUp: number
-  /** Told once a second, with the leases that were given. */
+  /** Called once a second with the number of leases. */
   readonly onSecond: (leases: number) => void
 }
 
@@ -95,14 +95,14 @@ export interface Load {
 export interface Latencies {
   readonly leases: ReadonlyArray<number>
   readonly rewards: ReadonlyArray<number>
-  /** Milliseconds by which requests were asked later than they were due: what is the fault of this process. */
+  /** Milliseconds by which requests were sent late, because of this process. */
   readonly late: ReadonlyArray<number>
-  /** Why requests were not answered, one line each. */
+  /** The errors of failed requests, one line each. */
   readonly failures: ReadonlyArray<string>
 }
 
-/** Requests come at times of their own, whether or not earlier ones are answered: so waiting is counted. */
-export const load = async ({ onSecond, rate, requests, seconds, tell, warmUp }: Load): Promise<Latencies> => {
+/** Sends requests at independent times, without waiting for earlier ones, so that waiting is measured. */
+export const load = async ({ onSecond, rate, requests, seconds, report, warmUp }: Load): Promise<Latencies> => {
   const leases: Array<number> = []
   const rewards: Array<number> = []
   const late: Array<number> = []
@@ -128,7 +128,7 @@ export const load = async ({ onSecond, rate, requests, seconds, tell, warmUp }: 
   for (let due = begin; due < end; due += gaps()) {
     const ahead = due - performance.now()
     if (ahead > 1) await wait(ahead)
-    const flight = asked % 2 === 0 ? ask(due, requests.lease, leases) : ask(due, () => requests.reward(tell), rewards)
+    const flight = asked % 2 === 0 ? ask(due, requests.lease, leases) : ask(due, () => requests.reward(report), rewards)
     flying.add(flight)
     void flight.finally(() => flying.delete(flight))
     asked += 1
@@ -141,7 +141,7 @@ export const load = async ({ onSecond, rate, requests, seconds, tell, warmUp }: 
   return { leases, rewards, late, failures }
 }
 
-/** Times between arrivals that know nothing of each other, in milliseconds. */
+/** Times between independent arrivals, in milliseconds. */
 const arrivals = (rate: number): (() => number) => {
   const draws = RandomStream.make(1, ["load"]).shuffle(Array.from({ length: 4096 }, (_, place) => place))
   let next = 0

@@ -1,20 +1,20 @@
 /**
- * Loaded into a server before its program: tells its parent, when asked, what the process did since it was asked before. The
- * figures but `delay` and `pauses` hardly depend on what else the machine does.
+ * Loaded into a server before its program: on request it sends its parent the figures of the process since the last request.
+ * The figures except `delay` and `pauses` hardly depend on the load of the machine.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { GCProfiler, getHeapStatistics } from "node:v8"
 
 /** Times in milliseconds. */
 export interface Reading {
-  /** Processor time of all threads, and of the one that answers. */
+  /** Processor time of all threads, and of the main thread. */
   readonly processor: number
   readonly main: number
-  /** Bytes of JavaScript values that were made. */
+  /** Allocated bytes. */
   readonly allocated: number
-  /** What the collection of garbage kept the thread waiting, by kind. */
+  /** Pauses of the garbage collection, by kind. */
   readonly pauses: Readonly<Record<string, { readonly count: number; readonly sum: number; readonly most: number }>>
-  /** How late timers come. */
+  /** The delays of timers. */
   readonly delay: { readonly p50: number; readonly p99: number; readonly most: number }
 }
 

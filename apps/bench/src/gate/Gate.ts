@@ -18,8 +18,8 @@ export interface GateInput {
 }
 
 /**
- * Asks a policy, as it is, the same questions under each of five instructions for each of three tasks, and tells whether the
- * instructions differ beyond noise. Every answer is kept as it comes, so that a gate that was stopped, however it was, goes on.
+ * Tests whether five instructions differ beyond noise for a policy, on the same questions of each of three tasks. Every answer
+ * is stored at once, so that a stopped gate can continue.
  */
 export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, input: GateInput) {
   const chosen = yield* named(tasks, input.tasks)
@@ -45,8 +45,8 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
       const isOwn = (answer: Records.Answer) => answer.task === task.name && answer.instruction === instruction
       const known = new Set(answers.filter(isOwn).map(({ question }) => question))
       const missing = questions.flatMap((question, index) => (known.has(question.id) ? [] : [{ index, question }]))
-      yield* host.tell([
-        `${task.name}, instruction ${instruction + 1} of ${task.instructions.length}: ${missing.length} of ${questions.length} questions to ask`
+      yield* host.print([
+        `${task.name}, instruction ${instruction + 1} of ${task.instructions.length}: ${missing.length} of ${questions.length} questions left`
       ])
       if (missing.length === 0) continue
       const toAnswers = (finished: ReadonlyArray<Trajectory.Trajectory>) =>
@@ -63,7 +63,7 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
       if (unasked !== undefined)
         return yield* new InvalidStudy({
           problem:
-            `The prompt of ${unasked.questionId} has ${unasked.promptTokens} tokens, for which there is no room. Raise ` +
+            `The prompt of ${unasked.questionId} has ${unasked.promptTokens} tokens, which is too long. Increase ` +
             "rollout.maxPromptTokens, or the context of the server."
         })
     }
@@ -72,8 +72,8 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
     if (own.length < expected)
       return yield* new StudyFailure({
         problem:
-          `${expected - own.length} of ${expected} answers of ${task.name} failed: a tool or the reward gave none. The others ` +
-          "are kept; see to it and give the command again."
+          `${expected - own.length} of ${expected} answers of ${task.name} failed because of a tool or the reward. The others ` +
+          "are stored. Fix the cause and repeat the command."
       })
     results.push(taskResult(task, own, base.randomSeed))
     const result: GateResult = {
@@ -87,17 +87,17 @@ export const gate = Effect.fn("Gate.gate")(function* <E, R>(host: Host<E, R>, in
     yield* host.write(`${out}/gate.json`, `${JSON.stringify(result, null, 2)}\n`)
     yield* host.write(`${out}/gate.md`, markdown(result))
     if (results.length < asked.length) continue
-    yield* host.tell(["", markdown(result), `Everything lies in ${out}`])
+    yield* host.print(["", markdown(result), `Results: ${out}`])
     return result
   }
   return yield* Effect.die(new Error("a gate has at least one task"))
 })
 
-/** Whether a prompt was too long to be asked, so that the policy wrote nothing. */
+/** Whether the prompt was too long, so that the policy wrote nothing. */
 const isUnasked = (trajectory: Trajectory.Trajectory): boolean =>
   !Trajectory.isFailed(trajectory) && trajectory.transcript.length === 0
 
-/** The questions of a task, and the settings under which they are asked. */
+/** The questions of a task, and its settings. */
 const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: QuestionData) {
   const questions = task.questions(data, base.evaluation.questions, base.randomSeed)
   if (questions.length < 2)
@@ -109,23 +109,23 @@ const plan = Effect.fnUntraced(function* (task: Task, base: RunConfig, data: Que
   return { task, questions, config: configure(task, base) }
 })
 
-/** The answers that an earlier start kept. */
+/** The answers of an earlier start. */
 const resume = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, file: string, hash: string) {
   const text = yield* host.read(file)
   const found = text === null ? null : Records.parse(text)
   if (found === null) return []
   if ("brokenLine" in found)
     return yield* new StudyFailure({
-      problem: `Line ${found.brokenLine} of ${file} is no answer. Mend or remove it, or choose another --out.`
+      problem: `Line ${found.brokenLine} of ${file} is not an answer. Fix or remove it, or choose another --out.`
     })
   if (found.gate !== hash)
     return yield* new InvalidStudy({
-      problem: `${file} holds answers to other questions, instructions or settings. Choose another --out.`
+      problem: `${file} contains answers to other questions, instructions or settings. Choose another --out.`
     })
   return found.answers
 })
 
-/** What decides the answers, as far as it is known here: where the server is, is no part of it. */
+/** A hash of what decides the answers; the address of the server does not. */
 const fingerprint = (
   { engine, randomSeed: seed }: RunConfig,
   asked: ReadonlyArray<{ readonly task: Task; readonly config: RunConfig; readonly questions: ReadonlyArray<object> }>
@@ -140,7 +140,7 @@ const fingerprint = (
           instructions,
           questions,
           rollout,
-          // Where Node.js and the program lie is no part of it.
+          // Without the paths of Node.js and the program.
           { ...reward, command: reward.command.slice(2) }
         ])
       ])

@@ -3,7 +3,7 @@ import { points } from "../Format.ts"
 import type { Answer } from "./Records.ts"
 import type { Task } from "./Tasks.ts"
 
-/** What the answers to one task say. */
+/** The result of one task. */
 export interface TaskResult {
   readonly task: Task["name"]
   readonly asks: string
@@ -15,7 +15,7 @@ export interface TaskResult {
   readonly responseTokens: number
 }
 
-/** What the answers say of a task, once all are there; `answers` are those of the task, each question under each instruction. */
+/** The result of a task from all its answers: each question with each instruction. */
 export const taskResult = (
   { asks, instructions, name }: Pick<Task, "asks" | "name"> & { readonly instructions: ReadonlyArray<string> },
   answers: ReadonlyArray<Answer>,
@@ -38,7 +38,7 @@ export const taskResult = (
   }
 }
 
-/** What a gate found, and how it was made. */
+/** The result of a gate, and how it was made. */
 export interface GateResult {
   readonly gate: string
   readonly command: string
@@ -55,8 +55,8 @@ export const markdown = ({ code, command, model, seed, tasks }: GateResult): str
     "",
     `\`${command}\` · ${model} · seed ${seed} · code ${code}`,
     "",
-    "Rewards in points. *Between* is the standard deviation of the instructions' true means, *noise* what the mean of one varies by",
-    "chance; p is of a permutation test within questions. A task passes where p is below 0.01.",
+    "Rewards in points. *Between* is the standard deviation of the instructions' true means, *noise* the random",
+    "variation of the mean of one; p is of a permutation test within questions. A task passes where p is below 0.01.",
     "",
     "| task | questions | means of the instructions | between | 95 % interval | noise | p | passes |",
     "| --- | ---: | --- | ---: | --- | ---: | ---: | --- |",
@@ -81,5 +81,5 @@ export const markdown = ({ code, command, model, seed, tasks }: GateResult): str
     ])
   ].join("\n")
 
-/** A standard deviation in points; that of a variance that came out below 0 is 0. */
+/** A standard deviation in points; 0 for a negative estimate of the variance. */
 const deviation = (variance: number): string => points(Math.sqrt(Math.max(0, variance)))

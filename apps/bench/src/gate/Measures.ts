@@ -1,21 +1,21 @@
-/** Imports little, since `score.ts` is started for every few answers beside the server that writes them. */
+/** Imports little, since `score.ts` starts for every few answers next to the server that writes them. */
 import * as AnswerExtraction from "@inspo/reward/AnswerExtraction"
 import * as ExactMatch from "@inspo/reward/ExactMatch"
 import * as Arithmetic from "@inspo/rollout/tools/Arithmetic"
 import * as Result from "effect/Result"
 
-/** What is read from a text without tags, beside the golden answers; in [0, 1]. */
+/** A measure of a text without tags and its golden answers, in [0, 1]. */
 export type Measure = keyof typeof measures
 
 export const measures = {
   /** Word F1 of the whole text. */
   words: (text: string, goldenAnswers: ReadonlyArray<string>): number => ExactMatch.f1(text, goldenAnswers),
-  /** The share of a golden answer's parts, between commas, that stand in their place in the first line. */
+  /** The share of a golden answer's parts, between commas, that are at the right position in the first line. */
   parts: (text: string, goldenAnswers: ReadonlyArray<string>): number => {
     const written = partsOf(text.trim().split("\n")[0] ?? "")
     return Math.max(0, ...goldenAnswers.map((golden) => inPlace(written, partsOf(golden))))
   },
-  /** Whether the first calculation of two numbers, as the calculator works it out, or else the last number is a golden answer. */
+  /** Whether the result of the first calculation with two numbers, or the last number, is a golden answer. */
   calculated: (text: string, goldenAnswers: ReadonlyArray<string>): number => {
     const plain = text.replaceAll(",", "")
     const [, left, sign = "", right] = /(\d+(?:\.\d+)?) ?([-+*/×x÷−]) ?(\d+(?:\.\d+)?)/u.exec(plain) ?? []
@@ -28,7 +28,7 @@ export const measures = {
   }
 }
 
-/** Signs of operators that the calculator writes otherwise. */
+/** Operators that the calculator writes with another sign. */
 const signs = new Map([
   ["×", "*"],
   ["x", "*"],
@@ -37,8 +37,8 @@ const signs = new Map([
 ])
 
 /**
- * What a policy answered: between its answer tags, or else all that it wrote outside observations, without the markers of a
- * chat template and the expressions that it had calculated.
+ * The answer of a policy: the text between its answer tags, or else everything it wrote outside observations, without the
+ * markers of a chat template and calculated expressions.
  */
 export const answered = (response: string, answer: string | null): string =>
   answer ??

@@ -16,13 +16,13 @@ export interface Answer extends Schema.Schema.Type<typeof Answer> {}
 /** The first line of a file of answers: the hash of what they were asked for. */
 const Header = Schema.Struct({ gate: Schema.String })
 
-/** What a file of answers holds, as far as its lines are whole; null where its first is not, so that nothing was kept. */
+/** The content of a file of answers. */
 export interface Records {
   readonly gate: string
   readonly answers: ReadonlyArray<Answer>
 }
 
-/** Reads a file of answers. A last line without its end, which a kill leaves, is no answer. The failure is a broken line's number. */
+/** Reads a file of answers, without an incomplete last line; null without a first line. The failure is the number of a broken line. */
 export const parse = (text: string): Records | { readonly brokenLine: number } | null => {
   const [first, ...rest] = text.split("\n").slice(0, -1)
   if (first === undefined) return null
@@ -37,10 +37,10 @@ export const parse = (text: string): Records | { readonly brokenLine: number } |
   return { ...header.value, answers }
 }
 
-/** Such a file. */
+/** The text of such a file. */
 export const write = ({ answers, gate }: Records): string => `${JSON.stringify({ gate })}\n${lines(answers)}`
 
-/** What is put at the end of such a file. */
+/** The lines of answers, to append to such a file. */
 export const lines = (answers: ReadonlyArray<Answer>): string =>
   answers.map((answer) => `${encodeAnswer(answer)}\n`).join("")
 

@@ -4,23 +4,23 @@ import { Question, RandomStream } from "@inspo/domain"
 import type { QuestionData } from "../Host.ts"
 import type { Measure } from "./Measures.ts"
 
-/** What a small model can do at all, and five ways to ask for it. */
+/** A task that a small model can do, and five instructions for it. */
 export interface Task {
   readonly name: "passages" | "format" | "arithmetic"
   readonly asks: string
-  /** Written by hand; the first is plain, each other adds one piece of advice. */
+  /** Hand-written; the first is plain, each other one adds one piece of advice. */
   readonly instructions: readonly [string, string, string, string, string]
-  /** What is written with where instructions of the task evolve: of use, of none, and harmful. */
+  /** Sentences for evolved instructions of the task: useful, useless and harmful ones. */
   readonly sentences: ReadonlyArray<string>
-  /** What is rewarded of an answer. */
+  /** The measure of an answer. */
   readonly measure: Measure
-  /** The most that an answer may take. */
+  /** The most tokens of an answer. */
   readonly tokens: number
   /** At most `count` questions of `seed`; `data` are those that the settings name. */
   readonly questions: (data: QuestionData, count: number, seed: number) => ReadonlyArray<Question.Question>
 }
 
-/** The agent and the reward of a task, over settings that say the rest: one turn, measured as it stands, since small models seldom write tags. */
+/** The settings with the agent and the reward of a task: one turn without tags, which small models seldom write. */
 export const configure = ({ measure, tokens }: Task, config: RunConfig): RunConfig => ({
   ...config,
   rollout: {
@@ -34,7 +34,7 @@ export const configure = ({ measure, tokens }: Task, config: RunConfig): RunConf
   reward: { ...config.reward, kind: "command", command: scoring(measure) }
 })
 
-/** The program that rewards answers. */
+/** The command that rewards answers. */
 export const scoring = (measure: Measure): ReadonlyArray<string> => [process.execPath, program, measure]
 
 /** Three long passages and a question. */
@@ -42,7 +42,7 @@ const longestPrompt = 2400
 
 const program = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "score.ts" : "score.js", import.meta.url))
 
-/** The passages that support a question, then the question; null where it does not say which these are. */
+/** Questions with their supporting passages in front; questions without known passages are left out. */
 const withPassages = ({ questions, passages }: QuestionData, count: number): ReadonlyArray<Question.Question> => {
   const texts = new Map(passages.map(({ id, text, title }) => [id, `${title}: ${text}`]))
   return questions
@@ -55,7 +55,7 @@ const withPassages = ({ questions, passages }: QuestionData, count: number): Rea
     .slice(0, count)
 }
 
-/** Advice that concerns no task, or is no good. */
+/** Advice that is useless for every task. */
 const idle = [
   "You are an expert.",
   "Take a deep breath.",
@@ -67,7 +67,7 @@ const idle = [
 
 const passages: Task = {
   name: "passages",
-  asks: "short answers from the passages that hold them, by F1",
+  asks: "short answers from given passages, by F1",
   instructions: [
     "Answer the question from the passages.",
     "Answer the question from the passages in one or two words.",
@@ -89,7 +89,7 @@ const passages: Task = {
   questions: withPassages
 }
 
-/** `count` questions, each drawn from a stream of its own. */
+/** Generates `count` questions, each from its own random stream. */
 const generated =
   (
     name: Task["name"],
@@ -119,7 +119,7 @@ const towns = ["London", "Paris", "Berlin", "Madrid", "Rome", "Vienna", "Oslo", 
 
 export const format: Task = {
   name: "format",
-  asks: "three parts in the order that is asked for, by the share in its place",
+  asks: "three parts in a given order, by the share at the right position",
   instructions: [
     "Write the person as name, town, year.",
     "List the name, the town and the year.",
@@ -152,7 +152,7 @@ const things = ["apples", "books", "coins", "cards", "eggs", "stamps"] as const
 
 export const arithmetic: Task = {
   name: "arithmetic",
-  asks: "word problems of one step, by the first calculation that is written, which the calculator works out, or the last number",
+  asks: "word problems of one step, by the result of the first written calculation, or the last number",
   instructions: [
     "Answer the question.",
     "Answer the question with a number.",

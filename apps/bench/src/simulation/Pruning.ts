@@ -1,6 +1,6 @@
 /**
- * What a pruning rule does to one population in a stationary world. Selection, attribution and pruning are the modules a
- * run uses; only rollouts are made up. Nothing evolves, since no newcomer tells whether the best was kept.
+ * Simulates a pruning rule on one population with constant true rewards. Selection, attribution and pruning are the modules of
+ * a run; only the rollouts are simulated. There is no evolution, so that only pruning can lose the best instruction.
  */
 import { Array as Arr, Option } from "effect"
 import { QuestionId } from "@inspo/domain/Question"
@@ -26,7 +26,7 @@ export interface Loop {
   readonly steps: number
 }
 
-/** What became of the best instruction, and how soon it was alone. */
+/** When the best instruction was lost, and when one instruction was left. */
 export interface Outcome {
   /** The step at which the best instruction was pruned, or null. */
   readonly lostAt: number | null

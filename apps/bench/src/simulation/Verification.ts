@@ -1,4 +1,4 @@
-/** Verifies candidates of known worth, and tells which verdicts were right and what they took. */
+/** Simulates the verification of candidates with known true rewards: its verdicts and rollouts. */
 import { Array as Arr } from "effect"
 import * as Invariant from "@inspo/domain/Invariant"
 import * as RandomStream from "@inspo/domain/RandomStream"

@@ -1,4 +1,4 @@
-/** A world that stands still: what each instruction earns never changes, and is known. */
+/** A world in which the true reward of each instruction is constant and known. */
 import { Array as Arr } from "effect"
 import type { Instruction } from "@inspo/domain/Instruction"
 import { InstructionId } from "@inspo/domain/Instruction"
@@ -6,7 +6,7 @@ import * as Invariant from "@inspo/domain/Invariant"
 import * as RandomStream from "@inspo/domain/RandomStream"
 import type { Observed } from "@inspo/population/InstructionValue"
 
-/** What the instructions are worth, and how much of it a group shows. */
+/** The true rewards of the instructions, and the noise of a group. */
 export interface World {
   /** The expected reward of each instruction, in [0, 1]. */
   readonly means: ReadonlyArray<number>

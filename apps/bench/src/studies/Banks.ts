@@ -8,7 +8,7 @@ const clause = (
   ...texts: Clause["texts"]
 ): Clause => ({ id, behaviour, direction, texts })
 
-/** The shipped bank said otherwise: the same advice, no wording of which pre-training has seen. */
+/** The advice of the shipped bank in other words, none of which were in pre-training. */
 export const unseen: ReadonlyArray<Clause> = [
   clause("use-search", "search", 1, "Use search for every question.", "Put each question to a search first."),
   clause(

@@ -36,7 +36,7 @@ const own = [
     "the same model; the seed instruction alone, equal rollouts",
     (config, rollouts) => withHeldOutModel(staticConfig(config, rollouts))
   ),
-  single("evolved-unseen", "the shipped model; proposals from wordings of which it has seen none", (config) =>
+  single("evolved-unseen", "the shipped model; proposals from wordings that it has never seen", (config) =>
     withClauses(config, Banks.unseen)
   ),
   single("evolved-noisy", "the shipped model and bank with five times as many useless and harmful clauses", (config) =>
@@ -45,10 +45,10 @@ const own = [
   single("random-noisy", "the same bank, drawn from at random", (config) => random(withClauses(config, Banks.noisy)))
 ]
 
-/** How much hangs on a policy that was pre-trained on the very clauses that are proposed? */
+/** How much does the result depend on a policy that was pre-trained on the proposed clauses? */
 export const clauseBanks: Study = {
   name: "clause-banks",
-  title: "Other clauses than those of pre-training",
+  title: "Clauses that were not in pre-training",
   arms: [evolved, staticArm, ...own],
   main: [],
   comparisons: [
@@ -64,7 +64,7 @@ export const clauseBanks: Study = {
     ["random-noisy", "static"]
   ],
   notes: [
-    "The arms of the model that was pre-trained on a part of the wordings read it from `runs/held-out`, where " +
+    "The arms with the model that was pre-trained on a part of the wordings read it from `runs/held-out`. " +
       "`pnpm --filter @inspo/pretrain held-out` writes it."
   ]
 }

@@ -6,7 +6,7 @@ import { type Arm, single, withBudgetOf } from "../Arm.ts"
 import { configure, type Task, tasks } from "../gate/Tasks.ts"
 import type { Study } from "../Study.ts"
 
-/** Do instructions that evolve help a policy that stays as it is, on a task of the gate? */
+/** Does evolution of the instruction help a frozen policy on a task of the gate? */
 const frozen = (task: Task): Study => {
   const name = (arm: string) => `${task.name}-${arm}`
   const onTask = (config: RunConfig, left: ReadonlyArray<Ablations.Part> = []): RunConfig => {
@@ -37,21 +37,21 @@ const frozen = (task: Task): Study => {
   ]
   return {
     name: `frozen-${task.name}`,
-    title: `Instructions of a policy that stays as it is: ${task.name}`,
+    title: `Instructions for a frozen policy: ${task.name}`,
     arms,
     frozen: true,
     main: arms.map((arm) => arm.name),
     comparisons: ["seed", "random", "paraphrase", "hand-written"].map((other) => [name("evolved"), name(other)]),
     notes: [
-      `The task: ${task.asks}. \`seed\` and \`hand-written\` get the rollouts that \`evolved\` took; ` +
-        "`hand-written` is pruned as the others are and writes nothing."
+      `The task: ${task.asks}. \`seed\` and \`hand-written\` get the same number of rollouts as \`evolved\`. ` +
+        "`hand-written` is only pruned; no instructions are added."
     ],
-    // Of another seed than the gate's, so that the gate asked none of those that are drawn.
+    // Another seed than the gate's, so that the questions are new.
     questions: (data, count) => task.questions(data, count, 2)
   }
 }
 
-/** Pruning alone, from the instructions that were written by hand to one. */
+/** Only pruning, from the hand-written instructions to one. */
 const handWritten = (
   { instructions: [seedInstruction, ...variants] }: Task,
   config: RunConfig,

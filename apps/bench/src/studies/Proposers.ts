@@ -1,7 +1,7 @@
 import type { Study } from "../Study.ts"
 import { evolved, historyProposer, paraphraseProposer, randomProposer } from "./Arms.ts"
 
-/** Does it pay to look at failures? */
+/** Do failures help the proposer? */
 export const proposers: Study = {
   name: "proposers",
   title: "What the proposer sees",
@@ -12,5 +12,5 @@ export const proposers: Study = {
     ["evolved", "history-proposer"],
     ["evolved", "random-proposer"]
   ],
-  notes: ["All four write with the same clauses, so that they differ in what they look at and not in their language."]
+  notes: ["All four use the same clauses, so they differ only in their input."]
 }

@@ -1,7 +1,7 @@
 import { Presets } from "@inspo/coevolution"
 import type { Arm } from "../Arm.ts"
 
-/** An arm of the preset `quick` at a learning rate, under another name; it needs arms that are named in the same way. */
+/** An arm of the preset `quick` with another learning rate and name; the arms it needs are renamed in the same way. */
 export const withRate = (
   { description, name, needs, stages }: Arm,
   named: (arm: string) => string,
@@ -17,7 +17,7 @@ export const withRate = (
   })
 })
 
-/** The learning rate at which each arm did best in the study `tuning`, whose record is `docs/evidence/tuning.json`. */
+/** The best learning rate of each arm in the study `tuning`, recorded in `docs/evidence/tuning.json`. */
 export const best: Readonly<Record<string, number>> = {
   evolved: 3e-4,
   static: 3e-4,
@@ -29,22 +29,22 @@ export const best: Readonly<Record<string, number>> = {
 
 const usual = Presets.quick.train.learningRate
 
-/** The best rate of an arm, where the record knows one that is not the preset's own. */
+/** The best rate of an arm if it differs from the preset's; else null. */
 const other = (arm: string): number | null => {
   const rate = best[arm] ?? usual
   return rate === usual ? null : rate
 }
 
-/** The name of an arm at its own best: its own where that is the rate of the preset `quick`, or not known. */
+/** The name of an arm at its best rate; unchanged if that is the rate of the preset `quick`, or not known. */
 export const nameAtBest = (arm: string): string => (other(arm) === null ? arm : `${arm}-tuned`)
 
-/** Those of some arms whose best rate is another than the preset's, at that, within the budget of what they need at its best. */
+/** The arms whose best rate differs from the preset's, at that rate; the arms they need are at their best rates too. */
 export const tuned = (arms: ReadonlyArray<Arm>): ReadonlyArray<Arm> =>
   arms.flatMap((arm) => {
     const rate = other(arm.name)
     return rate === null ? [] : [withRate(arm, nameAtBest, rate)]
   })
 
-/** Both arms of a comparison at their own best; nothing, where they are at it anyway. */
+/** A comparison of both arms at their best rates; none if these are the rates of the preset. */
 export const atTheirBest = (left: string, right: string): ReadonlyArray<readonly [left: string, right: string]> =>
   other(left) === null && other(right) === null ? [] : [[nameAtBest(left), nameAtBest(right)]]

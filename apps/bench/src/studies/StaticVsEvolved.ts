@@ -7,7 +7,7 @@ import type { Study } from "../Study.ts"
 import { evolved, randomProposer, staticArm } from "./Arms.ts"
 import { atTheirBest, nameAtBest, tuned } from "./Rates.ts"
 
-/** The seed instruction with one useful wording for every behaviour that matters. */
+/** The seed instruction with one useful clause for every behaviour. */
 export const handWritten = (seed: string): string =>
   [seed, ...ClauseBank.clauses.flatMap(({ direction, texts }) => (direction === 1 ? [texts[0]] : []))].join(" ")
 
@@ -81,10 +81,10 @@ const nullStatic: Arm = withBudgetOf(
   (config, rollouts) => withNullModel(staticConfig(config, rollouts))
 )
 
-/** Does co-evolution beat the static instruction at an equal budget, and would it if it should not? */
+/** Does co-evolution beat the static instruction at an equal budget, and not in the controls? */
 export const staticVsEvolved: Study = {
   name: "static-vs-evolved",
-  title: "Static against evolved instructions",
+  title: "Static and evolved instructions",
   arms: [
     evolved,
     staticArm,

@@ -6,7 +6,7 @@ import type { Study } from "../Study.ts"
 import { evolved, staticArm } from "./Arms.ts"
 import { atTheirBest, tuned } from "./Rates.ts"
 
-/** The initial policy as an agent, without any training: a run has a step, so it answers one training question. */
+/** The initial policy as an agent, without training: a run has at least one step, so it answers one training question. */
 const untrained = (name: string, description: string, config: (config: RunConfig) => RunConfig): Arm =>
   single(name, description, (base) => {
     const { population, rollout, schedule, train, ...rest } = config(base)
@@ -29,7 +29,7 @@ const bent = (config: RunConfig, method: Method.Method): RunConfig => withAlgori
 const trained = (method: Method.Method, name: string, description: string): Arm =>
   withBudgetOf("evolved", name, description, (config, rollouts) => staticConfig(bent(config, method), rollouts))
 
-/** Supervised learning sees one demonstration where the others roll out a group: as many updates, fewer trajectories. */
+/** Supervised learning uses one demonstration instead of a group of rollouts: as many updates, fewer trajectories. */
 const supervised = (method: Method.Method, name: string, description: string): Arm =>
   withBudgetOf("evolved", name, description, (config, rollouts) =>
     staticConfig(bent(config, method), Math.ceil(rollouts / config.rollout.groupSize))
@@ -60,12 +60,12 @@ export const table1: Study = {
   arms: [
     evolved,
     staticArm,
-    untrained("direct", "the initial policy answers at once", (config) => bent(config, "grpo")),
+    untrained("direct", "the initial policy answers without search", (config) => bent(config, "grpo")),
     sft,
     grpo,
-    untrained("rag", "the initial policy, shown what a search for the question finds", withAgent("rag")),
-    untrained("ircot", "the initial policy, a search for every sentence of its thought", withAgent("ircot")),
-    untrained("search-o1", "the initial policy, shown its own condensation of what it finds", withAgent("search-o1")),
+    untrained("rag", "the initial policy with the results of a search for the question", withAgent("rag")),
+    untrained("ircot", "the initial policy with a search for every sentence of its reasoning", withAgent("ircot")),
+    untrained("search-o1", "the initial policy with its own summary of search results", withAgent("search-o1")),
     sftTool,
     rejectionSampling,
     ...tuned(trainedArms)
@@ -82,6 +82,6 @@ export const table1: Study = {
   notes: [
     "Arms named `-tuned` are at the learning rate at which each did best on other seeds (`tuning`).",
     "`evolved` is INSPO, `static` is GRPO with tools under one instruction, as Search-R1 trains. The demonstrations of " +
-      "`sft-tool` know the supporting passages of every training question, which the others have to find out."
+      "`sft-tool` contain the supporting passages of every training question, which the others have to find."
   ]
 }

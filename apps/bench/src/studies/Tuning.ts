@@ -13,12 +13,12 @@ const atRate = (arm: Arm, rate: number): Arm => withRate(arm, (name) => `${name}
 
 const grid = (arms: ReadonlyArray<Arm>) => arms.flatMap((arm) => rates.map((rate) => atRate(arm, rate)))
 
-/** At which learning rate does each arm do best? On seeds that no other study reports. */
+/** The best learning rate of each arm, on seeds that no other study reports. */
 export const tuning: Study = {
   name: "tuning",
   title: "The learning rate of each arm",
   arms: grid([...main, sft, grpo, sftTool, rejectionSampling]),
   main: grid(main).map(({ name }) => name),
   comparisons: rates.map((rate) => [atRate(evolved, rate).name, atRate(staticArm, rate).name] as const),
-  notes: ["Made to choose settings by: what is chosen is reported on other seeds, in `static-vs-evolved` and `table1`."]
+  notes: ["This study selects settings. `static-vs-evolved` and `table1` report the selected settings on other seeds."]
 }

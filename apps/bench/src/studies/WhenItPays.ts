@@ -3,7 +3,7 @@ import { staticConfig } from "@inspo/config/StaticArm"
 import { type Arm, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 
-/** How often the initial policy looks up one entity at a time when no clause asks for it; the shipped one does at 0.05. */
+/** How often the initial policy looks up one entity at a time without a clause for it; 0.05 for the shipped policy. */
 const baseRates = [0.02, 0.05, 0.15, 0.3, 0.6]
 
 /** The share of the usual steps that the policy trains for, with as many prunes and evolutions in it. */
@@ -55,7 +55,7 @@ const pairs = baseRates.flatMap(pairsAt)
 /** The rarest and the most common behaviour, which decide whether the gain depends on it. */
 const ends = [0.02, 0.6].flatMap(pairsAt)
 
-/** Where is co-evolution worth it: the gain by the base rate of the useful behaviour and by the budget of training. */
+/** The gain of co-evolution by the base rate of the useful behaviour and by the training budget. */
 export const whenItPays: Study = {
   name: "when-it-pays",
   title: "When co-evolution pays",

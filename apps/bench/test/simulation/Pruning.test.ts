@@ -35,7 +35,7 @@ const lost = (found: ReadonlyArray<Pruning.Outcome>) => found.filter(({ lostAt }
 
 describe("simulate", () => {
   it.prop(
-    "is deterministic, prunes on schedule and leaves someone",
+    "is deterministic, prunes on schedule and keeps at least one",
     [Schema.NonEmptyArray(Schema.Literals([0, 0.4, 0.6, 1])), Schema.Int],
     ([means, seed]) => {
       for (const loop of [paper, confident(0.2, 8)]) {
@@ -50,13 +50,13 @@ describe("simulate", () => {
     { arbitrary: { runs: 30 } }
   )
 
-  it("of equals, halving loses a given one as often as chance does", () => {
+  it("halving loses a given one of equal instructions as often as chance", () => {
     const found = outcomes([0.4, 0.4, 0.4, 0.4], paper, 400)
     assert.isTrue(found.every(({ decidedAt }) => decidedAt === 4))
     assert.approximately(lost(found) / 400, 3 / 4, 0.07)
   })
 
-  it("finds what is far better, by any rule", () => {
+  it("finds a much better instruction with any rule", () => {
     for (const loop of [paper, { ...confident(0.05, 3), steps: 60 }]) {
       const found = outcomes([0.1, 0.1, 0.9, 0.1], loop, 50)
       assert.isAtLeast(found.filter((outcome) => outcome.found && outcome.left === 1).length, 48)
@@ -73,7 +73,7 @@ describe("simulate", () => {
     assert.isAtLeast(share, 0.05)
   })
 
-  it("certain: loses it less often than halving does, and takes longer", () => {
+  it("certain: loses it less often than halving, and takes longer", () => {
     const means = [0.5, 0.4, 0.4, 0.4]
     const [halved, sure] = [outcomes(means, paper, 100), outcomes(means, { ...confident(0.1, 3), steps: 30 }, 100)]
     assert.isAbove(lost(halved), 20)

@@ -25,14 +25,18 @@ describe("simulate", () => {
     assert.deepStrictEqual(Verification.simulate(trial, stopping, seed), outcome)
   })
 
-  it.prop("rolls everything out without early stops, and no more with them", [Trials, Schema.Int], ([trial, seed]) => {
-    const all = (trial.candidates.length + 1) * trial.questions * trial.groupSize
-    assert.strictEqual(Verification.simulate(trial, full, seed).rollouts, all)
-    assert.isAtMost(Verification.simulate(trial, stopping, seed).rollouts, all)
-  })
+  it.prop(
+    "uses all rollouts without early stops, and at most as many with them",
+    [Trials, Schema.Int],
+    ([trial, seed]) => {
+      const all = (trial.candidates.length + 1) * trial.questions * trial.groupSize
+      assert.strictEqual(Verification.simulate(trial, full, seed).rollouts, all)
+      assert.isAtMost(Verification.simulate(trial, stopping, seed).rollouts, all)
+    }
+  )
 
   it.prop(
-    "where the question decides alone, the verdict is that of the true worth, and a clone passes",
+    "has the verdict of the true rewards if the question decides alone, and accepts a clone",
     [Trials, Schema.Int],
     ([trial, seed]) => {
       const { accepted } = Verification.simulate({ ...trial, correlation: 1, questions: 25 }, full, seed)
@@ -46,7 +50,7 @@ describe("simulate", () => {
     }
   )
 
-  it("of arms that are worth as much, accepts about half, and of better ones more", () => {
+  it("accepts about half of equally good arms, and more of better ones", () => {
     const trial = {
       parent: 0.35,
       correlation: 0.3,

@@ -41,7 +41,7 @@ describe("rollOut", () => {
     assert.notDeepEqual(rollOut(1, 1), rollOut(2, 1))
   })
 
-  it("has the mean and the variance that the world says", () => {
+  it("has the mean and the variance of the world", () => {
     for (const correlation of [0, 0.3, 1]) {
       const world = { means: [0.3], correlation, groupSize: 5 }
       const groups = World.rollOut(world, Arr.replicate(ids(world), 8000).flat(), { seed: 1, step: 1 })
@@ -53,7 +53,7 @@ describe("rollOut", () => {
 })
 
 describe("best", () => {
-  it.prop("has the largest mean, and is the first that has", [Worlds], ([world]) => {
+  it.prop("is the first instruction with the largest mean", [Worlds], ([world]) => {
     const place = ids(world).indexOf(World.best(world))
     const means: ReadonlyArray<number> = world.means
     assert.strictEqual(place, means.indexOf(Math.max(...means)))

@@ -1,7 +1,9 @@
 import {
+  type Asked,
   catalogue,
   gate,
   type Host,
+  type Kept,
   PruningBench,
   runStudy,
   type Scale,
@@ -10,13 +12,16 @@ import {
   VerificationBench
 } from "@inspo/bench"
 import type { RunConfig } from "@inspo/config"
-import { Clock, Console, Effect, FileSystem, Option, Path } from "effect"
+import { RandomStream, Trajectory } from "@inspo/domain"
+import { Rollout } from "@inspo/rollout"
+import { Clock, Console, Effect, FileSystem, Option, Path, String } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
 import { fromInput } from "../config/Input.ts"
 import * as Along from "../eval/Along.ts"
-import * as Ask from "./Ask.ts"
+import { given } from "../eval/Side.ts"
 import { UsageError } from "../Failure.ts"
+import { layerRollout } from "../layers.ts"
 import { findOrExecute } from "../run/FindOrExecute.ts"
 import { programName } from "../run/ProgramName.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
@@ -38,14 +43,15 @@ export interface BenchInput {
   readonly quiet: boolean
 }
 
-/** Makes a study with the runs of this program; without a name, tells which there are. */
+/** Runs a study with the runs of this program; without a name, lists the studies. */
 export const bench = Effect.fn("Bench.bench")(function* (input: BenchInput) {
   const study = catalogue.find(({ name }) => Option.contains(input.study, name))
   if (study === undefined) return yield* list(input.json)
-  const flag = Object.entries(given(input)).find(([name, is]) => is && !takes[study.by].flags.includes(name))
+  const { flags, what } = takes[study.by]
+  const flag = givenFlags(input).find((name) => !flags.includes(name))
   if (flag !== undefined)
     return yield* new UsageError({
-      problem: `--${flag[0]} is not for ${study.name}, which ${takes[study.by].what}: it takes --${takes[study.by].flags.join(", --")}.`
+      problem: `--${flag} is not for ${study.name}, which ${what}: it takes --${flags.join(", --")}.`
     })
   const host = yield* makeHost(input)
   const result = yield* made(host, study, input)
@@ -59,22 +65,18 @@ const takes: Readonly<Record<Entry["by"], { readonly what: string; readonly flag
     flags: ["seeds", "further-seeds", "arms", "preset", "scale", "set", "test-questions"]
   },
   simulation: { what: "is a simulation", flags: ["simulations", "seed"] },
-  answers: { what: "asks a policy as it is", flags: ["arms", "preset", "set", "seed"] }
+  answers: { what: "evaluates a policy without training", flags: ["arms", "preset", "set", "seed"] }
 }
 
 type Entry = (typeof catalogue)[number]
 
-const given = (input: BenchInput): Readonly<Record<string, boolean>> => ({
-  seeds: Option.isSome(input.seeds),
-  "further-seeds": Option.isSome(input.furtherSeeds),
-  arms: Option.isSome(input.arms),
-  preset: Option.isSome(input.preset),
-  scale: Option.isSome(input.scale),
-  set: input.set.length > 0,
-  "test-questions": Option.isSome(input.testQuestions),
-  simulations: Option.isSome(input.simulations),
-  seed: Option.isSome(input.seed)
-})
+/** The flags that are given, but those that all studies take. */
+const givenFlags = ({ json: _json, out: _out, quiet: _quiet, set, study: _study, ...options }: BenchInput) => [
+  ...(set.length > 0 ? ["set"] : []),
+  ...Object.entries(options).flatMap(([name, value]) =>
+    Option.isSome<unknown>(value) ? [String.snakeToKebab(String.camelToSnake(name))] : []
+  )
+]
 
 const made = Effect.fnUntraced(function* <E, R>(host: Host<E, R>, study: Entry, input: BenchInput) {
   const seed = Option.getOrElse(input.seed, () => 1)
@@ -111,7 +113,7 @@ const simulate = Effect.fnUntraced(function* <E, R>(
   return name === "pruning" ? yield* PruningBench.bench(host, input) : yield* VerificationBench.bench(host, input)
 })
 
-/** How studies make their runs here. */
+/** How studies make their runs in this program. */
 const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -121,7 +123,7 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
   return {
     code,
     program: yield* programName,
-    tell: reporter.lines,
+    print: reporter.lines,
     config: (preset: string, set: ReadonlyArray<string>) =>
       fromInput({ preset, file: Option.none(), set, seed: Option.none() }),
     run: Effect.fnUntraced(function* (directory: string, config: RunConfig) {
@@ -135,7 +137,7 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
       const { data, passages } = yield* loadData(config)
       return { questions: [...data.train, ...data.validation, ...data.test], passages }
     }),
-    answer: Ask.answer,
+    answer,
     read: Effect.fnUntraced(function* (file: string) {
       return (yield* fs.exists(file)) ? yield* fs.readFileString(file) : null
     }),
@@ -146,9 +148,27 @@ const makeHost = Effect.fnUntraced(function* (input: BenchInput) {
   }
 })
 
-/** Which studies there are, and what each asks. */
+/** Lists the studies and what each asks. */
 const list = (json: boolean) =>
   Reporter.print(json, { studies: catalogue }, () => {
     const width = Math.max(...catalogue.map(({ name }) => name.length)) + 2
     return catalogue.map(({ asks, name }) => name.padEnd(width) + asks)
   })
+
+/** Collects answers of the policy of a config, untrained, under an instruction; see `Host.answer` of `@inspo/bench`. */
+const answer = Effect.fn("Bench.answer")(function* (config: RunConfig, asked: Asked, kept: Kept) {
+  const fs = yield* FileSystem.FileSystem
+  const checkpoints = yield* fs.makeTempDirectoryScoped()
+  return yield* Effect.gen(function* () {
+    const rollout = yield* Rollout
+    return yield* rollout.collect(
+      asked.questions.map(({ index, question }) => ({
+        id: Trajectory.TrajectoryId.make([...asked.path, index].join("/")),
+        instruction: given(asked.instruction),
+        question,
+        seed: RandomStream.streamSeed(config.randomSeed, [...asked.path, index])
+      })),
+      { onFinished: (finished) => fs.writeFileString(kept.file, kept.lines(finished), { flag: "a" }) }
+    )
+  }).pipe(Effect.provide(layerRollout(config, [], checkpoints)))
+}, Effect.scoped)

@@ -9,7 +9,7 @@ export const bench = Command.make(
     study: Argument.Literals(
       "study",
       catalogue.map(({ name }) => name)
-    ).pipe(Argument.withDescription("The study to make; without one, all are listed"), Argument.optional),
+    ).pipe(Argument.withDescription("Study to run; without one, all studies are listed"), Argument.optional),
     seeds: flags.optionalText(
       "seeds",
       "LIST",
@@ -18,7 +18,7 @@ export const bench = Command.make(
     furtherSeeds: flags.optionalText(
       "further-seeds",
       "LIST",
-      "Those of the seeds that the further arms run on; by default all, for when-it-pays 1-3, for tuning 100-102"
+      "Seeds of the further arms; by default all, for when-it-pays 1-3, for tuning 100-102"
     ),
     arms: flags.optionalText(
       "arms",
@@ -30,13 +30,13 @@ export const bench = Command.make(
     scale: flags.optionalChoice(
       "scale",
       ["smoke", "small", "full"],
-      "smoke: a few steps only, to see that every arm runs; small, the default: the embedded engine; full: the paper's " +
-        "settings, for an engine of yours"
+      "smoke: a few steps, to check that every arm runs; small, the default: the embedded engine; full: the paper's " +
+        "settings, for your own engine"
     ),
     testQuestions: flags.optionalInteger(
       "test-questions",
-      "curves: after the runs, let every kept checkpoint answer the first N test questions, and draw their EM; asks for " +
-        "--set checkpoint.keep=null, and checkpoint.every says how many steps lie between"
+      "curves: after the runs, evaluate every kept checkpoint on the first N test questions, and draw their EM; needs " +
+        "--set checkpoint.keep=null, and checkpoint.every sets the steps between checkpoints"
     ),
     simulations: flags.optionalInteger(
       "simulations",

@@ -13,15 +13,15 @@ export const evaluate = Command.make(
   "eval",
   {
     directory: Argument.optional(
-      flags.argument("dir", "Directory of a run that has a checkpoint; without it, the policy that ships")
+      flags.argument("dir", "Directory of a run that has a checkpoint; without it, the shipped policy")
     ),
     instruction: instruction("instruction", "Instruction to use instead of the best one of the run"),
     policy: flags
       .choice("policy", ["before", "after"], "The policy before or after training")
       .pipe(Flag.withDefault("after")),
-    agent: agent("agent", "How the agent works, instead of what the config says"),
+    agent: agent("agent", "Agent to use instead of the one in the config"),
     split: flags
-      .choice("split", ["test", "validation", "train", "all"], "Which questions of the data")
+      .choice("split", ["test", "validation", "train", "all"], "Questions to use")
       .pipe(Flag.withDefault("test")),
     questions: flags.optionalInteger("questions", "Only the first N of them"),
     against: flags.optionalText(
@@ -35,7 +35,7 @@ export const evaluate = Command.make(
       ["before", "after"],
       "Compare with the policy before or after training"
     ),
-    againstAgent: agent("against-agent", "Compare with another way to work"),
+    againstAgent: agent("against-agent", "Compare with another agent"),
     resamples: flags.integer("resamples", "Bootstrap resamples of every interval").pipe(Flag.withDefault(2000)),
     seed: flags.optionalInteger("seed", "Seed of answers and resamples; that of the run by default"),
     preset: flags.preset,
@@ -46,11 +46,11 @@ export const evaluate = Command.make(
   trusting(handler(async () => (await import("../eval/Evaluate.ts")).evaluate))
 ).pipe(
   flags.help({
-    short: "Answer questions with the policy of a run, and compare",
+    short: "Evaluate the policy of a run on questions, and compare",
     description: [
-      "Let the policy of a run answer questions, and compare it question by question",
+      "Evaluate the policy of a run on questions, and compare it with another question by question",
       "",
-      "Exact match and word F1 are given by data source, over all questions, and as the mean over sources, with 95 %",
+      "Exact match and word F1 are reported by data source, over all questions, and as the mean over sources, with 95 %",
       "bootstrap intervals over questions. --set changes settings of the run, --preset those without a run.",
       "--json prints one line: {runDir, policy, step, agent, instruction, seed, resamples, n, failed, em, ci95, f1, f1Ci95,",
       "reward, toolCalls, turns, responseTokens, finishReasons, macro, bySource, against}, where bySource repeats the fields",
@@ -65,7 +65,7 @@ export const evaluate = Command.make(
         "Two instructions under one policy, paired by question",
       "inspo eval runs/mine --against runs/quick-seed1": "Two runs on the same questions",
       "inspo eval --split all --set data.questions=hotpotqa.jsonl --set data.corpus=corpus.jsonl":
-        "The policy that ships on your questions"
+        "The shipped policy on your questions"
     }
   })
 )
@@ -88,7 +88,7 @@ export const score = Command.make(
       .choice(
         "scope",
         Scope.literals,
-        "Where the answer of a solution_str is looked for: in the policy's own words after the last assistant marker " +
+        "Where to look for the answer in a solution_str: in the policy's own words after the last assistant marker " +
           "(response), in prompt and response as Search-R1 does (searchr1), or in all of it as verl's port does (verl)"
       )
       .pipe(Flag.withDefault("response")),
@@ -109,7 +109,7 @@ export const score = Command.make(
       "                                           as Search-R1 and verl log them",
       "  a line of a run's traces.jsonl",
       'golden_answers or ground_truth is a text, a list of texts, or {"target": either}; other fields are ignored. Each',
-      'line of the output is {"id", "score", "extracted"}: extracted is the answer that was scored, null where there is',
+      'line of the output is {"id", "score", "extracted"}: extracted is the answer that was scored, null if there is',
       "none; score is null for a trace that failed. A row of another form ends the command with exit code 2."
     ].join("\n"),
     examples: {

@@ -16,7 +16,7 @@ const inspect = Command.make(
   reader(async () => (await import("../data/Inspect.ts")).inspect)
 ).pipe(
   flags.help({
-    description: "Tell what a question file holds: sources, columns, lengths, examples, problems",
+    description: "Show what a question file holds: sources, columns, lengths, examples, problems",
     examples: { "inspo data inspect train.parquet": "Before a run on it" }
   })
 )
@@ -25,11 +25,11 @@ const convert = Command.make(
   "convert",
   {
     file,
-    out: flags.argument("out", "File to write; its name says the format"),
+    out: flags.argument("out", "File to write; its extension selects the format"),
     instruction: flags.optionalText(
       "instruction",
       "TEXT",
-      "Instruction of the prompts that Parquet rows get where they bring none; the seed by default"
+      "Instruction in the prompts of Parquet rows that have no prompt; the seed by default"
     ),
     force: flags.force,
     json: flags.json
@@ -85,7 +85,7 @@ const world = Command.make(
 )
 
 export const data = Command.make("data").pipe(
-  Command.withDescription("Look at question files, convert and split them, write a generated world"),
+  Command.withDescription("Inspect, convert and split question files, or write a generated world"),
   Command.withShortDescription("Inspect, convert and split question files, write a world"),
   Command.withSubcommands([inspect, convert, split, world])
 )

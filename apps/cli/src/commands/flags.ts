@@ -2,7 +2,7 @@ import { partNames } from "@inspo/coevolution/Ablations"
 import { flow } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
-/** What `--help` says of a verb; `short` is its line in the list of verbs, where the description is too long for it. */
+/** The help of a verb; `short` is its line in the list of verbs, where the description is too long for one. */
 export const help =
   (texts: {
     readonly short?: string
@@ -22,7 +22,7 @@ export const help =
 export const argument = (name: string, description: string) =>
   Argument.String(name).pipe(Argument.withDescription(description))
 
-/** A flag with a text; `metavar` stands for the text in the help. */
+/** A flag with a text, which the help calls `metavar`. */
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description))
 
@@ -57,7 +57,7 @@ export const force = toggle("force", "Write over files that exist")
 export const presetName = text(
   "preset",
   "NAME",
-  "Settings to start from: quick, tiny, paper, paper-7b or robust; `inspo init --list` tells what each is for"
+  "Settings to start from: quick, tiny, paper, paper-7b or robust; `inspo init --list` describes them"
 )
 
 export const preset = presetName.pipe(Flag.withDefault("quick"))
@@ -76,46 +76,46 @@ export const ablate = Flag.Literals("ablate", partNames).pipe(
 /** Consent to what the run directories of a command name. */
 export const trust = toggle(
   "trust",
-  "Allow what the config.json of a directory that is not yours names: servers, programs, environment variables. Read it first; " +
-    "the answer is remembered until it changes"
+  "Allow the servers, programs and environment variables named in the config.json of a directory that you did not create. " +
+    "Read it first; the answer is remembered until the file changes"
 )
 
 export const seed = optionalInteger("seed", "Seed of every random choice")
 
 export const out = optionalText("out", "DIR", "New or empty directory for everything that is written")
 
-/** Whether a run is compared with its static arm; where it is not said, the config or what the run began with says. */
+/** Whether a run is compared with its static arm; by default as the config or the start of the run has it. */
 export const baseline = Flag.Boolean("baseline").pipe(
   Flag.withDescription(
-    "Compare with the static instruction at the same budget; --no-baseline leaves it out, also when the run is resumed"
+    "Compare with the static instruction at the same budget; --no-baseline skips this, also when the run is resumed"
   ),
   Flag.optional
 )
 
-/** Where a server listens; `header` is how clients bring their key. */
+/** Where a server listens; `header` is how clients send their key. */
 export const address = (port: number, header: string) => ({
-  port: integer("port", "Port to listen on; 0 takes a free one").pipe(Flag.withDefault(port)),
+  port: integer("port", "Port to listen on; 0 selects a free port").pipe(Flag.withDefault(port)),
   host: text("host", "ADDRESS", "Address to listen on; one that other machines can reach needs --api-key-env").pipe(
     Flag.withDefault("127.0.0.1")
   ),
   apiKeyEnv: Flag.optional(
-    text("api-key-env", "NAME", `Environment variable with the key that requests have to bring as ${header}`)
+    text("api-key-env", "NAME", `Environment variable with the key that requests must send as ${header}`)
   )
 })
 
-/** Who is told what a run measures while it lasts. */
+/** Which trackers receive what a run measures. */
 export const tracking = {
   track: Flag.atLeast(
     text(
       "track",
       "TRACKER",
-      "Tell a tracker what the run measures: tensorboard, mlflow[=URL] or prometheus[=PORT]; may be repeated"
+      "Send what the run measures to a tracker: tensorboard, mlflow[=URL] or prometheus[=PORT]; may be repeated"
     ),
     0
   ),
   trackNames: choice(
     "track-names",
     ["inspo", "verl"],
-    "By which names: those of metrics.jsonl, or verl's where it has one"
+    "Names of metrics: those of metrics.jsonl, or verl's where it has one"
   ).pipe(Flag.withDefault("inspo"))
 }

@@ -1,15 +1,15 @@
 import { Effect } from "effect"
 import { Given } from "../runDirectory/Given.ts"
 
-/** Runs a command with code that is loaded only when it is called, so that no command waits for what another one needs. */
+/** Runs a command with code that is loaded only when it is called, so that no command loads what only another one needs. */
 export const handler =
   <I, A, E, R>(load: () => Promise<(input: I) => Effect.Effect<A, E, R>>) =>
   (input: I): Effect.Effect<A, E, R> =>
     Effect.flatMap(Effect.promise(load), (command) => command(input))
 
 /**
- * The same for a command that has nothing to save: a signal ends it in the middle of a computation, too, as it ends any
- * program. Shells show that as exit code 130 or 143.
+ * The same for a command that has nothing to save: a signal ends it immediately, also during a computation, as it
+ * ends any program. Shells show that as exit code 130 or 143.
  */
 export const reader =
   <I, A, E, R>(load: () => Promise<(input: I) => Effect.Effect<A, E, R>>) =>

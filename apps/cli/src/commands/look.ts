@@ -9,7 +9,7 @@ export const show = Command.make(
     directories: flags
       .argument(
         "dir",
-        "Directory of a run, finished or not, or of served populations; with --lineage also those of its branches. Two are compared: runs, " +
+        "Directory of a run, finished or not, or of served populations; with --lineage also of its branches. Two are compared: runs, " +
           "instructions (DIR:ID, DIR:seed, DIR:best), text files"
       )
       .pipe(Argument.atLeast(1)),
@@ -17,7 +17,7 @@ export const show = Command.make(
     report: flags.optionalChoice(
       "report",
       ["html", "md"],
-      "Write a report that can be sent: one HTML file with figures, or Markdown of a finished run"
+      "Write a report to a file: HTML with figures, or Markdown of a finished run"
     ),
     out: flags.optionalText(
       "out",
@@ -30,17 +30,17 @@ export const show = Command.make(
   trusting(reader(async () => (await import("../run/View.ts")).view))
 ).pipe(
   flags.help({
-    short: "Tell what happened in a run, compare two, draw lineage, report",
+    short: "Show a run, compare two, draw lineage, write a report",
     description:
-      "Tell what happened in a run and what it cost, or where it stands; compare two runs, or two instructions word by " +
-      "word; show the descent of instructions, or write a report",
+      "Show what happened in a run and what it cost, or how far it is; compare two runs, or two instructions word by " +
+      "word; show the lineage of instructions; or write a report",
     examples: {
-      "inspo show runs/quick-seed1": "What happened, or where it stands",
-      "inspo show served": "The populations that `inspo serve` keeps there",
+      "inspo show runs/quick-seed1": "What happened, or how far it is",
+      "inspo show served": "The populations of `inspo serve`",
       "inspo show runs/quick-seed1 --report html": "runs/quick-seed1/report.html, for any browser",
       "inspo show runs/quick-seed1 --report md --out -": "Markdown on standard output",
       "inspo show runs/mine:seed runs/mine:best": "What co-evolution changed, word by word",
-      "inspo show runs/mine:i3 prompt.txt": "Against a text of yours",
+      "inspo show runs/mine:i3 prompt.txt": "An instruction and a text file",
       "inspo show runs/quick-seed1 runs/quick-seed2 --json": "Two runs, as one JSON document",
       "inspo show runs/mine runs/longer-memory --lineage": "Which instruction came from which, and where"
     }
@@ -61,8 +61,7 @@ export const dashboard = Command.make(
 ).pipe(
   flags.help({
     short: "Watch runs in a browser",
-    description:
-      "Watch runs in a browser while they go on, and look into finished ones, until Ctrl-C. Runs are only read",
+    description: "Watch runs in a browser while they last, and inspect finished ones, until Ctrl-C. Runs are only read",
     examples: {
       "inspo dashboard": "All runs in runs/, on http://127.0.0.1:8088",
       "inspo dashboard runs/quick-seed1 runs/quick-seed2": "Two runs, to compare"
@@ -73,16 +72,13 @@ export const dashboard = Command.make(
 export const replay = Command.make(
   "replay",
   {
-    directory: flags.argument(
-      "dir",
-      "Directory of a run, a finished one where settings are changed, or of a served population"
-    ),
-    set: flags.set.pipe(Flag.withDescription("Play it under another setting of selection or pruning; may be repeated")),
+    directory: flags.argument("dir", "Directory of a run, finished if settings are changed, or of a served population"),
+    set: flags.set.pipe(Flag.withDescription("Replay under another setting of selection or pruning; may be repeated")),
     grid: Flag.atLeast(
       flags.text(
         "grid",
         "KEY=V1,V2,…",
-        "Play it under each of several values; given more than once, under all combinations"
+        "Replay under each of several values; given more than once, under all combinations"
       ),
       0
     ),
@@ -92,11 +88,11 @@ export const replay = Command.make(
   trusting(reader(async () => (await import("../run/WhatIf.ts")).play))
 ).pipe(
   flags.help({
-    short: "Play a run again from its journal, under other settings too",
+    short: "Replay a run from its journal, also under other settings",
     description:
-      "Play a run again from its journal alone, and show the first thing that comes out differently. With --set or --grid: " +
+      "Replay a run from its journal alone, and report the first difference. With --set or --grid: " +
       "what it would have decided under other settings of selection and pruning, by its logged rewards; the policy path is " +
-      "held fixed",
+      "fixed",
     examples: {
       "inspo replay runs/quick-seed1": "Check every decision of that run",
       "inspo replay runs/mine --set population.window=10": "What would a longer memory decide?",
@@ -111,16 +107,16 @@ export const exportRun = Command.make(
   "export",
   {
     directory: flags.argument("dir", "Directory of a finished run, or of a served population"),
-    out: flags.text("out", "DIR", "New or empty directory for what is deployed"),
+    out: flags.text("out", "DIR", "New or empty directory for the files to deploy"),
     trust: flags.trust,
     json: flags.json
   },
   trusting(handler(async () => (await import("../run/Export.ts")).exportRun))
 ).pipe(
   flags.help({
-    short: "Write what to deploy of a finished run: policy and instruction",
+    short: "Write policy and instruction of a finished run for deployment",
     description:
-      "Write policy, tokenizer and best instruction of a finished run for deployment, or the incumbent of a served population, and why it is",
+      "Write policy, tokenizer and best instruction of a finished run for deployment, or the incumbent of a served population and the reason",
     examples: { "inspo export runs/mine --out deploy": "A folder to serve from" }
   })
 )

@@ -9,7 +9,7 @@ const serveCorpus = Command.make(
     corpus: flags.argument("corpus", 'JSON lines of {"id", "contents"}, the title on the first line of contents'),
     ...flags.address(8000, "Authorization: Bearer KEY"),
     index: flags.optionalText("index", "FILE", "File of the index; CORPUS.bm25 by default"),
-    topk: flags.integer("topk", "Documents per query where a request names no number").pipe(Flag.withDefault(3)),
+    topk: flags.integer("topk", "Documents per query if a request gives no number").pipe(Flag.withDefault(3)),
     json: flags.json,
     quiet: flags.quiet
   },
@@ -49,9 +49,9 @@ const serveEngine = Command.make(
       .text("name", "NAME", "Name of the base model that clients ask for")
       .pipe(Flag.withDefault("inspo-tiny")),
     protocol,
-    model: flags.optionalText("model", "DIR", "Folder of an embedded model; the one that ships by default"),
+    model: flags.optionalText("model", "DIR", "Folder of an embedded model; by default the shipped one"),
     checkpoints: flags
-      .text("checkpoints", "DIR", "Directory of what clients save, kept from one start to the next")
+      .text("checkpoints", "DIR", "Directory of the checkpoints that clients save; they remain when the server stops")
       .pipe(Flag.withDefault("engine-checkpoints")),
     json: flags.json
   },
@@ -60,8 +60,8 @@ const serveEngine = Command.make(
   flags.help({
     short: "Serve the embedded engine over the Tinker protocol",
     description:
-      "Serve the embedded engine to any client of the Tinker protocol, or of completions with token ids, until Ctrl-C. Saved checkpoints outlive the server, " +
-      "live models do not",
+      "Serve the embedded engine to any client of the Tinker protocol, or of completions with token ids, until Ctrl-C. Saved checkpoints remain when the " +
+      "server stops, live models do not",
     examples: {
       "inspo engine serve": "On http://127.0.0.1:8765",
       "inspo run --set engine.url=http://127.0.0.1:8765 --set train.kl=advantages": "A run that trains there"
@@ -79,11 +79,11 @@ const check = Command.make(
       .choice(
         "profile",
         ["auto", "inspo", "tinker", "skyrl-jax", "skyrl-train", "verl"],
-        "Which server it is; auto asks it"
+        "Kind of server; auto detects it"
       )
       .pipe(Flag.withDefault("auto")),
     encoding: flags
-      .choice("encoding", ["auto", "json", "protobuf"], "How samples and gradients travel")
+      .choice("encoding", ["auto", "json", "protobuf"], "How samples and gradients are encoded")
       .pipe(Flag.withDefault("auto")),
     tokenizer: flags.optionalText(
       "tokenizer",
@@ -92,13 +92,13 @@ const check = Command.make(
     ),
     contextLength: flags.optionalInteger(
       "context-length",
-      "Tokens of prompt and response together, where the server does not tell"
+      "Tokens of prompt and response together, if the server does not report it"
     ),
     loraRank: flags.optionalInteger(
       "lora-rank",
-      "Rank of the LoRA adapter, as the run will ask for it: 0 for all parameters; 32 by default"
+      "Rank of the LoRA adapter that the run will use: 0 for all parameters; 32 by default"
     ),
-    concurrency: flags.optionalInteger("concurrency", "Requests in flight at once; as the server says by default"),
+    concurrency: flags.optionalInteger("concurrency", "Concurrent requests; by default the server's limit"),
     apiKeyEnv: flags.optionalText("api-key-env", "NAME", "Environment variable with the server's key"),
     tolerance: flags
       .number("tolerance", "Largest difference between log-probabilities that should be equal")
@@ -111,7 +111,7 @@ const check = Command.make(
     short: "Check a server of the Tinker protocol",
     description:
       "Check a server of the Tinker protocol, or one that samples over completions: how it differs from others, and whether " +
-      "it holds to every law of an engine. Where the server trains, it trains a few steps on a model of its own",
+      "it satisfies every law of an engine. If the server trains, the check trains a few steps on a model of its own",
     examples: { "inspo engine check http://127.0.0.1:8765": "A line per law" }
   })
 )

@@ -22,8 +22,11 @@ export const init = Command.make(
       .argument("dir", "Directory to write to; the current one by default")
       .pipe(Argument.withDefault(".")),
     preset: flags.preset,
-    short: flags.toggle("short", "Write only the settings that are changed first; the others come from --preset"),
-    list: flags.toggle("list", "Write nothing, but list the presets, and the parts that --ablate leaves out"),
+    short: flags.toggle(
+      "short",
+      "Write only the settings that are usually changed first; the others come from --preset"
+    ),
+    list: flags.toggle("list", "Write nothing; list the presets, and the parts that --ablate leaves out"),
     force: flags.force,
     json: flags.json
   },
@@ -31,11 +34,12 @@ export const init = Command.make(
 ).pipe(
   flags.help({
     short: "Write a config file with every setting explained",
-    description: "Write a config file with every setting explained, and its JSON Schema for editors. It runs as it is",
+    description:
+      "Write a config file with every setting explained, and its JSON Schema for editors. The file works unchanged",
     examples: {
       "inspo init": "config.yaml and config.schema.json, here",
       "inspo init --short": "The 20 settings that are changed first",
-      "inspo init --list": "Which presets there are, and which parts to leave out",
+      "inspo init --list": "The presets, and the parts to leave out",
       "inspo init mine --preset paper": "The settings of the paper, in mine/",
       "inspo run mine/config.yaml": "Then start it"
     }
@@ -55,8 +59,8 @@ export const plan = Command.make(
   reader(async () => (await import("../run/Plan.ts")).plan)
 ).pipe(
   flags.help({
-    short: "Tell what a run would do and spend, before it does",
-    description: "Tell what a run would do and spend: schedule, rollouts, proposer calls, resolution, warnings",
+    short: "Show what a run would do and spend, without starting it",
+    description: "Show what a run would do and spend: schedule, rollouts, proposer calls, resolution, warnings",
     examples: {
       "inspo plan --preset paper": "The paper's run",
       "inspo plan my.yaml --set schedule.pruneEvery=10 --json": "Your settings, one JSON line"
@@ -82,7 +86,7 @@ export const run = Command.make(
     seed: flags.seed,
     out: flags.out,
     baseline: flags.baseline,
-    dashboard: flags.toggle("dashboard", "Show the run in a browser while it goes on; prints the address"),
+    dashboard: flags.toggle("dashboard", "Show the run in a browser while it lasts; prints the address"),
     ...flags.tracking,
     json: flags.json,
     quiet: flags.quiet
@@ -105,33 +109,33 @@ export const resume = Command.make(
     directory: flags.argument("dir", "Directory of the run to continue"),
     at: flags.optionalInteger(
       "at",
-      "Continue from this step instead, as a branch in --out; the run itself stays as it is",
+      "Continue after this step instead, as a branch in --out; the run itself is not changed",
       "STEP"
     ),
     out: flags.out.pipe(Flag.withDescription("New or empty directory of the branch")),
     set: flags.set.pipe(
       Flag.withDescription(
-        "Change a setting that decides no results, such as budget.rollouts=20000 or engine.url; with --at any setting; " +
+        "Change a setting that does not affect results, such as budget.rollouts=20000 or engine.url; with --at, any setting; " +
           "may be repeated"
       )
     ),
     baseline: flags.baseline,
     acceptLost: flags.toggle(
       "accept-lost",
-      "Go on although the end of the journal is lost: the lost steps are done again, what they cost stays on the books"
+      "Continue although the end of the journal is lost: the lost steps run again, and their first cost stays in the ledger"
     ),
     ...flags.tracking,
     trust: flags.trust,
     json: flags.json,
     quiet: flags.quiet
   },
-  trusting(handler(async () => (await import("../run/Branch.ts")).continueRun))
+  trusting(handler(async () => (await import("../run/Resume.ts")).continueRun))
 ).pipe(
   flags.help({
     short: "Continue a run that was stopped, or a branch of one",
     description:
-      "Continue a run that was stopped; the result is the same as without the stop. With --at, continue a branch of it that " +
-      "shares its first steps and goes on under other settings",
+      "Continue a run that was stopped; the result is the same as without the stop. With --at, continue a branch that " +
+      "shares its first steps, under other settings",
     examples: {
       "inspo resume runs/quick-seed1": "Continue that run",
       "inspo resume runs/mine --at 30 --set population.window=10 --out runs/longer-memory":

@@ -3,7 +3,7 @@ import { type Context, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { loadData } from "../config/Data.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { layerJournal } from "../runDirectory/JournalLayer.ts"
-import { runNotes } from "../runDirectory/Notes.ts"
+import { runNotes } from "../runDirectory/Outcome.ts"
 import { readConfig } from "../runDirectory/ConfigFile.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import { lastEvent } from "../runDirectory/Timings.ts"
@@ -23,7 +23,7 @@ export const layer = (
     })
   )
 
-/** How deep below a given directory a run may lie: `runs/NAME` and its `baseline`. */
+/** How deep below a given directory a run may be: `runs/NAME` and its `baseline`. */
 const depth = 2
 
 const find = Effect.fnUntraced(function* (directories: ReadonlyArray<string>) {
@@ -44,7 +44,7 @@ const find = Effect.fnUntraced(function* (directories: ReadonlyArray<string>) {
   })
 })
 
-/** The name of a run directory; that of a baseline tells whose it is. */
+/** The name of a run directory; that of a baseline includes the name of its run. */
 const nameOf = (path: Path.Path, directory: string): string => {
   const name = path.basename(directory)
   return name === "baseline" ? `${path.basename(path.dirname(directory))}/baseline` : name
@@ -77,7 +77,7 @@ const below = (
 const open = Effect.fnUntraced(
   function* ({ directory }: RunPlace, services: Context.Context<FileSystem.FileSystem | Path.Path>) {
     const config = yield* readConfig(directory)
-    // A page that refreshes by itself asks nobody.
+    // A page that refreshes by itself cannot ask.
     yield* Trust.ensureUnasked(directory, config, "read")
     const questions = yield* Effect.cached(
       loadData(config).pipe(
@@ -99,7 +99,7 @@ const open = Effect.fnUntraced(
   Effect.mapError(({ message }) => new CatalogError({ problem: message }))
 )
 
-/** Dated by the run's own timings: files that were copied or looked at tell of that instead. */
+/** Dated by the run's own timings: the times of files change when they are copied. */
 const written = Effect.fnUntraced(function* (
   directory: string
 ): Effect.fn.Return<Written, never, FileSystem.FileSystem> {

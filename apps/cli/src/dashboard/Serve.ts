@@ -11,7 +11,7 @@ export interface ServeInput extends Address {
   readonly json: boolean
 }
 
-/** Serves the dashboard until it is interrupted. One line tells where it is. */
+/** Serves the dashboard until it is interrupted. One line shows its address. */
 export const serve = Effect.fn("Dashboard.serve")(function* (input: ServeInput) {
   const directories = input.directories.length === 0 ? ["runs"] : input.directories
   const url = yield* start({ ...input, directories })
@@ -32,14 +32,14 @@ export const start = Effect.fn("Dashboard.start")(function* (input: Omit<ServeIn
   if (missing._tag === "Some")
     return yield* new UsageError({
       problem:
-        `There is no directory ${missing.value} to look for runs in. Check the path, or make a run first with ` +
+        `There is no directory ${missing.value} to look for runs in. Check the path, or start a run first with ` +
         "`inspo run`."
     })
   for (const directory of directories)
     if ((yield* Stored.find(directory)).length > 0)
       return yield* new UsageError({
         problem:
-          `${directory} holds populations of an instruction server, which shows them on a page of its own. Start it with ` +
+          `${directory} holds populations of an instruction server, which has its own page. Start it with ` +
           `\`inspo serve --out DIR\` on the server's directory and open its address, or read them with \`inspo show ${directory}\`.`
       })
   const password = yield* admission(input)

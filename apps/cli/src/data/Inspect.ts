@@ -10,7 +10,7 @@ export interface InspectInput {
   readonly json: boolean
 }
 
-/** Tells what a question file holds, and which of its rows cannot be read: those fail it at the end. */
+/** Shows what a question file holds, and which rows cannot be read; such rows fail the command at the end. */
 export const inspect = Effect.fn("Inspect.inspect")(function* ({ file, json }: InspectInput) {
   const columns = yield* SearchR1.columns(file)
   const rows = yield* Stream.runCollect(SearchR1.checked(file))

@@ -20,7 +20,7 @@ export interface Lengths {
   readonly longest: number
 }
 
-/** The part that stands for questions whose rows name none. */
+/** The part of questions whose rows name none. */
 const noPart = "unnamed"
 
 export const inspection = (

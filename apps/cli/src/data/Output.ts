@@ -3,13 +3,13 @@ import { Effect, FileSystem, Path } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
 import { makeDirectories } from "../runDirectory/Claim.ts"
 
-/** Refuses to go on where a file is there already, unless it may be written over. */
+/** Fails if a file exists, unless it may be overwritten. */
 export const refuseExisting = Effect.fnUntraced(function* (files: ReadonlyArray<string>, force: boolean) {
   const fs = yield* FileSystem.FileSystem
   if (force) return
   for (const file of files) {
     if (yield* Effect.orElseSucceed(fs.exists(file), () => false))
-      return yield* new UsageError({ problem: `${file} exists. Write to another place, or over it with --force.` })
+      return yield* new UsageError({ problem: `${file} exists. Write to another place, or overwrite it with --force.` })
   }
 })
 
@@ -21,7 +21,7 @@ export const replace = Effect.fnUntraced(function* <E extends { readonly message
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const directory = path.dirname(file)
-  // The name keeps its end, which tells the format.
+  // The name keeps its extension, which selects the format.
   const temporary = path.join(directory, `.${process.pid}.${path.basename(file)}`)
   const unwritten = ({ message }: { readonly message: string }) => ({ problem: `${file} was not written: ${message}.` })
   yield* makeDirectories(directory).pipe(Effect.mapError((cause) => new UsageError({ ...unwritten(cause), cause })))
@@ -29,7 +29,7 @@ export const replace = Effect.fnUntraced(function* <E extends { readonly message
     Effect.andThen(fs.rename(temporary, file)),
     Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))),
     Effect.mapError((cause) =>
-      // A fault of what is read, not of what is written.
+      // The file that is read has the fault, not the one that is written.
       cause instanceof DatasetError && cause.file !== temporary
         ? new UsageError({ ...unwritten(cause), cause })
         : new CommandFailure({ ...unwritten(cause), cause })

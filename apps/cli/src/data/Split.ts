@@ -20,7 +20,7 @@ export const split = Effect.fn("Split.split")(function* (input: SplitInput) {
   const shares = { train, validation, test }
   if (Object.values(shares).some((share) => share < 0) || train + validation + test <= 0)
     return yield* new UsageError({
-      problem: `The shares are ${train}, ${validation} and ${test}; expected none below 0 and one above.`
+      problem: `The shares are ${train}, ${validation} and ${test}; expected none below 0, and at least one above 0.`
     })
   const path = yield* Path.Path
   const fileOf = (part: string) => path.join(out, `${part}${SearchR1.isParquet(file) ? ".parquet" : ".jsonl"}`)

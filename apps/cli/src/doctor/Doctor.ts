@@ -3,11 +3,13 @@ import os from "node:os"
 import { DatabaseSync } from "node:sqlite"
 import { Presets } from "@inspo/config"
 import { Engine } from "@inspo/engine"
-import { Cause, Effect, FileSystem } from "effect"
+import * as Provider from "@inspo/reflection/Provider"
+import { providers } from "@inspo/reflection/Providers"
+import { Cause, Config, Effect, FileSystem, Option, type Redacted } from "effect"
 import { CommandFailure } from "../Failure.ts"
 import { layerEngine } from "../layers.ts"
+import { httpClient } from "../proposer/LanguageModelLayer.ts"
 import * as Reporter from "../terminal/Reporter.ts"
-import * as Models from "./Models.ts"
 
 /** One thing a run needs, or can use where it is not required, whether it is there, and what was found. */
 export interface Check {
@@ -17,7 +19,7 @@ export interface Check {
   readonly detail: string
 }
 
-/** Checks what a run needs, one line each, and which proposers it could use; fails when something needed is missing. */
+/** Checks what a run needs, and which proposers it could use; fails when something required is missing. */
 export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonly json: boolean }) {
   const needed = yield* Effect.all([node, cores, memory, onnxruntime, engine, fullTextSearch, writable])
   const checks = [...needed, ...(yield* proposers)]
@@ -32,10 +34,6 @@ export const diagnose = Effect.fn("Doctor.diagnose")(function* (input: { readonl
 })
 
 const mark = (ok: boolean, required: boolean): string => (ok ? "ok      " : required ? "missing " : "absent  ")
-
-const proposers = Effect.map(Models.probeAll, (found) =>
-  found.map(({ detail, ok, provider }): Check => ({ name: `proposer ${provider}`, ok, required: false, detail }))
-)
 
 const gibibyte = 1024 ** 3
 
@@ -108,3 +106,46 @@ function attempt<E, R>(name: string, effect: Effect.Effect<string, E, R>): Effec
     }
   })
 }
+
+/**
+ * Asks every provider whose key the environment holds for its list of models, which costs no token. A server of chat
+ * completions is asked where `OPENAI_BASE_URL` says there is one.
+ */
+const proposers = Effect.forEach(
+  Object.values(providers),
+  (provider) => (provider.url === null ? probeOwn(provider) : probeHosted(provider)),
+  { concurrency: "unbounded" }
+)
+
+const probeHosted = Effect.fnUntraced(function* (provider: Provider.Provider) {
+  const variable = provider.apiKeyEnv ?? ""
+  const key = yield* secret(variable)
+  return Option.isNone(key)
+    ? optional(provider, false, `not set up: ${variable} is not set`)
+    : yield* probe(provider, null, key, `accepts the key in ${variable}`)
+})
+
+const probeOwn = Effect.fnUntraced(function* (provider: Provider.Provider) {
+  const url = yield* Effect.option(Config.String("OPENAI_BASE_URL"))
+  return Option.isNone(url)
+    ? optional(provider, false, "not set up: OPENAI_BASE_URL is not set")
+    : yield* probe(provider, url.value, yield* secret("OPENAI_API_KEY"), "answers at OPENAI_BASE_URL")
+})
+
+const probe = (provider: Provider.Provider, url: string | null, key: Option.Option<Redacted.Redacted>, found: string) =>
+  Provider.probe(provider, { url, apiKey: Option.getOrNull(key), timeout: "10 seconds" }).pipe(
+    Effect.provide(httpClient),
+    Effect.match({
+      onSuccess: () => optional(provider, true, found),
+      onFailure: (error) => optional(provider, false, Provider.explain(error))
+    })
+  )
+
+const secret = (variable: string) => Effect.option(Config.Redacted(variable))
+
+const optional = ({ name }: Provider.Provider, ok: boolean, detail: string): Check => ({
+  name: `proposer ${name}`,
+  ok,
+  required: false,
+  detail
+})

@@ -21,7 +21,7 @@ export interface CheckInput {
   readonly json: boolean
 }
 
-/** One law, and why it does not hold, if so. One that was skipped asks nothing of this engine, and `reason` says why. */
+/** One law, and why it does not hold, if so. A skipped law does not apply to this engine; `reason` is why. */
 interface Finding {
   readonly law: string
   readonly holds: boolean
@@ -29,13 +29,13 @@ interface Finding {
   readonly reason: string | null
 }
 
-/** Runs the laws of an engine against a server and tells what it can do; fails when a law does not hold. */
+/** Checks the laws of an engine against a server and reports its capabilities; fails when a law does not hold. */
 export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
   if (!URL.canParse(input.url) || !/^https?:$/u.test(new URL(input.url).protocol))
     return yield* new UsageError({ problem: `The URL is ${input.url}, expected one such as http://127.0.0.1:8765.` })
   if (isChatAddress(input.url, input.protocol === "completions" ? "completions" : input.profile))
     return yield* new UsageError({
-      problem: `The URL is ${input.url}, expected a server that gives token ids. ${noChatPolicy}`
+      problem: `The URL is ${input.url}, expected a server that returns token ids. ${noChatPolicy}`
     })
   const path = yield* Path.Path
   const { findings, profile } = yield* examine(input.tolerance).pipe(
@@ -50,7 +50,7 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
           contextLength: Option.getOrNull(input.contextLength),
           loraRank: Option.getOrNull(input.loraRank),
           concurrency: Option.getOrNull(input.concurrency),
-          // Nothing is kept, so any day will do.
+          // Nothing is stored, so any date works.
           date: DateTime.formatIsoDateUtc(yield* DateTime.now)
         },
         { names: flags, encoding: input.encoding }
@@ -105,7 +105,7 @@ const examine = Effect.fnUntraced(function* (tolerance: number) {
   return { profile, findings }
 })
 
-/** What servers differ in; a law about what a server does not have is not asked of it. */
+/** What servers differ in; a law about a missing capability is skipped. */
 const capabilities = (profile: EngineProfile) => [
   { name: "training", is: profile.trains !== false },
   { name: "equal requests give equal samples, bit by bit", is: profile.deterministic },

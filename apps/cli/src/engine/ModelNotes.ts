@@ -5,10 +5,10 @@ import { Effect } from "effect"
 
 export type { ModelNotes }
 
-/** Under what the journal of a run keeps the models that its engine took and gave back. They are no part of a branch. */
+/** The kinds of records for the models that the engine of a run created and released. They are not part of a branch. */
 export const kinds = { took: "engine-model", gaveBack: "engine-model-released" } as const
 
-/** The models of a run on its server, remembered in its journal: a resume gives back what a killed session held. */
+/** The models of a run on its server, recorded in its journal: a resume releases what a killed session held. */
 export const ofJournal = (journal: Journal["Service"]): ModelNotes => {
   const note = (kind: string) => (model: string) =>
     Effect.mapError(journal.putRecords(kind, 0, [{ key: model, value: null }]), unnoted)

@@ -13,8 +13,8 @@ import {
  * A client for many small requests to one server. Bodies are read whole, and what a request costs beside its bytes is
  * small: no span, no stream, no signal. Bodies that are sent have to be bytes.
  *
- * Connections are kept and opened as needed, so that an answer that is waited for holds up no other request. One without a
- * byte of its answer for `silence` counts as broken.
+ * Connections are kept and opened as needed, so that a slow answer delays no other request. A connection
+ * that receives no byte of its answer for `silence` counts as broken.
  */
 export const layer = (silence: Duration.Input): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(
@@ -37,7 +37,7 @@ const exchange = (dispatcher: Undici.Dispatcher, request: HttpClientRequest.Http
       )
     const { body } = request
     if (body._tag !== "Uint8Array" && body._tag !== "Empty") {
-      fail(`a body is ${body._tag}, expected bytes`)
+      fail(`the body is ${body._tag}, expected bytes`)
       return
     }
     const { origin, path } = split(request.url)

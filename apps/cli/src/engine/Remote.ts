@@ -9,7 +9,7 @@ import { Effect, Layer } from "effect"
 import * as Secret from "../config/Secret.ts"
 import * as PooledHttpClient from "./PooledHttpClient.ts"
 
-/** What a user calls what is said about an engine: the settings of a run, or the flags of a command. */
+/** What error messages call the parts of a config: the settings of a run, or the flags of a command. */
 export interface Names {
   readonly url: string
   readonly model: string
@@ -33,23 +33,23 @@ export const settings: Names = {
 export interface RemoteOptions {
   readonly names: Names
   readonly encoding?: Encoding
-  /** Where the models that are held on a server are remembered. */
+  /** Where the models that are held on a server are recorded. */
   readonly notes?: ModelNotes | undefined
 }
 
-/** Where an engine is served, and what its server cannot tell. */
+/** Where an engine is served, and what its server cannot report. */
 export type RemoteConfig = Omit<RunConfig["engine"], "url"> & {
   readonly url: string
   /** The environment variable with the server's key. */
   readonly key: string | null
 }
 
-/** How samples and gradients travel; `auto` is protobuf where the server takes it. */
+/** How samples and gradients are encoded; `auto` is protobuf where the server accepts it. */
 export type Encoding = "auto" | "json" | "protobuf"
 
 /**
- * The engine of a server. Its tokenizer is read from `tokenizer`; only `inspo engine serve` may do without one, since its
- * model is an embedded one.
+ * The engine of a server. Its tokenizer is read from `tokenizer`; only `inspo engine serve` does not need one, because its
+ * model is the embedded one.
  */
 export const layer = (config: RemoteConfig, options: RemoteOptions) =>
   Layer.unwrap(
@@ -72,7 +72,7 @@ export const layer = (config: RemoteConfig, options: RemoteOptions) =>
     })
   ).pipe(Layer.provide(PooledHttpClient.layer(config.profile === "completions" ? silence.completions : silence.tinker)))
 
-/** Results of the Tinker protocol are asked for again and again; completions come when they are done. */
+/** Results of the Tinker protocol are polled; completions arrive when they are done. */
 const silence = { tinker: "60 seconds", completions: "10 minutes" } as const
 
 const onlyEmbedded = <R>(engine: Layer.Layer<Engine, EngineError, R>, url: string, names: Names) =>

@@ -16,7 +16,7 @@ export interface ServeInput extends Address {
   readonly json: boolean
 }
 
-/** Serves the embedded engine until it is interrupted. One line tells that it is ready, and where it keeps what clients save. */
+/** Serves the embedded engine until it is interrupted. One line shows that it is ready, and where it stores checkpoints. */
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const { name } = input
   if (name === "") return yield* new UsageError({ problem: "--name is empty, expected the name of a model." })
@@ -42,7 +42,7 @@ export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   return yield* Effect.never
 }, Effect.scoped)
 
-/** Makes the folder where it is missing, with a `.gitignore` of all that it holds: checkpoints are no part of a repository. */
+/** Creates a missing folder with a `.gitignore` of everything in it: checkpoints do not belong in a repository. */
 const makeIgnored = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,4 +1,4 @@
-/** Test questions along training: asked of every checkpoint that a run kept, once the run is over. */
+/** Test questions along training: every checkpoint that a run kept answers them once the run is over. */
 import type { TestPoint } from "@inspo/bench"
 import { Conclusion, foldStored } from "@inspo/coevolution"
 import { Array as Arr, Effect, Option } from "effect"
@@ -30,7 +30,7 @@ export const test = Effect.fn("Along.test")(function* (runDir: string, count: nu
       const em = meanOf(valid(outcomes).map((one) => one.em))
       if (em === null)
         return yield* new CommandFailure({
-          problem: `All test questions to the checkpoint of step ${step} of ${runDir} failed: a tool or the reward gave no answer.`
+          problem: `All test questions to the checkpoint of step ${step} of ${runDir} failed: a tool or the reward returned no answer.`
         })
       return { step, em } satisfies TestPoint
     })

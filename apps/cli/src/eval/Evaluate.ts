@@ -19,7 +19,7 @@ export interface EvaluateInput extends Wanted {
   readonly json: boolean
 }
 
-/** Lets an agent answer questions and, if asked to, a second one the same questions; no run is changed. */
+/** Evaluates an agent on questions and, if one is given, a second agent on the same questions; no run is changed. */
 export const evaluate = Effect.fn("Evaluate.evaluate")(function* (input: EvaluateInput) {
   yield* check(input)
   const left = yield* side(input)
@@ -94,7 +94,7 @@ const chosen = Effect.fnUntraced(function* ({ loaded }: Side, { questions, split
   const all = { test, validation, train, all: [...train, ...validation, ...test] }[split]
   if (all.length === 0)
     return yield* new UsageError({
-      problem: `--split is ${split}, but ${loaded.description} has no such questions; expected another split, such as all.`
+      problem: `--split is ${split}, but ${loaded.description} has no such questions. Choose another split, such as all.`
     })
   return all.slice(
     0,
@@ -102,14 +102,14 @@ const chosen = Effect.fnUntraced(function* ({ loaded }: Side, { questions, split
   )
 })
 
-/** Results that say something: not every trajectory failed. */
+/** Fails when every trajectory failed. */
 const informative = (found: Results, { runDir }: Side): Effect.Effect<Results, CommandFailure> =>
   found.n > 0
     ? Effect.succeed(found)
     : Effect.fail(
         new CommandFailure({
           problem:
-            `All ${found.failed} trajectories of ${runDir ?? "the policy that ships"} failed: a tool or the reward gave ` +
+            `All ${found.failed} trajectories of ${runDir ?? "the shipped policy"} failed: a tool or the reward returned ` +
             "no answer. Check retrieval and reward in the config."
         })
       )

@@ -35,6 +35,6 @@ export const bySource = (
 ): ReadonlyArray<readonly [source: string, outcomes: ReadonlyArray<Outcome>]> =>
   [...Map.groupBy(outcomes, ({ source }) => source)].toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-/** Those that say something about the agent: a trajectory that its environment failed does not. */
+/** The outcomes that depend on the agent: not those of trajectories that a tool or the reward failed. */
 export const valid = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outcome> =>
   outcomes.filter((one) => !Trajectory.isFailed(one))

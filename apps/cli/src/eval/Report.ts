@@ -5,7 +5,7 @@ import { decimal, interval, table, paragraph, wrap } from "../terminal/Text.ts"
 import { Comparison, type Difference } from "./Comparison.ts"
 import { type Cell, Results } from "./Results.ts"
 
-/** Who answered: `runDir` is null for the policy that ships, `step` counts the updates of the policy. */
+/** Who answered: `runDir` is null for the shipped policy, `step` counts the updates of the policy. */
 export const Answerer = Schema.Struct({
   runDir: Schema.NullOr(Schema.String),
   policy: Schema.Literals(["before", "after"]),
@@ -45,7 +45,7 @@ export const text = (report: Report, columns: number): ReadonlyArray<string> => 
 
 const answered = (one: Answerer & Results, columns: number): ReadonlyArray<string> => [
   ...wrap(
-    `${one.runDir ?? "the policy that ships"}, ${one.policy} training (step ${one.step}), agent ${one.agent}`,
+    `${one.runDir ?? "the shipped policy"}, ${one.policy} training (step ${one.step}), agent ${one.agent}`,
     columns
   ),
   ...paragraph(one.instruction, "  ", columns),
@@ -74,7 +74,7 @@ const answered = (one: Answerer & Results, columns: number): ReadonlyArray<strin
         .filter((reason) => one.finishReasons[reason] > 0)
         .map((reason) => `${reason} ${one.finishReasons[reason]}`)
         .join(", ") +
-      (one.failed === 0 ? "." : ". The failed count nowhere else."),
+      (one.failed === 0 ? "." : ". Failed ones are left out of all means."),
     columns
   )
 ]
@@ -91,7 +91,7 @@ const row = (name: string, cell: Cell): ReadonlyArray<string> => [
 
 const compared = (comparison: Comparison | null, columns: number): ReadonlyArray<string> =>
   comparison === null
-    ? ["There is no question that both answered."]
+    ? ["No question was answered by both."]
     : [
         `first minus second in points, on the same ${comparison.n} questions`,
         "",

@@ -8,7 +8,7 @@ const Mean = Schema.NullOr(Schema.Finite)
 const MeanInterval = Schema.NullOr(Interval)
 
 /**
- * Means over `n` questions, without the `failed` ones; null where `n` is 0. `em`, `f1` and `reward` lie in [0, 1].
+ * Means over `n` questions, without the `failed` ones; null where `n` is 0. `em`, `f1` and `reward` are in [0, 1].
  * `toolCalls`, `turns` and `responseTokens`, those of observations included, count per question.
  *
  * `ci95` is the interval of `em` and `f1Ci95` that of `f1`, by bootstrap over questions. Where all values are equal, that of
@@ -40,7 +40,7 @@ export const Results = Schema.Struct({
 })
 export interface Results extends Schema.Schema.Type<typeof Results> {}
 
-/** Sums outcomes up. */
+/** Summarizes outcomes. */
 export const results = (outcomes: ReadonlyArray<Outcome>, options: Options): Results => {
   const sources = bySource(outcomes)
   const strata = sources.map(([, members]) => valid(members))

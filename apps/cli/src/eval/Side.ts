@@ -15,7 +15,7 @@ import * as Trust from "../runDirectory/Trust.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
 import { outcome } from "./Outcome.ts"
 
-/** How an agent is named on the command line; without a directory it is the one that ships, before any training. */
+/** How an agent is named on the command line; without a directory it is the shipped one, before any training. */
 export interface Wanted {
   readonly directory: Option.Option<string>
   readonly policy: "before" | "after"
@@ -25,7 +25,7 @@ export interface Wanted {
   readonly set: ReadonlyArray<string>
 }
 
-/** An agent that can be asked, and the data its config names. `checkpoint` is null for the policy that ships. */
+/** An agent that can be asked, and the data its config names. `checkpoint` is null for the shipped policy. */
 export interface Side {
   readonly runDir: string | null
   readonly policy: "before" | "after"
@@ -36,7 +36,7 @@ export interface Side {
   readonly loaded: LoadedData
 }
 
-/** Finds the agent that is wanted: the checkpoint of a run with its best instruction, unless told otherwise. */
+/** The agent that is wanted: the checkpoint of a run with its best instruction, unless the command line names another. */
 export const side = Effect.fn("Side.side")(function* (wanted: Wanted) {
   const found = Option.isNone(wanted.directory) ? yield* shipped(wanted) : yield* ofRun(wanted.directory.value, wanted)
   return {
@@ -49,7 +49,7 @@ export const side = Effect.fn("Side.side")(function* (wanted: Wanted) {
   } satisfies Side
 })
 
-/** Lets a side answer questions over passages; question k draws from the same stream on every side. */
+/** The answers of a side to questions over passages; question k draws from the same stream on every side. */
 export const answer = Effect.fn("Side.answer")(function* (
   { checkpoint, config, instruction, runDir }: Side,
   asked: {
@@ -121,8 +121,8 @@ const ofRun = Effect.fnUntraced(function* (runDir: string, { instruction, policy
   if (Option.isNone(best) && Option.isNone(instruction) && valuation !== undefined)
     return yield* new CommandFailure({
       problem:
-        `The run in ${runDir} is not finished, and no setting names ${Strategy.describe(valuation.identity)}, by which it ` +
-        "ranks its instructions. Give an instruction with --instruction."
+        `The run in ${runDir} is not finished, and it ranks its instructions by ${Strategy.describe(valuation.identity)}, ` +
+        "which no setting names. Give an instruction with --instruction."
     })
   const sets = yield* orUsage(Result.all(set.map(parseSet)))
   const config = yield* orUsage(resolve(stored.config, sets))

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * What was found of one part: it is `ready`, it would keep a run from starting (`failed`), or it cannot be known
- * from here (`unsure`), such as a server that is busy just now.
+ * The state of one part: `ready`; `failed`, which prevents a run from starting; or `unsure`, such as a server that is
+ * busy at the moment.
  */
 export const Check = Schema.Struct({
   part: Schema.Literals(["proposer", "judge", "retriever", "engine", "tools"]),

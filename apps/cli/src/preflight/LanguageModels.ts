@@ -6,7 +6,7 @@ import { httpClient, type LanguageModelConfig, type Section, timeoutOf, wayTo } 
 import { withSettings } from "../proposer/Settings.ts"
 import { atMost, type Check } from "./Check.ts"
 
-/** Whether the model of a section is there: its server answers, takes the key and has it. Costs one token at the most. */
+/** Whether the model of a section is available: its server answers, accepts the key and has the model. Costs at most one token. */
 export const look = (section: Section, config: LanguageModelConfig, requests: RunConfig["requests"]) =>
   Effect.matchEffect(wayTo(section, config), {
     onSuccess: ({ provider, ...way }) =>
@@ -32,5 +32,5 @@ export const look = (section: Section, config: LanguageModelConfig, requests: Ru
       Effect.succeed<Check>({ part: section, status: "failed", detail: message.replace(/\.$/u, "") })
   })
 
-/** What passes in a run that goes on, but is no start. */
+/** Errors that may pass during a run, but prevent a start. */
 const isAbsent: ReadonlySet<ProposerErrorKind> = new Set(["unreachable", "unreadable"])

@@ -1,4 +1,4 @@
-/** Whether everything that a run needs from elsewhere is there, before anything is begun or paid for. */
+/** Whether every server that a run needs is available, before anything is started or paid for. */
 import { asksModel } from "@inspo/coevolution"
 import type { RunConfig } from "@inspo/config"
 import { Effect } from "effect"
@@ -6,7 +6,7 @@ import { UsageError } from "../Failure.ts"
 import type { LanguageModelConfig, Section } from "../proposer/LanguageModelLayer.ts"
 import type { Check } from "./Check.ts"
 
-/** Looks for every server that a config names. What a run does without a server is not asked for. */
+/** Checks every server that a config names and the run uses. */
 export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
   const { engine, judge, keys, proposer, retrieval, reward, rollout } = config
   const asked = [
@@ -21,7 +21,7 @@ export const look = Effect.fn("Preflight.look")(function* (config: RunConfig) {
   return yield* Effect.all(asked, { concurrency: "unbounded" })
 })
 
-/** Refuses a config whose servers are known to fail; what cannot be told is given back. */
+/** Fails if a check failed; returns a note for each check that is unsure. */
 export const assertReady = Effect.fnUntraced(function* (checks: ReadonlyArray<Check>) {
   const failed = checks.filter(({ status }) => status === "failed")
   if (failed.length > 0)
@@ -29,7 +29,7 @@ export const assertReady = Effect.fnUntraced(function* (checks: ReadonlyArray<Ch
   return checks.filter(({ status }) => status === "unsure").map(({ detail }) => `Note: ${detail}.`)
 })
 
-/** Only what is asked is loaded. */
+/** Loads only the code that is needed. */
 const models = (section: Section, model: LanguageModelConfig, { requests }: RunConfig) =>
   Effect.flatMap(
     Effect.promise(() => import("./LanguageModels.ts")),

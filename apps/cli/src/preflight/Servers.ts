@@ -22,17 +22,17 @@ export const retriever = Effect.fnUntraced(
   },
   Effect.provide(FetchHttpClient.layer),
   Effect.catchTag("SearchError", ({ reason }) => Effect.fail(`retrieval.url: ${reason}`)),
-  (checking) => told("retriever", checking)
+  (checking) => reported("retriever", checking)
 )
 
-/** Whether the server of an engine tells what it serves, which neither samples nor makes a model. */
+/** Whether the server of an engine reports what it serves; this neither samples nor creates a model. */
 export const engine = Effect.fnUntraced(
   function* ({ engine, keys }: RunConfig) {
     const protocol = engine.profile === "completions" ? engine.profile : "tinker"
     const apiKey = yield* secret(keys.engine, "keys.engine", "the server's key")
     const base = URL.parse(engine.url ?? "")
     if (base === null || !["http:", "https:"].includes(base.protocol))
-      return yield* Effect.fail("engine.url is no URL, expected one such as http://127.0.0.1:8000")
+      return yield* Effect.fail("engine.url is not a URL, expected one such as http://127.0.0.1:8000")
     const path = protocol === "tinker" ? "/api/v1/get_server_capabilities" : "/v1/models"
     const shown = `${base.origin}${base.pathname.replace(protocol === "tinker" ? /\/+$/u : /(?:\/v1)?\/*$/u, "")}${path}`
     const request = HttpClientRequest.get(shown).pipe(
@@ -54,7 +54,7 @@ export const engine = Effect.fnUntraced(
       return yield* Effect.fail(`keys.engine: ${shown} answered status ${status}; expected a key that it accepts`)
     if (status !== 200 || Result.isFailure(isObject(text)))
       return yield* Effect.fail(
-        `engine.url: ${shown} answered status ${status}${status === 200 ? " and no JSON object" : ""}; expected a server of ` +
+        `engine.url: ${shown} answered status ${status}${status === 200 ? " without a JSON object" : ""}; expected a server of ` +
           `engine.profile ${engine.profile}`
       )
     return {
@@ -64,10 +64,10 @@ export const engine = Effect.fnUntraced(
     } as const
   },
   Effect.provide(FetchHttpClient.layer),
-  (checking) => told("engine", checking)
+  (checking) => reported("engine", checking)
 )
 
-/** Whether every server of tools answers, and has what the agent may call. */
+/** Whether every server of tools answers, and has the tools that the agent may call. */
 export const tools = Effect.fnUntraced(
   function* (config: RunConfig) {
     const { named } = yield* Effect.promise(() => import("../McpTools.ts"))
@@ -75,12 +75,12 @@ export const tools = Effect.fnUntraced(
     return {
       part: "tools",
       status: "ready",
-      detail: `rollout.mcp answers, and has ${found.map(({ name }) => name).join(", ") || "nothing that is called"}`
+      detail: `rollout.mcp answers, and has ${found.map(({ name }) => name).join(", ") || "no tool that the agent calls"}`
     } as const
   },
   Effect.scoped,
   Effect.catchTag("McpError", ({ message }) => Effect.fail(`rollout.mcp: ${message}`)),
-  (checking) => told("tools", checking)
+  (checking) => reported("tools", checking)
 )
 
 const isObject = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
@@ -88,5 +88,5 @@ const isObject = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Record(
 const secret = (variable: string | null, setting: string, meant: string) =>
   variable === null ? Effect.succeed(null) : Secret.fromEnvironment(variable, setting, meant, (problem) => problem)
 
-const told = <R>(part: Check["part"], checking: Effect.Effect<Check, string, R>): Effect.Effect<Check, never, R> =>
+const reported = <R>(part: Check["part"], checking: Effect.Effect<Check, string, R>): Effect.Effect<Check, never, R> =>
   checking.pipe(Effect.catch((detail) => Effect.succeed<Check>({ part, status: "failed", detail })))

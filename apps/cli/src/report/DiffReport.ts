@@ -71,7 +71,7 @@ export const changeLines = (pieces: ReadonlyArray<Piece>, style: Style, indent: 
   )
 }
 
-/** Words around a change that tell its place. */
+/** Words around a change that show its place. */
 const context = 3
 
 /** The words next to a change, with an ellipsis for the others. */

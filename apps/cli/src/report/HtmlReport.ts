@@ -1,6 +1,6 @@
 import { Report, RunRecord } from "@inspo/dashboard"
 import { DateTime, Effect, FileSystem, Option, Path } from "effect"
-import { runNotes } from "../runDirectory/Notes.ts"
+import { runNotes } from "../runDirectory/Outcome.ts"
 import { filesOf } from "../runDirectory/Files.ts"
 import { readLedger, readRun } from "../runDirectory/Read.ts"
 

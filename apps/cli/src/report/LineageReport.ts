@@ -13,7 +13,7 @@ export interface Branch {
   readonly forkedAt: number | null
 }
 
-/** What became of an instruction in one run. */
+/** The fate of an instruction in one run. */
 export interface Fate {
   readonly run: string
   readonly fate: Projection.CandidateRecord["fate"]
@@ -29,13 +29,13 @@ export interface Node {
   readonly children: ReadonlyArray<Node>
 }
 
-/** The descent as lines: an ancestor with its text, everyone else below the parent with what differs from it. */
+/** The lineage as lines: an ancestor with its text, every other instruction below its parent with the differences. */
 export const lineageLines = (
   branches: ReadonlyArray<Branch>,
   roots: ReadonlyArray<Node>,
   style: Style
 ): ReadonlyArray<string> => {
-  const lines = branches.flatMap((branch) => wrap(told(branch), style.columns))
+  const lines = branches.flatMap((branch) => wrap(described(branch), style.columns))
   const open: Array<{ readonly node: Node; readonly parent: Node | null; readonly depth: number }> = roots
     .map((node) => ({ node, parent: null, depth: 0 }))
     .toReversed()
@@ -54,10 +54,10 @@ export const lineageLines = (
   return lines
 }
 
-/** Generations that are set off from one another; further ones stay where these end, so that texts keep their room. */
+/** Generations that are set off from one another; further ones have the indent of the last, so that texts have room. */
 const deepest = 8
 
-const told = ({ forkedAt, parent, run }: Branch): string =>
+const described = ({ forkedAt, parent, run }: Branch): string =>
   forkedAt === null ? run : `${run}, a branch of ${parent ?? "another run"} after step ${forkedAt}`
 
 const origin = ({ bornAt }: Node, parent: Node | null): string =>

@@ -42,8 +42,8 @@ export const planLines = (
     "",
     ...wrap(
       "At least: no evolution finds failures to learn from. Expected: every candidate passes. At most: none does; " +
-        "tokens if every rollout uses up its limits. Evaluation supposes that the seed is not the best instruction in the end. The " +
-        "static baseline, unless left out, trains on as many rollouts again.",
+        "tokens if every rollout uses up its limits. Evaluation assumes that the best instruction in the end is not the seed. The " +
+        "static baseline, unless it is skipped, trains on the same number of rollouts.",
       columns
     ),
     "",

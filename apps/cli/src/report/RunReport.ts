@@ -14,7 +14,7 @@ import { change } from "./Change.ts"
 import { type Cell, cell, type Summary } from "./Summary.ts"
 import { explain, type UnknownWords } from "./UnknownWords.ts"
 
-/** All that the final report tells. `program` is how the program is called. */
+/** The content of the final report. `program` is how the program is called. */
 export interface RunReport {
   readonly summary: Summary
   readonly config: RunConfig
@@ -116,7 +116,7 @@ export const files: ReadonlyArray<readonly [name: string, content: string]> = [
   ["metrics.jsonl", "rewards, values and losses by step"],
   ["traces.jsonl", "what the policy wrote, by trajectory"],
   ["checkpoints/", "the policy before and after training"],
-  ["journal.sqlite", "every event; the other files are drawn from it"]
+  ["journal.sqlite", "every event; the other files are derived from it"]
 ]
 
 /** What the best instruction adds and removes, written by `shown`, and what that does. */
@@ -134,9 +134,9 @@ const changes = (report: RunReport, shown: (text: string) => string): ReadonlyAr
 
 const nothingLearned = ({ unproven }: Pick<Summary, "unproven">): string =>
   unproven === null
-    ? "Nothing was learned: the seed instruction stayed the best one."
+    ? "Nothing was learned: the seed instruction is still the best one."
     : `Nothing was learned: ${unproven} ended with the highest value, but it has no verification or lifetime mean above ` +
-      "the seed's. The seed instruction stays the one to use."
+      "the seed's. Use the seed instruction."
 
 const evidence = ({ evidence, unproven }: Pick<Summary, "evidence" | "unproven">): ReadonlyArray<string> => {
   if (unproven !== null)

@@ -2,7 +2,7 @@ import type { Question } from "@inspo/domain"
 import type { Tokenizer } from "@inspo/engine"
 import { Schema } from "effect"
 
-/** How much of a text lies outside a model's vocabulary: words it must spell, and their share of all tokens. */
+/** How much of a text is outside a model's vocabulary: words it must spell, and their share of all tokens. */
 export const UnknownWords = Schema.Struct({
   words: Schema.Int,
   unknown: Schema.Int,
@@ -38,9 +38,9 @@ export const explain = (measured: UnknownWords, measure: string): string | null 
   if (share < 0.1) return null
   const percent = (value: number) => `${Math.round(100 * value)} %`
   return (
-    `Why ${measure} is near 0: the embedded model's vocabulary is that of its fictional world, and it was trained on nothing else. ` +
+    `Why ${measure} is near 0: the embedded model's vocabulary is that of its fictional world, and it was trained on that world only. ` +
     `Of the words of these questions ${percent(measured.unknown / Math.max(1, measured.words))} are unknown to it and are ` +
-    `spelled in bytes (${percent(share)} of all question tokens), and the passages likewise. The run shows that ` +
-    "retrieval, rewards, credit and evolution work on this data; for results, choose a model that reads its language."
+    `spelled in bytes (${percent(share)} of all question tokens); the same holds for the passages. The run shows that ` +
+    "retrieval, rewards, credit and evolution work on this data; for results, choose a model of its language."
   )
 }

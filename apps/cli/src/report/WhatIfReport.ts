@@ -3,7 +3,7 @@ import { Equal, Result } from "effect"
 import { percent } from "@inspo/dashboard/Format"
 import { clip, table, wrap } from "../terminal/Text.ts"
 
-/** Settings by dotted name, and what the log says to them. */
+/** Settings by dotted name, and the answer of the log. */
 export interface Asked {
   readonly settings: Readonly<Record<string, unknown>>
   readonly answer: Result.Result<Answer, TooFewGroups>
@@ -84,8 +84,8 @@ export const gridLines = (asked: ReadonlyArray<Asked>, columns: number): Readonl
 ]
 
 const fixedPath =
-  "The policy path is held fixed: policy, rollouts and proposed candidates stay those of the log, and only who is " +
-  "pruned, becomes a parent, enters and wins is decided again."
+  "The policy path is held fixed: policy, rollouts and proposed candidates stay those of the log, and only the decisions which instructions are " +
+  "pruned, become parents, enter and win are made again."
 
 /** A decision as logged, and as other settings make it; null where it is not due. */
 interface Compared {

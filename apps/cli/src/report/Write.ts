@@ -30,14 +30,14 @@ export const report = Effect.fn("Write.report")(function* (input: ReportInput) {
   return yield* Reporter.print(json, { report: file, bytes: Buffer.byteLength(text) }, () => [`Report: ${file}`])
 })
 
-/** The report of a finished run as Markdown, with its course and the changes that led to its best instruction. */
+/** The report of a finished run as Markdown, with its reward curve and the changes that led to its best instruction. */
 const markdownReport = Effect.fnUntraced(function* (directory: string, program: string) {
   const { config, events, outcome, state, summary } = yield* readResult(directory)
   if (summary === null)
     return yield* new CommandFailure({
       problem:
         `The run in ${directory} is not finished: it is after step ${state.step} of ${config.schedule.steps}. ` +
-        `Continue it with \`${program} resume ${directory}\`, or write --report html to see how far it is.`
+        `Continue it with \`${program} resume ${directory}\`, or use --report html for an unfinished run.`
     })
   const record = RunRecord.observe(RunRecord.empty(config), events)
   const { instructions } = state

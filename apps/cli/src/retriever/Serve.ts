@@ -15,7 +15,7 @@ export interface ServeInput extends Address {
   readonly quiet: boolean
 }
 
-/** Serves a corpus until it is interrupted; requests in flight are then answered. One line tells that it is ready. */
+/** Serves a corpus until it is interrupted; requests in flight are then answered. One line shows that it is ready. */
 export const serve = Effect.fn("Serve.serve")(function* (input: ServeInput) {
   const { corpus, topk } = input
   yield* check(input)
@@ -42,17 +42,16 @@ const check = Effect.fnUntraced(function* ({ corpus, topk }: ServeInput) {
     onFailure: () => false,
     onSuccess: ({ type }) => type === "File"
   })
-  if (!isFile)
-    return yield* new UsageError({ problem: `The corpus ${corpus} is no file that can be read. Check the path.` })
+  if (!isFile) return yield* new UsageError({ problem: `The corpus ${corpus} is not a readable file. Check the path.` })
   if (topk < 1) return yield* new UsageError({ problem: `--topk is ${topk}, expected a positive number of documents.` })
 })
 
 /** A line on standard error for every tenth of the corpus. */
 const progress = Effect.fnUntraced(function* ({ corpus, quiet }: ServeInput) {
-  const told = yield* Ref.make(-1)
+  const shown = yield* Ref.make(-1)
   return Effect.fnUntraced(function* (share: number) {
     const tenth = Math.floor(share * 10)
-    if (quiet || tenth <= (yield* Ref.getAndUpdate(told, (before) => Math.max(before, tenth)))) return
+    if (quiet || tenth <= (yield* Ref.getAndUpdate(shown, (before) => Math.max(before, tenth)))) return
     yield* Console.error(`indexing ${corpus}: ${tenth * 10} %`)
   })
 })

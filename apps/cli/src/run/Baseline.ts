@@ -12,13 +12,13 @@ import { filesOf } from "../runDirectory/Files.ts"
 import { appendFile, jsonLines, readJsonLines } from "../runDirectory/Write.ts"
 import { findOrExecute, type FindOrExecuteOptions } from "./FindOrExecute.ts"
 
-/** Whether a static arm is asked for and there is one: under one instruction it is the run itself, and a frozen policy has none. */
+/** Whether the run is compared with a static arm: with one instruction the run is that arm, and a frozen policy has none. */
 export const isCompared = ({ evaluation, population, train }: RunConfig): boolean =>
   evaluation.baseline && evaluation.questions > 0 && population.size > 1 && train.fromStep !== null
 
 /**
- * What decides the result of a static arm: checkpoint, data, config and code, as one SHA-256. Paths, worker counts and
- * checkpoint intervals do not count, and neither does what an arm without evolution never reads.
+ * What decides the result of a static arm: checkpoint, data, config and code, as one SHA-256. Paths, worker counts,
+ * checkpoint intervals, and settings that an arm without evolution never reads do not count.
  */
 export const cacheKey = (
   config: RunConfig,

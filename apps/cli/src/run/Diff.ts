@@ -17,7 +17,7 @@ export interface DiffInput {
   readonly json: boolean
 }
 
-/** Tells how two instructions differ, word by word, or how two runs do: settings, best instruction, results. */
+/** Shows how two instructions differ, word by word, or how two runs differ: settings, best instruction, results. */
 export const diff = Effect.fn("Diff.diff")(function* (input: DiffInput) {
   const from = yield* read(input.from)
   const to = yield* read(input.to)
@@ -48,7 +48,7 @@ type RunSide = Extract<Side, { readonly _tag: "Run" }>
 /** A run by its directory, an instruction of it as `DIR:ID`, or the text of a file. */
 const read = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
-  // Below a file there is nothing to look for.
+  // A path below a file does not exist.
   const isRun = (directory: string) => Effect.orElseSucceed(fs.exists(filesOf(directory).config), () => false)
   if (yield* isRun(name)) return yield* readSide(name)
   const [, directory, id] = /^(.+):([^:/\\]+)$/u.exec(name) ?? []
@@ -78,7 +78,7 @@ const instructionOf = (run: RunSide, id: string): Effect.Effect<Named, UsageErro
     new UsageError({
       problem:
         id === "best"
-          ? `The run in ${run.directory} is not finished and has no best instruction yet. Name one, such as ${run.directory}:i0.`
+          ? `The run in ${run.directory} is not finished and has no best instruction yet. Name an instruction, such as ${run.directory}:i0.`
           : `The run in ${run.directory} has no instruction ${id}, expected seed, best or one of ${ids(run).join(", ")}.`
     })
   )

@@ -25,11 +25,11 @@ export interface ExecuteOptions {
   readonly code: string
   /** When the process began, in milliseconds since 1970. */
   readonly launchedAt: number
-  /** What the journal has lost and is to be done again; null where it is whole. */
+  /** What the journal has lost and is to be done again; null where it is complete. */
   readonly lost: Lost.Lost | null
   /** What the run is made with; what its settings name when absent. */
   readonly services?: ReturnType<typeof layerServices>
-  /** Called once the engine is ready, with the events of earlier sessions; what it returns is told every new event. */
+  /** Called once the engine is ready, with the events of earlier sessions; what it returns is called with every new event. */
   readonly follow: (
     profile: EngineProfile,
     past: ReadonlyArray<RunEvent>
@@ -38,7 +38,7 @@ export interface ExecuteOptions {
 
 type FollowServices = Journal | FileSystem.FileSystem | Path.Path | Scope.Scope | Strategies.Services
 
-/** Told of an event after it was committed, with the state it led to. */
+/** Called with an event after it was committed, and the state it led to. */
 export type OnEvent = (event: RunEvent, state: RunState) => Effect.Effect<void>
 
 export interface ExecuteResult {
@@ -48,9 +48,9 @@ export interface ExecuteResult {
 }
 
 /**
- * Runs in a directory from wherever its journal stands to the end, with an engine of its own, and keeps the files that are
- * drawn from the journal up to date: metrics and timings as it goes, all of them at the end. One that cannot be written
- * ends the session, and the next one makes it whole. What ends a session is kept beside them.
+ * Runs in a directory from the end of its journal to the end of the run, with its own engine, and keeps the files that are
+ * derived from the journal up to date: metrics and timings during the run, all of them at the end. A file that cannot be
+ * written ends the session, and the next session completes it. The error that ends a session is appended to errors.log.
  */
 export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteOptions) {
   const { config, directory, loaded } = options
@@ -106,7 +106,7 @@ export const execute = Effect.fn("Execute.execute")(function* (options: ExecuteO
   )
 })
 
-/** Brings the files of earlier sessions up to date, and tells who follows of their events, which nobody keeps after this. */
+/** Brings the files of earlier sessions up to date, and passes their events to `follow`; they are not kept after this. */
 const begin = Effect.fnUntraced(function* (
   { config, directory, follow, launchedAt, lost }: ExecuteOptions,
   profile: EngineProfile
@@ -126,7 +126,7 @@ const begin = Effect.fnUntraced(function* (
   return { current, journal, onEvent: yield* follow(profile, past) }
 })
 
-/** What the row of a step is made of before the step is trained. */
+/** What the metrics row of a step needs before the step is trained. */
 interface Step {
   readonly plan: Extract<RunEvent, { readonly _tag: "StepPlanned" }> | null
   readonly collected: Extract<RunEvent, { readonly _tag: "RolloutsCollected" }> | null
@@ -141,25 +141,25 @@ const stepAfter =
         ? { ...step, collected: event }
         : step
 
-/** Adds what ended a session to a file; where that cannot be written, the terminal tells it all the same. */
+/** Appends the error that ended a session to a file; if that fails, the terminal shows the error anyway. */
 const keep = Effect.fnUntraced(function* (file: string, cause: Cause.Cause<unknown>) {
   const now = DateTime.formatIso(yield* DateTime.now)
   yield* Effect.ignore(appendFile(file, `${now}\n${Cause.pretty(cause)}\n\n`))
 })
 
-/** A run goes on only from the state that was committed, never from what a changed program makes of its events. */
+/** A run continues only from the state that was committed, never from one that a changed program derives from its events. */
 const assertSameState = Effect.fnUntraced(function* (state: RunState, committed: string | null) {
   const found = yield* StateHash.of(state)
   if (committed !== null && StateHash.differ(committed, found))
     return yield* new CommandFailure({
       problem:
-        "This version of the program makes another state of the journal's events than the one that wrote them. Resume the " +
-        "run with that version, or see with `inspo replay` where they part and go on from there with `inspo resume DIR " +
-        "--at STEP --out NEW`."
+        "This version of the program derives another state from the journal's events than the version that wrote them. Resume " +
+        "the run with that version, or find the first difference with `inspo replay` and continue before it with " +
+        "`inspo resume DIR --at STEP --out NEW`."
     })
 })
 
-/** Interrupts when somebody makes the file, and takes it away. */
+/** Interrupts when the file appears, and removes it. */
 const stopRequested = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.exists(file).pipe(Effect.repeat({ until: (there) => there, schedule: Schedule.spaced("250 millis") }))

@@ -25,13 +25,13 @@ export interface ExecuteAndReportOptions extends Pick<
   readonly json: boolean
   readonly tracking: Tracking
   readonly reporter: Reporter
-  /** What the run is about to do, in lines. */
+  /** What the run will do, in lines. */
   readonly introduce: (profile: EngineProfile, past: ReadonlyArray<RunEvent>) => ReadonlyArray<string>
   /** Done when the run stops before anything was committed. */
   readonly abandon: Effect.Effect<void>
 }
 
-/** Brings a run to its end: trains, evaluates, compares with the static arm and reports. */
+/** Executes a run to its end: trains, evaluates, compares with the static arm and reports. */
 export const executeAndReport = Effect.fn("ExecuteAndReport.executeAndReport")(function* (
   options: ExecuteAndReportOptions
 ) {
@@ -98,20 +98,20 @@ export const executeAndReport = Effect.fn("ExecuteAndReport.executeAndReport")(f
       settle([
         "",
         ...(Cause.hasInterruptsOnly(cause) ? ["Stopped."] : []),
-        `What was done until now is saved. Continue with: ${program} resume ${directory}`
+        `The work so far is saved. Continue with: ${program} resume ${directory}`
       ])
     )
   )
 })
 
-/** Tells the trackers that are asked for; where none is, their code is not loaded. */
+/** Passes events to the trackers; without trackers their code is not loaded. */
 const tracked = Effect.fnUntraced(function* (options: FollowOptions) {
   if (options.tracking.trackers.length === 0 && !(yield* Telemetry.isWanted)) return () => Effect.void
   const { follow } = yield* Effect.promise(() => import("../tracking/Follow.ts"))
   return yield* follow(options)
 })
 
-/** Books the end of this session and sums up the seconds of all of them. */
+/** Records the end of this session and adds up the seconds of all sessions. */
 const elapsed = Effect.fnUntraced(function* (
   { directory, launchedAt }: ExecuteAndReportOptions,
   { spent, step }: RunState

@@ -17,9 +17,9 @@ export interface ExportInput {
 }
 
 /**
- * Writes what a finished run is deployed with: `instruction.txt`, `manifest.json` and, from the embedded engine, the
+ * Writes the files to deploy a finished run: `instruction.txt`, `manifest.json` and, from the embedded engine, the
  * trained policy as a model folder (`model.safetensors`, `tokenizer.json`, `tokenizer_config.json`, `config.json`). A
- * policy on a server stays there; the manifest names its checkpoint.
+ * policy on a server remains there; the manifest names its checkpoint.
  */
 export const exportRun = Effect.fn("Export.export")(function* ({ directory, json, out }: ExportInput) {
   const place = yield* Stored.findOne(directory)
@@ -38,7 +38,7 @@ export const exportRun = Effect.fn("Export.export")(function* ({ directory, json
   const { rule, step } = Selection.selected(config, state)
   const saved = state.checkpoints.find((known) => known.step === step)
   if (best === undefined || saved === undefined)
-    return yield* new CommandFailure({ problem: `The checkpoint of step ${step} of ${directory} is not kept.` })
+    return yield* new CommandFailure({ problem: `The checkpoint of step ${step} of ${directory} was not kept.` })
 
   const { directory: target, discard } = yield* claim(out)
   const embedded = config.engine.url === null

@@ -21,14 +21,14 @@ export interface FindOrExecuteOptions extends Pick<
 }
 
 /**
- * The finished run of a config in a directory of its own: read when it is there, continued when it was stopped, made when
- * it is not. A directory that holds the run of another config is refused.
+ * The finished run of a config in its own directory: read if it exists, continued if it was stopped, else executed. Fails if
+ * the directory holds the run of another config.
  */
 export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* (options: FindOrExecuteOptions) {
   const fs = yield* FileSystem.FileSystem
   const { config, directory, reporter } = options
   const files = filesOf(directory)
-  const told = yield* Lost.listen(directory)
+  const noted = yield* Lost.listen(directory)
   const known = (yield* fs.exists(files.config)) ? yield* readKnown(directory, config) : null
   if (known !== null) {
     const [other] = AlgorithmDiff.of(algorithmOf(known.config), algorithmOf(config))
@@ -39,7 +39,7 @@ export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* 
           "directory."
       })
     const ledger = known.begun ? yield* readLedger(directory, known.config) : []
-    const lost = yield* Lost.find(directory, told, known.events, ledger)
+    const lost = yield* Lost.find(directory, noted, known.events, ledger)
     if (lost !== null) return yield* Lost.refusal(directory, lost)
     const state = yield* foldStored({ algorithm: config }, known.events)
     if (state.phase._tag === "Finished") return state
@@ -56,7 +56,7 @@ export const findOrExecute = Effect.fn("FindOrExecute.findOrExecute")(function* 
   return state satisfies RunState
 })
 
-/** A run that is there already: it may name what the wanted config names, which the user allowed; `--trust` spoke of no more. */
+/** A run that exists: it may name what the wanted config names, which the user allowed; `--trust` covers no more. */
 const readKnown = Effect.fnUntraced(function* (directory: string, wanted: RunConfig) {
   yield* Trust.remember(directory, wanted)
   return yield* Effect.provideService(readRun(directory), Given, false)

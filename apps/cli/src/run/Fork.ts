@@ -34,8 +34,8 @@ export interface ForkInput {
 }
 
 /**
- * Makes a branch of a run: its events, records and checkpoints up to the end of a step, under settings of its own from
- * there on. The run itself is only read, so it may be running, or damaged after that step. `resume` continues the branch.
+ * Creates a branch of a run: its events, records and checkpoints up to the end of a step, and its own settings from there
+ * on. The run itself is only read, so it may be running, or damaged after that step. `resume` continues the branch.
  */
 export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
   const { at, directory, out } = input
@@ -48,12 +48,13 @@ export const fork = Effect.fn("Fork.fork")(function* (input: ForkInput) {
     })
   yield* Trust.ensureChanged(directory, { before: parent, after: config, use: "run" })
   const loaded = yield* loadData(config)
-  const branch = yield* Effect.flatMap(Journal, (journal) => history(journal, input, { parent, config, loaded })).pipe(
+  const forking = { ...input, parent, config, loaded }
+  const branch = yield* Effect.flatMap(Journal, (journal) => history(journal, forking)).pipe(
     Effect.provide(layerReading(directory, parent), { local: true })
   )
   const { directory: target, discard } = yield* claim(out)
   yield* Trust.remember(target, config)
-  yield* write(branch, { input, parent, config, target }).pipe(Effect.onError(() => discard))
+  yield* write(branch, forking, target).pipe(Effect.onError(() => discard))
 
   return {
     runDir: target,
@@ -70,22 +71,24 @@ const withWorld = ({ data, randomSeed, ...config }: RunConfig): RunConfig => ({
   data: { ...data, world: { ...data.world, randomSeed: data.world.randomSeed ?? randomSeed } }
 })
 
+/** The branch that is asked for, and the configs of both. */
+interface Forking extends ForkInput {
+  readonly parent: RunConfig
+  readonly config: RunConfig
+  readonly loaded: LoadedData
+}
+
 interface Branch {
   readonly events: Arr.NonEmptyReadonlyArray<RunEvent>
   readonly records: ReadonlyArray<{ readonly kind: string; readonly key: string; readonly step: number }>
   readonly checkpoints: ReadonlyArray<string>
-  readonly loaded: LoadedData
-  /** The step of the last checkpoint that is there: what follows is trained again. */
+  /** The step of the last available checkpoint: what follows is trained again. */
   readonly trainedFrom: number
 }
 
-/** What a branch takes over. */
-const history = Effect.fnUntraced(function* (
-  journal: Journal["Service"],
-  input: ForkInput,
-  { config, loaded, parent }: { readonly parent: RunConfig; readonly config: RunConfig; readonly loaded: LoadedData }
-) {
-  const { at, directory } = input
+/** What a branch takes from its run. */
+const history = Effect.fnUntraced(function* (journal: Journal["Service"], forking: Forking) {
+  const { at, config, directory, loaded, parent } = forking
   const { damage, entries } = yield* EventLog.readIntact(journal)
   const events = entries.map(({ event }) => event)
   const [started] = events
@@ -94,11 +97,11 @@ const history = Effect.fnUntraced(function* (
   const foreign = Strategies.difference(started.strategies, strategiesOf(parent))
   if (foreign !== null)
     return yield* new UsageError({
-      problem: `In ${directory} ${foreign}. A branch is decided by what its settings name, so this run can have none.`
+      problem: `In ${directory} ${foreign}. A branch uses the strategies that its settings name, so this run cannot have one.`
     })
   if (started.data !== loaded.data.fingerprint)
     return yield* new UsageError({
-      problem: `The data are not those of ${directory}. A branch keeps the data of its run: leave data.* as it is and restore its files.`
+      problem: `The data are not those of ${directory}. A branch keeps the data of its run: leave data.* unchanged and restore its files.`
     })
   const end = endOfStep(events, at)
   if (end === null) {
@@ -115,7 +118,7 @@ const history = Effect.fnUntraced(function* (
   )
   if (!saved.some(({ step }) => step === 0))
     return yield* new CommandFailure({
-      problem: `The first checkpoint of ${directory} is gone, without which no run can end.`
+      problem: `The first checkpoint of ${directory} is missing, and no run can end without it.`
     })
   const retrained = saved.some(({ step }) => step === at)
     ? undefined
@@ -124,7 +127,7 @@ const history = Effect.fnUntraced(function* (
     return yield* new UsageError({
       problem:
         `The checkpoint of step ${at} is not kept, and its updates cannot be repeated under other settings of train.*: ` +
-        `${AlgorithmDiff.tell(retrained)}. Give --at ${saved.map(({ step }) => step).join(" or ")}, or leave it as it is.`
+        `${AlgorithmDiff.tell(retrained)}. Give --at ${saved.map(({ step }) => step).join(" or ")}, or leave the setting unchanged.`
     })
 
   const forkedFrom: typeof RunEvents.Fork.Type = {
@@ -144,17 +147,16 @@ const history = Effect.fnUntraced(function* (
     },
     ...shared
   ]
-  yield* assertFits(taken, input, { parent, config })
+  yield* assertFits(taken, forking)
   return {
     events: taken,
     records: yield* recordsUpTo(journal, at),
     checkpoints: saved.map(({ checkpoint }) => checkpoint.uri),
-    loaded,
     trainedFrom: saved.reduce((latest, { step }) => Math.max(latest, step), 0)
   } satisfies Branch
 })
 
-/** The records of the steps up to one; what sessions note of servers is their own. */
+/** The records of the steps up to one, without those that sessions make about servers. */
 const recordsUpTo = Effect.fnUntraced(function* (journal: Journal["Service"], at: number) {
   const ofSessions: ReadonlyArray<string> = Object.values(ModelNotes.kinds)
   const kinds = (yield* journal.recordKinds).filter((kind) => !ofSessions.includes(kind))
@@ -168,12 +170,8 @@ const recordsUpTo = Effect.fnUntraced(function* (journal: Journal["Service"], at
   return records.flat()
 })
 
-/** Refuses settings under which the shared steps would have gone another way, such as another schedule. */
-const assertFits = Effect.fnUntraced(function* (
-  events: Branch["events"],
-  { at }: ForkInput,
-  { config, parent }: { readonly parent: RunConfig; readonly config: RunConfig }
-) {
+/** Fails for settings under which the shared steps would differ, such as another schedule. */
+const assertFits = Effect.fnUntraced(function* (events: Branch["events"], { at, config, parent }: Forking) {
   yield* foldStored({ algorithm: config }, events).pipe(
     Effect.mapError((cause) => {
       const changed = AlgorithmDiff.of(algorithmOf(parent), algorithmOf(config))
@@ -181,8 +179,8 @@ const assertFits = Effect.fnUntraced(function* (
       const named = (scheduled.length === 0 ? changed : scheduled).map((one) => AlgorithmDiff.tell(one)).join(", ")
       return new UsageError({
         problem:
-          `The first ${at} steps cannot be shared under other settings of when things happen: ${named}. ` +
-          "Leave them as they are, or give an earlier --at.",
+          `The first ${at} steps cannot be shared under another schedule: ${named}. ` +
+          "Leave these settings unchanged, or give an earlier --at.",
         cause
       })
     })
@@ -191,7 +189,7 @@ const assertFits = Effect.fnUntraced(function* (
 
 const strategiesOf = (config: RunConfig): Strategies.Identities => Strategies.identities(Strategies.ofAlgorithm(config))
 
-/** How many events lie before what follows a step, its checkpoint included; null when the run did not get there. */
+/** The number of events up to the end of a step, its checkpoint included; null if the run did not reach it. */
 const endOfStep = (events: ReadonlyArray<RunEvent>, step: number): number | null => {
   const following = events.findIndex(
     (event) =>
@@ -239,37 +237,23 @@ export const historyHash = Effect.fnUntraced(function* (events: ReadonlyArray<Ru
   )
 })
 
-/** Records at a time: so many trajectories fit in memory. */
+/** How many records are copied at once: so many trajectories fit in memory. */
 const recordsAtOnce = 500
 
-/** The config comes last: a directory without one is no run. */
-const write = Effect.fnUntraced(function* (
-  branch: Branch,
-  {
-    config,
-    input,
-    parent,
-    target
-  }: {
-    readonly input: ForkInput
-    readonly parent: RunConfig
-    readonly config: RunConfig
-    readonly target: string
-  }
-) {
+/** Writes the config last: a directory without one is not a run. */
+const write = Effect.fnUntraced(function* (branch: Branch, { config, directory, parent }: Forking, target: string) {
   const fs = yield* FileSystem.FileSystem
   const files = filesOf(target)
   if (config.engine.url === null) {
     yield* fs.makeDirectory(files.checkpoints, { recursive: true })
     yield* Effect.forEach(branch.checkpoints, (uri) =>
-      fs.copyFile(`${filesOf(input.directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)
+      fs.copyFile(`${filesOf(directory).checkpoints}/${uri}`, `${files.checkpoints}/${uri}`)
     )
   }
-  const source = layerReading(input.directory, parent)
   yield* Effect.gen(function* () {
     const journal = yield* Journal
     yield* Effect.flatMap(Journal, (from) => copyRecords(from, journal, branch.records)).pipe(
-      Effect.provide(source, { local: true })
+      Effect.provide(layerReading(directory, parent), { local: true })
     )
     let state = RunState.unstarted
     const events = yield* Effect.forEach(branch.events, (event) => {

@@ -15,13 +15,13 @@ export interface InitInput {
   readonly preset: string
   /** Only the settings that are changed first. */
   readonly short: boolean
-  /** Write nothing, but tell which presets there are. */
+  /** Write nothing; list the presets. */
   readonly list: boolean
   readonly force: boolean
   readonly json: boolean
 }
 
-/** Writes a config file that explains itself, and the JSON Schema that editors check it with; or lists the presets. */
+/** Writes a config file with every setting explained, and the JSON Schema that editors check it with; or lists the presets. */
 export const init = Effect.fn("Init.init")(function* ({ directory, force, json, list, preset, short }: InitInput) {
   if (list) return yield* listPresets(json)
   const fs = yield* FileSystem.FileSystem
@@ -36,7 +36,7 @@ export const init = Effect.fn("Init.init")(function* ({ directory, force, json, 
   const existing = force ? [] : yield* Effect.filter([file, schema], (one) => fs.exists(one))
   if (existing[0] !== undefined)
     return yield* new UsageError({
-      problem: `${existing[0]} exists. Name another directory, or give --force to write over it.`
+      problem: `${existing[0]} exists. Name another directory, or overwrite it with --force.`
     })
   yield* fs.makeDirectory(directory, { recursive: true })
   const introduction =
@@ -53,7 +53,7 @@ export const init = Effect.fn("Init.init")(function* ({ directory, force, json, 
   ])
 })
 
-/** Which presets there are and what each is for, and what can be left out of them. */
+/** Lists the presets with their purposes, and the parts that a run can leave out. */
 const listPresets = (json: boolean) => {
   const presets = Object.entries(Presets.purposes).map(([preset, purpose]) => ({ preset, purpose }))
   const parts = Ablations.partNames.map((part) => ({ part, remains: Ablations.parts[part].remains }))
@@ -69,7 +69,7 @@ const listPresets = (json: boolean) => {
   ])
 }
 
-/** What `run` starts from where nothing else is said. */
+/** The preset of `run` by default. */
 const defaultPreset = "quick"
 
 /** The settings that a first run of one's own changes: what it asks, what it spends, and what it runs on. */
@@ -96,7 +96,7 @@ const first = [
   "budget.usd"
 ] as const
 
-/** Some settings of a config, nested as they are in it. */
+/** Some settings of a config, nested as in the config. */
 const pick = (config: object, names: ReadonlyArray<string>): object =>
   Object.fromEntries(
     Object.entries(config).flatMap(([key, value]: [string, unknown]) => {

@@ -11,7 +11,7 @@ export interface LineageInput {
   readonly json: boolean
 }
 
-/** Tells the descent of the instructions of one run or of several branches. */
+/** Shows the lineage of the instructions of one run or of several branches. */
 export const lineage = Effect.fn("Lineage.lineage")(function* ({ directories, json }: LineageInput) {
   const runs = yield* Effect.forEach(directories, (directory) =>
     Effect.map(readRun(directory), ({ events }) => ({ run: directory, events }))
@@ -28,7 +28,7 @@ interface Run {
   readonly events: ReadonlyArray<RunEvent>
 }
 
-/** The run that a branch left: it holds the events that the branch inherited, and preferably still has its name. */
+/** The run that a branch comes from: it holds the events that the branch inherited, and preferably still has its name. */
 const branchOf = Effect.fnUntraced(function* ({ events, run }: Run, runs: ReadonlyArray<Run>) {
   const [started] = events
   const fork = started?._tag === "RunStarted" ? started.forkedFrom : undefined
@@ -54,7 +54,7 @@ export const forest = (runs: ReadonlyArray<Run>): ReadonlyArray<Node> => {
     for (const { fate, id, leftAt, parent, step, text } of Projection.candidates(events)) {
       if (id === null) continue
       const above = parent === null ? undefined : own.get(parent)
-      // The ancestor's number stands for all of its own ancestors.
+      // The ancestor's number identifies all of its own ancestors.
       const key = JSON.stringify([above?.number ?? null, id, text, step])
       const known = drafts.get(key)
       const draft = known ?? { number: drafts.size, node: { id, text, bornAt: step, fates: [], children: [] } }

@@ -12,7 +12,7 @@ export interface PlanInput extends Input {
   readonly json: boolean
 }
 
-/** Tells what a run with these settings would do and spend, and whether it could begin; starts nothing. */
+/** Shows what a run with these settings would do and spend, and whether it could start; starts nothing. */
 export const plan = Effect.fn("Plan.plan")(function* (input: PlanInput) {
   const config = yield* fromInput(input)
   const { data } = yield* loadData(config)

@@ -15,7 +15,7 @@ export interface ReplayInput {
 }
 
 /**
- * Plays a run again from its journal, without an engine, a proposer or a tool, and compares every event and every state
+ * Replays a run from its journal, without an engine, a proposer or a tool, and compares every event and every state
  * with those committed. Exit code 1 at the first difference.
  */
 export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }: ReplayInput) {
@@ -40,10 +40,10 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }:
     seconds
   }
   yield* Reporter.print(json, document, (columns) => {
-    const unchecked = hashes.other === 0 ? "" : `, ${hashes.other} carry no state hash of this version`
+    const unchecked = hashes.other === 0 ? "" : `, ${hashes.other} have no state hash of this version`
     return [
       ...wrap(
-        `${events} events of ${state.step} steps came out as they were committed in ${seconds.toFixed(1)} s: ` +
+        `${events} events of ${state.step} steps match the committed ones, replayed in ${seconds.toFixed(1)} s: ` +
           `${hashes.equal} state hashes are equal${unchecked}.`,
         columns
       ),
@@ -53,7 +53,7 @@ export const replay = Effect.fn("Replay.replay")(function* ({ directory, json }:
   if (difference !== null)
     return yield* new CommandFailure({
       problem:
-        `Event ${difference.sequence} (${difference.event}, step ${difference.step}) comes out differently` +
+        `Event ${difference.sequence} (${difference.event}, step ${difference.step}) differs` +
         `${difference.path === "" ? "" : ` in ${difference.path}`}: recorded ${difference.recorded}, replayed ${difference.replayed}.`
     })
 })

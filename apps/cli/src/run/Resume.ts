@@ -1,6 +1,6 @@
 import { AlgorithmDiff } from "@inspo/coevolution"
 import { type RunConfig, algorithmOf, deploymentOf } from "@inspo/config/RunConfig"
-import { Clock, Effect, FileSystem, type Option, Result } from "effect"
+import { Clock, Effect, FileSystem, Option, Result } from "effect"
 import { codeHash } from "../config/CodeHash.ts"
 import { loadData } from "../config/Data.ts"
 import { laid, orUsage, withBaseline } from "../config/Input.ts"
@@ -14,32 +14,70 @@ import { readOutcome } from "../runDirectory/Outcome.ts"
 import { readEvents, readLedger } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import * as Reporter from "../terminal/Reporter.ts"
+import { wrap } from "../terminal/Text.ts"
 import * as Trackers from "../tracking/Trackers.ts"
 import { isCompared } from "./Baseline.ts"
 import { executeAndReport } from "./ExecuteAndReport.ts"
+import { fork } from "./Fork.ts"
 import { show } from "./Show.ts"
 
 export interface ResumeInput extends Trackers.TrackingInput {
   readonly directory: string
   readonly baseline: Option.Option<boolean>
   readonly set: ReadonlyArray<string>
-  /** Do again what the journal has lost. */
+  /** Whether to repeat the work that the journal has lost. */
   readonly acceptLost: boolean
   readonly json: boolean
   readonly quiet: boolean
 }
 
-/** Continues a run from its last committed event. One that is finished only tells its result again. */
+export interface ContinueInput extends ResumeInput {
+  /** The last step that a branch shares with the run. */
+  readonly at: Option.Option<number>
+  /** The directory of the branch. */
+  readonly out: Option.Option<string>
+}
+
+/** Continues a run, or a branch of it after a step, in its own directory and under any other settings. */
+export const continueRun = Effect.fn("Resume.continueRun")(function* ({ at, out, ...input }: ContinueInput) {
+  if (Option.isNone(at) && Option.isNone(out)) return yield* resume(input)
+  if (Option.isNone(at) || Option.isNone(out))
+    return yield* new UsageError({
+      problem:
+        "--at STEP and --out DIR need each other: a branch leaves a run after a step and has its own directory. " +
+        `Give ${Option.isNone(at) ? "--at, or leave out --out" : "--out, or leave out --at"} to continue ${input.directory}.`
+    })
+  const { events, records, runDir, trainedFrom } = yield* fork({
+    directory: input.directory,
+    at: at.value,
+    set: input.set,
+    out: out.value
+  })
+  const reporter = yield* Reporter.make(input)
+  yield* reporter.lines(
+    wrap(
+      `${runDir} shares ${events} events and ${records} records of ${input.directory}, up to step ${at.value}.` +
+        (trainedFrom === at.value
+          ? ""
+          : ` The last kept checkpoint is that of step ${trainedFrom}; steps ${trainedFrom + 1} to ${at.value} are trained again ` +
+            "on their recorded batches."),
+      reporter.columns
+    )
+  )
+  return yield* resume({ ...input, directory: runDir, set: [] })
+})
+
+/** Continues a run from its last committed event. A finished run only shows its result again. */
 export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) {
   const launchedAt = yield* Clock.currentTimeMillis
   const tracking = yield* Trackers.fromInput(input)
   const before = yield* readConfig(input.directory)
   const config = yield* withSettings(before, input)
   yield* Trust.ensureChanged(input.directory, { before, after: config, use: "run" })
-  const told = yield* Lost.listen(input.directory)
+  const noted = yield* Lost.listen(input.directory)
   const { begun: hasJournal, events } = yield* readEvents(input.directory, config)
   const ledger = hasJournal ? yield* readLedger(input.directory, config) : []
-  const lost = yield* Lost.find(input.directory, told, events, ledger)
+  const lost = yield* Lost.find(input.directory, noted, events, ledger)
   if (lost !== null && !input.acceptLost) return yield* Lost.refusal(input.directory, lost)
   if (lost === null && (yield* isReported(input.directory, config))) return yield* show(input)
   const begun = events.find((event) => event._tag === "RunStarted")
@@ -51,7 +89,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
     yield* reporter.lines([`Note: the end of the journal is lost; what follows step ${lost.step} is done again.`])
   if (begun !== undefined && begun.code !== code)
     yield* reporter.lines([
-      "Note: the program changed since this run began, so the rest may differ from an undisturbed run."
+      "Note: the program changed since this run began, so the rest may differ from an uninterrupted run."
     ])
   if (begun !== undefined && begun.data !== loaded.data.fingerprint)
     return yield* new CommandFailure({
@@ -76,7 +114,7 @@ export const resume = Effect.fn("Resume.resume")(function* (input: ResumeInput) 
   }).pipe(Effect.tapErrorTag("RunMismatch", () => writeConfig(input.directory, before)))
 })
 
-/** The config with the settings that the command line asks for, of those that decide no results. */
+/** The config with the settings of the command line, which must not affect results. */
 const withSettings = Effect.fnUntraced(function* (config: RunConfig, input: ResumeInput) {
   const overrides = [...(yield* orUsage(Result.all(input.set.map(parseSet)))), ...withBaseline(input)]
   const changed = yield* laid(config, overrides)
@@ -84,14 +122,14 @@ const withSettings = Effect.fnUntraced(function* (config: RunConfig, input: Resu
   if (other !== undefined)
     return yield* new UsageError({
       problem:
-        `--set: ${AlgorithmDiff.tell(other)}, and it decides what the run finds; expected one of ` +
+        `--set: ${AlgorithmDiff.tell(other)}, and it affects results; expected one of ` +
         `${leafPaths(deploymentOf(config)).join(", ")}. Give --at STEP --out DIR to change ` +
         "it from some step on, in a branch."
     })
   return changed
 })
 
-/** Whether nothing is left to do but to tell the result once more. */
+/** Whether nothing is left to do but to show the result again. */
 const isReported = Effect.fnUntraced(function* (directory: string, config: RunConfig) {
   const fs = yield* FileSystem.FileSystem
   const outcome = yield* readOutcome(directory)

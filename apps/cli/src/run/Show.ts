@@ -14,10 +14,10 @@ import { programName } from "./ProgramName.ts"
 /** Shows what happened in a run and what it cost: the report of a finished one, else how far it is. */
 export const show = Effect.fn("Show.show")(function* (input: { readonly directory: string; readonly json: boolean }) {
   const { directory } = input
-  const told = yield* Lost.listen(directory)
+  const noted = yield* Lost.listen(directory)
   const { begun, config, events, outcome, state, summary } = yield* readResult(directory)
   const totals = begun ? yield* readLedger(directory, config) : []
-  const lost = yield* Lost.find(directory, told, events, totals)
+  const lost = yield* Lost.find(directory, noted, events, totals)
   if (lost !== null) yield* Console.error(`Note: ${Lost.refusal(directory, lost).problem}`)
   const ledger = Ledger.summarize(totals)
   const failed = degraded(state, outcome.degraded)
@@ -43,7 +43,7 @@ export const show = Effect.fn("Show.show")(function* (input: { readonly director
       ...(summary === null
         ? [
             ...[
-              `The run is after step ${state.step} of ${config.schedule.steps}.`,
+              `The run has finished step ${state.step} of ${config.schedule.steps}.`,
               ...RunReport.ownStrategies(config, strategies),
               ...RunReport.degraded(failed.degradations)
             ].flatMap((line) => wrap(line, columns)),

@@ -19,8 +19,8 @@ export interface StartInput extends Input, Trackers.TrackingInput {
 }
 
 /**
- * Starts a new run in a directory of its own, which appears only once config and data are known to be usable and the servers
- * that they name to be there.
+ * Starts a new run in its own directory, which is created only after the config, the data and the servers that they name were
+ * checked.
  */
 export const start = Effect.fn("Start.start")(function* (input: StartInput) {
   const launchedAt = yield* Clock.currentTimeMillis

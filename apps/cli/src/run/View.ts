@@ -10,13 +10,13 @@ export interface ViewInput {
   readonly json: boolean
 }
 
-/** Shows a run in the way that is asked for: told, beside another, as the descent of its instructions, or as a report. */
+/** Shows a run, compares it with another, shows the lineage of its instructions, or writes a report. */
 export const view = Effect.fnUntraced(function* ({ directories, json, lineage, out, report }: ViewInput) {
   const [directory, second, third] = directories
   if (lineage && Option.isSome(report))
-    return yield* new UsageError({ problem: "--lineage and --report show different things. Leave one of them away." })
+    return yield* new UsageError({ problem: "--lineage and --report exclude each other. Leave out one of them." })
   if (Option.isSome(out) && Option.isNone(report))
-    return yield* new UsageError({ problem: "--out says where a report goes. Add --report html, or leave it away." })
+    return yield* new UsageError({ problem: "--out is the file of a report. Add --report html, or leave out --out." })
   const populations = directory === undefined ? [] : yield* Stored.find(directory)
   if (populations.length > 0 && directory !== undefined) {
     if (second !== undefined || Option.isSome(report))

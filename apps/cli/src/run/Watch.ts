@@ -48,7 +48,7 @@ export const watch = Effect.fnUntraced(function* (
     )
     yield* reporter.lines([
       ...(event._tag === "StepTrained" && !reporter.live ? [plain(latest)] : []),
-      // Each failure of the proposer has a line of its own.
+      // Each failure of the proposer has its own line.
       ...degraded(state.degraded.filter(({ part }) => part !== "proposer" && !before.has(part))).flatMap((line) =>
         wrap(line, columns)
       ),
@@ -73,7 +73,7 @@ const leaderOf = (valuation: Strategies.Strategies["valuation"], { population }:
     })
   })
 
-/** Rollouts that the events tell of. */
+/** Rollouts in the events. */
 const rolloutsIn = (events: ReadonlyArray<RunEvent>): number =>
   events.reduce(
     (total, event) =>

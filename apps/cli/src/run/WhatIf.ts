@@ -18,7 +18,7 @@ export interface WhatIfInput {
   readonly json: boolean
 }
 
-/** Plays a run again: as it was, or under the other settings that are asked for. */
+/** Replays a run, as it was or under other settings. */
 export const play = Effect.fnUntraced(function* (input: WhatIfInput) {
   const place = yield* Stored.findOne(input.directory)
   if (place !== null) {
@@ -53,7 +53,7 @@ const whatif = Effect.fn("WhatIf.whatif")(function* (input: WhatIfInput) {
   )
 })
 
-/** What every answer holds on to: policy, rollouts and candidates are those of the log. */
+/** What is fixed in every answer: policy, rollouts and candidates are those of the log. */
 const policyPath = "fixed"
 
 const gridEntry = ({ answer, settings }: Asked) =>
@@ -62,7 +62,7 @@ const gridEntry = ({ answer, settings }: Asked) =>
     onFailure: ({ message }) => ({ settings, refused: message })
   })
 
-/** The config of the run with some settings changed, and what they are changed to; all must be ones a log can answer for. */
+/** The config of the run with some settings changed, and what they are changed to; a log must be able to answer for all of them. */
 const settingsOf = Effect.fnUntraced(function* (base: RunConfig, set: ReadonlyArray<string>) {
   const overrides = yield* orUsage(Result.all(set.map(parseSet)))
   const config = yield* orUsage(resolve(base, overrides))
@@ -72,7 +72,7 @@ const settingsOf = Effect.fnUntraced(function* (base: RunConfig, set: ReadonlyAr
     return yield* new UsageError({
       problem:
         `${fixed} cannot be answered from a log, which holds the rewards of one policy path; expected one of ` +
-        `${leafPaths(base).filter(WhatIf.isAnswerable).join(", ")}. Start a run to learn what other settings bring.`
+        `${leafPaths(base).filter(WhatIf.isAnswerable).join(", ")}. Start a run to measure the effect of other settings.`
     })
   return { config, settings: Object.fromEntries(names.map((name) => [name, valueAt(config, name)])) }
 })

@@ -1,12 +1,12 @@
-/** What a run directory names that reaches beyond it: servers, programs and environment variables. */
+/** What the config of a run directory names outside the directory: servers, programs and environment variables. */
 import { createHash } from "node:crypto"
 import type { RunConfig } from "@inspo/config"
 import type { ModelProvider } from "@inspo/reflection/ProposerModel"
 import { withoutCredentials } from "@inspo/tracking/Credentials"
 
 /**
- * One thing that a directory may make a command do; `id` identifies it whole, `says` shows it, an address without
- * credentials and a program as it is.
+ * One thing that a directory may make a command do; `id` identifies it, and `says` shows it, an address without its
+ * credentials.
  */
 export interface Act {
   readonly id: string
@@ -17,8 +17,8 @@ export interface Act {
 export type Use = "read" | "eval" | "run"
 
 /**
- * What a config names. A variable, a program and an address count also where another setting leaves them idle, so that a setting
- * of the command line cannot put them to work unseen.
+ * What a config names. A variable, a program and an address count even if another setting makes them unused, so that a setting
+ * of the command line cannot activate them unseen.
  */
 export const actsOf = (config: RunConfig, use: Use): ReadonlyArray<Act> => [
   ...address("journal", config.journal.url, config.keys.journal),

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Path, type PlatformError } from "effect"
 import { UsageError } from "../Failure.ts"
 
-/** A directory that belongs to one new run; `discard` takes back what claiming it made. */
+/** A directory that belongs to one new run; `discard` removes what the claim created. */
 export interface Claim {
   readonly directory: string
   readonly discard: Effect.Effect<void>
@@ -17,7 +17,7 @@ export const claim = Effect.fn("RunDirectory.claim")(function* (directory: strin
       return yield* new UsageError({
         problem:
           `--out is ${directory}, which is not empty; expected a new or an empty directory. ` +
-          `Choose another one, or continue the run that is there with \`inspo resume ${directory}\`.`
+          `Choose another one, or continue the run in it with \`inspo resume ${directory}\`.`
       })
     yield* fs.access(directory, { writable: true }).pipe(Effect.mapError(refuse))
     return {
@@ -34,7 +34,7 @@ export const claim = Effect.fn("RunDirectory.claim")(function* (directory: strin
   return { directory, discard: Effect.ignore(fs.remove(directory, { recursive: true })) } satisfies Claim
 })
 
-/** Claims `parent/name`, or `parent/name-2` and so on when it is taken: no run ever writes over another. */
+/** Claims `parent/name`, or `parent/name-2` and so on when it is taken: no run ever overwrites another. */
 export const claimNumbered = Effect.fn("RunDirectory.claimNumbered")(function* (parent: string, name: string) {
   const fs = yield* FileSystem.FileSystem
   yield* makeDirectories(parent).pipe(Effect.mapError(unusable(parent)))

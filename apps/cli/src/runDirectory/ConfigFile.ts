@@ -6,7 +6,7 @@ import { CommandFailure, oneLine } from "../Failure.ts"
 import { filesOf } from "./Files.ts"
 import { replaceFile } from "./Write.ts"
 
-/** The config of a run; one with the settings of another version is refused. */
+/** The config of a run; fails for the settings of another version. */
 export const readConfig = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const file = filesOf(directory).config
@@ -42,4 +42,4 @@ export const writeConfig = (directory: string, config: RunConfig) =>
 const decodeJson = Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))
 
 const remedy =
-  "Start the run again, or use the version of inspo that wrote it. Restore the file from a copy where it was changed since."
+  "Start the run again, or use the version of inspo that wrote it. Restore the file from a copy if it was changed since."

@@ -1,4 +1,4 @@
-/** Where the files of a run directory lie. */
+/** The files of a run directory. */
 export const filesOf = (directory: string) => ({
   config: `${directory}/config.json`,
   journal: `${directory}/journal.sqlite`,
@@ -16,6 +16,6 @@ export const filesOf = (directory: string) => ({
   errors: `${directory}/errors.log`,
   checkpoints: `${directory}/checkpoints`,
   baseline: `${directory}/baseline`,
-  /** Made by who wants the run to stop. */
+  /** Created to stop the run. */
   stop: `${directory}/stop`
 })

@@ -24,7 +24,7 @@ export const layerJournal = (
   )
 }
 
-/** After so long another machine may take over from a writer that went silent. */
+/** After this time another machine may take over from a writer that stopped responding. */
 const lease = "30 seconds"
 
 const secret = (variable: string) =>

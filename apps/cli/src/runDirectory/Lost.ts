@@ -1,4 +1,4 @@
-/** Work that a run directory tells of and its journal does not: the end of the journal is lost. */
+/** Work that the files of a run directory show and its journal does not: the end of the journal is lost. */
 import type { RunEvent } from "@inspo/coevolution"
 import type { LedgerEntry, LedgerTotal } from "@inspo/journal"
 import { Effect, Equal, FileSystem, Schema } from "effect"
@@ -12,7 +12,7 @@ import { readJsonLines } from "./Write.ts"
 export interface Lost {
   /** The last step that the journal knows. */
   readonly step: number
-  /** What tells of more, in words. */
+  /** The files that show more, in words. */
   readonly witnesses: ReadonlyArray<string>
   /** What was spent on it. */
   readonly unbooked: ReadonlyArray<LedgerEntry>
@@ -20,8 +20,8 @@ export interface Lost {
   readonly later: ReadonlyArray<string>
 }
 
-/** What the files beside a journal tell of a run. */
-export interface Told {
+/** What the files beside a journal show of a run. */
+export interface Noted {
   readonly spent: Spent | null
   /** The last step of metrics and of timings. */
   readonly metrics: number
@@ -34,7 +34,7 @@ export interface Told {
 /** What counts in a row of the metrics. */
 const Row = Schema.Struct({ step: Schema.Int })
 
-/** Reads what the files of a run tell: before its journal, which a run that goes on may write to meanwhile. */
+/** Reads what the files of a run show. Call it before reading the journal, to which an active run may write meanwhile. */
 export const listen = Effect.fn("Lost.listen")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const { checkpoints, htmlReport, metrics, outcome, report } = filesOf(directory)
@@ -48,33 +48,33 @@ export const listen = Effect.fn("Lost.listen")(function* (directory: string) {
     results: (yield* fs.exists(outcome))
       ? yield* Effect.filter([outcome, report, htmlReport], (file) => fs.exists(file))
       : []
-  } satisfies Told
+  } satisfies Noted
 })
 
 /**
- * What the files of a directory, heard before its journal was read, know beyond it; null where they know no more, and where
- * a run writes to both meanwhile, which is no damage.
+ * What the files of a directory, read before its journal, show beyond it; null if they show no more, or if a run writes to
+ * both meanwhile, which is not damage.
  */
 export const find = Effect.fnUntraced(function* (
   directory: string,
-  told: Told,
+  noted: Noted,
   events: ReadonlyArray<RunEvent>,
   ledger: ReadonlyArray<LedgerTotal>
 ) {
-  const lost = compare(told, events, ledger)
-  return lost !== null && Equal.equals(told, yield* listen(directory)) ? lost : null
+  const lost = compare(noted, events, ledger)
+  return lost !== null && Equal.equals(noted, yield* listen(directory)) ? lost : null
 })
 
-/** Why a run with such a journal does not go on by itself. */
+/** The error of a command on a run with such a journal. */
 export const refusal = (directory: string, { step, witnesses }: Lost): CommandFailure =>
   new CommandFailure({
     problem:
-      `The journal of ${directory} ends after step ${step}, and the directory tells of ${witnesses.join(", ")}: its end is ` +
-      "lost. Restore the journal with the files beside it from a copy, or do the lost steps again, and pay for them " +
-      `again, with \`inspo resume ${directory} --accept-lost\`: what they cost stays on the books.`
+      `The journal of ${directory} ends after step ${step}, but the directory has ${witnesses.join(", ")}: the end of the ` +
+      "journal is lost. Restore the journal and the files beside it from a copy, or repeat the lost steps, and pay for them " +
+      `again, with \`inspo resume ${directory} --accept-lost\`: their first cost stays in the ledger.`
   })
 
-/** Keeps what tells of lost steps under another name, so that it does not pass for what is done now. */
+/** Renames the files of lost steps, so that they are not taken for new ones. */
 export const setAside = Effect.fnUntraced(function* (directory: string, { later, step }: Lost, launchedAt: number) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.forEach(later, (file) => fs.rename(file, `${file}.lost`), { discard: true })
@@ -82,21 +82,21 @@ export const setAside = Effect.fnUntraced(function* (directory: string, { later,
 })
 
 /**
- * What the files know beyond the journal, or null. They are written after the journal has committed, so that a journal
- * which lags behind them has lost commits.
+ * What the files show beyond the journal, or null. They are written after the journal has committed, so a journal that is
+ * behind them has lost commits.
  */
-const compare = (told: Told, events: ReadonlyArray<RunEvent>, ledger: ReadonlyArray<LedgerTotal>): Lost | null => {
-  const { spent } = told
+const compare = (noted: Noted, events: ReadonlyArray<RunEvent>, ledger: ReadonlyArray<LedgerTotal>): Lost | null => {
+  const { spent } = noted
   const step = events.reduce((last, event) => (event._tag === "StepTrained" ? event.step : last), 0)
-  const results = events.some(({ _tag }) => _tag === "RunFinished") ? [] : told.results
+  const results = events.some(({ _tag }) => _tag === "RunFinished") ? [] : noted.results
   const missing = spent === null ? [] : unbooked(spent, ledger)
-  const later = told.checkpoints.filter((file) => stepOfCheckpoint(file) > step)
+  const later = noted.checkpoints.filter((file) => stepOfCheckpoint(file) > step)
   const beyond = (name: string, known: number) => (known > step ? [`${name} of step ${known}`] : [])
   const witnesses = [
     ...(spent !== null && spent.events > events.length ? [`spent.json of ${spent.events} events`] : []),
     ...(missing.length > 0 ? [`spent.json of ${paid(missing)} more`] : []),
-    ...beyond("metrics.jsonl", told.metrics),
-    ...beyond("timings.jsonl", told.timings),
+    ...beyond("metrics.jsonl", noted.metrics),
+    ...beyond("timings.jsonl", noted.timings),
     ...beyond("checkpoints/", Math.max(0, ...later.map(stepOfCheckpoint))),
     ...(results.length > 0 ? ["outcome.json of its end"] : [])
   ]
@@ -105,7 +105,7 @@ const compare = (told: Told, events: ReadonlyArray<RunEvent>, ledger: ReadonlyAr
 
 const stepOfCheckpoint = (file: string): number => Number(/step-(\d+)\.safetensors$/u.exec(file)?.[1] ?? 0)
 
-/** Amounts in words; of seconds nobody asks here. */
+/** Amounts in words, without seconds. */
 const paid = (expenses: ReadonlyArray<LedgerEntry>): string => {
   const sum = (amount: "rollouts" | "tokens" | "calls" | "usd") =>
     expenses.reduce((total, expense) => total + expense[amount], 0)

@@ -1,5 +1,6 @@
 import { foldStored } from "@inspo/coevolution"
 import { Degradation } from "@inspo/coevolution/Degradation"
+import type { RunNotes } from "@inspo/dashboard/RunCatalog"
 import { Effect, FileSystem, Schema } from "effect"
 import { CommandFailure, fileFailure, oneLine } from "../Failure.ts"
 import { Baseline, summarize } from "../report/Summary.ts"
@@ -9,7 +10,7 @@ import { readRun } from "./Read.ts"
 import { wallSeconds } from "./Timings.ts"
 import { replaceFile } from "./Write.ts"
 
-/** What the final report tells beyond the journal. */
+/** What the final report holds beyond the journal. */
 export const Outcome = Schema.Struct({
   baseline: Schema.NullOr(Baseline),
   unknownWords: Schema.NullOr(UnknownWords),
@@ -47,9 +48,22 @@ export const readOutcome = Effect.fnUntraced(function* (directory: string) {
     (cause) =>
       new CommandFailure({
         problem:
-          `${file} is not what a run wrote (${oneLine(cause.message)}). Restore it from a copy, or remove it: ` +
-          "`inspo resume` then makes the comparison again.",
+          `${file} is not a valid outcome (${oneLine(cause.message)}). Restore it from a copy, or remove it: ` +
+          "`inspo resume` then repeats the comparison.",
         cause
       })
   )
+})
+
+/** What is known of a run beyond its journal; what cannot be read is left out. */
+export const runNotes = Effect.fnUntraced(function* (
+  directory: string
+): Effect.fn.Return<RunNotes, never, FileSystem.FileSystem> {
+  const { baseline, degraded } = yield* Effect.orElseSucceed(readOutcome(directory), () => nothing)
+  const seconds = yield* Effect.orElseSucceed(wallSeconds(directory), () => 0)
+  return {
+    baseline: baseline === null ? null : { em: baseline.em, ci95: baseline.ci95, rollouts: baseline.rollouts },
+    wallSeconds: seconds === 0 ? null : seconds,
+    degraded
+  }
 })

@@ -12,7 +12,7 @@ export interface StoredRun {
   readonly directory: string
   readonly config: RunConfig
   readonly events: ReadonlyArray<RunEvent>
-  /** Whether there is a journal: a run that died early may have none. */
+  /** Whether there is a journal: a run that ended early may have none. */
   readonly begun: boolean
 }
 
@@ -30,7 +30,7 @@ export const readEvents = Effect.fnUntraced(function* (directory: string, config
   return { events: events ?? [], begun: events !== null }
 })
 
-/** What a run whose journal is there has spent, by phase. */
+/** What a run with a journal has spent, by phase. */
 export const readLedger = (directory: string, config: RunConfig) =>
   withJournal(directory, config, (journal) => journal.ledger)
 

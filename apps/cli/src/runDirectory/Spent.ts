@@ -8,7 +8,7 @@ import { replacement } from "./Write.ts"
 
 const amounts = ["rollouts", "tokens", "calls", "usd", "seconds"] as const
 
-/** Events that were committed, and amounts by phase: settled, and reserved where no end was seen. */
+/** Events that were committed, and amounts by phase: settled, or reserved if not settled yet. */
 export const Spent = Schema.Struct({
   events: Schema.Natural,
   phases: Schema.Record(Schema.String, Ledger.Amounts)
@@ -17,7 +17,7 @@ export interface Spent extends Schema.Schema.Type<typeof Spent> {}
 
 const SpentJson = Schema.fromJsonString(Spent)
 
-/** What the file of a run directory says; null where there is none. */
+/** The file of a run directory; null if there is none. */
 export const readSpent = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const file = filesOf(directory).spent
@@ -27,8 +27,8 @@ export const readSpent = Effect.fnUntraced(function* (directory: string) {
       (cause) =>
         new CommandFailure({
           problem:
-            `${file} does not say what the run has spent: ${cause.message}. Restore it from a copy; where there is none, remove ` +
-            "it, and what the journal does not know is forgotten.",
+            `${file} cannot be read: ${cause.message}. Restore it from a copy, or remove it; spending that only this file ` +
+            "records is then lost.",
           cause
         })
     )
@@ -48,9 +48,8 @@ export const unbooked = (spent: Spent, ledger: ReadonlyArray<LedgerTotal>): Read
 }
 
 /**
- * A journal that notes what was committed and spent before it acknowledges a commit. The note never says more than the
- * journal: what a commit adds is noted after it, what a settlement takes away before it. `events` is the number of those
- * that the journal holds.
+ * A journal that notes what was committed and spent before it acknowledges a commit. The note never exceeds the journal: what
+ * a commit adds is noted after it, what a settlement subtracts before it. `events` is the number of events in the journal.
  */
 export const noted = Effect.fnUntraced(function* (
   journal: Journal["Service"],

@@ -4,8 +4,8 @@ import { filesOf } from "./Files.ts"
 import { appendFile, jsonLines, readJsonLines } from "./Write.ts"
 
 /**
- * One line of `timings.jsonl`: what is not reproducible. `session` is when the process began, in milliseconds since 1970;
- * `seconds` lie between that and the event; `rollouts` are those of the
+ * One line of `timings.jsonl`, which is not reproducible. `session` is when the process began, in milliseconds since 1970;
+ * `seconds` is the time from then to the event; `rollouts` are those of the
  * whole run so far, and `rss` is the resident memory in bytes.
  */
 export const Timing = Schema.Struct({
@@ -42,10 +42,10 @@ export const timing = (
   }
 }
 
-/** Says that what the lines before tell beyond a step is lost, and is to be done again. */
+/** The event of a line after which the lines before it no longer count beyond its step: that work is lost and repeated. */
 const lostAccepted = "LostAccepted"
 
-/** The line by which the work of a run goes on from a step that it had left behind. */
+/** The line from which a run repeats the work after a step. */
 export const accepted = (launchedAt: number, step: number): Timing => ({
   session: launchedAt,
   seconds: 0,
@@ -55,7 +55,7 @@ export const accepted = (launchedAt: number, step: number): Timing => ({
   rss: 0
 })
 
-/** The last step that the lines tell of, since the work of others was given up. */
+/** The last step in the lines since lost work was accepted. */
 export const lastStep = Effect.fnUntraced(function* (directory: string) {
   const lines = yield* read(directory)
   return lines
@@ -63,7 +63,7 @@ export const lastStep = Effect.fnUntraced(function* (directory: string) {
     .reduce((last, { step }) => Math.max(last, step), 0)
 })
 
-/** Seconds that all sessions of a run took together, to the tenth. */
+/** Total seconds of all sessions of a run, to the tenth. */
 export const wallSeconds = Effect.fnUntraced(function* (directory: string) {
   const longest = new Map<number, number>()
   for (const { seconds, session } of yield* read(directory))
@@ -73,7 +73,7 @@ export const wallSeconds = Effect.fnUntraced(function* (directory: string) {
 
 const read = (directory: string) => readJsonLines(filesOf(directory).timings, Timing)
 
-/** When a run came to its last event, in milliseconds since 1970; null before the first one. */
+/** When a run committed its last event, in milliseconds since 1970; null before the first one. */
 export const lastEvent = Effect.fnUntraced(
   function* (directory: string) {
     const fs = yield* FileSystem.FileSystem

@@ -1,4 +1,4 @@
-/** Whether the user lets a run directory do what it names; the answer is kept for this user, outside the directory. */
+/** Whether the user allows what the config of a run directory names; the answer is stored for this user, outside the directory. */
 import { createHash } from "node:crypto"
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
@@ -16,7 +16,7 @@ export const ensure = Effect.fn("Trust.ensure")(function* (directory: string, co
   if (open.length > 0) yield* settle(directory, open, (yield* Given) || (yield* ask(directory, open)))
 })
 
-/** The same for what nobody waits for, such as a page that refreshes by itself. */
+/** The same without asking, for example for a page that refreshes by itself. */
 export const ensureUnasked = Effect.fn("Trust.ensureUnasked")(function* (
   directory: string,
   config: RunConfig,
@@ -27,7 +27,7 @@ export const ensureUnasked = Effect.fn("Trust.ensureUnasked")(function* (
 })
 
 /**
- * The same for a config under settings of the command line: what the directory itself names needs consent, what the user adds
+ * The same for a config with settings of the command line: what the directory itself names needs consent, what the user adds
  * does not.
  */
 export const ensureChanged = Effect.fn("Trust.ensureChanged")(function* (
@@ -49,12 +49,12 @@ const settle = (directory: string, open: ReadonlyArray<Act>, consents: boolean) 
     : Effect.fail(
         new UsageError({
           problem:
-            `${directory} was not made here by this user, and it would ${open.map(({ says }) => says).join("; ")}. ` +
+            `${directory} was not created here by this user, and it would ${open.map(({ says }) => says).join("; ")}. ` +
             "Nothing of this was done. Check its config.json, then give --trust to allow exactly this."
         })
       )
 
-/** Adds to what the user consented to; a note says where that cannot be written. */
+/** Adds to what the user consented to; prints a note if that cannot be written. */
 const store = Effect.fnUntraced(function* (directory: string, acts: ReadonlyArray<Act>) {
   if (acts.length === 0) return
   const fs = yield* FileSystem.FileSystem
@@ -112,14 +112,14 @@ const links = Effect.fnUntraced(function* (directory: string) {
 
 const Memory = Schema.fromJsonString(Schema.Struct({ directory: Schema.String, acts: Schema.Array(Schema.String) }))
 
-/** What the user consented to before; a file that cannot be read counts as none, so that the question is asked again. */
+/** What the user consented to before; a file that cannot be read counts as empty, so the question is asked again. */
 const recall = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const memory = yield* Effect.option(Effect.flatMap(fs.readFileString(file), Schema.decodeEffect(Memory)))
   return new Set(Option.match(memory, { onNone: () => [], onSome: ({ acts }) => acts }))
 })
 
-/** Where the answers about a directory are kept, by its path without links. */
+/** Where the answers about a directory are stored, by its path without links. */
 const placeOf = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const canonical = yield* Effect.orElseSucceed(fs.realPath(directory), () => resolve(directory))
@@ -135,7 +135,7 @@ const ask = (directory: string, open: ReadonlyArray<Act>) =>
     ? Prompt.run(
         Prompt.Confirm({
           message: PlainText.escape(
-            `${directory} was not made here by this user. It would ${open.map(({ says }) => says).join("; ")}. Allow this?`
+            `${directory} was not created here by this user. It would ${open.map(({ says }) => says).join("; ")}. Allow this?`
           )
         })
       ).pipe(Effect.orElseSucceed(() => false))

@@ -5,16 +5,16 @@ import { fileFailure } from "../Failure.ts"
 export const replaceFile = (file: string, text: string) =>
   Effect.mapError(replacement(file, text), (cause) => fileFailure(file, "written", cause))
 
-/** The same, failing as the file system does. Goes to its end when it is interrupted, so that the next one finds no part of it. */
+/** The same, failing as the file system does. Not interruptible, so that the next call finds no partial file. */
 export const replacement = Effect.fnUntraced(function* (file: string, text: string) {
   const fs = yield* FileSystem.FileSystem
-  // A link that waits there would lead the text to another file.
+  // A link with that name would redirect the text to another file.
   yield* fs.remove(`${file}.tmp`, { force: true })
   yield* fs.writeFileString(`${file}.tmp`, text, { flag: "wx" })
   yield* fs.rename(`${file}.tmp`, file)
 }, Effect.uninterruptible)
 
-/** Adds a text at the end of a file, which is made when it is missing. */
+/** Appends a text to a file, which is created if it is missing. */
 export const appendFile = Effect.fnUntraced(
   function* (file: string, text: string) {
     const fs = yield* FileSystem.FileSystem

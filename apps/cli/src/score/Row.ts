@@ -3,7 +3,7 @@ import { PlainText, Trajectory } from "@inspo/domain"
 import type { Attempt } from "@inspo/reward"
 import { Predicate, Result, Schema, SchemaIssue } from "effect"
 
-/** What a row asks to be scored: a known answer, the one to be found in a solution, or what a run made of an episode. */
+/** What a row gives to score: an answer, a solution that contains one, or the trace of a run. */
 export interface Row {
   readonly id: string | number
   readonly goldenAnswers: ReadonlyArray<string>

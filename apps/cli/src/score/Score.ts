@@ -96,7 +96,7 @@ const scoreRow = ({ reward, scope }: ScoreInput, judge: RewardFunction.RewardFun
     if (subject._tag === "Trace" && scope !== "response")
       return yield* unfit(`a trace holds no prompt, expected solution_str for --scope ${scope}`)
     if (subject._tag === "Solution" || reward === "em-format") {
-      if (subject._tag === "Answer") return yield* unfit("a prediction has no form, expected solution_str")
+      if (subject._tag === "Answer") return yield* unfit("a prediction has no format, expected solution_str")
       const attempt = subject._tag === "Trace" ? subject.attempt : attemptOf(subject.solution, goldenAnswers, scope)
       const found = yield* judge.score(attempt)
       return { id, score: found.reward, extracted: found.answer }
@@ -105,7 +105,7 @@ const scoreRow = ({ reward, scope }: ScoreInput, judge: RewardFunction.RewardFun
     return { id, score: answer === null ? 0 : Rewards.measures[reward](answer, goldenAnswers), extracted: answer }
   })
 
-/** Only scope `response` tells the prompt from the response; the others take a solution as it is logged. */
+/** Only scope `response` distinguishes the prompt from the response; the others take a solution as it is logged. */
 const attemptOf = (solution: string, goldenAnswers: ReadonlyArray<string>, scope: Scope): Attempt.Attempt => {
   const question = { question: "", goldenAnswers }
   return scope === "response"

@@ -6,14 +6,14 @@ import { HttpRouter, HttpServer, HttpServerError, HttpServerResponse } from "eff
 import * as Secret from "../config/Secret.ts"
 import { CommandFailure, UsageError } from "../Failure.ts"
 
-/** Where a server listens, and the environment variable with the key that clients must bring. */
+/** Where a server listens, and the environment variable with the key that clients must send. */
 export interface Address {
   readonly port: number
   readonly host: string
   readonly apiKeyEnv: Option.Option<string>
 }
 
-/** The key that clients must bring; undefined where none is asked for, which only this machine's own clients may rely on. */
+/** The key that clients must send; undefined if none is needed, which is allowed only for clients on this machine. */
 export const admission = Effect.fnUntraced(function* ({
   apiKeyEnv,
   host,
@@ -24,18 +24,18 @@ export const admission = Effect.fnUntraced(function* ({
     return yield* Secret.fromEnvironment(
       apiKeyEnv.value,
       "--api-key-env",
-      "the key that clients must bring",
+      "the key that clients must send",
       (problem) => new UsageError({ problem: `${problem}.` })
     )
   if (loopback.has(host)) return undefined
   return yield* new UsageError({
     problem:
-      `--host is ${host}, where other machines may ask. Name a key that they have to bring with --api-key-env, or ` +
+      `--host is ${host}, which other machines can reach. Name a key that they must send with --api-key-env, or ` +
       "leave --host out to serve this machine alone."
   })
 })
 
-/** `ownHealth`: the routes tell themselves whether the server answers. */
+/** `ownHealth`: the routes have their own health check. */
 export interface Options extends Pick<Guard.Options, "answer" | "maxBodyBytes" | "isSlow"> {
   readonly ownHealth?: boolean
 }
@@ -50,7 +50,7 @@ export const listen = Effect.fnUntraced(function* <E, R>(
   routes: Layer.Layer<never, E, R | HttpRouter.HttpRouter>,
   { ownHealth = false, ...guarded }: Options = {}
 ) {
-  // Who must bring a key, or was let in from other machines, may use any name.
+  // With a key, or with access from other machines, clients may use any host name.
   const names = Option.isNone(apiKeyEnv) && loopback.has(host) ? [] : "any"
   const server = HttpRouter.serve(
     Layer.mergeAll(routes, ownHealth ? Layer.empty : health, Guard.layer({ names, ...guarded })),
@@ -70,7 +70,7 @@ export const listen = Effect.fnUntraced(function* <E, R>(
         ? new CommandFailure({
             problem:
               `The ${name} cannot listen on ${host} port ${port} (${error.cause instanceof Error ? error.cause.message : String(error.cause)}). ` +
-              "Choose another with --port; 0 takes a free one."
+              "Choose another with --port; 0 selects a free one."
           })
         : error
     )
@@ -85,7 +85,7 @@ export const routerConfig = { maxParamLength: 2048 }
 /** Milliseconds in which a whole request has to come. */
 const requestTimeout = 60_000
 
-/** Whether the server answers, for whoever watches it; no key is asked for. */
+/** Whether the server answers, for monitoring; no key is needed. */
 const health = HttpRouter.add("GET", "/healthz", HttpServerResponse.jsonUnsafe({ status: "ok" }))
 
 const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"])

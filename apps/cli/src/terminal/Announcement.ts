@@ -12,8 +12,8 @@ import type { Leader } from "./Progress.ts"
 import { paragraph, wrap } from "./Text.ts"
 
 /**
- * The lines worth keeping about an event: each prune, each evolution with the text that won, what the proposer failed at, and
- * why candidates were rejected untried. Mostly none. `tried` are the candidates that a refill chose among.
+ * The lines worth keeping about an event: each prune, each evolution with the text that won, the failures of the proposer, and
+ * why candidates were rejected without a trial. Most events have none. `tried` are the candidates that a refill chose among.
  */
 export const announce = (
   event: RunEvent,
@@ -48,7 +48,7 @@ export const announce = (
           event.accepted.length === 0
             ? `step ${event.step}: ${
                 tried === 0
-                  ? "no evolution, since there was no candidate to try"
+                  ? "no evolution, because there was no candidate to try"
                   : `evolved, but no candidate was as good as ${event.parents.join(", ")}`
               }`
             : `step ${event.step}: evolved ${event.parents.join(", ")}; ${event.accepted.length} candidates passed` +
@@ -60,7 +60,7 @@ export const announce = (
           .flatMap(({ instruction, mean, questions }) =>
             textOf(
               instruction,
-              questions === 0 ? "comes first, untried" : `won with ${percent(mean)} on ${questions} questions`,
+              questions === 0 ? "comes first, without a trial" : `won with ${percent(mean)} on ${questions} questions`,
               columns
             )
           )
@@ -81,7 +81,7 @@ export const announce = (
 const failed = (step: number, { failure }: { readonly failure?: ProposerFailure }, columns: number) =>
   failure === undefined ? [] : wrap(`step ${step}: the proposer failed: ${failure.message}`, columns)
 
-/** Candidates that broke a rule; repetitions break none. */
+/** Candidates that broke a rule; repetitions do not. */
 const rejected = (
   { candidates, rejected: all, step }: Extract<RunEvent, { readonly _tag: "CandidatesProposed" }>,
   columns: number
@@ -93,7 +93,7 @@ const rejected = (
       `${some.length} because each ${isReason(reason) ? CandidateLint.description[reason] : PlainText.escape(reason)}`
   )
   return wrap(
-    `step ${step}: ${faults.length} of ${candidates.length + all.length} candidates rejected untried, ${why.join("; ")}`,
+    `step ${step}: ${faults.length} of ${candidates.length + all.length} candidates rejected without a trial, ${why.join("; ")}`,
     columns
   )
 }

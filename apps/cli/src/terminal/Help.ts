@@ -5,8 +5,8 @@ import type { Style } from "./Reporter.ts"
 import { rows, wrap } from "./Text.ts"
 
 /**
- * The help of a verb as lines of at most `columns` characters, its examples aside: they are to be copied. What every verb
- * takes stands in the help of the program, and is pointed to from the others.
+ * The help of a verb as lines of at most `columns` characters, except its examples, which are to be copied. The flags of
+ * every verb are in the help of the program, to which the others refer.
  */
 export const helpLines = (doc: HelpDoc.HelpDoc, { canColor, columns }: Style): ReadonlyArray<string> => {
   const { args = [], examples = [], flags, globalFlags = [], subcommands = [] } = doc
@@ -32,7 +32,7 @@ export const helpLines = (doc: HelpDoc.HelpDoc, { canColor, columns }: Style): R
       rows(
         args.map((one) => [
           `${one.name}${one.variadic ? "…" : ""}`,
-          `${told(one)}${one.required ? "" : " (optional)"}`
+          `${described(one)}${one.required ? "" : " (optional)"}`
         ]),
         columns
       )
@@ -45,7 +45,7 @@ export const helpLines = (doc: HelpDoc.HelpDoc, { canColor, columns }: Style): R
     ),
     "",
     ...(isRoot
-      ? ["inspo VERB --help tells what a verb takes."]
+      ? ["inspo VERB --help shows the arguments and flags of a verb."]
       : ["inspo --help lists all verbs and their common flags."])
   ]
 }
@@ -56,10 +56,10 @@ const description = (text: string, columns: number): ReadonlyArray<string> =>
     /^\S/u.test(block) ? wrap(block, columns) : [block]
   )
 
-const told = ({ description }: { readonly description: Option.Option<string> }): string =>
+const described = ({ description }: { readonly description: Option.Option<string> }): string =>
   Option.getOrElse(description, () => "")
 
 const flagRow = (flag: HelpDoc.FlagDoc): readonly [string, string] => [
   `${[`--${flag.name}`, ...flag.aliases].join(", ")}${flag.type === "boolean" ? "" : ` ${flag.type}`}`,
-  told(flag)
+  described(flag)
 ]

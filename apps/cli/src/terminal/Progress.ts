@@ -6,11 +6,11 @@ import type { Instruction } from "@inspo/domain"
 import { measure } from "@inspo/reward/RewardConfig"
 import { meanOf } from "@inspo/statistics/Bootstrap"
 
-/** What a person follows while a run goes on. Rewards, values and shares are in [0, 1]; times are in milliseconds. */
+/** The progress of a run. Rewards, values and shares are in [0, 1]; times are in milliseconds. */
 export interface Progress {
   readonly step: number
   readonly steps: number
-  /** What rewards are called. */
+  /** The name of rewards. */
   readonly measure: string
   /** Mean training reward, of how many answers, and executed searches per trajectory of the latest step. */
   readonly reward: number | null
@@ -35,7 +35,7 @@ export interface Leader {
   readonly value: number | null
 }
 
-/** A run at rest; `done` rollouts were made by earlier sessions. */
+/** A run before its first event; `done` rollouts were made by earlier sessions. */
 export const start = (config: RunConfig, done: number, now: number): Progress => ({
   step: 0,
   steps: config.schedule.steps,

@@ -8,9 +8,9 @@ export interface Reporter {
   /** Width to lay text out in. */
   readonly columns: number
   readonly live: boolean
-  /** Lines that stay. None moves the cursor or hides anything, whatever models and files put into them. */
+  /** Prints permanent lines. None moves the cursor or hides anything, whatever models and files put into them. */
   readonly lines: (lines: ReadonlyArray<string>) => Effect.Effect<void>
-  /** Replaces the block; does nothing where output is not watched. */
+  /** Replaces the block; does nothing unless the output is a live terminal. */
   readonly block: (lines: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* ({
   }
 
   const shown = yield* Ref.make<ReadonlyArray<string>>([])
-  // A terminal that went away must not end the run.
+  // A terminal that closes must not end the run.
   const display = (text: string) => Effect.ignore(terminal.display(text))
   const erase = (height: number) => (height === 0 ? "" : `\u001b[${height}A\r\u001b[J`)
   const text = (lines: ReadonlyArray<string>) =>

@@ -1,7 +1,7 @@
 import { percent } from "@inspo/dashboard/Format"
 import * as PlainText from "@inspo/domain/PlainText"
 
-/** Widest line of any output; narrower terminals are honoured, wider ones are not filled. */
+/** Widest line of any output; narrower terminals get shorter lines, wider ones do not get longer ones. */
 export const maximumColumns = 80
 
 /**

@@ -24,7 +24,7 @@ export const view = (progress: Progress, columns: number): ReadonlyArray<string>
   ].map((line) => clip(line, columns))
 }
 
-/** One step as a plain line, for output that is not watched. */
+/** One step as a plain line, for output that is not a live terminal. */
 export const plain = (progress: Progress): string => {
   const left = timeLeft(progress)
   const { leader } = progress

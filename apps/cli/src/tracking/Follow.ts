@@ -26,35 +26,35 @@ export interface FollowOptions {
   readonly past: ReadonlyArray<RunEvent>
   readonly tracking: Tracking
   readonly reporter: Reporter
-  /** Told of a tracker that misses something. */
+  /** Notes what a tracker missed. */
   readonly note: (facts: ReadonlyArray<Degradation>) => Effect.Effect<void>
 }
 
-/** Tells trackers of a run while the scope lives. None of them can fail or delay it. */
+/** Passes events to trackers while the scope lives. No tracker can fail or delay the run. */
 export const follow = Effect.fn("Tracking.follow")(function* (
   options: FollowOptions
 ): Effect.fn.Return<OnEvent, never, Scope.Scope | Journal | FileSystem.FileSystem | Path.Path> {
   const step = yield* Ref.make(0)
   const journal = yield* Journal
   const logs = yield* attachAll(options, Ref.get(step))
-  const tell = (point: Point.Point) => Effect.forEach(logs, (log) => log(point), { discard: true })
-  // A journal that cannot be read fails the run by itself.
-  const tellStored = <A>(stored: Effect.Effect<A, JournalError>, toPoint: (stored: A) => Point.Point) =>
-    Effect.matchEffect(stored, { onSuccess: (found) => tell(toPoint(found)), onFailure: () => Effect.void })
+  const send = (point: Point.Point) => Effect.forEach(logs, (log) => log(point), { discard: true })
+  // A journal that cannot be read fails the run elsewhere.
+  const sendStored = <A>(stored: Effect.Effect<A, JournalError>, toPoint: (stored: A) => Point.Point) =>
+    Effect.matchEffect(stored, { onSuccess: (found) => send(toPoint(found)), onFailure: () => Effect.void })
 
   return Effect.fnUntraced(function* (event: RunEvent, state: RunState) {
     yield* Ref.set(step, state.step)
     const point = Point.ofEvent(event, state)
-    if (point !== null) yield* tell(point)
+    if (point !== null) yield* send(point)
     if (logs.length === 0) return
     if (event._tag === "RolloutsCollected") {
       const collected = event.groups.flatMap(({ trajectories }) => trajectories)
-      yield* tellStored(journal.getRecords("trajectory", collected), (records) =>
+      yield* sendStored(journal.getRecords("trajectory", collected), (records) =>
         Point.ofTrajectories(event.step, records.values())
       )
     }
     if (event._tag === "StepTrained")
-      yield* tellStored(journal.ledger, (totals) => Point.ofSpending(event.step, Ledger.summarize(totals).total))
+      yield* sendStored(journal.ledger, (totals) => Point.ofSpending(event.step, Ledger.summarize(totals).total))
   })
 })
 
@@ -67,7 +67,7 @@ export const settingsOf = (config: RunConfig): Readonly<Record<string, string>> 
     })
   )
 
-/** What is told of earlier sessions grows with the run: nothing here outlives this call but the trackers. */
+/** The history of earlier sessions grows with the run: nothing here outlives this call except the trackers. */
 const attachAll = Effect.fnUntraced(function* (options: FollowOptions, step: Effect.Effect<number>) {
   const { config, directory, note, past, reporter, tracking } = options
   const shared = {
@@ -89,7 +89,7 @@ const warning = (
 ): Attach.Options<never>["warn"] =>
   Effect.fnUntraced(function* (message) {
     yield* note([{ part: "tracker", step: yield* step, count: 1, message }])
-    // A reporter that prints nothing would swallow it.
+    // A quiet reporter would not print it.
     yield* reporter.live ? reporter.lines([message]) : Console.error(message)
   })
 

@@ -4,7 +4,7 @@ import { Config, Effect, Option, type Redacted } from "effect"
 import { nearest } from "../config/Suggestion.ts"
 import { UsageError } from "../Failure.ts"
 
-/** A tracker that the command line asks for. */
+/** A tracker that the command line names. */
 export type Tracker =
   | { readonly _tag: "TensorBoard" }
   | {
@@ -15,7 +15,7 @@ export type Tracker =
     }
   | { readonly _tag: "Prometheus"; readonly host: string; readonly port: number }
 
-/** Who is told what a run measures, and by which names. */
+/** The trackers of a run, and the names of its metrics. */
 export interface Tracking {
   readonly trackers: ReadonlyArray<Tracker>
   readonly naming: Point.Naming
@@ -28,8 +28,8 @@ export interface TrackingInput {
 }
 
 /**
- * Reads `--track tensorboard`, `mlflow[=URL]` and `prometheus[=[HOST:]PORT]`. What MLflow's own clients read from the
- * environment counts here too: `MLFLOW_TRACKING_URI`, `_TOKEN` and `MLFLOW_EXPERIMENT_NAME`.
+ * Reads `--track tensorboard`, `mlflow[=URL]` and `prometheus[=[HOST:]PORT]`. The environment variables of MLflow's own clients
+ * apply here, too: `MLFLOW_TRACKING_URI`, `_TOKEN` and `MLFLOW_EXPERIMENT_NAME`.
  */
 export const fromInput = Effect.fnUntraced(function* ({ track, trackNames }: TrackingInput) {
   return { trackers: yield* Effect.forEach(track, parse), naming: trackNames } satisfies Tracking

@@ -82,7 +82,7 @@ describe("text", () => {
     const seed = { ...summary.seedInstruction, generation: 0 }
     const none = { learned: false, evidence: null }
     const nothing = "Nothing was learned: "
-    assert.include(told({ ...none, bestInstruction: seed }), `${nothing}the seed instruction stayed the best one.`)
+    assert.include(told({ ...none, bestInstruction: seed }), `${nothing}the seed instruction is still the best one.`)
     assert.include(
       told({ ...none, bestInstruction: seed, unproven: instruction(7).id }),
       `${nothing}i7 ended with the highest value, but it has no verification or lifetime mean above the seed's.`

@@ -76,7 +76,7 @@ describe("announce", () => {
     if (event !== skipped) assert.include(lines.map((line) => line.trim()).join(" "), instruction(1).text)
   })
 
-  it("says why candidates were rejected untried, but for repetitions", () => {
+  it("says why candidates were rejected without a trial, but for repetitions", () => {
     const rejections = ["answer-leaked", "answer-leaked", "tags-lost", "duplicate"]
     const proposed: RunEvent = {
       _tag: "CandidatesProposed",
@@ -91,7 +91,7 @@ describe("announce", () => {
     const lines = announce(proposed, { leader, tried: 0 }, 80)
     for (const line of lines) assert.isAtMost(line.length, 80)
     const told = lines.map((line) => line.trim()).join(" ")
-    assert.include(told, "step 15: 3 of 5 candidates rejected untried, 2 because each holds the correct answer")
+    assert.include(told, "step 15: 3 of 5 candidates rejected without a trial, 2 because each holds the correct answer")
     assert.include(told, "; 1 because each does not name the tags")
     assert.deepStrictEqual(announce({ ...proposed, rejected: [] }, { leader, tried: 0 }, 80), [])
   })

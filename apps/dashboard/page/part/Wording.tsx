@@ -62,7 +62,7 @@ export const WordingChoice = ({
 export const Rationale = ({ text }: { readonly text: string | null | undefined }) =>
   text === null || text === undefined || text === "" ? null : (
     <p className="rationale" dir="auto">
-      <span className="muted">Reason: </span>
+      <span className="muted">Proposer's reason: </span>
       {text}
     </p>
   )

@@ -156,7 +156,7 @@ const Facts = ({
       )}
       {node.value !== null && <Fact name="Last value">{percent(node.value)}</Fact>}
       {node.leftAt !== null && <Fact name="Removed">after step {node.leftAt}</Fact>}
-      {node.reason !== null && <Fact name="Reason">{node.reason}</Fact>}
+      {node.reason !== null && <Fact name="Decision">{node.reason}</Fact>}
     </dl>
   )
 }

@@ -37,7 +37,7 @@ const shownBest = (record: RunRecord): string | null => {
   return best === undefined ? null : PlainText.escape(best.text)
 }
 
-/** Paired by question; null where the answered questions are not the same. */
+/** Paired by question; null if the questions differ. */
 const difference = (from: RunRecord, to: RunRecord): DifferenceView | null => {
   const before = finalScores(from)
   const after = finalScores(to)

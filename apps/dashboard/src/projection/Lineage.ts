@@ -12,7 +12,7 @@ export const lineage = (record: RunRecord): LineageView => {
   const evidence = evidenceOf(record)
   const found = evolutions(lives)
   const born = new Map(state.instructions.map(({ bornAt, id }) => [id, bornAt]))
-  /** Candidates met so far, by evolution: the records of one stand in the order of its candidates. */
+  /** Candidates so far, by evolution: the records of an evolution are in the order of its candidates. */
   const met = new Map<EvolutionView, number>()
   const rationales = new Map(
     lives.flatMap((event) =>
@@ -28,7 +28,7 @@ export const lineage = (record: RunRecord): LineageView => {
     nodes: Projection.candidates(lives).map((candidate, index) => {
       const { fate, generation, id, leftAt, parent, reason, step, text, verification } = candidate
       const seen = id === null ? undefined : evidence.get(id)
-      // Of the rounds of one step the critique tells which one it was, and where it is the same, their order.
+      // Rounds of one step are matched by their critique, and by their order if it is the same.
       const evolution = found.findIndex(
         (one) =>
           one.step === step &&
@@ -66,7 +66,7 @@ export const lineage = (record: RunRecord): LineageView => {
 
 const shown = (text: string | undefined): string | null => (text === undefined ? null : PlainText.escape(text))
 
-/** The rounds in which something was proposed, with what verification spent on them until the next round. */
+/** The rounds with proposals, and what their verification spent. */
 const evolutions = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<EvolutionView> => {
   const rounds: Array<EvolutionView> = []
   for (const event of events) {

@@ -2,7 +2,7 @@ import * as Projection from "@inspo/coevolution/Projection"
 import type { LifeEvent } from "../RunRecord.ts"
 import type { Mark } from "../view/OverviewView.ts"
 
-/** The decisions about the population, in order, each in one line. */
+/** The decisions about the population, in order, each as one line. */
 export const marks = (events: ReadonlyArray<LifeEvent>): ReadonlyArray<Mark> => {
   let candidates = 0
   return events.flatMap((event): ReadonlyArray<Mark> => {

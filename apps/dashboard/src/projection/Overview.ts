@@ -61,7 +61,7 @@ export const series = (rows: ReadonlyArray<MetricsRow>): OverviewView["series"] 
   )
 }
 
-/** The cells of the final table that are done, in its order. */
+/** The evaluated cells of the final table, in its order. */
 export const cells = ({ state }: RunRecord): ReadonlyArray<CellView> => {
   const seed = state.instructions[0]
   return (["before", "after"] as const).flatMap((policy) =>
@@ -79,7 +79,7 @@ export const cells = ({ state }: RunRecord): ReadonlyArray<CellView> => {
   )
 }
 
-/** The instruction to use as things stand: that of the end, or the best one alive. */
+/** The best instruction: of the finished run, or among those alive. */
 export const bestInstruction = ({ config, state }: RunRecord): Instruction.Instruction | undefined => {
   const { phase } = state
   return phase._tag === "Finished"
@@ -94,7 +94,7 @@ const instructionView = (
   if (instruction === undefined) return null
   const { generation, id } = instruction
   const member = state.population.members.find((one) => one.instruction.id === id)
-  // Without a reward the value says how often it is drawn, not how good it is.
+  // Without a reward the value only decides how often the instruction is drawn.
   const value = member === undefined || member.window.length === 0 ? null : member.value
   return { id, text: PlainText.escape(instruction.text), generation, value }
 }

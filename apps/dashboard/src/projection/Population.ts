@@ -20,7 +20,7 @@ export const population = (record: RunRecord): PopulationView => {
       const candidate = candidates.get(id)
       const from = steps.findIndex((step) => step > bornAt)
       const leftAt = candidate?.leftAt ?? null
-      // A life without a step yet has no curve.
+      // Without a step there is no curve yet.
       const own = from < 0 ? [] : rows.slice(from).filter(({ step }) => leftAt === null || (step ?? 0) <= leftAt)
       const { groups, mean } = evidence.get(id) ?? { groups: 0, mean: null }
       return {

@@ -12,10 +12,10 @@ export const quietAfter = 180_000
 /** Points of the small curve. */
 const coursePoints = 60
 
-/** What a page is told of where a run lies. */
+/** The fields of a place that the page gets. */
 type Named = Pick<RunPlace, "id" | "name">
 
-/** A run of which nothing is known but its name. */
+/** A run of which only the name is known. */
 export const unread = ({ id, name }: Named, problem: string | null): RunView => ({
   id,
   name,
@@ -38,7 +38,7 @@ export const unread = ({ id, name }: Named, problem: string | null): RunView => 
   version: null
 })
 
-/** How a run stands at the time `now`, in milliseconds since 1970. */
+/** The state of a run at the time `now`, in milliseconds since 1970. */
 export const run = ({ id, name }: Named, record: RunRecord, written: Written, now: number): RunView => {
   const { config, state } = record
   const { rollouts, tokens } = state.spent

@@ -2,13 +2,13 @@ import { Group } from "@inspo/domain"
 import { wilson } from "@inspo/statistics/Interval"
 import type { Share } from "../view/OverviewView.ts"
 
-/** The mean reward of groups with the question as its unit. */
+/** The mean reward over questions. */
 export const share = (groups: ReadonlyArray<Group.Group>): Share => {
   const total = groups.reduce((sum, group) => sum + Group.meanReward(group), 0)
   return { n: groups.length, mean: groups.length === 0 ? 0 : total / groups.length, ci95: wilson(total, groups.length) }
 }
 
-/** The same by data source, by name. */
+/** The mean reward by data source, sorted by name. */
 export const bySource = (groups: ReadonlyArray<Group.Group>): Readonly<Record<string, Share>> =>
   Object.fromEntries(
     [...Map.groupBy(groups, ({ dataSource }) => dataSource)]

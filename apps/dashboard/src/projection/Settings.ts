@@ -5,8 +5,8 @@ import * as Strategy from "@inspo/domain/Strategy"
 import { Predicate } from "effect"
 
 /**
- * The settings of a run by dotted name, as text, and the strategies that decide in place of what these name. Secrets are
- * never in a config, only names of variables.
+ * The settings of a run by dotted name, as text, and the strategies that replace those of the settings. A config contains
+ * no secrets, only names of variables.
  */
 export const settings = (
   config: RunConfig,

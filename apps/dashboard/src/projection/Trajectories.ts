@@ -4,11 +4,11 @@ import type { FailureMode } from "@inspo/reflection/FailureMode"
 import type { Batch, Groups, LifeEvent, Verified } from "../RunRecord.ts"
 import type { Outcome, TrajectoryQuery, TrajectoryRow } from "../view/TrajectoryView.ts"
 
-/** Every trajectory that the events tell of, oldest first, with what can be filtered by. */
+/** Every trajectory in the events, oldest first, with the values of its filters. */
 export interface TrajectoryIndex {
   readonly rows: ReadonlyArray<TrajectoryRow>
   readonly sources: ReadonlyArray<string>
-  /** In order of birth, then candidates by the names they had on trial. */
+  /** In order of proposal, then candidates by their names during verification. */
   readonly instructions: ReadonlyArray<Instruction.InstructionId>
 }
 
@@ -34,7 +34,7 @@ export const index = (batches: ReadonlyArray<Batch>): TrajectoryIndex => {
   }
 }
 
-/** The text that a trajectory was rolled out with, of a candidate too; null when nothing tells it. */
+/** The text of the instruction or candidate of a trajectory; null if it is not known. */
 export const instructionText = (
   lives: ReadonlyArray<LifeEvent>,
   instructions: ReadonlyArray<Instruction.Instruction>,
@@ -50,20 +50,20 @@ export const instructionText = (
     .find((candidate) => candidate.id === id)?.text ??
   null
 
-/** What the transcript of a trajectory tells beyond the events. */
+/** The data of a transcript that the events do not have. */
 export interface Diagnosis {
   readonly modes: ReadonlyArray<FailureMode>
   readonly toolCalls: number
   readonly responseTokens: number
 }
 
-/** What is known about rows beyond the events: the transcripts that were read, and texts of questions. */
+/** The data of rows that the events do not have: the transcripts that were read, and the texts of questions. */
 export interface Known {
   readonly diagnoses: ReadonlyMap<Trajectory.TrajectoryId, Diagnosis>
   readonly text: (question: string) => string | undefined
 }
 
-/** The rows that a query asks for, in its order, before they are paged. What is not known comes last. */
+/** All rows of a query, in its order. Unknown values come last. */
 export const select = (
   { rows }: TrajectoryIndex,
   query: TrajectoryQuery,
@@ -108,11 +108,11 @@ export const countModes = (
   return [...counts].map(([mode, count]) => ({ mode, count })).sort((a, b) => b.count - a.count)
 }
 
-/** Whether a row is one whose transcript tells why it went wrong. */
+/** Whether the transcript of a row can show why it is wrong. */
 export const isFailure = ({ outcome, reward }: TrajectoryRow): boolean => outcome !== "failed" && reward < 0.5
 
-/** Whether the transcript of a row tells something that the events do not. */
-export const isTelling = (row: TrajectoryRow): boolean =>
+/** Whether the transcript of a row has data that the events do not have. */
+export const hasMoreData = (row: TrajectoryRow): boolean =>
   row.outcome !== "failed" && (isFailure(row) || row.toolCalls === null)
 
 const descending = (rows: Array<TrajectoryRow>, measure: (row: TrajectoryRow) => number) =>
@@ -143,7 +143,7 @@ const rowsOfLook = (
   sources: ReadonlyMap<Question.QuestionId, string>
 ): ReadonlyArray<TrajectoryRow> => {
   const lost = new Set(failed.map((id) => id.split("/").at(-2)))
-  // A question that failed for one arm is not among those of the event, but has a place in the round.
+  // A question that failed for one arm has a place in the round, but is not in the event.
   const places: Array<number> = []
   for (let place = asked; places.length < verified.questions.length; place++)
     if (!lost.has(String(place))) places.push(place)

@@ -1,4 +1,4 @@
-/** Drawings of a report, as SVG that needs neither script nor network. */
+/** The figures of a report, as SVG without scripts and external files. */
 import { createElement as h, Fragment, type ReactElement } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
 import { type Bounds, ends, ticks } from "../Axis.ts"
@@ -7,17 +7,17 @@ import type { Mark } from "../view/OverviewView.ts"
 import type { PopulationView } from "../view/PopulationView.ts"
 import { svgStyle } from "./Style.ts"
 
-/** Values over steps; null where there is none. */
+/** Values over steps; null if a step has none. */
 export interface Line {
   readonly label: string
   readonly values: ReadonlyArray<number | null>
-  /** Lower and upper ends around the values, drawn as an area; those of a 95 % interval, as a rule. */
+  /** Lower and upper ends around the values, usually 95 % intervals, drawn as an area. */
   readonly band?: ReadonlyArray<readonly [low: number, high: number] | null>
-  /** One of the colours of the report's style: `accent`, `faint`, or `c0` to `c7`. */
+  /** A colour of the report's style: `accent`, `faint`, or `c0` to `c7`. */
   readonly tone: string
 }
 
-/** Curves over steps with the decisions about the population behind them. */
+/** Curves over steps, with the decisions about the population. */
 export interface Figure extends Bounds {
   readonly title: string
   readonly steps: ReadonlyArray<number>
@@ -45,7 +45,7 @@ export const lines = (figure: Figure): ReactElement =>
     drawing(figure)
   )
 
-/** The figure as an SVG file of its own, names of the curves included. */
+/** The figure as a separate SVG file, with the names of the curves. */
 export const svg = (figure: Figure): string =>
   `${renderToStaticMarkup(drawing(figure, { xmlns: "http://www.w3.org/2000/svg", style: svgStyle }))}\n`
 
@@ -134,7 +134,7 @@ const area = (
   return [...upper, ...lower.toReversed()].join(" ")
 }
 
-/** Probabilities stacked to one, a band for each instruction; `hue` colours it. */
+/** Probabilities stacked to 100 %, a band for each instruction in the colour `hue`. */
 export const bands = ({ lives, steps }: PopulationView, hue: (id: string) => number): ReactElement => {
   const width = 620
   const across = width - size.left - size.right
@@ -203,7 +203,7 @@ export const interval = (mean: number, [low, high]: readonly [number, number]): 
     h("rect", { className: "mean", x: 200 * mean - 1.5, width: 3, y: 0, height: 14, rx: 1 })
   )
 
-/** The decisions within the steps of a figure; where they are many, evolutions alone. */
+/** The decisions within the steps of a figure; only evolutions if there are many. */
 const shown = (marks: ReadonlyArray<Mark>, first: number, last: number): ReadonlyArray<Mark> => {
   const within = marks.filter(({ step }) => step >= first && step <= last)
   return within.length > mostMarks ? within.filter(({ kind }) => kind === "evolve") : within

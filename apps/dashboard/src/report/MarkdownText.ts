@@ -1,7 +1,7 @@
-/** Texts of models and users within Markdown, where they are nothing but text. */
+/** Texts of models and users in Markdown, escaped. */
 import * as PlainText from "@inspo/domain/PlainText"
 
-/** A text on one line in which nothing is Markdown, HTML or an address to follow; for a paragraph or the cell of a table. */
+/** A text on one line without Markdown, HTML or links, for a paragraph or a table cell. */
 export const inline = (text: string): string =>
   PlainText.escape(text.replaceAll(/\s+/gu, " ").trim())
     .replaceAll("&", "&amp;")
@@ -11,7 +11,7 @@ export const inline = (text: string): string =>
     .replaceAll(/(www)\./giu, String.raw`$1\.`)
     .replace(/^([-+=>]|\d+(?=[.)]))/u, (start) => (/^\d/u.test(start) ? `${start}\\` : `\\${start}`))
 
-/** A table whose first row is the head; columns of figures are right-aligned, the first column and texts left-aligned. */
+/** A table whose first row is the head. Columns of numbers are right-aligned, the first column and texts left-aligned. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const [head = [], ...body] = rows
   const line = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
@@ -19,12 +19,12 @@ export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray
   return [line(head), `|${head.map((_, index) => (isOfFigures(index) ? "---:|" : "---|")).join("")}`, ...body.map(line)]
 }
 
-/** Lines as they are, in a block of code that none of them can end. */
+/** Lines in a code block that none of them can end. */
 export const fenced = (language: string, lines: ReadonlyArray<string>): ReadonlyArray<string> => {
   const longest = Math.max(2, ...lines.flatMap((line) => line.match(/`+/gu) ?? []).map(({ length }) => length))
   const fence = "`".repeat(longest + 1)
   return [`${fence}${language}`, ...lines.map(PlainText.escape), fence]
 }
 
-/** Numbers, shares, intervals, or nothing at all. */
+/** Numbers, shares, intervals, or nothing. */
 const figures = /^[-+−–\d.,:%[\]\s]*$/u

@@ -1,4 +1,4 @@
-/** The looks of a report; it holds on screen, on paper, in light and in dark. */
+/** The style of a report, for screens and paper, light and dark. */
 export const style = `
 :root { color-scheme: light dark; --text: #16201f; --muted: #566160; --ground: #fff; --line: #e0e5e5; --soft: #f3f5f5; --accent: #0f766e; --good: #0b6b3a; --good-soft: #e0f5e8; --bad: #b42318; --faint: #a3afad; --prune: #c2410c; --evolve: #6d28d9; --c0: #0f766e; --c1: #c2410c; --c2: #4f46e5; --c3: #a16207; --c4: #be185d; --c5: #0369a1; --c6: #4d7c0f; --c7: #6b7280 }
 @media (prefers-color-scheme: dark) { :root { --text: #e7edec; --muted: #a2afad; --ground: #121817; --line: #2c3534; --soft: #1b2221; --accent: #4fd1c1; --good: #6fdc9b; --good-soft: #123222; --bad: #ff8f84; --faint: #65726f; --prune: #fb923c; --evolve: #b79bff; --c0: #4fd1c1; --c1: #fb923c; --c2: #a5a1ff; --c3: #e0b64a; --c4: #f58bbd; --c5: #64b8f0; --c6: #a3d15a; --c7: #a9b2bd } }
@@ -50,7 +50,7 @@ summary { cursor: pointer; font-weight: 600 }
 @media print { html { font-size: 16px } body { max-width: none } details { break-inside: avoid } }
 `
 
-/** The looks of a figure that stands alone, as in a README; middle tones that can be read on white and on black. */
+/** The style of a separate figure, as in a README: colours that are readable on white and on black. */
 export const svgStyle = `
 text { font: 11px system-ui, sans-serif; fill: #7a8583 } .title { font-weight: 600; font-size: 12px } .name { fill: currentColor; font-weight: 600 }
 .grid { stroke: #7a858340 } .mark { opacity: .45 } .mark.prune { stroke: #d9622b; stroke-dasharray: 3 3 } .mark.evolve { stroke: #8b5cf6 } .mark.skip { stroke: #7a8583 }

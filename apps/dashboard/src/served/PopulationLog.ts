@@ -49,12 +49,12 @@ const memberOf = ({ left, origin, trial, ...known }: History.Known): MemberHisto
 
 const whyOf = (left: History.Departure): string => {
   if (left.how === "pruned") return inFigures(left)
-  return left.how === "retired" ? "retired by hand" : `given up when the log went back to ${left.to}`
+  return left.how === "retired" ? "retired by hand" : `removed when the population returned to ${left.to}`
 }
 
 /**
- * Why one left, with the figures that were there: how certain it was, no more than it was, and its value beside that of the
- * best who stayed.
+ * Why an instruction was removed, with the figures of the decision: its certainty, rounded down, and its value next to that
+ * of the best remaining member.
  */
 const inFigures = ({ best, leaving: { certainty, reason, value } }: History.Evidence): string =>
   [
@@ -78,15 +78,15 @@ const evolving: ReadonlySet<PopulationEvent["_tag"]> = new Set([
 
 const list = (names: ReadonlyArray<string>): string => names.join(", ")
 
-/** What an event says to people; null where it is no news, as a cohort that opens, or a decision that changed nothing. */
+/** An event in words; null if nothing changed, as for a cohort that opens or a decision without effect. */
 const lineOf = (before: History.History, event: PopulationEvent): string | null => {
   switch (event._tag) {
     case "Created":
-      return `Made with ${plural(event.members.length, "instruction")}, as ${event.settings.profile}`
+      return `Created with ${plural(event.members.length, "instruction")}, profile ${event.settings.profile}`
     case "Configured":
-      return "Settings changed, from the next cohort on"
+      return "Settings changed, effective from the next cohort"
     case "Frozen":
-      return event.isFrozen ? "Frozen: nobody is pruned, and nothing evolves" : "It learns again"
+      return event.isFrozen ? "Frozen: no pruning, no evolution" : "Resumed"
     case "MemberAdded":
       return `${event.member.id} was added by hand`
     case "MemberPinned":
@@ -102,15 +102,15 @@ const lineOf = (before: History.History, event: PopulationEvent): string | null 
             .map((one) => `${one.id} was pruned: ${inFigures(History.evidence(before, one, event.kept))}`)
             .join(". ")
     case "ParentsChosen":
-      return `An evolution begins, from ${list(event.parents)}`
+      return `Evolution started from ${list(event.parents)}`
     case "CandidatesProposed":
       return `${plural(event.candidates.length, "candidate")} proposed from ${event.parent}, round ${event.round}`
     case "VerificationBegun":
       return event.places.length === 0
-        ? "No candidate was let in"
+        ? "No candidate was accepted"
         : `${plural(event.places.length, "candidate")} on trial${event.entering.length === 0 ? "" : `: ${list(event.entering.map(({ id }) => id))}`}`
     case "CandidatesJudged":
-      return event.verdicts.length === 0 ? null : `The trial is over: ${event.verdicts.map(verdictOf).join("; ")}`
+      return event.verdicts.length === 0 ? null : `Trial ended: ${event.verdicts.map(verdictOf).join("; ")}`
     case "PopulationRefilled":
       return refilled(before, event)
     case "EvolutionSkipped":
@@ -120,9 +120,9 @@ const lineOf = (before: History.History, event: PopulationEvent): string | null 
         ? null
         : `The incumbent is now ${event.incumbent.id}: ${event.incumbent.why}`
     case "ValidationClosed":
-      return `Validation ${event.cohort}: ${event.mean === null ? "nothing reported" : `${percent(event.mean)} over ${plural(event.units, "unit")}`}`
+      return `Validation ${event.cohort}: ${event.mean === null ? "no rewards" : `${percent(event.mean)} over ${plural(event.units, "unit")}`}`
     case "Rewound":
-      return `Back to ${event.to}: branch ${event.branch} begins`
+      return `Returned to ${event.to}; branch ${event.branch} started`
     default:
       return null
   }
@@ -134,7 +134,7 @@ const verdictOf = ({ mean, parentMean, questions, reason }: EventOf<"CandidatesJ
 const refilled = (before: History.History, { accepted, replaced }: EventOf<"PopulationRefilled">): string | null => {
   const parts = [
     ...(accepted.length === 0 ? [] : [`${list(accepted.map(({ instruction }) => instruction.id))} entered`]),
-    ...replaced.map((one) => `${one.id} left: ${inFigures(History.evidence(before, one, []))}`)
+    ...replaced.map((one) => `${one.id} was replaced: ${inFigures(History.evidence(before, one, []))}`)
   ]
   return parts.length === 0 ? null : parts.join(". ")
 }

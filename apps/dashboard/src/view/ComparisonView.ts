@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { BaselineView, CellView } from "./OverviewView.ts"
 import { RunView } from "./RunView.ts"
 
-/** The difference to the first run in EM after training under the best instruction, paired by question. */
+/** The difference to the first run in mean reward after training with the best instruction, paired by question. */
 export const DifferenceView = Schema.Struct({ mean: Schema.Finite, ci95: Interval, n: Schema.Int })
 export interface DifferenceView extends Schema.Schema.Type<typeof DifferenceView> {}
 
@@ -14,13 +14,13 @@ export const ComparedRunView = Schema.Struct({
   reward: Schema.Array(Schema.NullOr(Schema.Finite)),
   cells: Schema.Array(CellView),
   baseline: Schema.NullOr(BaselineView),
-  /** Null for the first run, and where the two were not asked the same questions. */
+  /** Null for the first run, and if the questions differ. */
   difference: Schema.NullOr(DifferenceView),
   best: Schema.NullOr(Schema.String)
 })
 export interface ComparedRunView extends Schema.Schema.Type<typeof ComparedRunView> {}
 
-/** `settings` holds those that are not equal in all runs; `values` is parallel to `runs`, null where a run has none. */
+/** `settings` are those that differ; `values` is parallel to `runs`, null if a run does not have the setting. */
 export const ComparisonView = Schema.Struct({
   runs: Schema.Array(ComparedRunView),
   settings: Schema.Array(Schema.Struct({ name: Schema.String, values: Schema.Array(Schema.NullOr(Schema.String)) }))

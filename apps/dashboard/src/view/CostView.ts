@@ -1,4 +1,4 @@
-/** What a run spent. */
+/** The cost of a run. */
 import { Schema } from "effect"
 
 const Amounts = Schema.Struct({
@@ -11,8 +11,8 @@ const Amounts = Schema.Struct({
 export interface Amounts extends Schema.Schema.Type<typeof Amounts> {}
 
 /**
- * One phase of the ledger; `redone` is the part that a crash made the run pay twice, `open` the part that is reserved and
- * not settled.
+ * One phase of the ledger; `redone` is the part that was repeated after a crash, `open` the part that is reserved and not
+ * settled.
  */
 export const PhaseView = Schema.Struct({ phase: Schema.String, total: Amounts, redone: Amounts, open: Amounts })
 export interface PhaseView extends Schema.Schema.Type<typeof PhaseView> {}
@@ -25,9 +25,9 @@ export const CostView = Schema.Struct({
   tokens: Purposes,
   failed: Purposes,
   steps: Schema.Array(Schema.Int),
-  /** Tokens spent until each step. */
+  /** Tokens spent up to each step. */
   course: Schema.Struct({ train: Schema.Array(Schema.Int), verification: Schema.Array(Schema.Int) }),
-  /** Caps that the config sets, by name. */
+  /** The limits of the config, by name. */
   caps: Schema.Record(Schema.String, Schema.Finite),
   wallSeconds: Schema.NullOr(Schema.Finite)
 })

@@ -1,9 +1,9 @@
-/** Every instruction and candidate, where it came from, and what was seen of it. */
+/** Every instruction and candidate, its parent, and its rewards. */
 import { Instruction, Trajectory } from "@inspo/domain"
 import { Schema } from "effect"
 import { Fate } from "./PopulationView.ts"
 
-/** Mean reward of a candidate on its verification questions, beside its parent's on the same ones. */
+/** The mean reward of a candidate on its verification questions, and that of its parent on the same questions. */
 export const VerificationView = Schema.Struct({
   mean: Schema.Finite,
   parentMean: Schema.NullOr(Schema.Finite),
@@ -11,8 +11,8 @@ export const VerificationView = Schema.Struct({
 })
 
 /**
- * An instruction, or a candidate that never became one (`id` is null). `evolution` points into `evolutions`; `trial` is the
- * name under which it was verified.
+ * An instruction, or a rejected candidate (`id` is null). `evolution` is an index of `evolutions`; `trial` is its name
+ * during verification.
  */
 export const NodeView = Schema.Struct({
   key: Schema.NonEmptyString,
@@ -34,7 +34,7 @@ export const NodeView = Schema.Struct({
 })
 export interface NodeView extends Schema.Schema.Type<typeof NodeView> {}
 
-/** One round of an evolution: what the proposer was shown and what it said. */
+/** One round of an evolution: the failures that the proposer received, and its critique. */
 export const EvolutionView = Schema.Struct({
   step: Schema.Int,
   round: Schema.Int,

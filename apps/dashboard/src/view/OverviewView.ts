@@ -1,4 +1,4 @@
-/** What a run does and what it comes to: the curves of the paper's Figure 2 and the final table. */
+/** The progress and the results of a run: the curves of the paper's Figure 2 and the final table. */
 import { Instruction } from "@inspo/domain"
 import { Interval } from "@inspo/statistics/Interval"
 import { Schema } from "effect"
@@ -8,7 +8,7 @@ import { RunView } from "./RunView.ts"
 export const Share = Schema.Struct({ n: Schema.Int, mean: Schema.Finite, ci95: Interval })
 export interface Share extends Schema.Schema.Type<typeof Share> {}
 
-/** A decision to draw over the curves. */
+/** A decision, drawn over the curves. */
 export const Mark = Schema.Struct({
   step: Schema.Int,
   kind: Schema.Literals(["prune", "evolve", "skip"]),
@@ -16,7 +16,7 @@ export const Mark = Schema.Struct({
 })
 export interface Mark extends Schema.Schema.Type<typeof Mark> {}
 
-/** The validation questions, answered once. */
+/** One evaluation on the validation questions. */
 export const ValidationView = Schema.Struct({
   ...Share.fields,
   step: Schema.Int,
@@ -56,8 +56,8 @@ export const InstructionView = Schema.Struct({
 export interface InstructionView extends Schema.Schema.Type<typeof InstructionView> {}
 
 /**
- * What the training rewards are means of: `measure` names the reward, `answers` counts those of all steps by data source, and
- * `perStep` those of a step, as a mean.
+ * The answers behind the training rewards: `measure` is the name of the reward, `answers` the number of answers by data source,
+ * and `perStep` their mean number per step.
  */
 export const TrainedView = Schema.Struct({
   measure: Schema.String,
@@ -66,7 +66,7 @@ export const TrainedView = Schema.Struct({
 })
 export interface TrainedView extends Schema.Schema.Type<typeof TrainedView> {}
 
-/** `series[name][i]` belongs to `steps[i]`, by the names of `metrics.jsonl`; null where a step has no such value. */
+/** `series[name][i]` is the metric `name` of `metrics.jsonl` at `steps[i]`; null if the step does not have it. */
 export const OverviewView = Schema.Struct({
   run: RunView,
   settings: Schema.Record(Schema.String, Schema.String),
@@ -79,7 +79,7 @@ export const OverviewView = Schema.Struct({
   baseline: Schema.NullOr(BaselineView),
   seed: Schema.NullOr(InstructionView),
   best: Schema.NullOr(InstructionView),
-  /** What failed without ending the run, a line for each part. */
+  /** Failures that did not end the run, a line for each part. */
   degraded: Schema.Array(Schema.String),
   wallSeconds: Schema.NullOr(Schema.Finite)
 })

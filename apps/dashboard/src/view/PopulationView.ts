@@ -1,4 +1,4 @@
-/** Who lived when, with which value and which probability of being drawn. */
+/** When each instruction was in the population, with its values and probabilities. */
 import { Instruction } from "@inspo/domain"
 import { Schema } from "effect"
 import { Mark } from "./OverviewView.ts"
@@ -6,7 +6,7 @@ import { Mark } from "./OverviewView.ts"
 export const Fate = Schema.Literals(["alive", "pruned", "replaced", "rejected", "malformed"])
 export type Fate = typeof Fate.Type
 
-/** `values[k]` and `probabilities[k]` belong to the step at position `from + k`. */
+/** `values[k]` and `probabilities[k]` are those of the step at position `from + k`. */
 export const LifeView = Schema.Struct({
   id: Instruction.InstructionId,
   text: Schema.String,
@@ -18,9 +18,9 @@ export const LifeView = Schema.Struct({
   from: Schema.Int,
   values: Schema.Array(Schema.NullOr(Schema.Finite)),
   probabilities: Schema.Array(Schema.NullOr(Schema.Finite)),
-  /** Groups it was seen in, over its whole life. */
+  /** The number of its training groups. */
   groups: Schema.Int,
-  /** Mean reward of those groups, or null before the first. */
+  /** The mean reward of those groups; null before the first. */
   mean: Schema.NullOr(Schema.Finite)
 })
 export interface LifeView extends Schema.Schema.Type<typeof LifeView> {}

@@ -1,14 +1,14 @@
-/** A run as lists and headers show it. */
+/** A run, for lists and headers. */
 import { Schema } from "effect"
 
 /**
- * How a run stands: `waiting` has no step yet, `running` wrote something within the last minutes, `quiet` did not and is
- * not finished (stopped, or in a long step), `unreadable` has a config or a journal that cannot be read.
+ * The status of a run: `waiting` has no step yet, `running` was active within the last minutes, `quiet` was not and is not
+ * finished (stopped, or in a long step), `unreadable` has a config or a journal that cannot be read.
  */
 export const RunStatus = Schema.Literals(["loading", "waiting", "running", "quiet", "finished", "unreadable"])
 export type RunStatus = typeof RunStatus.Type
 
-/** Names a run in addresses: its name with whatever an address cannot hold replaced. */
+/** The id of a run in addresses: its name, with invalid characters replaced. */
 export const RunId = Schema.NonEmptyString
 export type RunId = typeof RunId.Type
 
@@ -16,31 +16,31 @@ export const RunView = Schema.Struct({
   id: RunId,
   name: Schema.String,
   status: RunStatus,
-  /** Why it is `unreadable`, else null. */
+  /** Why the run is `unreadable`; else null. */
   problem: Schema.NullOr(Schema.String),
-  /** Events seen so far; grows with every change. */
+  /** The number of events; grows with every change. */
   sequence: Schema.Int,
   seed: Schema.NullOr(Schema.Int),
   step: Schema.Int,
   steps: Schema.NullOr(Schema.Int),
-  /** Instructions alive, and all that ever lived. */
+  /** The number of instructions in the population, and of all instructions. */
   alive: Schema.Int,
   born: Schema.Int,
-  /** Whether something failed without ending it. */
+  /** Whether something failed without ending the run. */
   degraded: Schema.Boolean,
-  /** Mean training reward of the last step, in [0, 1]. */
+  /** The mean training reward of the last step, in [0, 1]. */
   reward: Schema.NullOr(Schema.Finite),
   /** Mean training reward by step, thinned to at most 60 points. */
   course: Schema.Array(Schema.Finite),
-  /** What rewards are called; null when the run cannot be read. */
+  /** The name of the reward; null if the run cannot be read. */
   measure: Schema.NullOr(Schema.String),
-  /** Mean reward on the test questions after training, under the best instruction. */
+  /** The mean reward on the test questions after training, with the best instruction. */
   tested: Schema.NullOr(Schema.Finite),
   rollouts: Schema.Int,
   tokens: Schema.Int,
-  /** When the run came to its last event, in milliseconds since 1970, or null when it is not known. */
+  /** The time of the last event, in milliseconds since 1970; null if it is not known. */
   lastWritten: Schema.NullOr(Schema.Finite),
-  /** Differs whenever something was written since, a report included; null when that cannot be told. */
+  /** Changes with each write, including reports; null if it is not known. */
   version: Schema.NullOr(Schema.String)
 })
 export interface RunView extends Schema.Schema.Type<typeof RunView> {}

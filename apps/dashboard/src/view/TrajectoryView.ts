@@ -3,15 +3,15 @@ import { Instruction, Question, Trajectory } from "@inspo/domain"
 import { FailureMode } from "@inspo/reflection/FailureMode"
 import { Schema } from "effect"
 
-/** What a trajectory was rolled out for. */
+/** The purpose of a trajectory. */
 export const Purpose = Schema.Literals(["train", "verify", "validate", "evaluate"])
 export type Purpose = typeof Purpose.Type
 
-/** `right` earned the whole reward, `wrong` none, `partial` something between, `failed` was failed by its environment. */
+/** `right` has the full reward, `wrong` none, `partial` something between; `failed` failed in the environment. */
 export const Outcome = Schema.Literals(["right", "partial", "wrong", "failed"])
 export type Outcome = typeof Outcome.Type
 
-/** Most trajectories of one page. */
+/** The most trajectories of one page. */
 export const pageLimit = 200
 
 export const Order = Schema.Literals(["newest", "oldest", "longest", "calls"])
@@ -32,24 +32,24 @@ export const TrajectoryQuery = Schema.Struct({
 })
 export interface TrajectoryQuery extends Schema.Schema.Type<typeof TrajectoryQuery> {}
 
-/** What the events tell of a trajectory. */
+/** A trajectory as recorded in the events. */
 export const TrajectoryRow = Schema.Struct({
   id: Trajectory.TrajectoryId,
   purpose: Purpose,
   step: Schema.Int,
-  /** Null for a trajectory that failed, whose group is not known. */
+  /** Null for a failed trajectory, whose group is not known. */
   instruction: Schema.NullOr(Instruction.InstructionId),
   question: Schema.NullOr(Question.QuestionId),
   source: Schema.NullOr(Schema.String),
   reward: Schema.Finite,
   outcome: Outcome,
-  /** Null where the events do not tell: in verification, and where its environment failed it. */
+  /** Null if the events do not have it: in verification, and for failed trajectories. */
   toolCalls: Schema.NullOr(Schema.Int),
   responseTokens: Schema.NullOr(Schema.Int)
 })
 export interface TrajectoryRow extends Schema.Schema.Type<typeof TrajectoryRow> {}
 
-/** A row of a page, with its texts clipped and what its transcript shows; `modes` is null until it was read. */
+/** A row of a page, with shortened texts and data of its transcript; `modes` is null before the transcript is read. */
 export const TrajectoryLine = Schema.Struct({
   ...TrajectoryRow.fields,
   text: Schema.NullOr(Schema.String),
@@ -58,7 +58,7 @@ export const TrajectoryLine = Schema.Struct({
 })
 export interface TrajectoryLine extends Schema.Schema.Type<typeof TrajectoryLine> {}
 
-/** `sources` and `instructions` are those that a filter can name. */
+/** `sources` and `instructions` are the possible values of those filters. */
 export const TrajectoryPage = Schema.Struct({
   total: Schema.Int,
   all: Schema.Int,
@@ -66,9 +66,9 @@ export const TrajectoryPage = Schema.Struct({
   rows: Schema.Array(TrajectoryLine),
   sources: Schema.Array(Schema.String),
   instructions: Schema.Array(Instruction.InstructionId),
-  /** How many wrong trajectories were read for their failure modes, and of how many. */
+  /** The number of wrong trajectories whose failure modes are known, and of all wrong ones. */
   diagnosed: Schema.Struct({ done: Schema.Int, of: Schema.Int }),
-  /** Among the matching wrong trajectories that were read, how many show each mode. */
+  /** The number of matching trajectories with each failure mode. */
   modes: Schema.Array(Schema.Struct({ mode: FailureMode, count: Schema.Int }))
 })
 export interface TrajectoryPage extends Schema.Schema.Type<typeof TrajectoryPage> {}

@@ -85,14 +85,14 @@ describe("trajectories", () => {
     })
   )
 
-  it.prop("between two steps are all of these steps, both ends included", [Step, Step], ([fromStep, toStep]) => {
+  it.prop("between two steps include both ends", [Step, Step], ([fromStep, toStep]) => {
     assert.deepStrictEqual(
       select(all, { fromStep, toStep, order: "oldest" }, known),
       all.rows.filter(({ step }) => step >= fromStep && step <= toStep)
     )
   })
 
-  it("are those that the events tell of", () => {
+  it("are those of the events", () => {
     const { rollouts } = record.state.spent
     const count = (...purposes: ReadonlyArray<string>) =>
       all.rows.filter((row) => purposes.includes(row.purpose)).length
@@ -109,7 +109,7 @@ describe("trajectories", () => {
     )
   })
 
-  it.prop("of a query are those of the whole list that meet each of its conditions alone", [Query], ([query]) => {
+  it.prop("of a query are those of the list that match each of its filters", [Query], ([query]) => {
     const { order, ...conditions } = query
     const found = new Set(select(all, query, known))
     const expected = Object.entries(conditions).reduce(
@@ -134,7 +134,7 @@ describe("trajectories", () => {
     }
   })
 
-  it("are never lost by listing them", () => {
+  it("are complete over all pages", () => {
     const before = all.rows.map(({ id }) => id)
     for (const order of ["newest", "longest", "calls"] as const) select(all, { order }, known)
     assert.deepStrictEqual(
@@ -143,7 +143,7 @@ describe("trajectories", () => {
     )
   })
 
-  it("are counted by failure mode, once for each mode they show", () => {
+  it("are counted once for each of their failure modes", () => {
     // The synthetic log names trajectories by their question alone.
     const named = {
       ...all,

@@ -31,7 +31,7 @@ const told = <Tag extends RunEvent["_tag"]>(tag: Tag): ReadonlyArray<Extract<Run
 const isCandidate = (id: string | null): boolean => id?.startsWith("candidate") === true
 
 describe("views", () => {
-  it.prop("can be made and sent wherever a run stands", [End], ([end]) => {
+  it.prop("can be computed and encoded at any point of a run", [End], ([end]) => {
     const record = at(end)
     const card = run(place, record, written, 0)
     for (const [schema, value] of [
@@ -48,7 +48,7 @@ describe("views", () => {
     }
   })
 
-  it("show the hidden characters of texts by their numbers", () => {
+  it("show hidden characters of texts as their code points", () => {
     const record = RunRecord.observe(RunRecord.empty(config), saying("\u009b31m \u202Eback \u200B"))
     const card = run(place, record, written, 0)
     for (const view of [
@@ -62,7 +62,7 @@ describe("views", () => {
     }
   })
 
-  it.prop("say running only while something is written", [End], ([end]) => {
+  it.prop("have the status running only while something is written", [End], ([end]) => {
     const record = at(end)
     const status = (silence: number) => run(place, record, written, silence).status
     const finished = record.state.phase._tag === "Finished"
@@ -73,7 +73,7 @@ describe("views", () => {
 })
 
 describe("training rewards", () => {
-  it.prop("are told with their name and the number of answers", [End], ([end]) => {
+  it.prop("are shown with their name and the number of answers", [End], ([end]) => {
     const record = RunRecord.observe(
       RunRecord.empty({ ...config, reward: { ...config.reward, kind: "f1" } }),
       events.slice(0, end)
@@ -111,7 +111,7 @@ describe("population", () => {
     )
   })
 
-  it("draws a life from the step after its birth until it left", () => {
+  it("covers the steps of each instruction in the population", () => {
     for (const { bornAt, from, leftAt, probabilities } of lives) {
       const end = leftAt ?? steps.length
       assert.strictEqual(probabilities.length, end - bornAt)
@@ -124,7 +124,7 @@ describe("population", () => {
 describe("lineage", () => {
   const { best, evolutions, nodes } = lineage(whole)
 
-  it("hangs every node on one that is there and is older", () => {
+  it("has an older parent for every node", () => {
     for (const { key, parent, step } of nodes) {
       if (parent === null) continue
       const found = nodes.find(({ id }) => id === parent)
@@ -135,7 +135,7 @@ describe("lineage", () => {
     assert.strictEqual(new Set(nodes.map(({ key }) => key)).size, nodes.length)
   })
 
-  it("tells of every candidate and every rollout of verification", () => {
+  it("contains every candidate and every rollout of verification", () => {
     const candidates = told("CandidatesProposed").reduce((sum, event) => sum + event.candidates.length, 0)
     assert.strictEqual(nodes.filter(({ evolution }) => evolution !== null).length, candidates)
     assert.strictEqual(
@@ -146,7 +146,7 @@ describe("lineage", () => {
 })
 
 describe("trials", () => {
-  it("are of the candidate whose text and scores they show", () => {
+  it("belong to the candidate with their text and scores", () => {
     const { rows } = index(whole.batches)
     const tried = lineage(whole).nodes.filter(({ trial }) => trial !== null)
     assert.strictEqual(new Set(tried.map(({ trial }) => trial)).size, tried.length)

@@ -38,7 +38,7 @@ const elements = (document: string): Readonly<Record<string, number>> => {
 
 describe("Report.html", () => {
   it.prop(
-    "can be written wherever a run stands, with equal bytes for equal runs",
+    "works at any point of a run, with equal bytes for equal runs",
     [End],
     ([end]) => {
       assert.strictEqual(html(recordOf(events.slice(0, end))), html(recordOf(events.slice(0, end))))
@@ -46,19 +46,19 @@ describe("Report.html", () => {
     { arbitrary: { runs: 20 } }
   )
 
-  it("says in its title and its head of which run it is, of which day, and on which task", () => {
+  it("names the run, the date and the task in its title and its head", () => {
     const document = html(recordOf(events), "first")
     assert.include(document, "<title>first: report of a run of inspo, 2026-03-01</title>")
     assert.match(document, /<h1>Report of the run first<\/h1><p class="muted">2026-03-01 · generated world, /u)
   })
 
-  it("asks for nothing from elsewhere and runs nothing", () => {
+  it("loads nothing and has no scripts", () => {
     const document = html(recordOf(events))
     assert.notMatch(document, /<script|<link|<iframe|<img|\ssrc=|href=|url\(|@import|https?:|\son\w+=/iu)
     assert.include(document, "default-src &#x27;none&#x27;")
   })
 
-  it.each(hostile)("has the elements of a harmless run when its models write %j", (text) => {
+  it.each(hostile)("has the same elements as for a harmless text if models write %j", (text) => {
     assert.deepStrictEqual(
       elements(html(recordOf(saying(text)), text)),
       elements(html(recordOf(saying("words")), "run"))
@@ -66,7 +66,7 @@ describe("Report.html", () => {
     assert.deepStrictEqual(PlainText.hiddenIn(html(recordOf(saying(text)), text)), [])
   })
 
-  it("calls rewards by their name", () => {
+  it("names the reward", () => {
     const f1 = { ...config, reward: { ...config.reward, kind: "f1" as const } }
     const document = html(RunRecord.observe(RunRecord.empty(f1), events))
     assert.notMatch(document, /\bEM\b/u)
@@ -74,13 +74,13 @@ describe("Report.html", () => {
       assert.include(document, part)
   })
 
-  it("stays below 3 MB when every text is a book", () => {
+  it("stays below 3 MB with very long texts", () => {
     assert.isAtMost(Buffer.byteLength(html(recordOf(saying("word ".repeat(40_000))))), 3_000_000)
   })
 })
 
 describe("MarkdownReport", () => {
-  it.each(hostile)("lets no text such as %j be Markdown or HTML", (text) => {
+  it.each(hostile)("escapes a text such as %j", (text) => {
     const document = Markdown.lineageOfBest(recordOf(saying(text))).join("\n")
     assert.isAbove(document.length, 0)
     assert.notMatch(document, /<(?!\/?$)/u)

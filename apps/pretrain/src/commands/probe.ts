@@ -8,15 +8,15 @@ import { Console, Effect, FileSystem, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
 import { measure, subjects, table } from "../Probe.ts"
 
-/** `pretrain probe`: examines a model folder in a world it was not trained on. */
+/** `pretrain probe`: measures a model in a world that it was not trained on. */
 export const probe = Command.make(
   "probe",
   {
     model: Flag.Directory("model", { mustExist: true }).pipe(
-      Flag.withDescription("Model folder to examine"),
+      Flag.withDescription("Model folder to measure"),
       Flag.withDefault(shipped)
     ),
-    world: Flag.Int("world").pipe(Flag.withDescription("Seed of the world to ask about"), Flag.withDefault(7)),
+    world: Flag.Int("world").pipe(Flag.withDescription("Seed of the world of the questions"), Flag.withDefault(7)),
     questions: Flag.Int("questions").pipe(
       Flag.withDescription("Number of questions; a fifth of each kind"),
       Flag.withDefault(200)
@@ -36,9 +36,9 @@ export const probe = Command.make(
     const rows = yield* measure(subjects, questions.test).pipe(Effect.provide(environment))
     yield* Console.log(table(rows))
   }, Effect.scoped)
-).pipe(Command.withDescription("Measure how the model acts under each clause"))
+).pipe(Command.withDescription("Measure the behaviour of the model with each clause"))
 
-/** The environment of the demonstrations: one passage per search, without its title, and as many hops as questions have. */
+/** The environment of the demonstrations: one passage per search, without its title, and enough turns for every question. */
 const rolloutConfig: RolloutConfig = {
   ...defaultConfig,
   maxTurns: 5,

@@ -13,7 +13,7 @@ import * as Instructions from "../Instructions.ts"
 import * as Training from "../Training.ts"
 import { vocabulary } from "../Vocabulary.ts"
 
-/** `pretrain train`: learns from demonstrations and writes a model folder. */
+/** `pretrain train`: trains on demonstrations and writes a model folder. */
 export const train = Command.make(
   "train",
   {
@@ -39,15 +39,15 @@ export const train = Command.make(
       Flag.withDefault(false)
     ),
     heldOut: Flag.Boolean("held-out").pipe(
-      Flag.withDescription("Leave the last wording of each clause out"),
+      Flag.withDescription("Train without the last wording of each clause"),
       Flag.withDefault(false)
     ),
     baseRate: Flag.Finite("base-rate").pipe(
-      Flag.withDescription("How often demonstrators look up one entity at a time when no clause asks for it"),
+      Flag.withDescription("How often demonstrators look up one entity at a time without a clause for it"),
       Flag.withDefault(defaultRates.base["one-entity-per-search"])
     ),
     init: Flag.Directory("init", { mustExist: true }).pipe(
-      Flag.withDescription("Model folder to go on from instead of random weights"),
+      Flag.withDescription("Model folder to start from, instead of random weights"),
       Flag.optional
     )
   },
@@ -96,7 +96,7 @@ const shape: Omit<ModelConfig, "vocabulary"> = {
   context: 320
 }
 
-/** The weights of another folder, whose model must be the same but for them. */
+/** The weights of another folder, whose model must have the same shape. */
 const parametersOf = Effect.fnUntraced(function* (folder: string, config: ModelConfig) {
   const { model, parameters } = yield* ModelFolder.read(folder)
   return Equal.equals(model, config)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Sequence
-from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ._inspo import Counts, Inspo
@@ -97,7 +96,5 @@ class AsyncInspo:
     async def __aenter__(self) -> AsyncInspo:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.flush()

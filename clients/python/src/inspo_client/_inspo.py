@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -108,12 +107,8 @@ class Inspo:
             raise ValueError(f"urls is {urls!r}; expected a list of http addresses without credentials")
         if api_key is not None and not re.fullmatch(r"[!-~]+", api_key):
             raise ValueError("api_key is invalid; expected printable ASCII without spaces")
-        for name, number in (
-            ("timeout", timeout),
-            ("retry_delay", retry_delay),
-            ("max_queued", max_queued),
-            ("max_queued_characters", max_queued_characters),
-        ):
+        limits = {"timeout": timeout, "retry_delay": retry_delay, "max_queued": max_queued}
+        for name, number in {**limits, "max_queued_characters": max_queued_characters}.items():
             if not number > 0:
                 raise ValueError(f"{name} is {number}; expected a number above 0")
         headers = {"content-type": "application/json"}
@@ -239,9 +234,8 @@ class Inspo:
         self, population: str, *, fallback: Wording | None = None, timeout: float | None = None
     ) -> Incumbent:
         """The instruction to use outside learning: the server's, else the last known one, else the fallback."""
-        result = self._call(
-            population, Request("GET", f"{_path(population)}/incumbent"), _wire.incumbent, timeout
-        )
+        request = Request("GET", f"{_path(population)}/incumbent")
+        result = self._call(population, request, _wire.incumbent, timeout)
         if not isinstance(result, Failure):
             self._known[population] = result
             if _fits(result.wording, fallback):
@@ -275,9 +269,7 @@ class Inspo:
             raise ValueError(f"groups is {groups}; expected at least 1")
         return self._control(population, CloseItem, given(cohort=cohort, groups=groups), timeout)
 
-    def rewind(
-        self, population: str, *, to: str, request_id: str, timeout: float = _TIMEOUT
-    ) -> Rewound | None:
+    def rewind(self, population: str, *, to: str, request_id: str, timeout: float = _TIMEOUT) -> Rewound | None:
         """
         Resets the population to the end of the cohort `to`, for a trainer that resumes from a checkpoint. It happens once per
         `request_id`, whatever the number of ranks that call it. Everything queued before is sent first. Returns None as `close`.
@@ -304,9 +296,7 @@ class Inspo:
     def __enter__(self) -> Inspo:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.flush()
 
     def _call(
@@ -454,12 +444,8 @@ def _at_exit() -> None:
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return (
-            parts.scheme in ("http", "https")
-            and bool(parts.hostname)
-            and parts.port != 0
-            and "@" not in parts.netloc
-        )
+        is_http = parts.scheme in ("http", "https") and bool(parts.hostname)
+        return is_http and parts.port != 0 and "@" not in parts.netloc
     except ValueError:
         return False
 
@@ -500,8 +486,6 @@ def _to_logger() -> Callable[[Problem], None]:
         name, now = (problem.population, problem.kind), time.monotonic()
         if now - logged.get(name, -math.inf) >= 60:
             logged[name] = now
-            logging.getLogger("inspo_client").warning(
-                "%s: %s: %s", problem.population, problem.kind, problem.message
-            )
+            logging.getLogger("inspo_client").warning("%s: %s: %s", problem.population, problem.kind, problem.message)
 
     return log

@@ -20,7 +20,7 @@ from . import _wire
 
 A = TypeVar("A")
 
-#: Maximum size of an answer in bytes: a base, plus a size per instruction, up to a timeout. No timeout interrupts parsing, so the size
+#: Maximum size of an answer in bytes: a base, plus a size per instruction, up to a limit. No timeout interrupts parsing, so the size
 #: has to bound its duration.
 _MAX_SIZE, _PER_INSTRUCTION, _LIMIT = 2**21, 2**16, 2**24
 #: Maximum number of concurrent requests, each in its own thread.

@@ -20,7 +20,7 @@ export const figures = Effect.gen(function* () {
     name: "attribution and pruning",
     items: "questions",
     sizes: [512, 16_384],
-    // The rewards of the large size do not fit into the processor's caches.
+    // The rewards of the large size do not fit into the caches of the processor.
     bound: 5,
     make: (questions) =>
       Effect.sync(() => {

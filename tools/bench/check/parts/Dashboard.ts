@@ -15,7 +15,7 @@ const part = "dashboard"
 const sizes = [10, 300] as const
 const shape = { questionsPerStep: 34, groupSize: 5, tokens: 1 }
 
-/** What the server of the dashboard does for a run of 51,000 trajectories: read it, and draw every view of it. */
+/** The dashboard server with a run of 51,000 trajectories: reading it, and computing every view. */
 export const figures = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
@@ -47,7 +47,7 @@ export const figures = Effect.gen(function* () {
   return [first, views].flatMap(({ growth, level }) => [level, growth])
 })
 
-/** The runs of a directory, followed as the server follows them; nothing is looked at twice. */
+/** The runs of a directory, followed as in the server, without polling. */
 const reader = (directory: string) =>
   Runs.layer({ poll: "1 hour", search: "1 hour" }).pipe(Layer.provide(Catalog.layer([directory])))
 

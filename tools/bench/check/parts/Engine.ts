@@ -12,7 +12,7 @@ const groupSize = 5
 const promptTokens = 60
 const maxTokens = 30
 
-/** The embedded engine against a matrix product on its own workers, and what more prompts cost. */
+/** The embedded engine compared with a matrix product on its workers, and the cost of more prompts. */
 export const figures = Effect.gen(function* () {
   const { matrixProductGflops, percentOfMatrixProduct, sampledTokensPerSecond } = yield* bench
   const fs = yield* FileSystem.FileSystem
@@ -25,7 +25,7 @@ export const figures = Effect.gen(function* () {
     items: "prompts",
     sizes: [4, 128],
     rounds: 3,
-    // A prompt that was there before would be continued from what is remembered of it.
+    // New prompts each time, since a known prompt would be served from the cache.
     make: (prompts) => Effect.succeed(Effect.suspend(() => step(prompts, calls++)).pipe(Effect.provideContext(context)))
   })
   return [

@@ -8,7 +8,7 @@ import { Level } from "../Comparison.ts"
 import { measure } from "../Workload.ts"
 
 const part = "journal"
-/** Trajectories are stored lot by lot: reserved, stored, settled. */
+/** Trajectories are reserved, stored and settled in lots. */
 const lot = 64
 const sizes = [lot, 30 * lot] as const
 
@@ -25,7 +25,7 @@ export const figures = Effect.gen(function* () {
     items: "trajectories",
     sizes,
     rounds: 3,
-    make: (size) => Effect.succeed(anew(fileOf("trajectories", size), storeAll(rows.slice(0, size))))
+    make: (size) => Effect.succeed(inNewJournal(fileOf("trajectories", size), storeAll(rows.slice(0, size))))
   })
   const disk = Level.make({
     part,
@@ -54,7 +54,7 @@ export const figures = Effect.gen(function* () {
     items: "records",
     sizes: [500, 15_000],
     rounds: 3,
-    make: (size) => Effect.succeed(anew(fileOf("small", size), storeAll(smallRecords(size))))
+    make: (size) => Effect.succeed(inNewJournal(fileOf("small", size), storeAll(smallRecords(size))))
   })
   const events = yield* measure({
     part,
@@ -62,21 +62,21 @@ export const figures = Effect.gen(function* () {
     items: "events",
     sizes: [30, 900],
     rounds: 3,
-    // Waits for the disk, which no calibration does.
+    // It waits for the disk; the calibration does not.
     tolerance: 0.6,
-    make: (size) => Effect.succeed(anew(fileOf("events", size), writeEvents(size)))
+    make: (size) => Effect.succeed(inNewJournal(fileOf("events", size), writeEvents(size)))
   })
   return [disk, ...[trajectories, read, small, events].flatMap(({ growth, level }) => [level, growth])]
 })
 
-/** Work on a journal that did not exist before. */
-const anew = Effect.fnUntraced(function* <A, E>(file: string, work: Effect.Effect<A, E, Journal>) {
+/** Work on a new journal. */
+const inNewJournal = Effect.fnUntraced(function* <A, E>(file: string, work: Effect.Effect<A, E, Journal>) {
   const fs = yield* FileSystem.FileSystem
   for (const suffix of ["", "-wal", "-shm"]) yield* fs.remove(`${file}${suffix}`, { force: true })
   return yield* Effect.provide(work, layer({ file, mode: "create" }))
 })
 
-/** So small that what each row costs beside its bytes is seen. */
+/** Small records, which show the cost of a row besides its bytes. */
 const smallRecords = (count: number): ReadonlyArray<NewRecord> =>
   Arr.makeBy(count, (index) => ({ key: `train/1/${index}/0`, value: { reward: index % 2 } }))
 
@@ -90,7 +90,7 @@ const storeAll = Effect.fnUntraced(function* (rows: ReadonlyArray<NewRecord>) {
   }
 })
 
-/** Events of the size of a small step's, each in a commit of its own as a run makes them. */
+/** Events of the size of a small step, each in its own commit, as in a run. */
 const writeEvents = Effect.fnUntraced(function* (count: number) {
   const journal = yield* Journal
   const rewards = Arr.makeBy(160, (sample) => sample % 2)

@@ -11,7 +11,7 @@ const sizes = [2_000, 60_000] as const
 const asked = 100
 const topK = 3
 
-/** An index on disk: built, how large it is, and asked. */
+/** An index on disk: building it, its size, and searches. */
 export const figures = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
@@ -25,7 +25,7 @@ export const figures = Effect.gen(function* () {
     items: "passages",
     sizes,
     rounds: 3,
-    // Waits for the disk, which no calibration does.
+    // It waits for the disk; the calibration does not.
     tolerance: 0.6,
     make: (size) => Effect.succeed(indexed(corpusOf(size)))
   })
@@ -53,7 +53,7 @@ export const figures = Effect.gen(function* () {
   return [disk, ...[build, search].flatMap(({ growth, level }) => [level, growth])]
 })
 
-/** An index that is built whatever there was. */
+/** Builds the index again. */
 const indexed = Effect.fnUntraced(function* (corpus: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.remove(CorpusIndex.defaultFile(corpus), { force: true })

@@ -7,16 +7,10 @@ import { type Model, next } from "./Model.ts"
 import * as Reply from "./Reply.ts"
 import type { RequestFailure } from "./RequestFailure.ts"
 
-/** Checkpoints that lie on the server. */
-export interface Checkpoints {
+/** Checkpoints on the server. */
+export const make = (connection: Connection, profile: Profile) => ({
   /** Saves the weights of a model, under another name where this one is taken. */
-  readonly save: (model: Model, name: string) => Effect.Effect<CheckpointRef, RequestFailure>
-  /** Removes a checkpoint where the server does that; no error where there is none. */
-  readonly remove: (uri: string) => Effect.Effect<void, RequestFailure>
-}
-
-export const make = (connection: Connection, profile: Profile): Checkpoints => ({
-  save: Effect.fnUntraced(function* (model, name) {
+  save: Effect.fnUntraced(function* (model: Model, name: string): Effect.fn.Return<CheckpointRef, RequestFailure> {
     for (let attempt = 1; ; attempt++) {
       const path = attempt === 1 ? name : `${name}-${attempt}`
       const saved = yield* Effect.result(
@@ -30,7 +24,8 @@ export const make = (connection: Connection, profile: Profile): Checkpoints => (
       if (attempt >= mostNames || !/\bexist/iu.test(saved.failure.reason)) return yield* saved.failure
     }
   }),
-  remove: (uri) => {
+  /** Removes a checkpoint where the server does that; no error where there is none. */
+  remove: (uri: string): Effect.Effect<void, RequestFailure> => {
     const [, model, kind, name] = /^tinker:\/\/([^/]+)\/([^/]+)\/([^/]+)$/u.exec(uri) ?? []
     if (!profile.removes || model === undefined || kind === undefined || name === undefined) return Effect.void
     return Effect.catchIf(

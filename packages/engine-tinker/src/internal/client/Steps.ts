@@ -2,27 +2,20 @@ import { EngineError, type TrainMetrics, type TrainRequest } from "@inspo/engine
 import { Effect, Ref } from "effect"
 import type { Profile } from "../../Profile.ts"
 import * as Datums from "./Datums.ts"
-import type { RequestFailure } from "./RequestFailure.ts"
 import type { TrainedModel } from "./TrainedModel.ts"
 import type { Training } from "./Training.ts"
 
 /** Training steps of the trained model. */
-export interface Steps {
-  /** Makes a step; the one that was made last is answered again and not made again. */
-  readonly train: (request: TrainRequest) => Effect.Effect<TrainMetrics, RequestFailure | EngineError>
-  /** Forgets which step was made last. */
-  readonly forget: Effect.Effect<void>
-}
-
 export const make = Effect.fnUntraced(function* (
   trained: TrainedModel,
   training: Training,
   profile: Profile,
   url: string
-): Effect.fn.Return<Steps> {
+) {
   const last = yield* Ref.make<{ readonly key: string; readonly metrics: TrainMetrics } | null>(null)
   return {
-    train: Effect.fnUntraced(function* (request) {
+    /** Makes a step; the one that was made last is answered again and not made again. */
+    train: Effect.fnUntraced(function* (request: TrainRequest) {
       yield* trained.sound("train")
       yield* check(request, url)
       const before = yield* Ref.get(last)
@@ -35,6 +28,7 @@ export const make = Effect.fnUntraced(function* (
       yield* Ref.set(last, { key: request.key, metrics })
       return metrics
     }),
+    /** Forgets which step was made last. */
     forget: Ref.set(last, null)
   }
 })

@@ -16,12 +16,7 @@ export interface Settled {
   readonly slot: string | null
 }
 
-/** The latest outcomes, which are kept for clients that ask again. */
-export interface Outcomes {
-  readonly get: (id: string) => Settled | undefined
-  /** Keeps an outcome, and gives the slots of those that made room for it. */
-  readonly keep: (id: string, settled: Settled) => ReadonlyArray<string>
-}
+export type Outcomes = ReturnType<typeof make>
 
 /** How many are kept at most, and how many numbers in them together; the very latest is kept whatever its size. */
 export interface Retention {
@@ -29,12 +24,14 @@ export interface Retention {
   readonly numbers: number
 }
 
-export const make = (most: Retention): Outcomes => {
+/** The latest outcomes, which are kept for clients that ask again. */
+export const make = (most: Retention) => {
   const kept = new Map<string, Settled & { readonly size: number }>()
   let numbers = 0
   return {
-    get: (id) => kept.get(id),
-    keep: (id, settled) => {
+    get: (id: string): Settled | undefined => kept.get(id),
+    /** Keeps an outcome, and returns the slots of those that made room for it. */
+    keep: (id: string, settled: Settled): ReadonlyArray<string> => {
       const size = Exit.isSuccess(settled.exit) ? sizeOf(settled.exit.value) : 0
       kept.set(id, { ...settled, size })
       numbers += size

@@ -16,34 +16,27 @@ export interface Sampler {
   readonly path: string | null
 }
 
-/** The samplers of all sessions. */
-export interface Samplers {
-  readonly has: (id: string) => boolean
-  readonly get: (id: string) => Effect.Effect<Sampler, Refusal>
-  /** Adds a sampler; the oldest of its session is forgotten when there are too many. */
-  readonly add: (id: string, sampler: Sampler) => void
-  readonly idsOf: (session: string) => ReadonlyArray<string>
-  readonly forgetOfModel: (model: string) => void
-  readonly forgetOfSession: (session: string) => void
-}
+export type Samplers = ReturnType<typeof make>
 
-export const make = (): Samplers => {
+/** The samplers of all sessions. */
+export const make = () => {
   const samplers = new Map<string, Sampler>()
   const idsOf = (session: string) => Array.from(samplers).flatMap(([id, one]) => (one.session === session ? [id] : []))
   const forget = (ids: Iterable<string>) => {
     for (const id of ids) samplers.delete(id)
   }
   return {
-    has: (id) => samplers.has(id),
-    get: (id) => known(samplers, "Sampler", id),
-    add: (id, sampler) => {
+    has: (id: string) => samplers.has(id),
+    get: (id: string) => known(samplers, "Sampler", id),
+    /** The oldest of its session is forgotten when there are too many. */
+    add: (id: string, sampler: Sampler): void => {
       samplers.set(id, sampler)
       const own = idsOf(sampler.session)
       forget(own.slice(0, Math.max(0, own.length - mostOfSession)))
     },
     idsOf,
-    forgetOfModel: (model) => forget(Array.from(samplers.keys()).filter((id) => id.startsWith(`${model}:`))),
-    forgetOfSession: (session) => forget(idsOf(session))
+    forgetOfModel: (model: string) => forget(Array.from(samplers.keys()).filter((id) => id.startsWith(`${model}:`))),
+    forgetOfSession: (session: string) => forget(idsOf(session))
   }
 }
 

@@ -75,10 +75,10 @@ export const make = Effect.fnUntraced(function* (options: ServiceOptions) {
     loaded,
     model,
     models,
-    sessionTimeout,
     sampleOne,
     samplers,
     sessions,
+    sessionTimeout,
     submissions,
     tokenizer
   }

@@ -1,32 +1,23 @@
 import { Clock, Effect } from "effect"
-import { known, type Refusal, refuse } from "./Refusal.ts"
+import { known, refuse } from "./Refusal.ts"
 import { word } from "./Word.ts"
 
-/** The sessions of all clients. */
-export interface Sessions {
-  /** When each session was last heard of, in milliseconds. */
-  readonly lastHeard: ReadonlyMap<string, number>
-  /** Opens a session and gives its id; refused when too many are open. */
-  readonly open: Effect.Effect<string, Refusal>
-  /** Refuses a session that is not open. */
-  readonly check: (id: string) => Effect.Effect<void, Refusal>
-  /** As `check`; the session was heard of by that. */
-  readonly asked: (id: string) => Effect.Effect<void, Refusal>
-  /** A request came that belongs to a session, whether open or not. */
-  readonly heard: (id: string) => Effect.Effect<void>
-  readonly forget: (id: string) => void
-}
+export type Sessions = ReturnType<typeof make>
 
-/** No more than `most` are open at once. */
-export const make = (most: number): Sessions => {
+/** The sessions of all clients; no more than `most` are open at once. */
+export const make = (most: number) => {
+  /** When each session was last heard of, in milliseconds. */
   const lastHeard = new Map<string, number>()
-  const check: Sessions["check"] = (id) => Effect.asVoid(known(lastHeard, "Session", id))
-  const heard: Sessions["heard"] = (id) =>
+  /** Refuses a session that is not open. */
+  const check = (id: string) => Effect.asVoid(known(lastHeard, "Session", id))
+  /** A request came that belongs to a session, whether open or not. */
+  const heard = (id: string) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       if (lastHeard.has(id)) lastHeard.set(id, now)
     })
   return {
     lastHeard,
+    /** Opens a session and returns its id; refused when too many are open. */
     open: Effect.gen(function* () {
       if (lastHeard.size >= most)
         return yield* refuse(`${lastHeard.size} sessions are open, expected fewer than ${most}`, 429)
@@ -35,8 +26,9 @@ export const make = (most: number): Sessions => {
       return id
     }),
     check,
-    asked: (id) => Effect.andThen(check(id), heard(id)),
+    /** As `check`; the session was heard of by that. */
+    asked: (id: string) => Effect.andThen(check(id), heard(id)),
     heard,
-    forget: (id) => void lastHeard.delete(id)
+    forget: (id: string) => void lastHeard.delete(id)
   }
 }

@@ -11,23 +11,17 @@ export interface Sequenced {
   readonly seq_id?: number | null
 }
 
-/** How requests whose result is retrieved later are begun; each gives the id of its future. */
-export interface Submissions {
+export type Submissions = ReturnType<typeof make>
+
+/** How requests whose result is retrieved later are begun; each returns the id of its future. */
+export const make = (futures: Futures, models: Models, scope: Scope.Scope) => ({
   /** A request of a model, carried out in the order of sequence numbers. `digest` is that of its body. */
-  readonly inOrder: (
+  inOrder: Effect.fnUntraced(function* (
     path: string,
     request: Sequenced,
     digest: string,
     work: (model: Model) => Effect.Effect<Outcome, Refusal | EngineError>
-  ) => Effect.Effect<string, Refusal>
-  /** A request that begins at once. */
-  readonly atOnce: (
-    submission: Omit<Submission, "work" | "begin"> & { readonly work: Effect.Effect<Outcome, Refusal | EngineError> }
-  ) => Effect.Effect<string, Refusal>
-}
-
-export const make = (futures: Futures, models: Models, scope: Scope.Scope): Submissions => ({
-  inOrder: Effect.fnUntraced(function* (path, request, digest, work) {
+  ) {
     const model = yield* models.asked(request.model_id)
     const sequence = request.seq_id ?? null
     return yield* futures.submit({
@@ -39,7 +33,10 @@ export const make = (futures: Futures, models: Models, scope: Scope.Scope): Subm
       begin: (run) => model.enqueue({ sequence, run })
     })
   }),
-  atOnce: (submission) =>
+  /** A request that begins at once. */
+  atOnce: (
+    submission: Omit<Submission, "work" | "begin"> & { readonly work: Effect.Effect<Outcome, Refusal | EngineError> }
+  ) =>
     futures.submit({
       ...submission,
       work: told(submission.work),

@@ -21,11 +21,11 @@ export interface Parts {
   /** The base model. */
   readonly model: string
   readonly models: Models
-  /** How long a session lives without a request, and a request without a session that nobody asks for. */
-  readonly sessionTimeout: Duration.Input
   readonly sampleOne: SampleOne<Source, Refusal | EngineError>
   readonly samplers: Samplers
   readonly sessions: Sessions
+  /** How long a session lives without a request, and a request without a session that nobody asks for. */
+  readonly sessionTimeout: Duration.Input
   readonly submissions: Submissions
   /** What clients are told to load their tokenizer from. */
   readonly tokenizer: string
