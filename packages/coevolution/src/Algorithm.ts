@@ -58,11 +58,11 @@ export const SamplerConfig = Schema.Struct({
 export const HalvingConfig = Schema.Struct({
   rule: Schema.Literals(["bottom-half", "fixed-half", "spare-unseen", "confident"]).annotate({
     description:
-      "Prunes drop the bottom half; of `fixed-half`, half of `population.size` (row 2). Of that half, `spare-unseen` spares what was seen in fewer than four groups " +
-      "(row 7), `confident` what is not known to be worse: it drops the best of a population in at most one of 20 runs"
+      "Which instructions a prune drops: the bottom half, or with `fixed-half` half of `population.size`. Of that half, " +
+      "`spare-unseen` spares what was seen in fewer than four groups, `confident` what is not known to be worse: it drops the best of a population in at most one of 20 runs"
   }),
   ranking: Schema.Literals(["before", "after"]).annotate({
-    description: "Prune and choose parents by the values before this step's rewards, or after them (rows 3 and 28)"
+    description: "Prune and choose parents by the values before this step's rewards, or after them"
   })
 })
 
@@ -78,11 +78,11 @@ export const ScheduleConfig = Schema.Struct({
 
 export const BufferConfig = Schema.Struct({
   failures: Schema.Literals(["any", "own"]).annotate({
-    description: "Whose failures a proposer sees: any of the latest step, or the parent's own (row 14)"
+    description: "Whose failures a proposer sees: any of the latest step, or the parent's own"
   }),
-  capacitySteps: PositiveInt.annotate({ description: "Steps an experience is remembered (row 15)" }),
+  capacitySteps: PositiveInt.annotate({ description: "Steps an experience stays in the replay buffer" }),
   perQuestionCap: Schema.NullOr(PositiveInt).annotate({
-    description: "Experiences kept of one question, or null for all (row 15)"
+    description: "Experiences kept of one question, or null for all"
   })
 })
 
@@ -95,18 +95,17 @@ export const ProposerConfig = Schema.Struct({
   }),
   candidates: upTo(10_000).annotate({ description: "Candidates per proposal" }),
   parent: Schema.Literals(["in-turn", "random"]).annotate({
-    description:
-      "Whose failures a round of proposing begins with: each parent's in turn, best first, or a random one's (row 30)"
+    description: "Whose failures a round of proposing begins with: each parent's in turn, best first, or a random one's"
   }),
   lint: Schema.Literals(["parsed", "strict"]).annotate({
-    description: "`parsed`: whatever has a text. `strict`: no lost tags, no duplicates, a length cap (row 21)"
+    description: "`parsed`: whatever has a text. `strict`: no lost tags, no duplicates, a length cap"
   }),
   commonAnswers: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
     description:
-      "Share of the training questions from which on a golden answer is common, such as a label: a candidate may name it (row 21)"
+      "Share of the training questions from which on a golden answer is common, such as a label: a candidate may name it"
   }),
   onError: Schema.Literals(["stop", "continue"]).annotate({
-    description: "When the proposer fails: stop the run, or ask twice more and then go on without candidates (row 21)"
+    description: "When the proposer fails: stop the run, or ask twice more and then go on without candidates"
   }),
   ...Struct.omit(ProposerModel.fields, ["url"])
 })
@@ -116,15 +115,15 @@ export const VerificationConfig = Schema.Struct({
   questions: Schema.Literals(["uniform", "subset", "distinct"]).annotate({
     description:
       "D_B: uniform over the buffer with replacement, a random subset of its questions, or distinct recent questions " +
-      "without those of the reflected failures (row 13)"
+      "without those of the reflected failures"
   }),
   baseline: Schema.Literals(["stored", "shared", "rerun"]).annotate({
     description:
       "What a candidate must reach: the parent's mean on record, the same with the candidate judged on the questions " +
-      "that the record covers, or the mean of the parent run again (row 31)"
+      "that the record covers, or the mean of the parent run again"
   }),
   fill: Schema.Boolean.annotate({
-    description: "Whether the best rejected candidates fill places left after the last round (row 12)"
+    description: "Whether the best rejected candidates fill places left after the last round"
   }),
   stop: Schema.NullOr(Risk).annotate({
     description:
@@ -173,12 +172,12 @@ export const EvaluationConfig = Schema.Struct({
   }),
   select: Schema.Literals(["last", "best", "before-collapse"]).annotate({
     description:
-      "The policy to return (row 22): the last one, the best on validation questions, or, when the training " +
+      "The policy to return: the last one, the best on validation questions, or, when the training " +
       "reward collapsed to less than half of its best 10-step mean, the last validated one before that"
   }),
   instruction: Schema.Literals(["best", "proven"]).annotate({
     description:
-      "The instruction to use from now on (row 29): the best, or the seed unless the best has a verification or " +
+      "The instruction to use from now on: the best, or the seed unless the best has a verification or " +
       "lifetime mean above the seed's"
   })
 })

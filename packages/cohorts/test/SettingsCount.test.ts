@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Settings } from "@inspo/cohorts/Settings"
+import { Algorithm } from "@inspo/coevolution"
+import { Settings as Shared } from "@inspo/evolution"
+import { Schema } from "effect"
+
+const isSection = Schema.is(Schema.Struct({ fields: Schema.Record(Schema.String, Schema.Unknown) }))
+
+/** The dotted paths of the settings of a schema, with those in its sections. */
+const paths = (fields: Readonly<Record<string, unknown>>, prefix = ""): ReadonlyArray<string> =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    isSection(field) ? paths(field.fields, `${prefix}${name}.`) : [`${prefix}${name}`]
+  )
+
+describe("the settings of runs and of served populations", () => {
+  const [run, served, shared] = [Algorithm, Settings, Shared].map(({ fields }) => new Set(paths(fields)))
+
+  it("are no more than 125 together", () => {
+    assert.isAtMost(new Set([...(run ?? []), ...(served ?? [])]).size, 125)
+  })
+
+  it("have one name where they are shared, and only there", () => {
+    const both = [...(run ?? [])].filter((path) => served?.has(path) === true)
+    assert.deepStrictEqual(both.toSorted(), [...(shared ?? [])].toSorted())
+  })
+})
