@@ -53,7 +53,7 @@ const mostLate = 32
 
 /**
  * Starts with the server that answered last; a broken connection is retried once. Each server gets its share of the remaining time. The
- * next server is tried if one is unreachable, too slow, fails, or returns something that is not an answer of inspo.
+ * next server is tried if one is unreachable, too slow, fails, or returns something that is not an inspo answer.
  */
 export const make = ({ fetch, headers, urls }: Options): Ask => {
   let first = 0

@@ -17,7 +17,7 @@ const sizes = fc
   .map(({ parents, size }) => ({ size, parents: Math.min(parents, size) }))
 
 const numbers = fc.record({
-  seed: fc.nat(1000),
+  randomSeed: fc.nat(1000),
   sizes,
   window: fc.integer({ min: 1, max: 4 }),
   everyone: fc.constantFrom(false, false, false, true),
@@ -58,7 +58,7 @@ export const algorithm: fc.Arbitrary<Algorithm> = fc
     const by = (reading: Algorithm | undefined) => reading ?? robust
     return {
       ...robust,
-      seed: n.seed,
+      randomSeed: n.randomSeed,
       population: {
         ...robust.population,
         ...n.sizes,

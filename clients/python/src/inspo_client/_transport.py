@@ -113,7 +113,7 @@ class Transport:
                 return value
             problem = _wire.problem(answer) if status >= 400 else None
             return Failure(
-                f"status {status}, {problem or 'not an answer of inspo'}",
+                f"status {status}, {problem or 'not an inspo answer'}",
                 status,
                 problem is not None,
                 min(max(float(retry_after), 0.0), 60.0) if _is_number(retry_after) else 0.0,
