@@ -42,7 +42,7 @@ describe.skipIf(noPython !== null)(`clients/python${noPython === null ? "" : ` (
       try {
         for (const [population, message] of [
           ["support", "expected: no cohort; remedy: .* profile: trainer"],
-          ["suport", "remedy: Make it with PUT /v1/populations/suport"]
+          ["suport", "remedy: Create it with PUT /v1/populations/suport"]
         ]) {
           const { stdout } = await python("-c", trainer(server.url, population ?? ""))
           assert.match(stdout, new RegExp(`^got no leases of train/0: status 40[04], .*${message}`, "u"))

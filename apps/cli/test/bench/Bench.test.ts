@@ -220,7 +220,7 @@ describe("bench", () => {
             json: false
           })
         )
-        assert.match(error.message, /The prompt of long\d+ has \d+ tokens, for which there is no room\. Raise rollout/u)
+        assert.match(error.message, /The prompt of long\d+ has \d+ tokens, which is too long\. Increase rollout/u)
         assert.notInclude(yield* fs.readFileString(`${out}/gate/answers.jsonl`), '"long"')
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     { timeout: 120_000, tags: "runs" }
