@@ -43,8 +43,8 @@ export const PopulationConfig = Schema.Struct({
   ...shared.population.fields,
   ties: Schema.Literals(["order", "evidence"]).annotate({
     description:
-      "The order of equal values: by order of entry, or by more groups and then age. It also selects I* while no value is known: with " +
-      "`evidence` by lifetime mean and verification score"
+      "The order of equal values: by order of entry, or by more groups and then age. It also selects I* while no value is " +
+      "known: with `evidence` by lifetime mean and verification score"
   })
 })
 
@@ -59,7 +59,8 @@ export const HalvingConfig = Schema.Struct({
   rule: Schema.Literals(["bottom-half", "fixed-half", "spare-unseen", "confident"]).annotate({
     description:
       "Which instructions a prune drops: the bottom half, or with `fixed-half` half of `population.size`. Of that half, " +
-      "`spare-unseen` spares instructions with fewer than four groups, `confident` those that are not significantly worse: it drops the best of a population in at most one of 20 runs"
+      "`spare-unseen` spares instructions with fewer than four groups, `confident` those that are not significantly worse: it " +
+      "drops the best of a population in at most one of 20 runs"
   }),
   ranking: Schema.Literals(["before", "after"]).annotate({
     description: "Whether pruning and the choice of parents use the values before this step's rewards, or after them"
@@ -104,7 +105,8 @@ export const ProposerConfig = Schema.Struct({
   }),
   commonAnswers: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
     description:
-      "Share of the training questions from which a golden answer counts as common, such as a label; candidates may contain common answers"
+      "Share of the training questions from which a golden answer counts as common, such as a label; candidates may contain " +
+      "common answers"
   }),
   onError: Schema.Literals(["stop", "continue"]).annotate({
     description: "When the proposer fails: stop the run, or retry twice and then continue without candidates"
@@ -129,8 +131,8 @@ export const VerificationConfig = Schema.Struct({
   }),
   stop: Schema.NullOr(Risk).annotate({
     description:
-      "A candidate's verification stops early once the probability that the remaining questions change its verdict is below this, or once as many " +
-      "other candidates as there are places are ahead with the same certainty; null always asks all questions"
+      "A candidate's verification stops early once the probability that the remaining questions change its verdict is below " +
+      "this, or once as many other candidates as there are places are ahead with the same certainty; null always asks all questions"
   }),
   reuse: Schema.Boolean.annotate({
     description:

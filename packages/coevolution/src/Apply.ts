@@ -141,7 +141,7 @@ const saved = (
   checkpoints: [
     ...state.checkpoints,
     { step: event.step, checkpoint: event.checkpoint }
-    // In a branch this can be its own step, if the run had already removed that checkpoint.
+    // In a branch, `removed` can contain this step, if the original run had already deleted the checkpoint.
   ].filter(({ step }) => !event.removed.includes(step)),
   phase: assertPhase(state, event, "Checkpoint").following
 })

@@ -27,7 +27,7 @@ export const share = 0.5
 export const unstarted: RewardTrend = { latest: [], best: null, collapse: null }
 
 /**
- * The trend after one more reward: it collapses at the first step whose 10-step mean lies below half of the best
+ * The trend after one more reward: it collapses at the first step whose 10-step mean is below half of the best
  * 10-step mean so far.
  *
  * @example

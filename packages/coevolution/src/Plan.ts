@@ -172,7 +172,7 @@ const costOf = ({ rollout }: Algorithm, { command, event }: Move): Cost => {
   }
 }
 
-/** Without the limit of experiences per question, which takes time and has no effect: a simulated question has one experience per step. */
+/** Without the limit per question, which takes time and has no effect: a simulated question has one experience per step. */
 const played = ({ algorithm, strategies }: Deciding, questions: DecisionContext["questions"]): DecisionContext => ({
   algorithm: { ...algorithm, buffer: { ...algorithm.buffer, perQuestionCap: null } },
   strategies,

@@ -130,7 +130,7 @@ export const nouns: Readonly<Record<keyof Identities, string>> = {
   verification: "the verification rule"
 }
 
-/** Groups that `spare-unseen` must have seen an instruction in before it may prune it (row 7). */
+/** Groups that an instruction needs before `spare-unseen` can prune it (row 7). */
 const minimumGroups = 4
 
 /** The probability that `confident` ever drops the best of a population. */

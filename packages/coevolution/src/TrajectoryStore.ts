@@ -129,7 +129,7 @@ const buying = <E>({ atMost, bookkeeping, profile, put, rollout }: Buying<E>) =>
 }
 
 interface Buying<E> {
-  /** What an episode can cost at most. */
+  /** The most that an episode can cost. */
   readonly atMost: (episode: Episode) => Ledger.Amounts
   readonly bookkeeping: Bookkeeping
   readonly rollout: Rollout["Service"]
@@ -144,7 +144,7 @@ interface Buying<E> {
 const chunkSize = (limits: Ledger.Limits, { concurrency }: EngineProfile): number =>
   Math.max(1, concurrency) * (Ledger.isMetered(limits) ? 1 : 4)
 
-/** What an episode can cost at most. */
+/** The most that an episode can cost. */
 const mostOf = (
   { rollout }: Algorithm,
   { contextLength }: EngineProfile,

@@ -115,8 +115,8 @@ export const Deployment = Schema.Struct({
     }),
     concurrency: Schema.NullOr(PositiveInt).annotate({
       description:
-        "With `engine.url` the number of concurrent sequences, or null for the limit that the server reports; else worker threads, or null " +
-        "for one per core, at most four. Results do not depend on it"
+        "With `engine.url` the number of concurrent sequences, or null for the limit that the server reports; else worker " +
+        "threads, or null for one per core, at most four. Results do not depend on it"
     })
   }),
   journal: JournalConfig.annotate({ description: "Where the journal is stored" }),

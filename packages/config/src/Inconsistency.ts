@@ -12,16 +12,16 @@ export const inconsistency = (config: RunConfig): ConfigError | null =>
   questionsHaveCorpus(config) ??
   inAlgorithm(config) ??
   toolsAreSomewhere(config) ??
-  toolsAreTold(config) ??
+  toolsAreDescribed(config) ??
   pricesAreKnown(config)
 
 type Rule = (config: RunConfig) => ConfigError | null
 
 /** The remedy if a config names a hosted chat model as the policy. */
 export const noChatPolicy =
-  "A chat model cannot be the policy, which needs token ids from /v1/completions. Serve a model with open weights with vLLM, SGLang or " +
-  "llama.cpp (engine.profile: completions), or use a server with the Tinker protocol, which trains. Or keep your model and agent and evolve its " +
-  "instruction with `inspo serve`."
+  "A chat model cannot be the policy, which needs token ids from /v1/completions. Serve a model with open weights " +
+  "with vLLM, SGLang or llama.cpp (engine.profile: completions), or use a server with the Tinker protocol, which trains. Or " +
+  "keep your model and agent and evolve its instruction with `inspo serve`."
 
 /** Whether an address is that of a chat model provider or, for a server that must train, of an API with OpenAI's protocol. */
 export const isChatAddress = (url: string, profile: RunConfig["engine"]["profile"]): boolean => {
@@ -69,7 +69,7 @@ const toolsAreSomewhere: Rule = ({ rollout }) => {
 }
 
 /** A policy cannot call a tool that its prompt does not describe. */
-const toolsAreTold: Rule = ({ rollout, seedInstruction }) => {
+const toolsAreDescribed: Rule = ({ rollout, seedInstruction }) => {
   const undescribed = rollout.tools.find(
     (name) => !builtInTools.includes(name) && !seedInstruction.includes(`<${name}>`)
   )

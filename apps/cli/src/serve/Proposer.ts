@@ -11,7 +11,7 @@ const commonAnswers = Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ 
 /** Candidates give their parent one or two of the sentences, drawn at random, or withdraw some. */
 const Offline = Schema.Struct({ provider: Schema.Literal("offline"), clauses: ClauseBank.Sentences, commonAnswers })
 
-/** `keyEnv` names the variable with the model's key, its provider's default variable if omitted; `budgetUsd` is for each population. */
+/** `keyEnv` names the variable with the model's key, by default that of its provider; `budgetUsd` is for each population. */
 const Model = Schema.Struct({
   provider: ModelProvider.pick(["openai-compatible", "openai", "anthropic", "google"]),
   model: Schema.NonEmptyString,

@@ -33,7 +33,7 @@ const record = (decision: Evolution.Decision): Command => ({
   event: decision._tag === "CandidatesVerified" ? { ...decision, rollouts: 0, tokens: 0 } : decision
 })
 
-/** Members that a prune spares because they have too few groups (row 7). */
+/** Members that were in the population at the last prune and still have too few groups for pruning (row 7). */
 export const overdue = (
   { algorithm: { schedule }, strategies }: DecisionContext,
   { population, step }: Pick<RunState.RunState, "population" | "step">

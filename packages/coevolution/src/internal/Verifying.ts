@@ -1,4 +1,4 @@
-/** How a run verifies candidates: on which questions, by which scores, with rollouts of its own or in the groups of steps. */
+/** How a run verifies candidates: on which questions, by which scores, in separate rollouts or in the groups of steps. */
 import { type Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
 import { TrialBatch, type VerificationContext } from "@inspo/evolution"
 import { type EvolutionIn, isIn } from "@inspo/evolution/State"
