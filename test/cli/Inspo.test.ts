@@ -106,7 +106,7 @@ describe("bad input", { timeout: testTimeout }, () => {
       2,
       "0 to train on"
     ],
-    ["an unknown key", ["run", "--set", "schedule.step=3"], 2, "did you mean schedule.steps?"],
+    ["an unknown key", ["run", "--set", "schedule.step=3"], 2, "Did you mean schedule.steps?"],
     ["a negative size", ["run", "--set", "population.size=-1"], 2, "population.size is -1"],
     ["fields that contradict", ["run", "--set", "population.parents=9"], 2, "at most population.size (7)"],
     ["an unknown preset", ["run", "--preset", "quik"], 2, "Did you mean quick?"],

@@ -125,11 +125,11 @@ const Grid = Schema.Struct({
 
 describe("bad input", { timeout: testTimeout, tags: "runs" }, () => {
   it.each([
-    ["an unknown key to plan", ["plan", "--set", "schedule.step=3"], 2, "did you mean schedule.steps?"],
+    ["an unknown key to plan", ["plan", "--set", "schedule.step=3"], 2, "Did you mean schedule.steps?"],
     ["what no machine does", ["plan", "--set", "schedule.steps=1000000000"], 2, "between 1 and 1000000"],
     ["no run", ["replay", "nowhere"], 1, "nowhere"],
     ["a corrupt journal", ["replay", "corrupt", "--set", "population.window=5"], 1, "journal.sqlite"],
-    ["an unknown key", ["replay", "one", "--set", "population.windw=3"], 2, "did you mean population.window?"],
+    ["an unknown key", ["replay", "one", "--set", "population.windw=3"], 2, "Did you mean population.window?"],
     ["a value out of range", ["replay", "one", "--set", "population.parents=9"], 2, "at most population.size (4)"],
     ["what no log answers", ["replay", "one", "--set", "train.batchSize=8"], 2, "expected one of population.parents"],
     ["a grid without values", ["replay", "one", "--grid", "population.window"], 2, "KEY=V1,V2"],

@@ -109,7 +109,7 @@ describe("inspo serve", { timeout: testTimeout }, () => {
       ["{ seed: Be brief., settings: { population: { size: 3 } } }", null],
       [
         "{ seed: Be long., settings: { population: { size: 5 }, risk: 0.01 } }",
-        'seed is \\"Be brief.\\", declared is \\"Be long.\\"'
+        'seed is \\"Be brief.\\", declared as \\"Be long.\\"'
       ],
       ["{ seed: Be brief., settings: { population: { size: 3 } } }", null]
     ] as const) {
@@ -119,7 +119,7 @@ describe("inspo serve", { timeout: testTimeout }, () => {
       sizes.push(await settings(url))
       child.kill("SIGINT")
       await once(child, "close")
-      if (warned === null) assert.notInclude(stderr(), "stays as it was created")
+      if (warned === null) assert.notInclude(stderr(), "keeps the settings that it was created with")
       else
         for (const part of [warned, "settings.risk is 0.05", "/support/members", "DELETE"])
           assert.include(stderr(), part)

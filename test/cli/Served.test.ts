@@ -94,7 +94,7 @@ describe("a served population, from its directory", { timeout: testTimeout }, ()
       [["show", "served", "--report", "html"], "without --report"],
       [["show", "served", "--lineage"], "Name one: served/populations/default, served/populations/shop"],
       [["replay", shop, "--set", "schedule.pruneEvery=1"], "expected one of risk, missingRewards, population.window"],
-      [["replay", shop, "--grid", "window=1,2"], "--grid takes runs"]
+      [["replay", shop, "--grid", "window=1,2"], "--grid is only valid for runs"]
     ] as const)
       assertToldInOneParagraph(await inspo(args, { cwd }), 2, part)
   })

@@ -148,7 +148,7 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
     const before = await readFile(join(at("kept"), "config.json"), "utf8")
     const set = [`engine.model=${join(at("deployed"), "model")}`]
     const refused = await run(Effect.flip(resume({ ...quietly, directory: at("kept"), baseline: Option.none(), set })))
-    assert.include(refused.message, "the engine is not what the run began with")
+    assert.include(refused.message, "the engine is not the one that the run began with")
     assert.strictEqual(await readFile(join(at("kept"), "config.json"), "utf8"), before)
   })
 })

@@ -17,13 +17,10 @@ const covered = [
 ]
 
 /** What is not revised yet, as globs. */
-const pending: ReadonlyArray<string> = [
-  "apps/bench/src/**",
-  "apps/cli/src/{config,proposer,serve}/**",
-  "docs/reference/{config,instruction-server}.md",
-  "packages/*/src/**",
-  "tools/mutation/**"
-]
+const pending: ReadonlyArray<string> = ["packages/*/src/**", "tools/mutation/**"]
+
+/** A clause of an experiment with published results, which cannot change. */
+const exempt = "Tell a story about the person."
 
 /** Words that are avoided, each with what to write instead. */
 const replacements: Readonly<Record<string, string>> = {
@@ -51,7 +48,7 @@ const avoided = new RegExp(`\\b(?:${words.join("|").replaceAll(" ", "\\s+")})\\b
 
 /** The avoided words of a file, each with its line and its replacement. */
 const faults = (file: string, text: string): ReadonlyArray<string> => {
-  const prose = proseOf(file, text)
+  const prose = proseOf(file, text).replaceAll(exempt, "")
   return [...prose.matchAll(avoided)].map(({ 0: found, index }) => {
     const word = found.replaceAll(/\s+/gu, " ")
     const line = prose.slice(0, index).split("\n").length

@@ -27,7 +27,7 @@ export interface WorldResult {
 export interface Overhead {
   readonly preset: string
   readonly reuse: boolean
-  /** Rollouts of training, and those of verification besides, as expected and at most. */
+  /** Rollouts of training, and further ones of verification: expected and maximum. */
   readonly train: number
   readonly expected: number
   readonly most: number

@@ -2,8 +2,8 @@ import { Struct } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
 /**
- * What an experiment can leave out of co-evolution, and what remains then. Each changes nothing else, and nothing where it is
- * not there.
+ * The parts of co-evolution that an experiment can leave out, with what remains. Leaving a part out changes nothing else, and
+ * has no effect where the part is absent.
  */
 export const parts = {
   population: {
@@ -16,7 +16,7 @@ export const parts = {
     })
   },
   pruning: {
-    remains: "no instruction leaves between evolutions; a refill still replaces all but the parents",
+    remains: "no pruning between evolutions; a refill still replaces all but the parents",
     remove: (algorithm) => ({ ...algorithm, schedule: { ...algorithm.schedule, pruneEvery: 0 } })
   },
   expansion: {
@@ -24,7 +24,7 @@ export const parts = {
     remove: (algorithm) => ({ ...algorithm, schedule: { ...algorithm.schedule, evolveEvery: 0 } })
   },
   verification: {
-    remains: "candidates enter untried, in the order they were proposed",
+    remains: "candidates enter without verification, in the order in which they were proposed",
     remove: (algorithm) => ({ ...algorithm, verification: { ...algorithm.verification, samples: 0 } })
   },
   failures: {
@@ -39,7 +39,7 @@ export const parts = {
     remove: (algorithm) => ({ ...algorithm, proposer: { ...algorithm.proposer, kind: "random" } })
   },
   training: {
-    remains: "the policy stays as it is, and instructions evolve under it",
+    remains: "a frozen policy, under which instructions evolve",
     remove: (algorithm) => ({
       ...algorithm,
       schedule: { ...algorithm.schedule, policyFirst: null },
@@ -48,7 +48,7 @@ export const parts = {
   }
 } as const satisfies Record<string, { readonly remains: string; readonly remove: (algorithm: Algorithm) => Algorithm }>
 
-/** A part of co-evolution by name. */
+/** The name of a part of co-evolution. */
 export type Part = keyof typeof parts
 
 /** The names of all parts. */
@@ -59,7 +59,7 @@ export const without = (algorithm: Algorithm, left: ReadonlyArray<Part>): Algori
   left.reduce((smaller, name) => parts[name].remove(smaller), algorithm)
 
 /**
- * The instruction first: the policy is frozen for half of the steps, while instructions evolve once, at the first quarter,
+ * The instruction first: the policy is frozen for half of the steps, while instructions evolve once, after a quarter of the steps,
  * and are pruned to one.
  */
 export const prePolicy = (algorithm: Algorithm): Algorithm => {
@@ -67,7 +67,7 @@ export const prePolicy = (algorithm: Algorithm): Algorithm => {
   const halvings = Math.ceil(Math.log2(algorithm.population.size))
   return {
     ...algorithm,
-    // Nobody is spared, so that one is left.
+    // No instruction is spared, so that one is left.
     halving: { ...algorithm.halving, rule: "bottom-half" },
     schedule: {
       ...algorithm.schedule,

@@ -13,7 +13,7 @@ import { ConfigError } from "./ConfigError.ts"
 const { fields: shared } = Settings
 const PositiveInt = Schema.Int.check(Schema.isGreaterThan(0))
 const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-/** A whole number up to what no machine gets done. */
+/** A positive integer up to a limit that no machine reaches. */
 const upTo = (most: number, least = 1) => Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most }))
 const PositiveNumber = Schema.Finite.check(Schema.isGreaterThan(0))
 const Risk = Schema.Finite.check(
@@ -43,8 +43,8 @@ export const PopulationConfig = Schema.Struct({
   ...shared.population.fields,
   ties: Schema.Literals(["order", "evidence"]).annotate({
     description:
-      "Equal values are ranked by order of entry, or by more groups and then age. So is I* while no value is known: with " +
-      "`evidence` by lifetime and verification score"
+      "The order of equal values: by order of entry, or by more groups and then age. It also selects I* while no value is " +
+      "known: with `evidence` by lifetime mean and verification score"
   })
 })
 
@@ -59,10 +59,11 @@ export const HalvingConfig = Schema.Struct({
   rule: Schema.Literals(["bottom-half", "fixed-half", "spare-unseen", "confident"]).annotate({
     description:
       "Which instructions a prune drops: the bottom half, or with `fixed-half` half of `population.size`. Of that half, " +
-      "`spare-unseen` spares what was seen in fewer than four groups, `confident` what is not known to be worse: it drops the best of a population in at most one of 20 runs"
+      "`spare-unseen` spares instructions with fewer than four groups, `confident` those that are not significantly worse: it " +
+      "drops the best of a population in at most one of 20 runs"
   }),
   ranking: Schema.Literals(["before", "after"]).annotate({
-    description: "Prune and choose parents by the values before this step's rewards, or after them"
+    description: "Whether pruning and the choice of parents use the values before this step's rewards, or after them"
   })
 })
 
@@ -71,41 +72,44 @@ export const ScheduleConfig = Schema.Struct({
   ...shared.schedule.fields,
   policyFirst: Schema.NullOr(PositiveInt).annotate({
     description:
-      "Steps in which the policy trains under `seedInstruction` alone, before instructions evolve under it as it is then; " +
-      "null for both at once"
+      "Steps in which the policy trains under `seedInstruction` alone; then it is frozen and instructions evolve under it; " +
+      "null to train and evolve at the same time"
   })
 })
 
 export const BufferConfig = Schema.Struct({
   failures: Schema.Literals(["any", "own"]).annotate({
-    description: "Whose failures a proposer sees: any of the latest step, or the parent's own"
+    description: "Which failures the proposer sees: any of the latest step, or the parent's own"
   }),
   capacitySteps: PositiveInt.annotate({ description: "Steps an experience stays in the replay buffer" }),
   perQuestionCap: Schema.NullOr(PositiveInt).annotate({
-    description: "Experiences kept of one question, or null for all"
+    description: "Most experiences stored per question, or null for all"
   })
 })
 
 export const ProposerConfig = Schema.Struct({
   kind: Schema.Literals(["reflection", "history", "paraphrase", "random"]).annotate({
     description:
-      "What the model that writes is shown: the parent and its failures (`reflection`), the scores of earlier " +
+      "What the proposer's model sees: the parent and its failures (`reflection`), the scores of earlier " +
       "instructions (`history`), the parent alone (`paraphrase`), or nothing at all (`random`, always drawn " +
       "from the offline clause bank)"
   }),
   candidates: upTo(10_000).annotate({ description: "Candidates per proposal" }),
   parent: Schema.Literals(["in-turn", "random"]).annotate({
-    description: "Whose failures a round of proposing begins with: each parent's in turn, best first, or a random one's"
+    description:
+      "Which parent's failures a round of proposals begins with: each parent in turn, best first, or a random one"
   }),
   lint: Schema.Literals(["parsed", "strict"]).annotate({
-    description: "`parsed`: whatever has a text. `strict`: no lost tags, no duplicates, a length cap"
+    description:
+      "Which candidates are accepted. `parsed`: all with a text. `strict`: no missing tags, no duplicates, a length limit"
   }),
   commonAnswers: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })).annotate({
     description:
-      "Share of the training questions from which on a golden answer is common, such as a label: a candidate may name it"
+      "Share of the training questions from which a golden answer counts as common, such as a label; candidates may contain " +
+      "common answers"
   }),
   onError: Schema.Literals(["stop", "continue"]).annotate({
-    description: "When the proposer fails: stop the run, or ask twice more and then go on without candidates"
+    description: "When the proposer fails: stop the run, or retry twice and then continue without candidates"
   }),
   ...Struct.omit(ProposerModel.fields, ["url"])
 })
@@ -114,26 +118,26 @@ export const VerificationConfig = Schema.Struct({
   ...shared.verification.fields,
   questions: Schema.Literals(["uniform", "subset", "distinct"]).annotate({
     description:
-      "D_B: uniform over the buffer with replacement, a random subset of its questions, or distinct recent questions " +
+      "D_B: drawn uniformly from the buffer with replacement, a random subset of its questions, or distinct recent questions " +
       "without those of the reflected failures"
   }),
   baseline: Schema.Literals(["stored", "shared", "rerun"]).annotate({
     description:
-      "What a candidate must reach: the parent's mean on record, the same with the candidate judged on the questions " +
-      "that the record covers, or the mean of the parent run again"
+      "The score a candidate must reach: the parent's recorded mean, the same with the candidate scored on the questions " +
+      "that the record covers, or the parent's mean on new rollouts"
   }),
   fill: Schema.Boolean.annotate({
-    description: "Whether the best rejected candidates fill places left after the last round"
+    description: "Whether the best rejected candidates fill the places that are empty after the last round"
   }),
   stop: Schema.NullOr(Risk).annotate({
     description:
-      "A candidate leaves once the chance that all questions would turn its verdict is below this, or once as many " +
-      "others as there are places are as surely ahead of it; null asks all of them"
+      "A candidate's verification stops early once the probability that the remaining questions change its verdict is below " +
+      "this, or once as many other candidates as there are places are ahead with the same certainty; null always asks all questions"
   }),
   reuse: Schema.Boolean.annotate({
     description:
-      "Try candidates on questions of the following steps, in whole groups that train the policy too, in place " +
-      "of rollouts of their own"
+      "Verify candidates on questions of the following steps, in full groups that also train the policy, instead " +
+      "of in separate rollouts"
   })
 })
 
@@ -147,15 +151,15 @@ export const RetrievalConfig = Schema.Struct({
 })
 
 export const TrainConfig = Schema.Struct({
-  batchSize: PositiveInt.annotate({ description: "Questions per step; each becomes one group" }),
+  batchSize: PositiveInt.annotate({ description: "Questions per step, one group each" }),
   fromStep: Schema.NullOr(PositiveInt).annotate({
     description:
-      "First step that updates the policy, or null to leave it as it is and evolve instructions alone; earlier " +
+      "First step that updates the policy, or null to freeze it and only evolve instructions; earlier " +
       "steps only collect rollouts and credit instructions"
   }),
   demonstrations: Schema.NullOr(Schema.Literals(["answers", "searches"])).annotate({
     description:
-      "What the policy learns from: its own rollouts (null), or demonstrations that answer at once, or that " +
+      "What the policy learns from: its own rollouts (null), or demonstrations that answer directly, or that " +
       "search for every supporting passage first"
   }),
   ...PolicyGradientConfig.fields
@@ -163,12 +167,12 @@ export const TrainConfig = Schema.Struct({
 
 export const EvaluationConfig = Schema.Struct({
   questions: NonNegativeInt.annotate({
-    description: "Test questions of the final table, answered once each as rollouts are; 0 skips it"
+    description: "Test questions of the final table, each answered once, sampled as in training; 0 skips the table"
   }),
   every: NonNegativeInt.annotate({
     description:
-      "Steps between validations, one of which follows the last step; 0 never validates. Each asks up to 100 questions, " +
-      "once each under the best instruction of that time"
+      "Steps between validations, the last of which follows the last step; 0 never validates. Each asks up to 100 questions, " +
+      "once each, with the best instruction at that step"
   }),
   select: Schema.Literals(["last", "best", "before-collapse"]).annotate({
     description:
@@ -177,101 +181,101 @@ export const EvaluationConfig = Schema.Struct({
   }),
   instruction: Schema.Literals(["best", "proven"]).annotate({
     description:
-      "The instruction to use from now on: the best, or the seed unless the best has a verification or " +
-      "lifetime mean above the seed's"
+      "The instruction to return: always the best, or the best only if it has a verification or " +
+      "lifetime mean above the seed's, else the seed"
   })
 })
 
 export const CheckpointConfig = Schema.Struct({
   every: PositiveInt.annotate({ description: "Steps between checkpoints" }),
   keep: Schema.NullOr(PositiveInt).annotate({
-    description: "Checkpoints kept besides the first and those that may be selected in the end, or null for all"
+    description: "Checkpoints kept besides the first and those that can still be selected, or null for all"
   })
 })
 
 export const EngineConfig = Schema.Struct({
   date: Schema.NullOr(Day).annotate({
     description:
-      "The day, YYYY-MM-DD, that the chat template prints where it asks for today's, or null for the day the run begins"
+      "The date, YYYY-MM-DD, that the chat template prints as today's date, or null for the day the run begins"
   }),
   contextLength: Schema.NullOr(PositiveInt).annotate({
-    description: "Tokens of prompt and response together, or null for what the server says"
+    description: "Most tokens of prompt and response together, or null for the limit that the server reports"
   }),
   loraRank: Schema.NullOr(NonNegativeInt).annotate({
-    description: "Rank of LoRA adapters where the server trains them, 0 for all parameters, or null for 32"
+    description: "Rank of the LoRA adapters that the server trains, 0 to train all parameters, or null for 32"
   })
 })
 
-/** What an answer is worth. */
+/** The reward of an answer. */
 export const RewardConfig = Schema.Struct(Struct.omit(ScoringConfig.fields, ["commandTimeout", "format", "scope"]))
 
-/** The language model that judges answers where `reward.kind` is `judge`. */
+/** The language model that judges answers, if `reward.kind` is `judge`. */
 export const JudgeConfig = Schema.Struct({
   provider: Schema.NullOr(Schema.Literals(["openai-compatible", "openai", "anthropic", "google"])).annotate({
-    description: "Who serves the model that judges, as in `proposer.provider`, or null where nothing is judged"
+    description: "Provider of the judge's model, as in `proposer.provider`, or null without a judge"
   }),
   ...Struct.pick(ProposerModel.fields, ["model"])
 })
 
-/** Switches that exist for controlled comparisons and stay off in ordinary runs. */
+/** Switches for controlled comparisons; off in normal runs. */
 export const ControlConfig = Schema.Struct({
   permuteCredit: Schema.Boolean.annotate({
     description:
       "Permutes which instruction the rewards and verification scores are credited to; the policy's rewards " +
-      "stay true"
+      "are not permuted"
   }),
   clauses: Schema.NullOr(Clauses).annotate({
-    description: "What the rules of the offline proposer write with, or null for the clauses that ship"
+    description: "Clauses for the offline proposer, or null for the built-in ones"
   })
 })
 
 /**
- * The settings that decide what a run finds. They are recorded in its first event and stay as they are: two runs with equal
- * ones, on equal engines and data, are equal to the bit.
+ * The settings that decide the results of a run. They are recorded in its first event and cannot change: two runs with equal
+ * settings, engines and data have bit-identical results.
  */
 export const Algorithm = Schema.Struct({
   randomSeed: shared.randomSeed.check(Schema.isGreaterThanOrEqualTo(0)),
-  data: DataConfig.annotate({ description: "Which questions there are, and how much each source is trained on" }),
+  data: DataConfig.annotate({ description: "The questions, and the share of each data source" }),
   seedInstruction: Schema.NonEmptyString.annotate({
     description:
-      "Text of the instruction the run starts from, whose tags of actions every other must keep; `{rows: FILE}` takes it " +
+      "Text of the instruction that the run starts from; all others must keep its action tags. `{rows: FILE}` reads it " +
       "from the prompts of Search-R1 rows"
   }),
   variants: Schema.Array(Schema.NonEmptyString).annotate({
-    description: "Further instructions of the first population; the proposer writes the rest of it"
+    description: "More instructions for the first population; the proposer writes the rest"
   }),
-  population: PopulationConfig.annotate({ description: "The instructions alive, and what each is worth" }),
-  sampler: SamplerConfig.annotate({ description: "Which instruction a question is asked under" }),
+  population: PopulationConfig.annotate({ description: "The population of instructions and their values" }),
+  sampler: SamplerConfig.annotate({ description: "How instructions are assigned to questions" }),
   halving: HalvingConfig.annotate({ description: "Which instructions are pruned" }),
   schedule: ScheduleConfig.annotate({ description: "When to prune and to evolve" }),
-  buffer: BufferConfig.annotate({ description: "What a run remembers of its trajectories" }),
+  buffer: BufferConfig.annotate({ description: "The replay buffer: the trajectories that a run keeps to learn from" }),
   proposer: ProposerConfig.annotate({
-    description: "How candidates are asked for, and the language model that writes them, if any"
+    description: "How candidates are proposed, and the language model that writes them, if any"
   }),
   verification: VerificationConfig.annotate({
-    description: "How candidates are tried before they enter the population"
+    description: "How candidates are verified before they enter the population"
   }),
   rollout: RolloutConfig.annotate({ description: "How the agent answers a question" }),
   retrieval: RetrievalConfig.annotate({ description: "The search that the agent calls" }),
-  reward: RewardConfig.annotate({ description: "What an answer is worth" }),
-  judge: JudgeConfig.annotate({ description: "The language model that judges answers where `reward.kind` is `judge`" }),
+  reward: RewardConfig.annotate({ description: "The reward of an answer" }),
+  judge: JudgeConfig.annotate({ description: "The language model that judges answers, if `reward.kind` is `judge`" }),
   train: TrainConfig.annotate({ description: "The policy update: AdamW on the clipped GRPO objective" }),
   evaluation: EvaluationConfig.annotate({ description: "Which questions are held out, and which policy is returned" }),
   checkpoint: CheckpointConfig.annotate({ description: "When the policy is saved" }),
-  engine: EngineConfig.annotate({ description: "What results depend on of the engine, beside the model" }),
+  engine: EngineConfig.annotate({ description: "The engine settings that results depend on, except the model" }),
   control: ControlConfig.annotate({
     description:
-      "Switches for controlled comparisons, off in ordinary runs: `permuteCredit` permutes whom rewards and verification " +
-      "scores are credited to; the offline proposer writes `clauses` in the place of those that ship"
+      "Switches for controlled comparisons, off in normal runs: `permuteCredit` permutes which instruction rewards and verification " +
+      "scores are credited to; `clauses` replaces the built-in clauses of the offline proposer"
   })
 })
 export interface Algorithm extends Schema.Schema.Type<typeof Algorithm> {}
 
-/** Where a reward looks for the answer: a command in the response, others where the agent says. */
+/** Where a reward looks for the answer: a command in the response, others in the scope of the agent. */
 export const scopeOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Scope =>
   (reward.kind === "command" ? undefined : Agents.fromConfig(rollout).answerScope) ?? "response"
 
-/** How the agent acts. Tags are not read where it writes a single turn, all of which a program scores. */
+/** How the agent acts. Tags are not parsed if it writes a single turn that a program scores in full. */
 export const protocolOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "rollout">): Protocol => {
   const actions = Agents.actions(rollout)
   const readsTags = actions.length > 1 || reward.kind !== "command" || rollout.scoredTurns === "valid"
@@ -282,7 +286,7 @@ export const protocolOf = ({ reward, rollout }: Pick<Algorithm, "reward" | "roll
 export const initialSize = ({ population, schedule }: Pick<Algorithm, "population" | "schedule">): number =>
   schedule.policyFirst === null ? population.size : 1
 
-/** Whether a language model is to write instructions: one is named, and the settings leave any to write. */
+/** Whether a language model writes instructions: one is configured, and the settings leave instructions to write. */
 export const asksModel = (algorithm: Algorithm): boolean => {
   const { evolveEvery, evolveUntil, policyFirst, steps } = algorithm.schedule
   const evolves = evolveEvery > 0 && Math.max(evolveEvery, policyFirst ?? 1) <= Math.min(steps, evolveUntil ?? steps)
@@ -294,7 +298,7 @@ export const asksModel = (algorithm: Algorithm): boolean => {
   )
 }
 
-/** What the algorithm asks of an engine that cannot do it; the first such thing, or null. */
+/** The first setting that the engine does not support, or null. */
 export const unsupported = ({ train }: Algorithm, engine: EngineProfile): ConfigError | null => {
   if (train.fromStep === null) return null
   if (engine.trains === false)
@@ -302,27 +306,27 @@ export const unsupported = ({ train }: Algorithm, engine: EngineProfile): Config
       field: "train.fromStep",
       value: String(train.fromStep),
       expected: `null, because the engine ${engine.name} does not train`,
-      remedy: "Set train.fromStep to null to evolve instructions under the policy as it is."
+      remedy: "Set train.fromStep to null to evolve instructions under the frozen policy."
     })
   if (train.kl === "advantages" && train.klCoefficient > 0 && engine.scoresReference === false)
     return new ConfigError({
       field: "train.klCoefficient",
       value: String(train.klCoefficient),
-      expected: `0, because the engine ${engine.name} gives no log-probabilities of its base model`,
+      expected: `0, because the engine ${engine.name} does not return log-probabilities of its base model`,
       remedy: "Set train.klCoefficient to 0."
     })
   if (train.kl === "loss" && train.klCoefficient > 0 && engine.klInLoss === false)
     return new ConfigError({
       field: "train.kl",
       value: "loss",
-      expected: `advantages, because the loss of the engine ${engine.name} takes no KL term`,
+      expected: `advantages, because the loss of the engine ${engine.name} has no KL term`,
       remedy: "Set train.kl to advantages, or train.klCoefficient to 0."
     })
   if (train.entropyCoefficient > 0 && engine.entropyInLoss !== true)
     return new ConfigError({
       field: "train.entropyCoefficient",
       value: String(train.entropyCoefficient),
-      expected: `0, because the loss of the engine ${engine.name} takes no entropy term`,
+      expected: `0, because the loss of the engine ${engine.name} has no entropy term`,
       remedy: "Set train.entropyCoefficient to 0."
     })
   const fixed = engine.fixedOptimizer?.find((name) => train[name] !== defaultOptimizer[name])
@@ -332,9 +336,9 @@ export const unsupported = ({ train }: Algorithm, engine: EngineProfile): Config
         field: `train.${fixed}`,
         value: String(train[fixed]),
         expected: `${defaultOptimizer[fixed]}, the default, because the engine ${engine.name} uses the value of its server`,
-        remedy: `Set train.${fixed} to ${defaultOptimizer[fixed]}, and the value that you want where the server is started.`
+        remedy: `Set train.${fixed} to ${defaultOptimizer[fixed]}, and configure your value when you start the server.`
       })
 }
 
-/** What an engine may replace with values of its own without refusal. */
+/** Settings that an engine may replace with its own values without reporting it. */
 export const defaultOptimizer = { beta1: 0.9, gradientClip: 1 } as const

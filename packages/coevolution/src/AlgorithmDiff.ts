@@ -1,18 +1,18 @@
-/** Whether a run that began with one algorithm may go on with another: only where they are equal. */
+/** Whether a run that began with one algorithm can continue with another: only if they are equal. */
 import { Equal, Predicate } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
-/** A setting that may not differ within one run and does; a value is undefined where there is no such setting. */
+/** A setting that must not differ within one run but does; a value is undefined if the setting does not exist. */
 export interface Difference {
   readonly field: string
   readonly before: unknown
   readonly after: unknown
 }
 
-/** The settings in which `after` is another algorithm than `before`. None: a run that began with one may go on with the other. */
+/** The settings that differ. Without any, a run that began with `before` can continue with `after`. */
 export const of = (before: Algorithm, after: Algorithm): ReadonlyArray<Difference> => compare(before, after, [])
 
-/** A difference in words: the setting, what it is and what it was. */
+/** A difference as text: the setting, its value now and its value before. */
 export const tell = ({ after, before, field }: Difference): string =>
   `${field} is ${written(after)}, but was ${written(before)} when the run began`
 
@@ -21,7 +21,7 @@ const written = (value: unknown): string => {
   return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
 }
 
-/** Characters of a value that are shown, so that an instruction does not bury the name of its setting. */
+/** Most characters of a value that are shown; instructions can be long. */
 const longest = 60
 
 const compare = (before: unknown, after: unknown, path: ReadonlyArray<string>): ReadonlyArray<Difference> => {

@@ -12,13 +12,13 @@ import * as RunState from "./RunState.ts"
 import * as Schedule from "./Schedule.ts"
 import * as ValueChoices from "./ValueChoices.ts"
 
-/** What a fold needs to know of a run: facts alone, and no strategy, so that another rule cannot rewrite what was decided. */
+/** The input of a fold besides the events: facts without strategies, so that another rule cannot change earlier decisions. */
 export interface Folding {
   readonly algorithm: Algorithm
 }
 
 /**
- * The state after an event: copies what was decided. Pure; resuming a run is the fold of its events. Throws
+ * The state after an event; makes no decisions of its own. Pure; resuming a run folds its events. Throws
  * `UnexpectedEvent` or `UnknownName` on an event that cannot follow those before it.
  */
 export const apply = ({ algorithm }: Folding, state: RunState.RunState, event: RunEvent): RunState.RunState => {
@@ -28,11 +28,11 @@ export const apply = ({ algorithm }: Folding, state: RunState.RunState, event: R
   return facts.length === 0 ? after : { ...after, degraded: Degradation.merge(after.degraded, facts) }
 }
 
-/** The state of a run whose events are given, oldest first. Throws as {@link apply} does. */
+/** The state of a run after its events, oldest first. Throws as {@link apply} does. */
 export const fold = (folding: Folding, events: Iterable<RunEvent>): RunState.RunState =>
   Arr.fromIterable(events).reduce((state, event) => apply(folding, state, event), RunState.unstarted)
 
-/** {@link fold} of events that a journal holds; fails where they are not of one piece. */
+/** {@link fold} of the events of a journal; fails if they are inconsistent. */
 export const foldStored = Effect.fnUntraced(function* (folding: Folding, events: ReadonlyArray<RunEvent>) {
   let state = RunState.unstarted
   for (const [sequence, event] of events.entries())
@@ -55,13 +55,13 @@ export class IncoherentJournal extends Schema.TaggedError<IncoherentJournal>()("
   override get message() {
     const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
     return (
-      `journal: event ${this.sequence}, ${this.event}, does not follow from those before it: ${reason}. ` +
-      "Restore the journal from a copy, or go on with the version that wrote it"
+      `journal: event ${this.sequence}, ${this.event}, does not follow from the events before it: ${reason}. ` +
+      "Restore the journal from a backup, or continue with the version that wrote it"
     )
   }
 }
 
-/** Whether an error says what is wrong with an event; any other is a fault of the program. */
+/** Whether an error reports an invalid event; any other error is a bug. */
 const isRefusal = (error: unknown): boolean =>
   [
     RunState.UnexpectedEvent,
@@ -141,7 +141,7 @@ const saved = (
   checkpoints: [
     ...state.checkpoints,
     { step: event.step, checkpoint: event.checkpoint }
-    // A branch of a run names itself here where the run had removed it by then.
+    // In a branch, `removed` can contain this step, if the original run had already deleted the checkpoint.
   ].filter(({ step }) => !event.removed.includes(step)),
   phase: assertPhase(state, event, "Checkpoint").following
 })
@@ -160,7 +160,7 @@ const validated = (
   })
 }
 
-/** Refuses an event that names an instruction which cannot be meant. */
+/** Rejects an event that names an unknown instruction. */
 const assertKnown = (state: RunState.RunState, event: RunEvent): void => {
   const assertAll = (what: string, known: ReadonlyArray<string>, named: ReadonlyArray<string>) => {
     const [name] = Arr.difference(named, known)
@@ -186,7 +186,7 @@ const assertKnown = (state: RunState.RunState, event: RunEvent): void => {
   }
 }
 
-/** The phase, if it is one in which the event can happen. */
+/** The phase, if the event can happen in it. */
 const assertPhase = <Tag extends RunState.Phase["_tag"]>(
   { phase }: RunState.RunState,
   event: { readonly _tag: string },
@@ -242,14 +242,14 @@ const planned = (plan: RunState.StepPlan, groups: ReadonlyArray<Group.Group>): R
   )
 }
 
-/** The groups under the names of those who are credited with them; candidates of a trial are credited with nothing. */
+/** The groups by the instruction that is credited with them; candidates under verification get no credit. */
 const credited = ({ credit }: RunState.StepPlan, groups: ReadonlyArray<Observed>): ReadonlyArray<Observed> => {
   if (credit === undefined) return groups
   const creditTo = new Map(Object.entries(credit))
   return groups.map((group) => ({ ...group, instruction: creditTo.get(group.instruction) ?? group.instruction }))
 }
 
-/** What the groups of a step are remembered as. */
+/** The experiences that the replay buffer stores for the groups of a step. */
 export const experiences = (step: number, groups: ReadonlyArray<Group.Group>): ReadonlyArray<Experience.Experience> =>
   groups.flatMap(({ dataSource, instructionId, questionId, rewards, trajectories }) =>
     Arr.zipWith(trajectories, rewards, (trajectoryId, reward) => ({
@@ -274,11 +274,11 @@ const trained = (
     : evolving(algorithm, state)
 }
 
-/** Evolution after a step; while candidates are verified in steps, no instruction is pruned and nothing else evolves. */
+/** Evolution after a step. While candidates are verified in steps, there is no pruning and no other evolution. */
 const evolving = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState =>
   following(algorithm, Evolution.endUnit(Schedule.ofEvolution(algorithm), state))
 
-/** What an event of evolution makes of the run. */
+/** The state after an event of evolution. */
 const evolved = (
   algorithm: Algorithm,
   state: RunState.RunState,
@@ -302,7 +302,7 @@ const evolved = (
   }
 }
 
-/** Evolution goes on until nothing is due, or until it waits for the groups of the next step. */
+/** Evolution continues until nothing is due, or until it waits for the groups of the next step. */
 const following = (algorithm: Algorithm, state: RunState.RunState): RunState.RunState => {
   const rested = Evolution.rest(state)
   const pending = Evolution.pending(rested)
@@ -311,7 +311,7 @@ const following = (algorithm: Algorithm, state: RunState.RunState): RunState.Run
     : { ...rested, phase: { _tag: "Evolve" } }
 }
 
-/** The questions that candidates were written from, which says nothing about how they do on others. */
+/** The questions that candidates were written from; their scores there do not predict those on other questions. */
 const reflectedQuestions = (
   { buffer }: RunState.RunState,
   failures: ReadonlyArray<string>
@@ -322,7 +322,7 @@ const reflectedQuestions = (
     .map(({ questionId }) => questionId)
 }
 
-/** The instructions that ever left, with what was known of them by then. */
+/** All removed instructions, with their records at that time. */
 const removed = (state: RunState.RunState, leaving: ReadonlyArray<Population.Value>): RunState.RunState["removed"] => {
   const members = new Map(state.population.members.map((member) => [member.instruction.id, member]))
   return [
@@ -343,7 +343,7 @@ const afterEvolution = (algorithm: Algorithm, state: RunState.RunState): RunStat
   }
 }
 
-/** What a validation found; nothing when every trajectory failed. */
+/** The result of a validation; empty if every trajectory failed. */
 const validation = ({
   groups,
   instruction,
@@ -357,7 +357,7 @@ const meanReward = (groups: ReadonlyArray<Group.Group>): number => {
   return rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length
 }
 
-/** Books what was rolled out, failed or not. */
+/** Counts the rollouts and tokens, failed ones included. */
 const spend = (
   spent: RunState.Spent,
   purpose: keyof RunState.Spent["rollouts"],

@@ -1,4 +1,4 @@
-/** Whether the training reward of a run broke down (row 22). */
+/** Detects a collapse of the training reward (row 22). */
 
 /** Mean training reward of one step, in [0, 1]. */
 export interface StepReward {
@@ -7,9 +7,9 @@ export interface StepReward {
 }
 
 /**
- * What the rewards have come to. `latest` are those of the last {@link window} steps, the oldest first. `best` is the best
- * window, by its last step, until a collapse if there was one; null before there are {@link window} steps. `collapse` is the
- * last step and mean of the window that fell below; null when none did.
+ * The trend of the rewards. `latest` are those of the last {@link window} steps, the oldest first. `best` is the best window
+ * before any collapse, named by its last step; null before {@link window} steps. `collapse` is the last step and the mean of the
+ * window that fell below the limit; null if none did.
  */
 export interface RewardTrend {
   readonly latest: ReadonlyArray<StepReward>
@@ -17,7 +17,7 @@ export interface RewardTrend {
   readonly collapse: StepReward | null
 }
 
-/** Steps that a mean is taken over. */
+/** Steps in the moving mean. */
 export const window = 10
 
 /** The share of the best mean below which the reward has collapsed. */
@@ -27,7 +27,7 @@ export const share = 0.5
 export const unstarted: RewardTrend = { latest: [], best: null, collapse: null }
 
 /**
- * The trend after one more reward: it collapses at the first step whose 10-step mean lies below half of the best
+ * The trend after one more reward: it collapses at the first step whose 10-step mean is below half of the best
  * 10-step mean so far.
  *
  * @example

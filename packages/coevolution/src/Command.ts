@@ -3,7 +3,7 @@ import type { Array as Arr } from "effect"
 import type { RunEvent } from "./RunEvent.ts"
 import type { SavedCheckpoint, StepPlan } from "./RunState.ts"
 
-/** What is to be done next. Only `perform` acts on it; it decides nothing. */
+/** The next piece of work. Only `perform` executes it; it makes no decisions. */
 export type Command =
   | Record
   | Initialise
@@ -16,13 +16,13 @@ export type Command =
   | Checkpoint
   | Evaluate
 
-/** A decision that needs no work: the event is the decision. */
+/** A decision without work: the event is the decision. */
 export interface Record {
   readonly _tag: "Record"
   readonly event: RunEvent
 }
 
-/** The first population: the seeds, and what the proposer writes until there are `size`. */
+/** The first population: the seeds, then proposed instructions up to `size`. */
 export interface Initialise {
   readonly _tag: "Initialise"
   readonly seeds: Arr.NonEmptyReadonlyArray<string>
@@ -36,7 +36,7 @@ export interface Collect {
   readonly instructions: ReadonlyArray<Instruction.Instruction>
 }
 
-/** Turn the collected trajectories into mini-batches, updated at the rate the step was planned with, and fix their hash. */
+/** Turn the collected trajectories into mini-batches, with the learning rate of the plan, and record their hash. */
 export interface PlanTraining {
   readonly _tag: "PlanTraining"
   readonly step: number
@@ -44,7 +44,7 @@ export interface PlanTraining {
   readonly groups: ReadonlyArray<Group.Group>
 }
 
-/** Apply the planned mini-batches; `batchHash` must still be theirs. */
+/** Train on the planned mini-batches; `batchHash` must match. */
 export interface Train {
   readonly _tag: "Train"
   readonly step: number
@@ -67,8 +67,8 @@ export interface Propose {
 }
 
 /**
- * Roll out the `remaining` candidates, by their places, and the parent where the rule asks for it, on the same questions.
- * `batch` counts the batches of a round from 0; `asked` questions of the round came before these.
+ * Roll out the `remaining` candidates, by index, and the parent if the rule needs it, on the same questions. `batch` counts
+ * the batches of a round from 0; `asked` is the number of earlier questions of the round.
  */
 export interface Verify {
   readonly _tag: "Verify"
@@ -82,7 +82,7 @@ export interface Verify {
   readonly questions: ReadonlyArray<Question.QuestionId>
 }
 
-/** Answer the validation questions with the policy as it is. */
+/** Answer the validation questions with the current policy. */
 export interface Validate {
   readonly _tag: "Validate"
   readonly step: number

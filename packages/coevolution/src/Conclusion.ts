@@ -1,4 +1,4 @@
-/** Which instruction to use from now on, and what shows that it is better than the seed (row 29). */
+/** Which instruction a run returns, and the evidence that it is better than the seed (row 29). */
 import { Instruction, Invariant, Trajectory } from "@inspo/domain"
 import { Option, Schema } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
@@ -6,8 +6,8 @@ import { type Record, recordOf, type RunState } from "./RunState.ts"
 import * as Strategies from "./Strategies.ts"
 
 /**
- * A mean reward of `instruction` that lies strictly above one of `rival`: over the lifetimes of both, the rival being the
- * seed, or on the questions that a verification asked both, the rival being no worse than the seed by the same measures.
+ * A mean reward of `instruction` that is strictly above one of `rival`: either over both lifetimes, where the rival is the
+ * seed, or on the questions that a verification asked both, where the rival is at least as good as the seed by the same measures.
  */
 export const Evidence = Schema.Struct({
   kind: Schema.Literals(["lifetime", "verification"]),
@@ -19,8 +19,8 @@ export const Evidence = Schema.Struct({
 export interface Evidence extends Schema.Schema.Type<typeof Evidence> {}
 
 /**
- * `instruction` is the one to use, `best` is I*. `evidence` shows I* to be better than the seed; null where nothing does.
- * `unproven` is I* where it is not the seed and nothing shows it to be better, else null.
+ * `instruction` is the one to use, `best` is I*. `evidence` shows that I* is better than the seed, null without evidence.
+ * `unproven` is I* if it is not the seed and there is no evidence for it, else null.
  */
 export interface Conclusion {
   readonly instruction: Instruction.Instruction
@@ -29,7 +29,7 @@ export interface Conclusion {
   readonly unproven: Instruction.InstructionId | null
 }
 
-/** The conclusion as things stand. Without evidence the seed stays, unless `evaluation.instruction` asks for I* all the same. */
+/** The current conclusion. Without evidence it is the seed, unless `evaluation.instruction` always selects I*. */
 export const conclude = (deciding: Strategies.Deciding, state: RunState): Conclusion => {
   const seed = Invariant.at(state.instructions, 0, "instruction")
   const best = bestInstruction(deciding, state)
@@ -43,7 +43,7 @@ export const conclude = (deciding: Strategies.Deciding, state: RunState): Conclu
   }
 }
 
-/** I*: the best instruction of the population as things stand. */
+/** I*: the best instruction of the current population. */
 export const bestInstruction = (
   { strategies }: Pick<Strategies.Deciding, "strategies">,
   state: RunState
@@ -54,8 +54,8 @@ export const bestInstruction = (
   ).instruction
 
 /**
- * I* as things stand, for those who only look at a run. None before the run begins, and none where the instructions are
- * valued by a strategy that the algorithm does not name.
+ * The current I*, for reading a run from outside. None before the run begins, and none if a strategy that the algorithm does
+ * not name computes the values.
  */
 export const leader = (
   algorithm: Algorithm,
@@ -67,14 +67,14 @@ export const leader = (
     : Option.map(Strategies.ofAlgorithm(algorithm).valuation.best(population), ({ instruction }) => instruction)
 }
 
-/** What shows that an instruction is better than the seed; null where nothing does. */
+/** The evidence that an instruction is better than the seed, or null. */
 export const evidenceFor = (state: RunState, id: Instruction.InstructionId): Evidence | null => {
   const seed = Invariant.at(state.instructions, 0, "instruction")
   const comparison = compare(recordsOf(state), seed.id, id)
   return comparison === "equal" || comparison === "unknown" ? null : comparison
 }
 
-/** How an instruction compares with the seed: shown to be better, as good, or neither. */
+/** Compares an instruction with the seed: evidence that it is better, equal, or unknown. */
 type Comparison = Evidence | "equal" | "unknown"
 
 const compare = (
@@ -97,12 +97,12 @@ const compare = (
   return isKnown && !isAbove(rivalMean, mean) ? "equal" : "unknown"
 }
 
-/** Of every instruction that ever lived. */
+/** The records of all instructions, removed ones included. */
 const recordsOf = ({ removed, population }: RunState): ReadonlyMap<string, Record> =>
   new Map([
     ...removed.map((one) => [one.id, one] as const),
     ...population.members.map((member) => [member.instruction.id, recordOf(member)] as const)
   ])
 
-/** Means of the same rewards may differ by their rounding. */
+/** Means of the same rewards can differ by rounding. */
 const isAbove = (a: number, b: number): boolean => a - b > 1e-9

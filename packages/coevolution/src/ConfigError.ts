@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A config value that cannot be used: which field, what it is, what was expected and how to mend it. */
+/** An invalid config value: the field, its value, the expected value and how to fix it. */
 export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError", {
   field: Schema.String,
   value: Schema.String,
@@ -12,11 +12,11 @@ export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError"
   }
 }
 
-/** A limit in dollars cannot be kept, since nobody knows what the model of that section costs. */
+/** A limit in dollars cannot be enforced, since the price of the section's model is unknown. */
 export const unknownPrice = (section: "proposer" | "judge", limit: number): ConfigError =>
   new ConfigError({
     field: "budget.usd",
     value: String(limit),
-    expected: `null, because what the ${section}'s model costs is not known`,
-    remedy: "Give its prices under budget.prices, or limit budget.tokens instead."
+    expected: `null, because the price of the ${section}'s model is unknown`,
+    remedy: "Set its prices in budget.prices, or limit budget.tokens instead."
   })

@@ -1,17 +1,17 @@
-/** What went wrong in a run that went on all the same. */
+/** Failures that a run continued after. */
 import { Schema } from "effect"
 import { initialSize, type Algorithm } from "./Algorithm.ts"
 import type { Failed, RunEvent } from "./RunEvent.ts"
 
 /**
- * That a part of a run failed `count` times, at `step` for the first time. `message` says what happened then, and how to
- * repair it where that is known. Parts of the loop are:
+ * A part of a run failed `count` times, first at `step`. `message` describes the first failure and, if known, how to fix it.
+ * Parts of the loop are:
  *
- * - `proposer`: calls to the proposer that failed for good
- * - `candidates`: places that stay empty, or rounds without a candidate, since no text kept the rules
- * - `training`, `verification`, `validation`, `evaluation`: rollouts that a tool or the reward failed
+ * - `proposer`: calls to the proposer that failed after all retries
+ * - `candidates`: empty places or rounds without a candidate, because no text followed the rules
+ * - `training`, `verification`, `validation`, `evaluation`: rollouts that failed because of a tool or the reward
  *
- * Who runs the loop may have parts of its own, such as a tracker.
+ * The program around the loop may add parts, such as a tracker.
  */
 export const Degradation = Schema.Struct({
   part: Schema.String,
@@ -21,7 +21,7 @@ export const Degradation = Schema.Struct({
 })
 export interface Degradation extends Schema.Schema.Type<typeof Degradation> {}
 
-/** The facts with others: one for each part, with all that befell it. */
+/** Adds facts to others: one for each part, with the total count. */
 export const merge = (
   known: ReadonlyArray<Degradation>,
   others: ReadonlyArray<Degradation>
@@ -30,11 +30,11 @@ export const merge = (
     own.slice(0, 1).map((first) => ({ ...first, count: own.reduce((total, { count }) => total + count, 0) }))
   )
 
-/** A fact as one line, for people. */
+/** A fact as one line of text. */
 export const tell = ({ count, message, part, step }: Degradation): string =>
   `${part}, ${count === 1 ? `at step ${step}` : `${count.toLocaleString("en-US")} times since step ${step}`}: ${message}`
 
-/** What an event tells of; `step` is that of the run after it. */
+/** The failures that an event reports; `step` is that of the run after it. */
 export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): ReadonlyArray<Degradation> => {
   switch (event._tag) {
     case "PopulationInitialised": {
@@ -47,7 +47,7 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
               part: "candidates",
               step,
               count: empty,
-              message: `the first population holds ${event.instructions.length} of ${initialSize(algorithm)} instructions; no other text kept the rules`
+              message: `the first population holds ${event.instructions.length} of ${initialSize(algorithm)} instructions; no other text followed the rules`
             }
           ]
     }
@@ -60,7 +60,7 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
               part: "candidates",
               step,
               count: 1,
-              message: `none of ${event.rejected.length} candidates kept the rules (${[...new Set(event.rejected.map(({ reason }) => reason))].join(", ")})`
+              message: `none of ${event.rejected.length} candidates followed the rules (${[...new Set(event.rejected.map(({ reason }) => reason))].join(", ")})`
             }
           ]
     case "RolloutsCollected":
@@ -76,7 +76,7 @@ export const ofEvent = (algorithm: Algorithm, event: RunEvent, step: number): Re
   }
 }
 
-/** Reasons against candidates of a proposer that has nothing new to say, which is no fault. */
+/** Reasons for rejecting candidates that repeat earlier texts, which is not a failure. */
 export const repetitions: ReadonlySet<string> = new Set(["parent-copy", "duplicate", "near-duplicate", "surplus"])
 
 const failures = (
@@ -91,6 +91,6 @@ const failures = (
           part,
           step,
           count: failed.trajectories.length,
-          message: failed.reason ?? "a tool or the reward failed; traces.jsonl says why"
+          message: failed.reason ?? "a tool or the reward failed; see traces.jsonl"
         }
       ]

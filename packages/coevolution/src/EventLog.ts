@@ -7,13 +7,13 @@ import * as StateHash from "./StateHash.ts"
 const encodePayload = Schema.encodeEffect(RunEvent)
 const decode = Schema.decodeUnknownEffect(RunEvent)
 
-/** An event with the hash of the state it led to when it was committed, where that was recorded. */
+/** A committed event with the recorded hash of the state after it, if any. */
 export interface Entry {
   readonly event: RunEvent
   readonly state: string | null
 }
 
-/** An event as the journal stores it, with the hash of the state it leads to. */
+/** An event as the journal stores it, with the hash of the state after it. */
 export const encode = Effect.fnUntraced(function* (event: RunEvent, after: RunState) {
   const payload = yield* Effect.orDie(encodePayload(event))
   return {
@@ -24,16 +24,16 @@ export const encode = Effect.fnUntraced(function* (event: RunEvent, after: RunSt
   } satisfies NewEvent
 })
 
-/** Commits one event; `after` is the state it leads to. */
+/** Commits one event; `after` is the state after it. */
 export const append = Effect.fnUntraced(function* (journal: Journal.Interface, event: RunEvent, after: RunState) {
   yield* journal.append([yield* encode(event, after)])
 })
 
-/** All events of a run, oldest first. Fails with `other-version` on an event of a type or version that is not of today. */
+/** All events of a run, oldest first. Fails with `other-version` on an event of an unknown type or of another version. */
 export const read = (journal: Journal.Interface): Effect.Effect<ReadonlyArray<RunEvent>, JournalError> =>
   readFrom(journal, 0)
 
-/** The events from `sequence` on: for following a run that is being written. */
+/** The events from `sequence` on, to follow an active run. */
 export const readFrom = (
   journal: Journal.Interface,
   sequence: number
@@ -42,11 +42,11 @@ export const readFrom = (
     entries.map(({ event }) => event)
   )
 
-/** All events of a run with the state hashes committed beside them. */
+/** All events of a run with their recorded state hashes. */
 export const readEntries = (journal: Journal.Interface): Effect.Effect<ReadonlyArray<Entry>, JournalError> =>
   Effect.flatMap(journal.read, decodeAll(journal))
 
-/** The events before the first that is damaged, and what is wrong with that one. */
+/** The events before the first damaged one, and the error of that one. */
 export const readIntact = Effect.fnUntraced(function* (journal: Journal.Interface) {
   const { damage, events } = yield* journal.readIntact
   return { damage, entries: yield* decodeAll(journal)(events) }
@@ -59,16 +59,16 @@ const decodeAll = (journal: Journal.Interface) => (stored: ReadonlyArray<StoredE
       const other = otherVersion(type, payload)
       if (other !== null) return yield* Records.otherVersion(journal.meta, { ...other, sequence })
       const event = yield* Effect.mapError(decode(payload), (cause) =>
-        Records.corrupt(journal.meta, `this ${type} cannot be read: ${cause.message}`, { sequence, cause })
+        Records.corrupt(journal.meta, `the event ${type} cannot be read: ${cause.message}`, { sequence, cause })
       )
       return { event, state: state ?? null } satisfies Entry
     })
   )
 
-/** What differs in the form of a stored event from that of today; null where nothing does. */
+/** How the format of a stored event differs from the current one, or null. */
 const otherVersion = (type: string, payload: unknown) => {
   const known = Object.entries(versions).find(([tag]) => tag === type)?.[1]
-  if (known === undefined) return { field: "type", value: type, expected: "a type of event that this version writes" }
+  if (known === undefined) return { field: "type", value: type, expected: "an event type that this version writes" }
   const version = Predicate.hasProperty(payload, "version") ? payload.version : undefined
   return version === known ? null : { field: `${type}.version`, value: version, expected: String(known) }
 }

@@ -1,4 +1,4 @@
-/** Rules between settings that no single one can state. */
+/** Rules that several settings must satisfy together. */
 import * as Agents from "@inspo/rollout/agents/Agents"
 import { Equal } from "effect"
 import { type Algorithm, initialSize } from "./Algorithm.ts"
@@ -31,7 +31,7 @@ const seedsHavePlaces: Rule = (algorithm) =>
     : new ConfigError({
         field: "variants",
         value: `a list of ${algorithm.variants.length}`,
-        expected: `at most ${initialSize(algorithm) - 1}, as many as the first population holds beside seedInstruction`,
+        expected: `at most ${initialSize(algorithm) - 1}, the size of the first population without seedInstruction`,
         remedy: "Shorten the list, raise population.size, or set schedule.policyFirst to null."
       })
 
@@ -50,11 +50,11 @@ const trainingIsWithinSteps: Rule = ({ schedule, train }) => {
         field: "schedule.policyFirst",
         value: String(schedule.policyFirst),
         expected: `at least train.fromStep (${train.fromStep})`,
-        remedy: "Raise schedule.policyFirst, or leave it null to train until the end."
+        remedy: "Raise schedule.policyFirst, or set it to null to train until the end."
       })
 }
 
-/** The likelihood ratios of Eq. 2 are those of the policy as it is, at temperature 1. */
+/** The likelihood ratios of Eq. 2 hold for the policy at temperature 1. */
 const sampledAsTrained: Rule = ({ rollout, train }) =>
   rollout.temperature === 1 || train.fromStep === null
     ? null
@@ -62,7 +62,7 @@ const sampledAsTrained: Rule = ({ rollout, train }) =>
         field: "rollout.temperature",
         value: String(rollout.temperature),
         expected: `1, which the policy update assumes, because train.fromStep is ${train.fromStep}`,
-        remedy: "Set it to 1, or train.fromStep to null to evolve instructions under the policy as it is."
+        remedy: "Set it to 1, or set train.fromStep to null to evolve instructions under the frozen policy."
       })
 
 const verificationHasParent: Rule = ({ verification }) => {
@@ -71,14 +71,14 @@ const verificationHasParent: Rule = ({ verification }) => {
     return new ConfigError({
       field: "verification.stop",
       value: String(verification.stop),
-      expected: "null, because verification.baseline is stored: a mean on record has no questions to compare on",
+      expected: "null, because verification.baseline is stored: a recorded mean has no questions to compare on",
       remedy: "Set verification.baseline to rerun, or verification.stop to null."
     })
   return verification.reuse
     ? new ConfigError({
         field: "verification.reuse",
         value: "true",
-        expected: "false, because verification.baseline is stored: fresh questions have no mean on record",
+        expected: "false, because verification.baseline is stored: new questions have no recorded mean",
         remedy: "Set verification.baseline to rerun, or verification.reuse to false."
       })
     : null
@@ -113,7 +113,7 @@ const miniBatchFits: Rule = ({ rollout, train }) => {
     : new ConfigError({
         field: "train.miniBatchSize",
         value: String(train.miniBatchSize),
-        expected: `at most ${unitsPerStep} ${train.unit}, a step's batch`,
+        expected: `at most ${unitsPerStep} ${train.unit}, the batch of a step`,
         remedy: "Lower train.miniBatchSize or raise train.batchSize."
       })
 }
@@ -137,7 +137,7 @@ const judgeIsNamed: Rule = ({ judge, reward }) =>
         field: judge.provider === null ? "judge.provider" : "judge.model",
         value: "null",
         expected: "a language model, because reward.kind is judge",
-        remedy: "Name both, as in --set judge.provider=openai-compatible --set judge.model=qwen3."
+        remedy: "Set both, as in --set judge.provider=openai-compatible --set judge.model=qwen3."
       })
 
 const commandIsNamed: Rule = ({ reward }) =>
@@ -147,10 +147,10 @@ const commandIsNamed: Rule = ({ reward }) =>
         field: "reward.command",
         value: "[]",
         expected: "a program and its arguments, because reward.kind is command",
-        remedy: "Name the program, as in --set 'reward.command=[python3, score.py]'."
+        remedy: "Set the program, as in --set 'reward.command=[python3, score.py]'."
       })
 
-/** In the order in which they are told. */
+/** In the order in which they are checked. */
 const rules: ReadonlyArray<Rule> = [
   parentsHavePlaces,
   seedsHavePlaces,

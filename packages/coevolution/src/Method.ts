@@ -5,16 +5,16 @@ import type { Algorithm } from "./Algorithm.ts"
  * How a policy is trained.
  *
  * - `inspo`: policy and instruction evolve together
- * - `grpo-static`: GRPO with tools under the seed instruction, as Search-R1 trains
- * - `grpo`: GRPO without tools: the policy answers at once
- * - `rejection-sampling`: the policy learns its own rewarded rollouts by heart, under the seed instruction
+ * - `grpo-static`: GRPO with tools under the seed instruction, as in Search-R1
+ * - `grpo`: GRPO without tools: the policy answers directly
+ * - `rejection-sampling`: supervised fine-tuning on the policy's own rewarded rollouts, under the seed instruction
  * - `sft`: supervised fine-tuning on the golden answers, without tools
  * - `sft-tool`: supervised fine-tuning on demonstrations that search for every supporting passage, then answer
  */
 export const Method = Schema.Literals(["inspo", "grpo-static", "grpo", "rejection-sampling", "sft", "sft-tool"])
 export type Method = typeof Method.Type
 
-/** An algorithm bent to a training method. */
+/** An algorithm changed to a training method. */
 export const bend = (algorithm: Algorithm, method: Method): Algorithm => {
   switch (method) {
     case "inspo":
@@ -38,14 +38,14 @@ const oneInstruction = (algorithm: Algorithm): Algorithm => ({
   schedule: { ...algorithm.schedule, pruneEvery: 0, evolveEvery: 0, policyFirst: null }
 })
 
-/** For a policy that has nothing to call. */
+/** For a policy without tools. */
 const toolFree = (algorithm: Algorithm): Algorithm => ({
   ...algorithm,
   rollout: { ...algorithm.rollout, agent: "direct" },
   seedInstruction: "Answer the question. Put the final answer between <answer> and </answer>."
 })
 
-/** Maximum likelihood of what was rewarded, with nothing to hold the policy where it is. */
+/** Maximum likelihood of rewarded texts, without a KL or entropy term. */
 const likelihood = (algorithm: Algorithm, demonstrations: Algorithm["train"]["demonstrations"]): Algorithm => ({
   ...algorithm,
   train: { ...algorithm.train, advantage: "reward", klCoefficient: 0, entropyCoefficient: 0, demonstrations }

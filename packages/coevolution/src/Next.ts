@@ -16,8 +16,8 @@ import type { DecisionContext } from "./DecisionContext.ts"
 export type { DecisionContext } from "./DecisionContext.ts"
 
 /**
- * The next command of Algorithm 1 in a run that has begun and not ended ({@link RunState.isRunning}). Every decision falls
- * here. Pure: equal settings and states give equal commands.
+ * The next command of Algorithm 1 in a run that has begun and not ended ({@link RunState.isRunning}). All decisions are
+ * made here. Pure: equal settings and states give equal commands.
  */
 export const next = (context: DecisionContext, state: RunState.Running): Command => {
   const { algorithm } = context
@@ -102,7 +102,7 @@ const planStep = (context: DecisionContext, state: RunState.RunState): RunEvent 
   }
 }
 
-/** Credits each instruction's groups to another living one: a control that must lose what credit assignment gains. */
+/** Credits the groups of each instruction to another one: a control that must lose the gain of credit assignment. */
 const permutedCredit = (
   seed: number,
   step: number,
@@ -113,7 +113,7 @@ const permutedCredit = (
   return Object.fromEntries(Invariant.zip(ids, shuffled, "instructions and credit"))
 }
 
-/** The schedule of the learning rate spans the steps that train; 0 where none does. */
+/** The learning-rate schedule covers the steps that train; 0 without any. */
 const learningRate = (algorithm: Algorithm, step: number): number => {
   const span = Schedule.trained(algorithm)
   if (span === null) return 0
@@ -121,7 +121,7 @@ const learningRate = (algorithm: Algorithm, step: number): number => {
   return LearningRate.at(algorithm.train, step - first + 1, last - first + 1)
 }
 
-/** The cells of the final table that are still open: the trained policy first, since it is loaded already. */
+/** The missing cells of the final table: the trained policy first, since it is already loaded. */
 const evaluate = (context: DecisionContext, state: RunState.RunState): Command => {
   const { instruction, unproven } = conclude(context, state)
   const seed = Invariant.at(state.instructions, 0, "instruction")

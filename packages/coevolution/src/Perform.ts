@@ -16,9 +16,9 @@ import * as TrajectoryStore from "./TrajectoryStore.ts"
 export { RunMismatch } from "./internal/perform/RunMismatch.ts"
 
 /**
- * Does what a command says and reports it as an event; decides nothing. `state` is the state the command was made from.
+ * Executes a command and returns its event; makes no decisions. `state` is the state that the command was made from.
  *
- * Work that a stopped run already paid for is read from the journal instead of being asked for again.
+ * Work that a stopped run already completed is read from the journal instead of being repeated.
  */
 export const make = Effect.fnUntraced(function* (algorithm: Algorithm, data: RunData, limits: TrajectoryStore.Limits) {
   const bookkeeping = yield* Bookkeeping.make(limits.budget ?? Ledger.unlimited)
@@ -31,7 +31,7 @@ export const make = Effect.fnUntraced(function* (algorithm: Algorithm, data: Run
   const collect = Collect.make(algorithm, data, store)
   const verify = Verify.make(algorithm, data, store)
 
-  /** Brings the engine to the state of the journal: the last checkpoint, then the updates it does not hold. */
+  /** Restores the engine to the state of the journal: the last checkpoint, then the updates after it. */
   const catchUp = Effect.fn("Perform.catchUp")(function* (state: RunState, updates: ReadonlyArray<Command.Train>) {
     const last = Arr.last(state.checkpoints)
     if (Option.isNone(last)) return

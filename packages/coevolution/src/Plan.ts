@@ -1,4 +1,4 @@
-/** What a run will do and spend, known before anything is spent. */
+/** Forecasts what a run does and spends, before it starts. */
 import { Schema } from "effect"
 import { maximumTokens } from "@inspo/rollout/agents/ToolLoop"
 import type { Algorithm } from "./Algorithm.ts"
@@ -13,20 +13,20 @@ import type { Deciding } from "./Strategies.ts"
 
 const Count = Schema.Int
 
-/** What can happen at least and at most, and what is to be expected. No candidate leaves a verification early. */
+/** The minimum, the expected number and the maximum. No verification stops early. */
 export const Bounds = Schema.Struct({ min: Count, expected: Count, max: Count })
 export interface Bounds extends Schema.Schema.Type<typeof Bounds> {}
 
 /**
  * The plan of a run: the document that `inspo plan --json` prints, and a public contract.
  *
- * - `prunes` and `evolutions`: those of a run in which instructions do about equally well and every candidate passes.
- * - `rollouts`: `train` is exact; `verification` is the expected number; `evaluation` holds when the best instruction is
- *   not the seed, else the final table takes half as many.
+ * - `prunes` and `evolutions`: those of a run in which instructions perform about equally and every candidate passes.
+ * - `rollouts`: `train` is exact; `verification` is the expected number; `evaluation` assumes that the best instruction is
+ *   not the seed, otherwise the final table takes half as many.
  * - `bounds`: no evolution finds failures to learn from (`min`); the candidates of every evolution pass (`expected`); no
- *   candidate ever passes (`max`). A proposer call is one request to the proposer, that for the first population included.
+ *   candidate ever passes (`max`). A proposer call is one request to the proposer, including that for the first population.
  * - `valueHalfWidth`: half the width of a 95 % interval of a value, in units of reward, after a full window in a full
- *   population that shares the batch evenly. The unit is the group, with the largest variance a mean in [0, 1] can have,
+ *   population that shares the batch evenly. The unit is the group, with the largest possible variance of a mean in [0, 1],
  *   1/4. At most 0.5.
  */
 export const Plan = Schema.Struct({
@@ -40,22 +40,22 @@ export const Plan = Schema.Struct({
 })
 export interface Plan extends Schema.Schema.Type<typeof Plan> {}
 
-/** A plan with what only people read. */
+/** A plan with further details for display. */
 export interface Forecast extends Plan {
   /** How many instructions are alive during each step, from step 1 on. */
   readonly population: ReadonlyArray<number>
-  /** Tokens of prompts and responses that the limits allow an agent `search-r1` at most, at the largest number of rollouts. */
+  /** Most tokens of prompts and responses that the limits allow the agent `search-r1`, at the largest number of rollouts. */
   readonly maximumTokens: number
 }
 
-/** The questions a run has: those to train on, and how many are held out. */
+/** The questions of a run: those to train on, and the number of held-out ones. */
 export interface Questions extends HeldOut {
   readonly train: ReadonlyArray<QuestionRef>
 }
 
 /**
- * Plans a run by playing it: `next` and `apply` decide as they will in the run, a script stands in for engine and
- * proposer. Each evolution is played several ways from where it begins, which is what the bounds are made of.
+ * Plans a run by simulating it: `next` and `apply` decide as in the run, a script replaces engine and proposer. Each
+ * evolution is simulated with several outcomes from its start, which gives the bounds.
  *
  * @example
  * ```ts
@@ -119,7 +119,7 @@ export const forecast = (deciding: Deciding, questions: Questions): Forecast => 
   }
 }
 
-/** Events whose moves the plan looks at; all others are forgotten as they are played, with the states they hold. */
+/** Events that the plan uses; all others are dropped at once, with their states, to save memory. */
 const decisive: ReadonlySet<RunEvent["_tag"]> = new Set([
   "Pruned",
   "CandidatesProposed",
@@ -172,20 +172,20 @@ const costOf = ({ rollout }: Algorithm, { command, event }: Move): Cost => {
   }
 }
 
-/** The cap of experiences per question takes time and changes no number: a played question has one experience a step. */
+/** Without the limit per question, which takes time and has no effect: a simulated question has one experience per step. */
 const played = ({ algorithm, strategies }: Deciding, questions: DecisionContext["questions"]): DecisionContext => ({
   algorithm: { ...algorithm, buffer: { ...algorithm.buffer, perQuestionCap: null } },
   strategies,
   questions
 })
 
-/** The setting of a run whose instructions never fail. */
+/** The context of a run whose instructions never fail. */
 const withoutFailures = (context: DecisionContext): DecisionContext => ({
   ...context,
   strategies: { ...context.strategies, buffer: { ...context.strategies.buffer, failures: () => [] } }
 })
 
-/** The setting of a run whose candidates never pass. */
+/** The context of a run whose candidates never pass. */
 const withoutPasses = (context: DecisionContext): DecisionContext => {
   const { verification } = context.strategies
   const judge: typeof verification.judge = (evidence) =>

@@ -102,10 +102,10 @@ export const robust: Algorithm = {
   control: { permuteCredit: false, clauses: null }
 }
 
-/** Every candidate is asked all questions, in rollouts of its own. */
+/** Every candidate answers all questions, in separate rollouts. */
 const inFull = { stop: null, reuse: false } as const
 
-/** What the paper says, wherever that can run (§3, column `paper`). */
+/** The settings of the paper, as far as they can run (§3, column `paper`). */
 export const paper: Algorithm = {
   ...robust,
   population: {
@@ -133,7 +133,7 @@ export const paper7b: Algorithm = {
   train: { ...paper.train, learningRate: 3e-7 }
 }
 
-/** A whole run on the embedded defaults in about a minute on a laptop. */
+/** A complete run with the embedded defaults, in about a minute on a laptop. */
 export const quick: Algorithm = {
   ...robust,
   schedule: { ...robust.schedule, steps: 60, evolveUntil: 30 },
@@ -152,7 +152,7 @@ export const quick: Algorithm = {
   checkpoint: { ...robust.checkpoint, every: 5 }
 }
 
-/** Everything that happens in a run, twice, in three seconds: to try out what surrounds a run, not to learn anything. */
+/** Every event of a run, twice, in three seconds: to test the tools around a run, not to learn. */
 export const tiny: Algorithm = {
   ...quick,
   data: { ...quick.data, world: { ...quick.data.world, questions: 40 } },
@@ -167,14 +167,14 @@ export const tiny: Algorithm = {
   checkpoint: { ...quick.checkpoint, every: 2 }
 }
 
-/** The presets by the name they have on the command line. */
+/** The presets by their names on the command line. */
 export const byName: Readonly<Record<string, Algorithm>> = { quick, tiny, paper, "paper-7b": paper7b, robust }
 
-/** What each preset is for, in a line. */
+/** The purpose of each preset, in one line. */
 export const purposes: Readonly<Record<string, string>> = {
-  quick: "a whole run on the embedded model in about a minute",
-  tiny: "everything that happens in a run, in seconds; it learns nothing",
-  paper: "the paper's algorithm as it is written, at its scale: for an engine of yours",
+  quick: "a complete run on the embedded model, in about a minute",
+  tiny: "every event of a run, in seconds; too short to learn",
+  paper: "the paper's algorithm at its scale, for your own engine",
   "paper-7b": "the same for its 7B model: more turns, a lower learning rate",
-  robust: "the same scale, with our own choices where the paper leaves a point open"
+  robust: "the same scale, with our own choices where the paper is not specific"
 }

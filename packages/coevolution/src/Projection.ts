@@ -10,8 +10,8 @@ export type MetricsRow = Readonly<Record<string, number>>
 
 /**
  * One row per trained step: rewards, tool calls and lengths as means over the step's trajectories, the policy update
- * as means over its optimizer steps, and value and probability of every living instruction. A replica of a run gives
- * the same rows to the bit.
+ * as means over its optimizer steps, and value and probability of every instruction of the population. A replica of a
+ * run has bit-identical rows.
  */
 export const metrics = (folding: Folding, events: ReadonlyArray<RunEvent>): ReadonlyArray<MetricsRow> => {
   const rows: Array<MetricsRow> = []
@@ -29,8 +29,8 @@ export const metrics = (folding: Folding, events: ReadonlyArray<RunEvent>): Read
 }
 
 /**
- * The row of one step; `state` is the one after its policy update. Means are left out where every trajectory failed, and
- * `rollouts/failed` where none did.
+ * The row of one step; `state` is the one after its policy update. Means are omitted if every trajectory failed, and
+ * `rollouts/failed` if none did.
  */
 export const metricsRow = (
   plan: typeof StepPlanned.Type,
@@ -72,13 +72,13 @@ const rolloutMeans = (groups: ReadonlyArray<Group.Group>): MetricsRow => ({
   "groups/mixed": mean(groups.map(({ rewards }) => (new Set(rewards).size > 1 ? 1 : 0)))
 })
 
-/** Candidates that were tried for the next refill, after another event. */
+/** The number of candidates verified for the next refill, after another event. */
 export const tried = (before: number, event: RunEvent): number => {
   if (event._tag === "CandidatesJudged") return before + event.verdicts.length
   return event._tag === "PopulationRefilled" || event._tag === "EvolutionSkipped" ? 0 : before
 }
 
-/** What became of one instruction or of a candidate that never became one. */
+/** The history of one instruction, or of a candidate that did not enter. */
 export interface CandidateRecord {
   readonly text: string
   /** Null for a candidate that did not enter the population. */
@@ -107,7 +107,7 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
     const record = place === undefined ? undefined : records[place]
     if (place !== undefined && record !== undefined) records[place] = { ...record, ...changes }
   }
-  /** The place of the candidate that became an instruction; texts may repeat. */
+  /** The index of the candidate that became an instruction; texts can repeat. */
   const placeOfCandidate = (step: number, text: string, mean: number): number => {
     const open = [...records.entries()].filter(
       ([, record]) => record.id === null && record.fate === "rejected" && record.step === step && record.text === text
@@ -148,7 +148,7 @@ export const candidates = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Candi
         }
         break
       case "CandidatesJudged":
-        // A parent that was not asked again was compared by its mean on record, which only the verdict knows.
+        // A parent without new rollouts was compared by its recorded mean, which only the verdict contains.
         for (const [index, { parentMean }] of event.verdicts.entries()) {
           const place = proposed[index]
           const verification = records[place ?? -1]?.verification ?? null

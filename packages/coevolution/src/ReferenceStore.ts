@@ -6,14 +6,14 @@ import type { Bookkeeping } from "@inspo/ledger/Bookkeeping"
 const Logprobs = Schema.Array(Schema.Array(Schema.Finite))
 
 /**
- * Log-probabilities under the reference policy, kept in the journal's records: an engine need not give the same bits
- * twice, and a batch has to be the same when it is redone.
+ * Log-probabilities under the reference policy, stored in the journal's records: an engine may not return the same bits
+ * twice, and a repeated batch must be the same.
  */
 export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping) {
   const engine = yield* Engine
   const records = Records.make(yield* Journal, "reference", Logprobs)
 
-  /** Those of the responses of a request, in datum order. Scored in one call unless they are on record. */
+  /** The log-probabilities of the responses of a request, in datum order. Scored in one call unless they are stored. */
   const score = Effect.fn("ReferenceStore.score")(function* (step: number, { datums, key }: TrainRequest) {
     const asking = Effect.filterOrFail(
       engine.score("reference", datums),
@@ -21,7 +21,7 @@ export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping) {
       (logprobs) =>
         new EngineError({
           operation: "score",
-          reason: `of ${key}, expected a log-probability for each token of each response; sequence ${unscored(datums, logprobs)} has others`
+          reason: `of ${key}, expected a log-probability for each token of each response; sequence ${unscored(datums, logprobs)} has another number`
         })
     )
     return yield* bookkeeping.once(records, { step, key, payment: null }, asking)
@@ -30,7 +30,7 @@ export const make = Effect.fnUntraced(function* (bookkeeping: Bookkeeping) {
   return { score }
 })
 
-/** The first place where log-probabilities and responses do not match; null where all do. */
+/** The index of the first response whose log-probabilities do not match it, or null. */
 const unscored = (datums: TrainRequest["datums"], logprobs: ReadonlyArray<ReadonlyArray<number>>): number | null => {
   const place = Array.from({ length: Math.max(datums.length, logprobs.length) }, (_, at) => at).find(
     (at) => datums[at] === undefined || logprobs[at]?.length !== datums[at].response.length

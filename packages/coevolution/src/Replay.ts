@@ -17,19 +17,19 @@ import { isRunning, type RunState, unstarted } from "./RunState.ts"
 import * as StateHash from "./StateHash.ts"
 import * as Strategies from "./Strategies.ts"
 
-/** What playing a run again came to. */
+/** The result of replaying a run. */
 export interface Replayed {
-  /** Events that came out as they were committed. */
+  /** Events that are equal to the committed ones. */
   readonly events: number
-  /** State hashes that came out as they were committed, and events with none or with one of another version. */
+  /** State hashes that are equal to the committed ones, and events without one or with one of another version. */
   readonly hashes: { readonly equal: number; readonly other: number }
   readonly state: RunState
   readonly stateHash: string
-  /** The first thing that came out differently. */
+  /** The first difference. */
   readonly difference: Difference | null
 }
 
-/** Where a replay left the record. `path` leads to the value that differs; `state` stands for the hash of the whole state. */
+/** Where a replay differs from the record. `path` is that of the value; `state` is the hash of the complete state. */
 export interface Difference {
   readonly sequence: number
   readonly event: RunEvent["_tag"]
@@ -40,10 +40,10 @@ export interface Difference {
 }
 
 /**
- * Plays a run again from its journal alone: decisions by `next`, rollouts, batches and scores from the records, what an
- * engine or a proposer answered from the events. Each event and each state hash is compared with the one committed, up
- * to the first that differs. Nothing is asked of an engine, a proposer or a tool, and nothing is written. Fails with
- * `RunMismatch` unless the strategies are those of the run.
+ * Replays a run from its journal alone: decisions by `next`, rollouts, batches and scores from the records, answers of the
+ * engine and the proposer from the events. Each event and each state hash is compared with the committed one, up to the
+ * first difference. Calls no engine, proposer or tool, and writes nothing. Fails with `RunMismatch` unless the strategies are
+ * those of the run.
  */
 export const replay = Effect.fn("Replay.replay")(function* (options: {
   readonly algorithm: Algorithm
@@ -62,7 +62,7 @@ export const replay = Effect.fn("Replay.replay")(function* (options: {
     const other = Strategies.difference(first.event.strategies, Strategies.identities(strategies))
     if (other !== null)
       return yield* new Perform.RunMismatch({
-        reason: `${other}; replay it in a program that provides the one it began with`
+        reason: `${other}; replay it in a program that provides the original one`
       })
   }
   const inherited = first?.event._tag === "RunStarted" ? (first.event.forkedFrom?.events ?? 1) : 1
@@ -114,7 +114,7 @@ type Found = Pick<Difference, "path" | "recorded" | "replayed">
 
 const encode = Schema.encodeEffect(RunEvent)
 
-/** An event as it would be stored. */
+/** An event in its stored form. */
 const throughJson = (event: RunEvent): Effect.Effect<unknown, Schema.SchemaError> =>
   Effect.map(encode(event), (encoded): unknown => JSON.parse(JSON.stringify(encoded)))
 
@@ -136,7 +136,7 @@ const show = (value: unknown): string => {
   return text.length > 200 ? `${text.slice(0, 200)} …` : text
 }
 
-/** What outside services answered, taken from the event that is being replayed; all else is refused. */
+/** The answers of external services, from the event that is replayed; all other calls fail. */
 const layerRecorded = (current: Ref.Ref<RunEvent | null>) =>
   Layer.mergeAll(
     Layer.effect(Engine, recordedEngine(current)),
@@ -162,7 +162,7 @@ const recordedEngine = Effect.fnUntraced(function* (current: Ref.Ref<RunEvent | 
     updates: 0
   })
   const refuse = (operation: EngineError["operation"]) =>
-    Effect.fail(new EngineError({ operation, reason: "the journal holds no answer to this" }))
+    Effect.fail(new EngineError({ operation, reason: "the journal does not contain the answer to this call" }))
 
   const train = Effect.gen(function* () {
     const event = yield* Ref.get(current)
@@ -222,7 +222,7 @@ const recordedProposer = (current: Ref.Ref<RunEvent | null>): Proposer["Service"
 
 const failureOf = ({ failure }: { readonly failure?: ProposerFailure }) => (failure === undefined ? {} : { failure })
 
-/** The records of a journal, each batch read once although a step needs it twice; what a replay would write goes nowhere. */
+/** The records of a journal, read-only; each batch is read once, although a step needs it twice. */
 const layerReadOnly = Layer.effect(
   Journal,
   Effect.gen(function* () {

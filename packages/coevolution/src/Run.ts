@@ -23,9 +23,9 @@ import type { DecisionContext } from "./DecisionContext.ts"
 export interface RunOptions<E = never> extends Limits {
   readonly algorithm: Algorithm
   readonly data: RunData
-  /** Identifies the code that makes the results, for the record. */
+  /** Identifies the code that computes the results. Only recorded. */
   readonly code: string
-  /** Called after each event is committed, with the state it led to. Its failure ends the run, which can go on later. */
+  /** Called after each committed event, with the state after it. A failure stops the run, which can be resumed. */
   readonly onEvent: (event: RunEvent, state: RunState) => Effect.Effect<void, E>
 }
 
@@ -41,12 +41,12 @@ export type RunError =
   | TooManyFailures
 
 /**
- * Algorithm 1, from wherever the journal stands to the end: an empty journal starts a run, any other is continued. Each
- * event is committed before the next command is chosen, so interrupting is safe at any point.
+ * Algorithm 1, from the current state of the journal to the end: an empty journal starts a run, any other is continued. Each
+ * event is committed before the next command is chosen, so that a run can be interrupted at any point.
  *
  * Fails with `ConfigError` when the engine cannot do what the algorithm asks, with `RunMismatch` when the journal belongs to
  * another algorithm, other strategies, or another engine, tokenizer, data set or search, with `IncoherentJournal` when its
- * events are not of one piece, with `BudgetReached` when the next piece of work does not fit the budget, and with
+ * events are inconsistent, with `BudgetReached` when the next piece of work does not fit the budget, and with
  * `TooManyFailures` when an environment that is down would bias the run.
  */
 export const run = Effect.fn("Run.run")(function* <E = never>(
@@ -78,7 +78,7 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
     search: options.data.search,
     code: options.code
   } as const
-  // The events of earlier sessions are held no longer than this takes.
+  // The events of earlier sessions are in memory only for as long as this takes.
   const begun = Effect.gen(function* () {
     const events = yield* EventLog.read(journal)
     yield* assertSameRun(events, started)
@@ -92,7 +92,7 @@ export const run = Effect.fn("Run.run")(function* <E = never>(
   return state
 })
 
-/** What `next` has to know of a run. */
+/** The context of `next` for a run. */
 export const makeDecisionContext = (
   { algorithm, strategies }: Strategies.Deciding,
   data: Pick<RunData, "train">
@@ -102,7 +102,7 @@ export const makeDecisionContext = (
   questions: data.train.map(({ dataSource, id }) => ({ id, dataSource }))
 })
 
-/** The policy updates after `step`, as they were commanded. */
+/** The commands of the policy updates after `step`. */
 const updatesAfter = (
   context: DecisionContext,
   events: ReadonlyArray<RunEvent>,
@@ -127,14 +127,14 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
   if (change !== undefined)
     return Effect.fail(
       new Perform.RunMismatch({
-        reason: `${AlgorithmDiff.tell(change)}; go on as the run began, or start another one`
+        reason: `${AlgorithmDiff.tell(change)}; continue with the original value, or start another run`
       })
     )
   const strategy = Strategies.difference(first.strategies, started.strategies)
   if (strategy !== null)
     return Effect.fail(
       new Perform.RunMismatch({
-        reason: `${strategy}; go on in a program that provides the one it began with, or start another run`
+        reason: `${strategy}; continue in a program that provides the original one, or start another run`
       })
     )
   const other = guarded.find(({ part }) => first[part] !== undefined && first[part] !== started[part])
@@ -143,21 +143,21 @@ const assertSameRun = (events: ReadonlyArray<RunEvent>, started: typeof RunStart
     : Effect.fail(
         new Perform.RunMismatch({
           reason:
-            `${other.subject} not what the run began with (${started[other.part]}, expected ${first[other.part]}); go on with ` +
-            "what it began with, or start another run"
+            `${other.subject} not the one that the run began with (${started[other.part]}, expected ${first[other.part]}); ` +
+            "continue with the original one, or start another run"
         })
       )
 }
 
-/** What stands behind addresses that may change while a run goes on. */
+/** The parts that must stay the same during a run, while their addresses may change. */
 const guarded = [
   { part: "engine", subject: "the engine is" },
   { part: "tokenizer", subject: "the tokenizer is" },
-  { part: "data", subject: "the data are" },
-  { part: "search", subject: "what is searched is" }
+  { part: "data", subject: "the data set is" },
+  { part: "search", subject: "the search corpus is" }
 ] as const
 
-/** Identifies a tokenizer, with its chat template, by what it makes of a text that both treat in their own ways. */
+/** Identifies a tokenizer and its chat template by their output for a text that most treat differently. */
 const tokenizerFingerprint = Effect.fnUntraced(function* (tokenizer: Tokenizer) {
   const text = "Who, in 1984, wrote <search> it? Answer briefly."
   const made = [
@@ -170,7 +170,7 @@ const tokenizerFingerprint = Effect.fnUntraced(function* (tokenizer: Tokenizer) 
   return yield* Digest.Digest.use((digest) => digest.digestHex(Digest.sha256, bytes))
 }, Effect.provide(Digest.layerWebCrypto))
 
-/** A limit in dollars that nobody could keep, since nobody says what a judge can cost. */
+/** A limit in dollars that cannot be enforced, since the cost of the judge is unknown. */
 const unmetered = ({ algorithm, budget, scoringAtMost }: RunOptions<unknown>): ConfigError | null =>
   algorithm.reward.kind === "judge" && typeof budget?.usd === "number" && scoringAtMost === undefined
     ? unknownPrice("judge", budget.usd)

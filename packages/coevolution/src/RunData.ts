@@ -2,13 +2,13 @@ import type { Question } from "@inspo/domain"
 import type { Demonstration } from "@inspo/rollout"
 import { Schema } from "effect"
 
-/** What an agent searches. */
+/** What the agent searches. */
 export const Searched = Schema.Literals(["passages", "server"])
 export type Searched = typeof Searched.Type
 
 /**
- * The questions of a run. `fingerprint` identifies questions and passages together, so that a resume finds the same data.
- * `search` says what an agent searches: those passages, or what a server has.
+ * The questions of a run. `fingerprint` identifies questions and passages together, so that a resumed run has the same
+ * data. `search` identifies what the agent searches: those passages, or the corpus of a server.
  */
 export interface RunData {
   readonly train: ReadonlyArray<Question.Question>
@@ -16,6 +16,6 @@ export interface RunData {
   readonly test: ReadonlyArray<Question.Question>
   readonly fingerprint: string
   readonly search: Searched
-  /** What `train.demonstrations` asks for, for each training question. */
+  /** The demonstrations of `train.demonstrations`, for each training question. */
   readonly demonstrations?: ReadonlyMap<Question.QuestionId, Demonstration.Demonstration>
 }

@@ -11,8 +11,8 @@ import { Identities } from "./Strategies.ts"
 const Step = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * Where a branch left another run: after `step`, with the first `events` of its events, of whose checkpoints only those of
- * the named steps were left. `head` hashes what is shared.
+ * Where a branch forked from another run: after `step`, with the first `events` of its events. `head` is the hash of the shared
+ * events. Of their checkpoints only those of the named steps still existed.
  */
 export const Fork = Schema.Struct({
   run: Schema.String,
@@ -23,8 +23,8 @@ export const Fork = Schema.Struct({
 })
 
 /**
- * The first fact of a run: what was asked for, who decides, on which engine and data. All of it but `code` must be equal on
- * resume, wherever engine, data and search are by then.
+ * The first event of a run: its algorithm, strategies, engine and data. All except `code` must be equal on resume; the
+ * addresses of engine, data and search may change.
  */
 export const RunStarted = Schema.TaggedStruct("RunStarted", {
   algorithm: Algorithm,
@@ -35,11 +35,11 @@ export const RunStarted = Schema.TaggedStruct("RunStarted", {
   data: Schema.String,
   search: Searched,
   code: Schema.String,
-  /** Present in a branch: the events that follow, up to the place of the fork, are those of the run it left. */
+  /** Only in a branch: the next events, up to the fork, are those of the run that it forked from. */
   forkedFrom: Schema.optionalKey(Fork)
 })
 
-/** The initial population: the seed instruction first. `failure` says what kept the proposer from writing variants. */
+/** The initial population: the seed instruction first. `failure` is why the proposer wrote no variants. */
 export const PopulationInitialised = Schema.TaggedStruct("PopulationInitialised", {
   instructions: Schema.NonEmptyArray(Instruction.Instruction),
   failure: Schema.optionalKey(ProposerFailure)
@@ -47,8 +47,8 @@ export const PopulationInitialised = Schema.TaggedStruct("PopulationInitialised"
 
 /**
  * The intent of a step, committed before its first request. `questions` and `assignment` are parallel. `values` are those
- * of the living (Eq. 6), from which `probabilities` follow (Eq. 4). Where the control permutes credit, `credit` names for
- * each of the living who is credited with its groups.
+ * of the population (Eq. 6), from which `probabilities` follow (Eq. 4). If the control permutes credit, `credit` maps each
+ * instruction to the one that is credited with its groups.
  */
 export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
   step: Step,
@@ -65,8 +65,8 @@ export const StepPlanned = Schema.TaggedStruct("StepPlanned", {
 )
 
 /**
- * Trajectories that their environment failed: in no group and of no reward, yet paid for. `tokens` are theirs, `reason` is
- * what failed the first of them.
+ * Trajectories that failed in their environment: they are in no group and have no reward, but count as spent. `tokens` are
+ * theirs, `reason` is the failure of the first one.
  */
 export const Failed = Schema.Struct({
   trajectories: Schema.NonEmptyArray(Trajectory.TrajectoryId),
@@ -74,7 +74,7 @@ export const Failed = Schema.Struct({
   reason: Schema.optionalKey(Schema.String)
 })
 
-/** Rewards of a step: one group per planned question, less those whose trajectories all failed. */
+/** Rewards of a step: one group per planned question, except those whose trajectories all failed. */
 export const RolloutsCollected = Schema.TaggedStruct("RolloutsCollected", {
   step: Step,
   groups: Schema.Array(Group.Group),
@@ -95,7 +95,7 @@ export const StepTrained = Schema.TaggedStruct("StepTrained", {
   metrics: Schema.Array(TrainMetrics)
 })
 
-/** Validation questions answered after a policy update, one trajectory each, under the best instruction of that time. */
+/** Validation questions answered after a policy update, one trajectory each, with the best instruction at that step. */
 export const Validated = Schema.TaggedStruct("Validated", {
   step: Step,
   instruction: Instruction.InstructionId,
@@ -104,8 +104,8 @@ export const Validated = Schema.TaggedStruct("Validated", {
 })
 
 /**
- * What the proposer answered when shown a parent and failures. `rejected` never reached verification; `failure` says what
- * kept the proposer from answering, or from answering in full.
+ * The answer of the proposer to a parent and its failures. `rejected` were not verified; `failure` is why the answer is
+ * missing or incomplete.
  */
 export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
   step: Step,
@@ -119,9 +119,9 @@ export const CandidatesProposed = Schema.TaggedStruct("CandidatesProposed", {
 })
 
 /**
- * Scores on one batch of verification questions: `asked` of them, of which `questions` are those that none failed on.
- * `candidates[i][k]` belongs to candidate i and question k, and is empty for one that had left; `parent` was re-run or is
- * null. Where candidates may leave early, a round has several batches, counted from 0.
+ * Scores on one batch of verification questions: `asked` were asked, `questions` are those without a failed rollout.
+ * `candidates[i][k]` is the score of candidate i on question k, and empty for a candidate that had stopped; `parent` has new
+ * scores or is null. With early stops a round has several batches, counted from 0.
  */
 export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   step: Step,
@@ -134,20 +134,20 @@ export const CandidatesVerified = Schema.TaggedStruct("CandidatesVerified", {
   rollouts: Schema.Int,
   /** Prompt and response tokens of these rollouts. */
   tokens: Schema.Int,
-  /** Part of `rollouts`; a question that failed for one of them is not among `questions`. */
+  /** Part of `rollouts`; a question with a failed rollout is not in `questions`. */
   failed: Schema.optionalKey(Failed)
 }).check(
   Schema.makeFilter(
     ({ candidates, parent, questions }) =>
       [...candidates.filter((scores) => scores.length > 0), parent ?? questions].every(
         (scores) => scores.length === questions.length
-      ) || `a score on each of the ${questions.length} questions from everyone who was asked`
+      ) || `a score on each of the ${questions.length} questions from every remaining candidate`
   )
 )
 
 /**
- * The policy after a step was saved; the checkpoints of the steps `removed` gave way to it. In a branch it
- * is one of them itself where the run no longer had it when the branch was made.
+ * The policy after a step was saved, and the checkpoints of the steps `removed` were deleted. In a branch `removed` contains
+ * this step if the original run had already deleted the checkpoint.
  */
 export const CheckpointSaved = Schema.TaggedStruct("CheckpointSaved", {
   step: Step,
@@ -164,8 +164,8 @@ export const Evaluated = Schema.TaggedStruct("Evaluated", {
 })
 
 /**
- * The last event: `best` is the instruction to use from now on. `unproven` is I* where it is not the seed and nothing shows it
- * to be better than the seed, else null.
+ * The last event: `best` is the instruction to use. `unproven` is I* if it is not the seed and there is no evidence that it is
+ * better than the seed, else null.
  */
 export const RunFinished = Schema.TaggedStruct("RunFinished", {
   best: Instruction.InstructionId,
@@ -197,8 +197,8 @@ export const RunEvent = Schema.Union([
 export type RunEvent = typeof RunEvent.Type
 
 /**
- * The form of each type of event as it is written today, counted from 1. Raise a version when an event changes what it says:
- * {@link EventLog} refuses events of other versions. From 0.1.0 on `test/fixtures` holds events of each released version.
+ * The current version of each event type, counted from 1. Increase a version when the format or the meaning of the event
+ * changes: {@link EventLog} rejects other versions. From 0.1.0 on `test/fixtures` has events of each released version.
  */
 export const versions: Readonly<Record<RunEvent["_tag"], number>> = {
   RunStarted: 4,

@@ -10,31 +10,31 @@ import type { Evaluated, StepPlanned } from "./RunEvent.ts"
 import type { Identities } from "./Strategies.ts"
 
 /**
- * Everything the loop decides on: a fold of the run's events, immutable. It extends the state of evolution by what only a run
- * has. Tokens and texts of trajectories stay in the journal's records and are referred to by id.
+ * The input of all decisions of the loop: a fold of the run's events, immutable. Extends the state of evolution. Tokens and
+ * texts of trajectories stay in the journal's records and are referenced by id.
  */
 export interface RunState extends EvolutionState {
   readonly phase: Phase
-  /** Which strategies decide; null before the run begins. */
+  /** The strategies of the run; null before it begins. */
   readonly strategies: Identities | null
   /** Steps whose policy update is done. */
   readonly step: number
   /** W of the step before the current observation, for the paper's ranking (row 3). */
   readonly previousValues: ReadonlyArray<Population.Value>
-  /** Every instruction that ever lived, in order of birth. */
+  /** All instructions, removed ones included, in order of creation. */
   readonly instructions: ReadonlyArray<Instruction.Instruction>
-  /** The values with which instructions left the population, and what was known of them, in order of leaving. */
+  /** The removed instructions with their last values and records, in order of removal. */
   readonly removed: ReadonlyArray<Population.Value & Record>
   readonly buffer: ReplayBuffer.Contents
   readonly checkpoints: ReadonlyArray<SavedCheckpoint>
   readonly evaluations: ReadonlyArray<typeof Evaluated.Type>
-  /** What the mean training rewards of the steps have come to. */
+  /** The trend of the steps' mean training rewards. */
   readonly rewardTrend: Collapse.RewardTrend
   readonly validations: ReadonlyArray<Validation>
   readonly spent: Spent
-  /** Rollouts among those spent that their environment failed. */
+  /** Spent rollouts that failed in their environment. */
   readonly failed: Spent["rollouts"]
-  /** What went wrong without stopping the run, one fact for each part. */
+  /** Failures that did not stop the run, one fact for each part. */
   readonly degraded: ReadonlyArray<Degradation>
 }
 
@@ -50,7 +50,7 @@ export interface SavedCheckpoint {
   readonly checkpoint: CheckpointRef
 }
 
-/** The mean reward of the policy after `step` on the validation questions, under the best instruction of that time. */
+/** The mean reward of the policy after `step` on the validation questions, with the best instruction at that step. */
 export interface Validation {
   readonly step: number
   readonly instruction: Instruction.InstructionId
@@ -66,13 +66,13 @@ export interface Spent {
 
 export type StepPlan = typeof StepPlanned.Type
 
-/** A step as it was planned, and the groups that came of it. */
+/** The plan of a step, and its groups. */
 export interface Collected {
   readonly plan: StepPlan
   readonly groups: ReadonlyArray<Group.Group>
 }
 
-/** Which decision comes next. In `Evolve` it is one of evolution, or what evolution waits for. */
+/** The next decision. In `Evolve` it is one of evolution, or the event that evolution waits for. */
 export type Phase =
   | { readonly _tag: "Unstarted" }
   | { readonly _tag: "Initialise" }
@@ -100,7 +100,7 @@ export interface Running extends RunState {
 export const isRunning = (state: RunState): state is Running =>
   state.phase._tag !== "Unstarted" && state.phase._tag !== "Finished"
 
-/** The training questions as the core sees them: identity and stratum. */
+/** A training question in the core: id and stratum. */
 export interface QuestionRef {
   readonly id: Question.QuestionId
   readonly dataSource: string
@@ -128,36 +128,36 @@ export const unstarted: RunState = {
   degraded: []
 }
 
-/** What is known of a member of the population. */
+/** The record of a member of the population. */
 export const recordOf = (member: Population.Member): Record => ({
   mean: Option.getOrNull(Population.lifetimeMean(member)),
   verification: member.verification
 })
 
-/** An instruction that lives or lived in this run; `apply` lets no event name another. */
+/** An instruction of this run, removed or not; `apply` rejects events that name any other. */
 export const instruction = (state: RunState, id: Instruction.InstructionId): Instruction.Instruction => {
   const found = state.instructions.find((known) => known.id === id)
   if (found === undefined) throw new Invariant.InvariantBroken({ missing: `instruction ${id}` })
   return found
 }
 
-/** An event that cannot follow those before it: the journal is not of one piece. */
+/** An event cannot follow the events before it: the journal is inconsistent. */
 export class UnexpectedEvent extends Schema.TaggedError<UnexpectedEvent>()("UnexpectedEvent", {
   event: Schema.String,
   phase: Schema.String
 }) {
   override get message() {
-    return `journal: ${this.event} cannot happen where the run is, which is before ${this.phase}`
+    return `journal: ${this.event} cannot happen in the current phase, which is before ${this.phase}`
   }
 }
 
-/** An event names something that no earlier event introduced: the journal is not of one piece. */
+/** An event names something that no earlier event introduced: the journal is inconsistent. */
 export class UnknownName extends Schema.TaggedError<UnknownName>()("UnknownName", {
   event: Schema.String,
   what: Schema.String,
   name: Schema.String
 }) {
   override get message() {
-    return `journal: ${this.event} names ${this.what} ${this.name}, which no event before it introduces`
+    return `journal: ${this.event} names ${this.what} ${this.name}, which no earlier event introduces`
   }
 }

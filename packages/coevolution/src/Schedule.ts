@@ -3,7 +3,7 @@ import { Schedule as EvolutionSchedule } from "@inspo/evolution"
 import { Array as Arr } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 
-/** Whether candidates are tried in the groups of later steps. */
+/** Whether candidates are verified in the groups of later steps. */
 export const reuses = ({ verification }: Algorithm): boolean => verification.reuse && verification.samples > 0
 
 /** Whether an evolution begins after this step; one whose candidates need a later step does not begin after the last. */
@@ -15,28 +15,28 @@ const evolvesAt = (algorithm: Algorithm, step: number): boolean =>
   step >= (algorithm.schedule.policyFirst ?? 1) &&
   algorithm.population.size > algorithm.population.parents
 
-/** After which steps evolution decides. */
+/** The steps after which evolution decides. */
 export const ofEvolution = (algorithm: Algorithm): EvolutionSchedule.Schedule => ({
   ...EvolutionSchedule.ofSettings(algorithm),
   evolves: (step) => evolves(algorithm, step)
 })
 
-/** The steps of a whole run after which an evolution begins. */
+/** The steps of a run after which an evolution begins. */
 export const evolutions = (algorithm: Algorithm): ReadonlyArray<number> =>
   Arr.range(1, algorithm.schedule.steps).filter((step) => evolves(algorithm, step))
 
-/** Whether the policy after this step answers the validation questions; the last one does where any does. */
+/** Whether the policy after this step answers the validation questions; always after the last step of a run with validations. */
 export const validates = ({ evaluation, schedule }: Algorithm, step: number): boolean =>
   divides(evaluation.every, step) || (evaluation.every > 0 && step >= schedule.steps)
 
-/** The steps of a whole run after which the validation questions are answered. */
+/** The steps of a run after which the validation questions are answered. */
 export const validations = (algorithm: Algorithm): ReadonlyArray<number> =>
   Arr.range(1, algorithm.schedule.steps).filter((step) => validates(algorithm, step))
 
-/** The validation questions that are asked, where there are so many. */
+/** Most validation questions that are asked. */
 export const validationQuestions = 100
 
-/** Whether the policy after this step is saved: as asked for, at the end, and whenever it was validated. */
+/** Whether the policy after this step is saved: as configured, at the end, and after each validation. */
 export const checkpoints = (algorithm: Algorithm, step: number): boolean =>
   divides(algorithm.checkpoint.every, step) || step >= algorithm.schedule.steps || validates(algorithm, step)
 

@@ -1,20 +1,19 @@
-/** Which checkpoint is the policy that a run returns, and which must be kept until that is known. */
+/** Selects the checkpoint that a run returns, and the checkpoints to keep until then. */
 import { Array as Arr, Order } from "effect"
 import type { Algorithm } from "./Algorithm.ts"
 import type { RunState, SavedCheckpoint, Validation } from "./RunState.ts"
 
-/** The policy after `step` updates, and the rule that chose it; `last` also when another rule had no cause. */
+/** The policy after `step`, and the rule that selected it; `last` also if another rule did not apply. */
 export interface Selected {
   readonly step: number
   readonly rule: Algorithm["evaluation"]["select"]
 }
 
 /**
- * The policy to return as things stand.
+ * The policy to return in the current state.
  *
  * `best` takes the highest mean on the validation questions, the later one among equals. `before-collapse` takes the last
- * validated policy up to the end of the best 10 steps before a collapse, and the initial one when none was validated
- * until then.
+ * validated policy up to the end of the best 10 steps before a collapse, and the initial one if none was validated by then.
  */
 export const selected = ({ evaluation }: Algorithm, state: RunState): Selected => {
   const last = { step: state.step, rule: "last" } as const
@@ -28,8 +27,8 @@ export const selected = ({ evaluation }: Algorithm, state: RunState): Selected =
 }
 
 /**
- * The checkpoints to remove when a new one is written. The first stays, which the final table needs, and those that may
- * yet be selected; of the others the `checkpoint.keep` newest, since the new one is not committed yet.
+ * The checkpoints to remove when a new one is written. Keeps the first, which the final table needs, those that can still be
+ * selected, and of the others the `checkpoint.keep` newest, since the new one is not committed yet.
  */
 export const stale = (algorithm: Algorithm, state: RunState): ReadonlyArray<SavedCheckpoint> => {
   const { keep } = algorithm.checkpoint
@@ -38,7 +37,7 @@ export const stale = (algorithm: Algorithm, state: RunState): ReadonlyArray<Save
   return state.checkpoints.slice(0, -keep).filter(({ step }) => !eligible.has(step))
 }
 
-/** The validated steps that may be selected, whatever comes. */
+/** The validated steps that can still be selected. */
 const eligibleSteps = (algorithm: Algorithm, state: RunState): ReadonlyArray<number> => {
   const { select } = algorithm.evaluation
   if (select === "last") return []
@@ -51,7 +50,7 @@ const eligibleSteps = (algorithm: Algorithm, state: RunState): ReadonlyArray<num
 const lastValidated = (state: RunState, step: number): number =>
   loadable(state).reduce((latest, one) => (one.step <= step ? Math.max(latest, one.step) : latest), 0)
 
-/** The validations whose policy is saved, or about to be: a branch may lack checkpoints that its run had removed. */
+/** The validations whose policy is saved or will be: a branch can lack checkpoints that the original run removed. */
 const loadable = ({ checkpoints, validations }: RunState): ReadonlyArray<Validation> => {
   const newest = checkpoints.reduce((latest, { step }) => Math.max(latest, step), 0)
   const saved = new Set(checkpoints.map(({ step }) => step))

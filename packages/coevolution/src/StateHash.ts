@@ -3,14 +3,14 @@ import { Digest } from "effect/crypto"
 import type { RunState } from "./RunState.ts"
 
 /**
- * The version of what is hashed. Raise it when `RunState` changes its form or `apply` its meaning: hashes of another
- * version are not compared.
+ * The version of the hashed state. Increase it when the format of `RunState` or the meaning of `apply` changes: hashes of
+ * other versions are not compared.
  */
 export const version = 7
 
 /**
- * What a state amounts to: its version, a colon and a SHA-256 of those of its parts, hexadecimal. Equal states give equal hashes on every
- * machine. Where a checkpoint lies does not count, its contents do.
+ * The hash of a state: its version, a colon and the hexadecimal SHA-256 of the hashes of its parts. Equal states have equal
+ * hashes on every machine. The contents of a checkpoint count, its location does not.
  *
  * @example
  * ```ts
@@ -27,7 +27,7 @@ export const of = (state: RunState): Effect.Effect<string> =>
     Effect.map((hash) => `${version}:${hash}`)
   )
 
-/** Whether two hashes say different things of a state; those of different versions say nothing of each other. */
+/** Whether two hashes of the same version differ; hashes of different versions cannot be compared. */
 export const differ = (a: string, b: string): boolean => a !== b && versionOf(a) === versionOf(b)
 
 const hashed = (state: RunState) => ({
@@ -35,7 +35,7 @@ const hashed = (state: RunState) => ({
   checkpoints: state.checkpoints.map(({ checkpoint, step }) => ({ step, hash: checkpoint.hash }))
 })
 
-/** Parts never change, and most are those of the state before: their hashes are known, in place of texts of their size. */
+/** Hashes by part: parts are immutable, and most are shared with the previous state. */
 const hashOf = Effect.fnUntraced(function* (part: unknown) {
   if (!Predicate.isObjectKeyword(part)) return yield* digest(canonical(part))
   const known = hashes.get(part)

@@ -1,8 +1,8 @@
 import type { Algorithm } from "./Algorithm.ts"
 
 /**
- * The algorithm of the static arm: the seed instruction alone, no pruning, no evolution, and as many steps as spend at least
- * `rollouts`, with the learning-rate schedule stretched over them. All else stays equal.
+ * The algorithm of the static arm: the seed instruction alone, no pruning, no evolution, and enough steps to spend at least
+ * `rollouts`, with the learning-rate schedule over all of them. All other settings are equal.
  */
 export const staticAlgorithm = (algorithm: Algorithm, rollouts: number): Algorithm => ({
   ...algorithm,
@@ -17,7 +17,7 @@ export const staticAlgorithm = (algorithm: Algorithm, rollouts: number): Algorit
     policyFirst: null
   },
   train: { ...algorithm.train, fromStep: algorithm.train.fromStep === null ? null : 1 },
-  // It proposes nothing, and so needs no language model and no key.
+  // Without proposals it needs no language model and no key.
   proposer: { ...algorithm.proposer, provider: "offline" },
   control: { permuteCredit: false, clauses: null }
 })

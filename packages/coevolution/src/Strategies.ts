@@ -1,4 +1,4 @@
-/** Who decides in a run: one strategy for each part of the loop. */
+/** The strategies of a run: one for each part of the loop. */
 import { Strategy } from "@inspo/domain"
 import { InstructionValue } from "@inspo/population"
 import { ReplayBuffer } from "@inspo/replay-buffer"
@@ -10,7 +10,7 @@ import type { Algorithm } from "./Algorithm.ts"
 import * as Schedule from "./Schedule.ts"
 import * as ValueChoices from "./ValueChoices.ts"
 
-/** The strategies in force: values of pure functions. `next` asks them, `apply` does not. */
+/** The strategies: values of pure functions. `next` uses them, `apply` does not. */
 export interface Strategies {
   readonly valuation: InstructionValue.Strategy
   readonly sampler: Sampler.Strategy
@@ -19,13 +19,13 @@ export interface Strategies {
   readonly verification: Verification.Strategy
 }
 
-/** By which settings a run decides, and by which strategies. */
+/** The settings and the strategies that a run decides by. */
 export interface Deciding {
   readonly algorithm: Algorithm
   readonly strategies: Strategies
 }
 
-/** The services that a run takes its strategies from. */
+/** The services that provide the strategies of a run. */
 export type Services =
   | InstructionValue.InstructionValue
   | Sampler.Sampler
@@ -33,7 +33,7 @@ export type Services =
   | ReplayBuffer.ReplayBuffer
   | Verification.Verification
 
-/** Which strategies decide in a run. */
+/** The names of the strategies of a run. */
 export const Identities = Schema.Struct({
   valuation: Strategy.Identity,
   sampler: Strategy.Identity,
@@ -56,7 +56,7 @@ export const ofAlgorithm = (algorithm: Algorithm): Strategies => ({
 export const deciding = (algorithm: Algorithm): Deciding => ({ algorithm, strategies: ofAlgorithm(algorithm) })
 
 /**
- * Provides what an algorithm names. A layer that is merged after it puts another strategy in its place.
+ * Provides the strategies that an algorithm names. A layer that is merged after it replaces a strategy.
  *
  * @example
  * ```ts
@@ -89,7 +89,7 @@ export const fromContext: Effect.Effect<Strategies, never, Services> = Effect.al
   verification: Verification.Verification
 })
 
-/** Which strategies these are. */
+/** The names of these strategies. */
 export const identities = ({ buffer, halving, sampler, verification, valuation }: Strategies): Identities => ({
   valuation: valuation.identity,
   sampler: sampler.identity,
@@ -98,7 +98,7 @@ export const identities = ({ buffer, halving, sampler, verification, valuation }
   verification: verification.identity
 })
 
-/** The first strategy of `recorded` that is another one now, in words; null where all are the same. */
+/** The first strategy that differs from `recorded`, as text, or null. */
 export const difference = (recorded: Identities, now: Identities): string | null => {
   const part = Struct.keys(recorded).find((part) => !Equal.equals(recorded[part], now[part]))
   return part === undefined
@@ -106,7 +106,7 @@ export const difference = (recorded: Identities, now: Identities): string | null
     : `${nouns[part]} is ${Strategy.describe(now[part])}, but was ${Strategy.describe(recorded[part])} when the run began`
 }
 
-/** The strategies of a run that are not those its algorithm names, as when a program brought its own; none before it begins. */
+/** The strategies of a run that its algorithm does not name, such as custom ones; none before it begins. */
 export const foreign = (algorithm: Algorithm, recorded: Identities | null): ReadonlyArray<Foreign> => {
   if (recorded === null) return []
   const named = identities(ofAlgorithm(algorithm))
@@ -115,13 +115,13 @@ export const foreign = (algorithm: Algorithm, recorded: Identities | null): Read
   )
 }
 
-/** A strategy that no setting names, and the part of the loop that it decides. */
+/** A strategy that no setting names, and its part of the loop. */
 export interface Foreign {
   readonly part: keyof Identities
   readonly identity: Strategy.Identity
 }
 
-/** What each strategy decides, as a noun. */
+/** The noun of each part. */
 export const nouns: Readonly<Record<keyof Identities, string>> = {
   valuation: "the valuation of instructions",
   sampler: "the sampler",
@@ -130,7 +130,7 @@ export const nouns: Readonly<Record<keyof Identities, string>> = {
   verification: "the verification rule"
 }
 
-/** Groups that `spare-unseen` must have seen an instruction in before it may prune it (row 7). */
+/** Groups that an instruction needs before `spare-unseen` can prune it (row 7). */
 const minimumGroups = 4
 
 /** The probability that `confident` ever drops the best of a population. */

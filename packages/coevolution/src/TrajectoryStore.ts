@@ -9,8 +9,8 @@ import type { Algorithm } from "./Algorithm.ts"
 import * as Ledger from "@inspo/ledger/Ledger"
 
 /**
- * So many rollouts of one collection failed that the others no longer stand for them: an episode that calls no tool cannot
- * fail by one. Those that did not fail are stored, and a resumed run asks for the rest again.
+ * Too many rollouts of one collection failed: the others would be a biased sample, since an episode without tool calls cannot
+ * fail by a tool. Completed rollouts are stored, and a resumed run repeats the failed ones.
  */
 export class TooManyFailures extends Schema.TaggedError<TooManyFailures>()("TooManyFailures", {
   failed: Schema.Int,
@@ -21,24 +21,24 @@ export class TooManyFailures extends Schema.TaggedError<TooManyFailures>()("TooM
   override get message() {
     return (
       `rollouts: ${this.failed} of ${this.total} failed, expected at most ${100 * this.allowed} %. One of them: ` +
-      `${this.example}. What went well is stored; remove the cause and resume the run`
+      `${this.example}. Completed rollouts are stored; fix the cause and resume the run`
     )
   }
 }
 
-/** What a run may spend, and what stops it before it learns from too little. */
+/** The limits of a run: its budget, and the share of rollouts that may fail. */
 export interface Limits {
-  /** The most it may spend; what it takes unless it is said. */
+  /** The budget; no limit by default. */
   readonly budget?: Ledger.Limits | undefined
-  /** What the reward can spend on an answer to a question at most, as one that asks a judge does; nothing unless it is said. */
+  /** The most that scoring an answer to a question can cost, such as calls of a judge; nothing by default. */
   readonly scoringAtMost?: ((question: Question.Question) => Spent.Spent) | undefined
-  /** How many of the rollouts asked for at once may fail by a tool or reward, from 0 to 1; a tenth unless it is said. */
+  /** The share of the rollouts of one collection that may fail by a tool or reward, from 0 to 1; 0.1 by default. */
   readonly maxFailedShare?: number | undefined
 }
 
 const defaultMaxFailedShare = 0.1
 
-/** Trajectories with their tokens and texts, kept in the journal's records and booked in its ledger. */
+/** Trajectories with their tokens and texts, stored in the journal's records and charged to its ledger. */
 export const make = Effect.fnUntraced(function* (
   algorithm: Algorithm,
   bookkeeping: Bookkeeping,
@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* (
   const rollout = yield* Rollout
   const { profile } = yield* Engine
 
-  /** What was collected last: a step is trained on at once, and need not be read again. */
+  /** The last collection, which the training of the step needs next. */
   const latest = yield* Ref.make<ReadonlyMap<string, Trajectory.Trajectory>>(new Map())
 
   /** The trajectories of `ids`, in their order; fails when one is not stored. */
@@ -60,7 +60,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.mapError(Effect.fromNullishOr(known.get(id) ?? stored.get(id)), () =>
         Records.corrupt(
           journal.meta,
-          `trajectory ${id}, which an event names, is not among the records; restore the journal from a copy`
+          `trajectory ${id}, which an event names, is not in the records; restore the journal from a backup`
         )
       )
     )
@@ -75,8 +75,8 @@ export const make = Effect.fnUntraced(function* (
   const rollOut = buying({ atMost: mostOf(algorithm, profile, scoringAtMost), bookkeeping, rollout, profile, put })
 
   /**
-   * One trajectory per episode, in order. Those already paid for are read, the others rolled out and stored on arrival;
-   * those that failed are stored once it is known that they are few.
+   * One trajectory per episode, in order. Stored ones are read, the others are rolled out and stored as they complete;
+   * failed ones are stored at the end, unless there are too many.
    */
   const collect = Effect.fn("TrajectoryStore.collect")(function* (
     phase: Ledger.Phase,
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
   return { read, collect }
 })
 
-/** Rolls episodes out, some at a time, and stores on arrival those that did not fail. */
+/** Rolls out episodes, some at a time, and stores those that did not fail as they complete. */
 const buying = <E>({ atMost, bookkeeping, profile, put, rollout }: Buying<E>) => {
   const atOnce = chunkSize(bookkeeping.limits, profile)
   return Effect.fnUntraced(function* (phase: Ledger.Phase, step: number, episodes: ReadonlyArray<Episode>) {
@@ -129,7 +129,7 @@ const buying = <E>({ atMost, bookkeeping, profile, put, rollout }: Buying<E>) =>
 }
 
 interface Buying<E> {
-  /** What an episode can cost at most. */
+  /** The most that an episode can cost. */
   readonly atMost: (episode: Episode) => Ledger.Amounts
   readonly bookkeeping: Bookkeeping
   readonly rollout: Rollout["Service"]
@@ -138,13 +138,13 @@ interface Buying<E> {
 }
 
 /**
- * Episodes that are bought at a time, which end before the next begin. What is in flight may be overspent, so a metered run
- * buys no more at once than the engine plays at once.
+ * Episodes per batch; a batch ends before the next begins. Episodes in flight can exceed the budget, so a run with a budget
+ * starts at most as many as the engine runs at once.
  */
 const chunkSize = (limits: Ledger.Limits, { concurrency }: EngineProfile): number =>
   Math.max(1, concurrency) * (Ledger.isMetered(limits) ? 1 : 4)
 
-/** What an episode can cost at most. */
+/** The most that an episode can cost. */
 const mostOf = (
   { rollout }: Algorithm,
   { contextLength }: EngineProfile,
@@ -161,5 +161,5 @@ const costOf = (trajectory: Trajectory.Trajectory): Ledger.Amounts =>
     Ledger.ofSpent(trajectory.scoring ?? Spent.nothing)
   )
 
-/** What {@link make} gives. */
+/** The type of {@link make}. */
 export type TrajectoryStore = Effect.Success<ReturnType<typeof make>>

@@ -3,7 +3,7 @@ import { averagingOf } from "@inspo/evolution/Settings"
 import type { InstructionValue } from "@inspo/population"
 import type { Algorithm } from "./Algorithm.ts"
 
-/** What the settings say of the points that Eq. 6 leaves open. */
+/** The settings of the points that Eq. 6 does not define. */
 export const choices = ({ population }: Pick<Algorithm, "population">): InstructionValue.Choices => {
   const { average, ties } = population
   return {

@@ -1,4 +1,4 @@
-/** How the decisions of a finished run would have fallen under other settings. */
+/** Computes the decisions of a finished run under other settings. */
 import { Instruction } from "@inspo/domain"
 import { Array as Arr, Equal, Option, Result, Schema } from "effect"
 import { minimumGroups } from "./internal/Evidence.ts"
@@ -12,10 +12,10 @@ const Ids = Schema.Array(Instruction.InstructionId)
 const Step = Schema.Int
 
 /**
- * A decision as the log holds it and as it falls under other settings; null where it is not due.
+ * A decision in the log and under other settings; null if it is not due.
  *
- * - `prune`: who leaves, worst first; `parents`: who descends, best first; `refill`: which candidates enter; `best`: I*.
- * - `effectiveGroups`: behind the least observed of the instructions compared, Kish's number of groups.
+ * - `prune`: the removed, worst first; `parents`: the parents, best first; `refill`: the candidates that enter; `best`: I*.
+ * - `effectiveGroups`: Kish's number of groups of the least observed instruction that was compared.
  */
 export const Decision = Schema.Struct({
   step: Step,
@@ -29,9 +29,9 @@ export interface Decision extends Schema.Schema.Type<typeof Decision> {}
 const Pair = <S extends Schema.Top>(of: S) => Schema.Struct({ logged: of, replayed: of })
 
 /**
- * What follows from a log under other settings. `reward` is the mean training reward of the steps if instructions had
- * been drawn with the new probabilities, by importance weights; null where that rests on too few effective groups, or on
- * instructions that the log has no rewards of.
+ * The result of a log under other settings. `reward` estimates, by importance weights, the mean training reward of the steps
+ * if instructions had been drawn with the new probabilities; null with too few effective groups, or without logged rewards of
+ * an instruction.
  */
 export const Answer = Schema.Struct({
   decisions: Schema.Array(Decision),
@@ -40,14 +40,14 @@ export const Answer = Schema.Struct({
 })
 export interface Answer extends Schema.Schema.Type<typeof Answer> {}
 
-/** The log is too thin for an answer. */
+/** The log has too few groups for an answer. */
 export class TooFewGroups extends Schema.TaggedError<TooFewGroups>()("TooFewGroups", {
   kind: Decision.fields.kind,
   step: Step,
   effectiveGroups: Schema.Finite,
   /** The instruction or candidate with the fewest groups, or null when the log has none to compare. */
   name: Schema.NullOr(Schema.String),
-  /** The last step at which the log could draw it; null for a candidate, and for one that never lived there. */
+  /** The last step at which the log could draw it; null for a candidate, and for an instruction that is not in the log. */
   drawnUntil: Schema.NullOr(Step)
 }) {
   override get message() {
@@ -58,8 +58,8 @@ export class TooFewGroups extends Schema.TaggedError<TooFewGroups>()("TooFewGrou
         ? `, which the log has only until step ${this.drawnUntil}`
         : ""
     return (
-      `replay: ${decisionNames[this.kind]} at step ${this.step} would rest on ${groups} effective groups${whose}${gone}; ` +
-      `expected at least ${minimumGroups}. Ask for settings closer to those of the run, or log a run with a larger ` +
+      `replay: ${decisionNames[this.kind]} at step ${this.step} would be based on ${groups} effective groups${whose}${gone}; ` +
+      `expected at least ${minimumGroups}. Try settings closer to those of the run, or log a run with a larger ` +
       "train.batchSize"
     )
   }
@@ -72,22 +72,22 @@ export class UnusableLog extends Schema.TaggedError<UnusableLog>()("UnusableLog"
   }
 }
 
-/** Whether a setting, by its dotted name, is one that a log can answer for. */
+/** Whether a log can answer for a setting, by its dotted name. */
 export const isAnswerable = (name: string): boolean =>
   name === "sampler.temperature" ||
   name === "schedule.pruneEvery" ||
   name.startsWith("halving.") ||
   (name.startsWith("population.") && name !== "population.size")
 
-/** A log that was read and checked: its own settings reproduce it. */
+/** A checked log: its own settings reproduce it. */
 export interface Opened {
   readonly log: Log
   readonly original: Trace
 }
 
 /**
- * Reads the events of a finished run, of which `deciding` are the settings and the strategies. Fails when the run is
- * unfinished, was decided by other strategies, or is not what these make of it.
+ * Reads the events of a finished run; `deciding` are its settings and strategies. Fails if the run is unfinished, has other
+ * strategies, or cannot be reproduced with these.
  */
 export const open = (
   deciding: Strategies.Deciding,
@@ -100,7 +100,7 @@ export const open = (
     return Result.fail(new UnusableLog({ reason: "the run is not finished; continue it with `inspo resume` first" }))
   const other = Strategies.difference(started.strategies, Strategies.identities(deciding.strategies))
   if (other !== null)
-    return Result.fail(new UnusableLog({ reason: `${other}; ask in a program that provides what the run began with` }))
+    return Result.fail(new UnusableLog({ reason: `${other}; use a program that provides the original one` }))
   const log = index(deciding.algorithm, initial, events)
   const original = refold(log, deciding)
   const differs = firstDifference(original, events)
@@ -109,17 +109,17 @@ export const open = (
     : Result.fail(
         new UnusableLog({
           reason:
-            `under its own settings the log gives another result for ${differs}; it was written by another version of ` +
-            "the program, which is the one to ask"
+            `under its own settings the log gives another result for ${differs}; use the version of the program that ` +
+            "wrote it"
         })
       )
 }
 
 /**
- * Refolds the logged rewards under another algorithm and its strategies; it may differ in what {@link isAnswerable} allows. The policy path
- * is held fixed: policy, rollouts and proposed candidates stay those of the log, whoever becomes a parent, and what was
- * skipped stays skipped. An instruction that the log pruned has no further rewards. Decisions are those of `next` and
- * `apply`. A decision that the log took on the same groups stands; any other must rest on {@link minimumGroups} effective
+ * Refolds the logged rewards under another algorithm and its strategies, which may differ in the settings that
+ * {@link isAnswerable} allows. Policy, rollouts and proposed candidates stay those of the log, for any parents, and skipped
+ * evolutions stay skipped. An instruction that the log pruned has no further rewards. Decisions are those of `next` and
+ * `apply`. A decision that the log made on the same groups is kept; any other must be based on {@link minimumGroups} effective
  * groups.
  *
  * The step means of Eq. 6 do not depend on how often an instruction was drawn: all its groups of a step share the ratio
@@ -165,7 +165,7 @@ export const ask = ({ log, original }: Opened, deciding: Strategies.Deciding): R
   })
 }
 
-/** In the order in which they fall within a step. */
+/** In their order within a step. */
 const kinds = Decision.fields.kind.literals
 
 const decisionNames: Readonly<Record<Decision["kind"], string>> = {
@@ -207,7 +207,7 @@ const decision = (logged: Decided | undefined, due: Decided | undefined): Readon
 const lastParents = ({ decisions }: Trace, step: number): Decided["ids"] =>
   decisions.findLast((decided) => decided.kind === "parents" && decided.step <= step)?.ids ?? []
 
-/** The first thing in the log that the trace does not have, in words; null when it has all. */
+/** The first decision of the log that the trace does not have, as text, or null. */
 const firstDifference = (trace: Trace, events: ReadonlyArray<RunEvent>): string | null => {
   const traced = new Map(trace.decisions.map((decided) => [keyOf(decided), decided.ids]))
   const isTraced = (step: number, kind: Decided["kind"], ids: Decided["ids"]) =>

@@ -86,20 +86,24 @@ describe("a run that goes on", () => {
       const others: ReadonlyArray<readonly [string, Algorithm, Replaced]> = [
         ["sampler.temperature is 0.3, but was 0.2", warmer, {}],
         [
-          "the engine is not what the run began with (another, expected ",
+          "the engine is not the one that the run began with (another, expected ",
           algorithm,
           engine(({ profile }) => ({ profile: { ...profile, fingerprint: "another" } }))
         ],
         [
-          "the tokenizer is not what the run began with (",
+          "the tokenizer is not the one that the run began with (",
           algorithm,
           engine(({ tokenizer }) => ({
             tokenizer: { ...tokenizer, prompt: (messages) => [1, ...tokenizer.prompt(messages)] }
           }))
         ],
-        ["the data are not what the run began with (other, expected ", algorithm, { data: { fingerprint: "other" } }],
         [
-          "what is searched is not what the run began with (server, expected passages)",
+          "the data set is not the one that the run began with (other, expected ",
+          algorithm,
+          { data: { fingerprint: "other" } }
+        ],
+        [
+          "the search corpus is not the one that the run began with (server, expected passages)",
           algorithm,
           { data: { search: "server" } }
         ]

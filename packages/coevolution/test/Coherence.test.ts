@@ -102,7 +102,7 @@ describe("a trajectory that an event names", () => {
       })
       const failure = yield* Effect.flip(runOn(algorithm, Layer.succeed(Journal, forgetful)))
       assert.strictEqual(failure._tag, "JournalError")
-      assert.match(failure.message, /trajectory train\/.* is not among the records/u)
+      assert.match(failure.message, /trajectory train\/.* is not in the records/u)
     }).pipe(Effect.provide(layerMemory, { local: true }))
   )
 

@@ -58,7 +58,7 @@ describe("ofEvent", () => {
     assert.deepStrictEqual(parts(begun, 4), [{ part: "proposer", step: 5, count: 1, message: "nobody there" }])
   })
 
-  it("tells of candidates of which none kept the rules, but not of a proposer that repeats itself", () => {
+  it("reports candidates of which none followed the rules, but not a proposer that repeats itself", () => {
     assert.match(parts(proposed(["tags-lost", "duplicate"]))[0]?.message ?? "", /none of 2 .*tags-lost, duplicate/u)
     assert.isEmpty(parts(proposed(["duplicate", "parent-copy", "near-duplicate"])))
     assert.isEmpty(parts(proposed(["tags-lost"], ["B"])))

@@ -72,7 +72,7 @@ describe("Perform", () => {
         runOn(algorithm, onJournal(disturbing(journal)), undefined, { engine: counting })
       )
       assert.strictEqual(error._tag, "RunMismatch")
-      assert.include(error.message, "is not the one that was planned")
+      assert.include(error.message, "differs from the planned one")
       assert.strictEqual(updates, 0)
       assert.deepStrictEqual(yield* EventLog.read(journal), planned)
       yield* runOn(algorithm, onJournal(journal), undefined, { engine: counting })

@@ -180,13 +180,13 @@ describe("warnings", () => {
       { ...sound, population: { ...population, window: 2 } },
       50
     ],
-    ["apart that differ by 0.410 or more", { ...sound, train: { ...train, batchSize: 16 } }, 50],
+    ["distinguishes rewards that differ by 0.410 or more", { ...sound, train: { ...train, batchSize: 16 } }, 50],
     [
       "evolveUntil is 40, but the run ends at step 20: 2 evolutions",
       { ...sound, schedule: { ...schedule, evolveUntil: 40 } },
       50
     ],
-    ["at step 20, the last one, brings", { ...sound, schedule: { ...schedule, evolveUntil: 20 } }, 50],
+    ["at step 20, the last one, adds", { ...sound, schedule: { ...schedule, evolveUntil: 20 } }, 50],
     [
       "ends at step 20, before the candidates of the evolution at step 19",
       {
@@ -199,7 +199,11 @@ describe("warnings", () => {
     ],
     ["step 8 the parents are chosen from 4 instructions", { ...sound, schedule: { ...schedule, evolveEvery: 8 } }, 50],
     ["batchSize is 4 for 7 instructions", { ...sound, train: { ...train, batchSize: 4 } }, 50],
-    ["buffer has only 9 questions to verify with (5 steps", { ...sound, train: { ...train, batchSize: 10 } }, 10]
+    [
+      "buffer has only 9 questions to verify with (it keeps 5 steps",
+      { ...sound, train: { ...train, batchSize: 10 } },
+      10
+    ]
   ])("say: %s", (part, algorithm, questions) => {
     const warnings = forecast(algorithm, questions).warnings
     assert.strictEqual(warnings.filter((warning) => warning.includes(part)).length, 1, warnings.join("\n"))

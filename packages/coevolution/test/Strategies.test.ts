@@ -79,7 +79,7 @@ describe("a strategy of one's own", () => {
         assert.include(
           refused.message,
           "the pruning rule is bottom-half (parents 1, floor 0, ties evidence), but was " +
-            "drop-the-last (parents 1) when the run began; go on in a program that provides the one it began with"
+            "drop-the-last (parents 1) when the run began; continue in a program that provides the original one"
         )
         yield* runOn(algorithm, stored, undefined, { strategies: own(algorithm) })
         assert.deepStrictEqual(yield* EventLog.read(journal), whole)

@@ -86,7 +86,7 @@ describe("a journal of another format", () => {
     [{ ...event, version: 99 }, undefined, "EvolutionSkipped.version is 99, expected 1"],
     [{ ...event, version: 0 }, undefined, "EvolutionSkipped.version is 0, expected 1"],
     [event, undefined, "EvolutionSkipped.version is missing, expected 1"],
-    [event, "SomethingNew", 'type is "SomethingNew", expected a type of event that this version writes']
+    [event, "SomethingNew", 'type is "SomethingNew", expected an event type that this version writes']
   ] as const)("is refused with the field, its value, what is expected and the remedy: %#", ([stored, type, problem]) =>
     Effect.gen(function* () {
       const refused = yield* Effect.flip(read(stored, type))

@@ -168,7 +168,7 @@ describe("other settings", () => {
     assert.isBelow(refused.effectiveGroups, WhatIf.minimumGroups)
     assert.match(
       refused.message,
-      /^replay: the (prune|choice of \w+) at step \d+ would rest on \d+\.\d effective groups/u
+      /^replay: the (prune|choice of \w+) at step \d+ would be based on \d+\.\d effective groups/u
     )
   })
 

@@ -7,7 +7,7 @@ const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const PositiveNumber = Schema.Finite.check(Schema.isGreaterThan(0))
 const Variable = Schema.NullOr(Schema.NonEmptyString)
 
-/** Names of environment variables with what opens a server; null where it needs nothing, or the provider's usual one does. */
+/** Names of environment variables that hold secrets; null for a server without one, or for the provider's default variable. */
 export const KeysConfig = Schema.Struct({
   engine: Variable,
   proposer: Variable,
@@ -16,18 +16,18 @@ export const KeysConfig = Schema.Struct({
   journal: Variable
 })
 
-/** Where the journal is kept. */
+/** Where the journal is stored. */
 export const JournalConfig = Schema.Struct({
   url: Schema.NullOr(Schema.NonEmptyString).annotate({
     description:
-      "Address of a Postgres database without a password, where a run is known by the name of its directory; or null for a " +
-      "SQLite file there"
+      "Address of a Postgres database without a password, in which the name of its directory identifies a run; or null for a " +
+      "SQLite file in the directory of the run"
   })
 })
 
 /**
- * The most a run may spend, work that was redone after a crash included; null is no limit. A run that reaches one stops
- * with its state saved, and goes on once the limit is raised.
+ * The limits of a run, including work repeated after a crash; null is no limit. A run that reaches a limit stops with its state
+ * saved, and continues once the limit is raised.
  */
 export const BudgetConfig = Schema.Struct({
   usd: Schema.NullOr(PositiveNumber).annotate({ description: "US dollars" }),
@@ -37,19 +37,19 @@ export const BudgetConfig = Schema.Struct({
   }),
   minutes: Schema.NullOr(PositiveNumber).annotate({ description: "Minutes of work, summed over resumes" }),
   prices: Schema.Array(ModelPrice).annotate({
-    description: "Prices of the proposer's or judge's model that are not in the table that ships, or replace one of it"
+    description: "Prices of the proposer's or judge's model, if it is not in the built-in table or has another price"
   })
 })
 
-/** How patient a run is with servers, tools and programs that are not its own. */
+/** Timeouts and retries of requests to servers, tools and programs. */
 export const RequestsConfig = Schema.Struct({
   timeoutSeconds: Schema.NullOr(PositiveNumber).annotate({
     description:
-      "How long one request may take, or null for what suits each: 30 seconds for a retriever, 60 for the judge and for " +
-      "`reward.command`, 300 for the proposer. A tool has 300 at the least"
+      "Timeout of one request, or null for the defaults: 30 seconds for a retriever, 60 for the judge and for " +
+      "`reward.command`, 300 for the proposer. Tools have at least 300"
   }),
   retries: NonNegativeInt.annotate({
-    description: "Repetitions of a request to a retriever, proposer or judge that failed and may work the next time"
+    description: "Retries of a request to a retriever, proposer or judge after a temporary failure"
   })
 })
 
@@ -57,19 +57,19 @@ export const RequestsConfig = Schema.Struct({
 const Address = Schema.Struct(Struct.pick(ProposerModel.fields, ["url"]))
 
 /**
- * Where and how the work of a run is done. It decides no results: what its addresses lead to is known by fingerprints and names,
- * which the first event of a run holds. So it may change while a run goes on.
+ * Where and how the work of a run is done. It does not affect results: the first event of a run records fingerprints and names
+ * of the servers and data behind its addresses. So it can change during a run.
  */
 export const Deployment = Schema.Struct({
   data: Schema.Struct({
     questions: Schema.NullOr(Schema.NonEmptyString).annotate({
       description:
-        "Path of a question file (Search-R1 rows as Parquet or JSONL), or null for the generated world. Where its rows name " +
+        "Path of a question file (Search-R1 rows as Parquet or JSONL), or null for the generated world. If its rows name " +
         "no splits, a tenth is held out for validation and a fifth for the test"
     }),
     corpus: Schema.NullOr(Schema.NonEmptyString).annotate({
       description:
-        "Path of the corpus (JSONL of `{id, contents}`) that goes with `questions`; null where `retrieval.url` " +
+        "Path of the corpus (JSONL of `{id, contents}`) for `questions`; null if `retrieval.url` " +
         "searches it, or the agent searches nothing"
     })
   }),
@@ -77,19 +77,19 @@ export const Deployment = Schema.Struct({
   rollout: Schema.Struct({
     mcp: Schema.Array(McpServer).annotate({
       description:
-        "Servers of the Model Context Protocol whose tools `rollout.tools` may name, `get_Sum` as `get-sum`: programs that a run " +
-        "starts (`command`, and the variables in `env`), or addresses (`url`, and the variable of a key, `apiKeyEnv`)"
+        "Servers of the Model Context Protocol whose tools `rollout.tools` can name, `get_Sum` as `get-sum`: programs that a run " +
+        "starts (`command`, and the variables in `env`), or addresses (`url`, and the variable with the key, `apiKeyEnv`)"
     })
   }),
   retrieval: Schema.Struct({
     url: Schema.NullOr(Schema.NonEmptyString).annotate({
       description:
-        "Address of a server that speaks Search-R1's `/retrieve`, or null for the embedded index over the passages"
+        "Address of a server with Search-R1's `/retrieve` API, or null for the embedded index over the passages"
     })
   }),
   judge: Address,
   requests: RequestsConfig.annotate({
-    description: "How patient a run is with servers, tools and programs that are not its own"
+    description: "Timeouts and retries of requests to servers, tools and programs"
   }),
   evaluation: Schema.Struct({
     baseline: Schema.Boolean.annotate({
@@ -99,7 +99,7 @@ export const Deployment = Schema.Struct({
   engine: Schema.Struct({
     model: Schema.NullOr(Schema.NonEmptyString).annotate({
       description:
-        "Folder of an embedded model, or null for the one that ships; with `engine.url` the name of the base model on that " +
+        "Folder of an embedded model, or null for the built-in one; with `engine.url` the name of the base model on that " +
         "server, or null for its first"
     }),
     url: Schema.NullOr(Schema.NonEmptyString).annotate({
@@ -107,32 +107,31 @@ export const Deployment = Schema.Struct({
     }),
     profile: Schema.Literals(["auto", "inspo", "tinker", "skyrl-jax", "skyrl-train", "verl", "completions"]).annotate({
       description:
-        "Which server it is: one of the Tinker protocol, which trains, and which `auto` asks for what it is; or one of " +
+        "The kind of server: one with the Tinker protocol, which trains (`auto` detects which); or one with " +
         "`completions` (vLLM, SGLang, llama.cpp), which only samples"
     }),
     tokenizer: Schema.NullOr(Schema.NonEmptyString).annotate({
-      description:
-        "Folder with `tokenizer.json` of that model, or its GGUF file; null is enough for `inspo engine serve`"
+      description: "Folder with `tokenizer.json` of the model, or its GGUF file; can be null for `inspo engine serve`"
     }),
     concurrency: Schema.NullOr(PositiveInt).annotate({
       description:
-        "With `engine.url` the sequences in flight at once, or null for what the server says; else worker threads, or null " +
-        "for one per core, at most four. Results do not depend on it"
+        "With `engine.url` the number of concurrent sequences, or null for the limit that the server reports; else worker " +
+        "threads, or null for one per core, at most four. Results do not depend on it"
     })
   }),
-  journal: JournalConfig.annotate({ description: "Where the journal is kept" }),
+  journal: JournalConfig.annotate({ description: "Where the journal is stored" }),
   keys: KeysConfig.annotate({
     description:
-      "Names of environment variables, by what each opens: a key for `engine`, `proposer`, `judge` and `retrieval`, a " +
-      "password for `journal`. Null where none is needed; for a language model it is the provider's usual variable then"
+      "Names of environment variables with secrets: the keys of `engine`, `proposer`, `judge` and `retrieval`, the " +
+      "password of `journal`. Null if none is needed; for a language model null is the provider's default variable"
   }),
   budget: BudgetConfig.annotate({
-    description: "The most a run may spend, work that was redone after a crash included; null is no limit"
+    description: "The limits of a run, including work repeated after a crash; null is no limit"
   })
 })
 export interface Deployment extends Schema.Schema.Type<typeof Deployment> {}
 
-/** The embedded engine on this machine, the generated world, a file for the journal, and no limit. */
+/** The embedded engine on this machine, the generated world, a file for the journal, and no limits. */
 export const local: Deployment = {
   data: { questions: null, corpus: null },
   proposer: { url: null },

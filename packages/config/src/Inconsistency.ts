@@ -12,18 +12,18 @@ export const inconsistency = (config: RunConfig): ConfigError | null =>
   questionsHaveCorpus(config) ??
   inAlgorithm(config) ??
   toolsAreSomewhere(config) ??
-  toolsAreTold(config) ??
+  toolsAreDescribed(config) ??
   pricesAreKnown(config)
 
 type Rule = (config: RunConfig) => ConfigError | null
 
-/** What to do where somebody hopes for a hosted chat model as the policy. */
+/** The remedy if a config names a hosted chat model as the policy. */
 export const noChatPolicy =
-  "A chat model cannot be the policy, which needs token ids from /v1/completions. Serve a model with open weights by vLLM, SGLang or " +
-  "llama.cpp (engine.profile: completions), or one that trains by the Tinker protocol; or keep your model and agent, and evolve its " +
-  "instruction with `inspo serve`."
+  "A chat model cannot be the policy, which needs token ids from /v1/completions. Serve a model with open weights " +
+  "with vLLM, SGLang or llama.cpp (engine.profile: completions), or use a server with the Tinker protocol, which trains. Or " +
+  "keep your model and agent and evolve its instruction with `inspo serve`."
 
-/** Whether an address is that of a provider of chat models, or, for a server that should train, of OpenAI's protocol. */
+/** Whether an address is that of a chat model provider or, for a server that must train, of an API with OpenAI's protocol. */
 export const isChatAddress = (url: string, profile: RunConfig["engine"]["profile"]): boolean => {
   const { hostname = "", pathname = "" } = URL.parse(url) ?? {}
   return chatHosts.test(hostname) || (profile !== "completions" && /\/(?:v1|chat\/completions)\/*$/u.test(pathname))
@@ -38,7 +38,7 @@ const policyGivesTokens: Rule = ({ engine }) =>
     : new ConfigError({
         field: "engine.url",
         value: `the address of a chat model at ${URL.parse(engine.url)?.host ?? "a server"}`,
-        expected: "a server that gives token ids",
+        expected: "a server that returns token ids",
         remedy: noChatPolicy
       })
 
@@ -49,13 +49,13 @@ const questionsHaveCorpus: Rule = ({ data, retrieval, rollout }) =>
     : new ConfigError({
         field: data.questions === null ? "data.questions" : "data.corpus",
         value: "null",
-        expected: "a path, because its counterpart is one",
+        expected: "a path, because the other of the two is a path",
         remedy:
-          "Set both data.questions and data.corpus, or neither to use the generated world; data.corpus may be missing " +
-          "where retrieval.url is set, or where the agent searches nothing."
+          "Set both data.questions and data.corpus, or neither to use the generated world; data.corpus can be null " +
+          "if retrieval.url is set, or if the agent does not search."
       })
 
-/** Which tools a server has is known once it is asked. */
+/** The tools of servers are not known before they are connected. */
 const toolsAreSomewhere: Rule = ({ rollout }) => {
   const unknown = rollout.tools.find((name) => !builtInTools.includes(name))
   return unknown === undefined || rollout.mcp.length > 0
@@ -64,21 +64,22 @@ const toolsAreSomewhere: Rule = ({ rollout }) => {
         field: "rollout.tools",
         value: JSON.stringify(unknown),
         expected: `some of ${builtInTools.join(", ")}`,
-        remedy:
-          "Leave it out, or name the server that has it in rollout.mcp; tools of yours are given to the rollout layer in TypeScript."
+        remedy: "Remove it, or add its server to rollout.mcp; add custom tools to the rollout layer in TypeScript."
       })
 }
 
-/** A policy that never reads of a tool does not call it. */
-const toolsAreTold: Rule = ({ rollout, seedInstruction }) => {
-  const untold = rollout.tools.find((name) => !builtInTools.includes(name) && !seedInstruction.includes(`<${name}>`))
-  return untold === undefined || rollout.texts.prompt.includes("{tools}")
+/** A policy cannot call a tool that its prompt does not describe. */
+const toolsAreDescribed: Rule = ({ rollout, seedInstruction }) => {
+  const undescribed = rollout.tools.find(
+    (name) => !builtInTools.includes(name) && !seedInstruction.includes(`<${name}>`)
+  )
+  return undescribed === undefined || rollout.texts.prompt.includes("{tools}")
     ? null
     : new ConfigError({
         field: "rollout.texts",
         value: JSON.stringify(rollout.texts.prompt),
-        expected: `{tools} in its prompt, which says what the tools are, because rollout.tools has ${untold}`,
-        remedy: `Put {tools} before {question}, or say in seedInstruction what <${untold}> does.`
+        expected: `{tools} in its prompt, which describes the tools, because rollout.tools has ${undescribed}`,
+        remedy: `Put {tools} before {question}, or describe <${undescribed}> in seedInstruction.`
       })
 }
 

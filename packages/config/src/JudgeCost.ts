@@ -4,7 +4,7 @@ import { Prices, TokenEstimate } from "@inspo/reflection"
 import * as JudgePrompt from "@inspo/reward/JudgePrompt"
 import type { RunConfig } from "./RunConfig.ts"
 
-/** The most that scoring an answer to a question can cost: nothing, unless a language model judges. */
+/** The most that scoring an answer to a question can cost: nothing without a language model as the judge. */
 export const atMost = (
   { budget, judge, requests, reward, rollout }: Pick<RunConfig, "budget" | "judge" | "requests" | "reward" | "rollout">,
   question: Pick<Question, "question" | "goldenAnswers">
@@ -12,7 +12,7 @@ export const atMost = (
   if (reward.kind !== "judge") return Spent.nothing
   const prompt = JudgePrompt.prompt(question, "", reward.criteria ?? JudgePrompt.defaultCriteria)
   const most = JudgePrompt.defaultAttempts * (1 + requests.retries)
-  // A token of the policy may be long, and be several of the judge's.
+  // A long token of the policy can be several tokens of the judge.
   const input = TokenEstimate.estimate(prompt) + tokensOfAnAnswer * rollout.maxResponseTokens
   return Prices.atMost(Prices.priceOf(judge.model, budget.prices), most, { input, output: JudgePrompt.maxOutputTokens })
 }

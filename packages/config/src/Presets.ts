@@ -13,7 +13,7 @@ export const paper7b = here(Algorithms.paper7b)
 export const quick = here(Algorithms.quick)
 export const tiny = here(Algorithms.tiny)
 
-/** The presets by the name they have on the command line. */
+/** The presets by their names on the command line. */
 export const byName: Record.ReadonlyRecord<string, RunConfig> = Record.map(Algorithms.byName, here)
 
 export { purposes } from "@inspo/coevolution/Presets"

@@ -1,9 +1,9 @@
-/** The settings of a run as a config file has them, and the two things they are: an algorithm and a deployment. */
+/** The settings of a run in a config file, and their two parts: an algorithm and a deployment. */
 import { Algorithm } from "@inspo/coevolution/Algorithm"
 import { Predicate, Schema, Struct } from "effect"
 import { Deployment } from "./Deployment.ts"
 
-/** A section whose settings are of both. */
+/** A section with settings of both parts. */
 const both = <A extends Schema.Struct.Fields, B extends Schema.Struct.Fields>(
   first: Schema.Struct<A>,
   second: Schema.Struct<B>
@@ -12,11 +12,11 @@ const both = <A extends Schema.Struct.Fields, B extends Schema.Struct.Fields>(
 const { fields } = Algorithm
 const { fields: around } = Deployment
 
-/** Every setting, in the order in which files and documents have them. */
+/** All settings, in the order of config files and documentation. */
 export const RunConfig = Schema.Struct({
   randomSeed: fields.randomSeed,
   data: both(around.data, fields.data).annotate({
-    description: "Where questions and passages come from: the generated world, or files of yours"
+    description: "The source of questions and passages: the generated world, or your files"
   }),
   seedInstruction: fields.seedInstruction,
   variants: fields.variants,
@@ -26,14 +26,14 @@ export const RunConfig = Schema.Struct({
   schedule: fields.schedule,
   buffer: fields.buffer,
   proposer: both(fields.proposer, around.proposer).annotate({
-    description: "How candidates are asked for, and the language model that writes them, if any"
+    description: "How candidates are proposed, and the language model that writes them, if any"
   }),
   verification: fields.verification,
   rollout: both(fields.rollout, around.rollout).annotate({ description: "How the agent answers a question" }),
   retrieval: both(fields.retrieval, around.retrieval).annotate({ description: "The search that the agent calls" }),
   reward: fields.reward,
   judge: both(fields.judge, around.judge).annotate({
-    description: "The language model that judges answers where `reward.kind` is `judge`"
+    description: "The language model that judges answers, if `reward.kind` is `judge`"
   }),
   requests: around.requests,
   train: fields.train,
@@ -42,7 +42,7 @@ export const RunConfig = Schema.Struct({
   }),
   checkpoint: fields.checkpoint,
   engine: both(around.engine, fields.engine).annotate({
-    description: "What samples and trains: the embedded model, or a server"
+    description: "The engine that samples and trains: the embedded model, or a server"
   }),
   journal: around.journal,
   keys: around.keys,
@@ -51,7 +51,7 @@ export const RunConfig = Schema.Struct({
 })
 export interface RunConfig extends Schema.Schema.Type<typeof RunConfig> {}
 
-/** What decides the results of a run: all that its core is told, and all that its journal holds of the config. */
+/** The settings that decide the results of a run: the only ones in its core and its journal. */
 export const algorithmOf = (config: RunConfig): Algorithm => ({
   ...Struct.pick(config, Struct.keys(fields)),
   data: Struct.pick(config.data, Struct.keys(fields.data.fields)),
@@ -63,7 +63,7 @@ export const algorithmOf = (config: RunConfig): Algorithm => ({
   engine: Struct.pick(config.engine, Struct.keys(fields.engine.fields))
 })
 
-/** Where and how it is done. */
+/** Where and how the work is done. */
 export const deploymentOf = (config: RunConfig): Deployment => ({
   ...Struct.pick(config, Struct.keys(around)),
   data: Struct.pick(config.data, Struct.keys(around.data.fields)),
@@ -75,7 +75,7 @@ export const deploymentOf = (config: RunConfig): Deployment => ({
   engine: Struct.pick(config.engine, Struct.keys(around.engine.fields))
 })
 
-/** An algorithm in a deployment. */
+/** The config of an algorithm in a deployment. */
 export const join = (algorithm: Algorithm, deployment: Deployment): RunConfig => ({
   ...algorithm,
   ...deployment,
@@ -92,7 +92,7 @@ export const join = (algorithm: Algorithm, deployment: Deployment): RunConfig =>
 export const withAlgorithm = (config: RunConfig, algorithm: Algorithm): RunConfig =>
   join(algorithm, deploymentOf(config))
 
-/** Lays `over` on `under`: mappings key by key, everything else as a whole. */
+/** Merges `over` into `under`: mappings key by key, other values replace. */
 export const merge = (under: unknown, over: unknown): unknown =>
   isMapping(under) && isMapping(over)
     ? Object.fromEntries([

@@ -1,6 +1,6 @@
 import { staticAlgorithm } from "@inspo/coevolution/StaticArm"
 import { join, deploymentOf, type RunConfig } from "./RunConfig.ts"
 
-/** The config of the static arm. Beside a run in a database it keeps a journal of its own, in a file. */
+/** The config of the static arm. Its journal is always a separate file, also if the run is in a database. */
 export const staticConfig = (config: RunConfig, rollouts: number): RunConfig =>
   join(staticAlgorithm(config, rollouts), { ...deploymentOf(config), journal: { url: null } })

@@ -13,46 +13,46 @@ export const Settings = Schema.Struct({
   randomSeed: Schema.Int.annotate({ description: "Seed of every random choice" }),
   population: Schema.Struct({
     size: upTo(10_000).annotate({
-      description:
-        "N_P: how many instructions there are at most after an evolution. 1 without evolution is ordinary GRPO"
+      description: "N_P: the largest number of instructions after an evolution. 1 without evolution is normal GRPO"
     }),
     parents: Positive.annotate({
-      description: "N_parent: how many survive to become parents; pruning never goes below"
+      description:
+        "N_parent: the number of parents of an evolution, which is also the fewest instructions that pruning leaves"
     }),
-    window: Positive.annotate({ description: "n of Eq. 6: over how many steps or cohorts rewards are averaged" }),
+    window: Positive.annotate({ description: "n of Eq. 6: the steps or cohorts over which rewards are averaged" }),
     average: Schema.Literals(["draws", "steps"]).annotate({
       description:
-        "Eq. 6 takes the instruction's own last n observations and divides their sum by n, or takes those of the last n " +
-        "steps or cohorts and divides by how many they are. In a run, a never-sampled instruction has the value 0 with " +
+        "The average of Eq. 6. `draws`: the sum of the instruction's last n observations, divided by n; `steps`: the mean of " +
+        "its observations in the last n steps or cohorts. In a run, an instruction without samples has the value 0 with " +
         "`draws`, and the mean of the known values with `steps`"
     })
   }),
   sampler: Schema.Struct({
     temperature: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({
-      description: "τ_s of Eq. 4: how even the shares of the instructions are"
+      description: "τ_s of Eq. 4: higher values make the shares of the instructions more even"
     }),
     newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate({
       description:
-        "Instructions that just entered are drawn as others are, or guaranteed a group in their first step or `fullBatch` " +
-        "cohort; with `everyone` each instruction is guaranteed one in every step"
+        "Whether new instructions are drawn like others, or guaranteed a group in their first step or `fullBatch` " +
+        "cohort; `everyone` guarantees each instruction one in every step"
     })
   }),
   schedule: Schema.Struct({
     pruneEvery: Count.annotate({ description: "K_p: steps or cohorts between two prunings; 0 for never" }),
     evolveEvery: Count.annotate({ description: "K_e: steps or cohorts between two evolutions; 0 for never" }),
     evolveUntil: Schema.NullOr(Count).annotate({
-      description: "T_e: the last step or cohort after which an evolution may begin; null for no last"
+      description: "T_e: the last step or cohort after which an evolution can begin; null for no limit"
     })
   }),
   verification: Schema.Struct({
     samples: Count.annotate({
       description:
-        "|D_B|: on how many questions each candidate is verified, or units of work where it shares the traffic; 0 lets " +
-        "candidates in unverified"
+        "|D_B|: questions that verify each candidate, or units of work if it shares the traffic; 0 accepts " +
+        "candidates without verification"
     }),
-    rounds: upTo(1000).annotate({ description: "Rounds of proposing and verifying per evolution" }),
+    rounds: upTo(1000).annotate({ description: "Rounds of proposals and verification per evolution" }),
     lookEvery: Schema.NullOr(Positive).annotate({
-      description: "Questions between two interim analyses, at which candidates may leave early; null for none"
+      description: "Questions between two interim analyses, at which verification can stop early; null for none"
     })
   })
 })

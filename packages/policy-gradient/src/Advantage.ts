@@ -4,7 +4,7 @@ import { sumAll } from "effect/Number"
 
 /**
  * How rewards of a group become advantages: `standardised` divides the centred reward by the standard deviation
- * (Eq. 3 of the INSPO paper, as in GRPO), `centred` does not (as in Dr. GRPO). `reward` is the reward as it stands: at
+ * (Eq. 3 of the INSPO paper, as in GRPO), `centred` does not (as in Dr. GRPO). `reward` is the reward itself: at
  * ratio 1 the gradient is that of the log-likelihood of what was rewarded, as rejection sampling and supervised
  * fine-tuning have it.
  */

@@ -35,50 +35,50 @@ const Decay = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLes
 export const TrainConfig = Schema.Struct({
   learningRate: Positive.annotate({ description: "Peak of the learning rate" }),
   warmup: Share.annotate({
-    description: "Share of the steps that train over which the learning rate rises to its peak"
+    description: "Warm-up: share of the training steps in which the learning rate rises to its peak"
   }),
   decay: Decline.annotate({
     description:
       "How the learning rate falls after the warm-up: along half a cosine or a line towards 0, or not at all (`constant`)"
   }),
   clipRatio: Positive.annotate({ description: "ε of Eq. 2" }),
-  klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 leaves the reference policy out" }),
+  klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 disables the reference policy" }),
   kl: KlPlacement.annotate({
     description:
-      "Where the pull towards the reference policy enters: as the k3 estimate of the KL divergence in the loss, " +
-      "or as a penalty per token in the advantages, for engines whose loss has no such term"
+      "Where the KL term towards the reference policy is added: the k3 estimate of the KL divergence in the loss, " +
+      "or a penalty per token in the advantages, for engines whose loss has no such term"
   }),
   entropyCoefficient: NonNegative.annotate({
-    description: "Weight of the entropy of the next-token distributions, which is rewarded; 0 does not reward it"
+    description: "Coefficient of the entropy bonus for the next-token distributions; 0 disables it"
   }),
   beta1: Decay.annotate({ description: "Decay of AdamW's first moment" }),
   beta2: Decay.annotate({ description: "Decay of AdamW's second moment" }),
   weightDecay: NonNegative.annotate({ description: "Weight decay of AdamW" }),
   gradientClip: NonNegative.annotate({
-    description: "Largest norm of the gradient of a mini-batch, to which a larger one is scaled down; 0 for no limit"
+    description: "Maximum gradient norm of a mini-batch, by scaling; 0 for no limit"
   }),
   miniBatchSize: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
-    description: "How many of `unit` one optimizer step takes"
+    description: "Size of a mini-batch, in `train.unit`; one optimizer step each"
   }),
   unit: MiniBatchUnit.annotate({
     description:
-      "What a mini-batch counts: whole groups of a question, or single trajectories as Search-R1 does, which " +
-      "may part a group over two mini-batches"
+      "The unit of `train.miniBatchSize`: full groups of a question, or single trajectories as in Search-R1, which " +
+      "can split a group over two mini-batches"
   }),
   epochs: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
     description:
-      "How often a step goes through its mini-batches; after the first pass the clipped ratio corrects for the " +
+      "Passes of a step over its mini-batches; after the first pass the clipped ratio corrects for the " +
       "change of the policy"
   }),
   normalization: Normalization.annotate({
     description:
-      "How the loss weighs tokens: mean over each sequence, then over the sequences (`sequence-mean`, Eq. 2), " +
-      "or every action token of the mini-batch alike (`token-mean`)"
+      "How the loss weights tokens: mean over each sequence, then over the sequences (`sequence-mean`, Eq. 2), " +
+      "or every action token of the mini-batch equally (`token-mean`)"
   }),
   advantage: Advantage.annotate({
     description:
       "How rewards of a group become advantages: centred and divided by the standard deviation (Eq. 3), centred " +
-      "alone, or the reward as it stands"
+      "only, or the reward itself"
   })
 })
 export interface TrainConfig extends Schema.Schema.Type<typeof TrainConfig> {}

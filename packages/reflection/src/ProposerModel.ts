@@ -15,23 +15,23 @@ export const ModelPrice = Schema.Struct({
 })
 export interface ModelPrice extends Schema.Schema.Type<typeof ModelPrice> {}
 
-/** The proposer: which language model writes candidates, and how it is asked. */
+/** The language model that writes candidates, and its settings. */
 export const ProposerModel = Schema.Struct({
   provider: ModelProvider.annotate({
     description:
-      "Who writes candidates: rules that need no server (`offline`), or a language model; `openai-compatible` " +
-      "is any server of chat completions, such as vLLM, SGLang, Ollama or OpenRouter"
+      "What writes candidates: rules without a server (`offline`), or a language model; `openai-compatible` " +
+      "is any server with a chat completions API, such as vLLM, SGLang, Ollama or OpenRouter"
   }),
   model: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Name of the model as its provider knows it; null offline"
+    description: "Name of the model at its provider; null offline"
   }),
   url: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "Base URL such as `http://127.0.0.1:8000/v1`, or null for the provider's own"
+    description: "Base URL such as `http://127.0.0.1:8000/v1`, or null for the provider's default"
   }),
-  maxOutputTokens: PositiveInt.annotate({ description: "Most tokens of one answer, thoughts included" }),
+  maxOutputTokens: PositiveInt.annotate({ description: "Most tokens of one answer, reasoning included" }),
   prompt: Schema.NullOr(Schema.NonEmptyString).annotate({
     description:
-      "File with a prompt of your own for the `proposer.kind` in use, or null for the one that ships; see " +
+      "File with your own prompt for `proposer.kind`, or null for the built-in one; see " +
       "`PromptTemplate` for the placeholders"
   })
 })

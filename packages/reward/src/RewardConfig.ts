@@ -16,7 +16,7 @@ export const RewardConfig = Schema.Struct({
   kind: Schema.Literals(["em", "subem", "em-format", "f1", "judge", "command"]).annotate({
     description:
       "Exact match, golden answer within the answer, format-aware exact match, word F1, the verdict of a " +
-      "language model, or a program of yours"
+      "language model, or your own program"
   }),
   scope: Scope.annotate({
     description:
@@ -26,7 +26,7 @@ export const RewardConfig = Schema.Struct({
   }),
   format: ResponseFormat.FormatScores,
   criteria: Schema.NullOr(Schema.NonEmptyString).annotate({
-    description: "When `judge` calls an answer right, in sentences, or null for the criteria that ship"
+    description: "The criteria of `judge` for a correct answer, as text, or null for the built-in ones"
   }),
   command: Schema.Array(Schema.NonEmptyString).annotate({ description: "Program and arguments of `command`" }),
   commandTimeout: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({

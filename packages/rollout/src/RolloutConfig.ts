@@ -20,7 +20,7 @@ export type InstructionRole = typeof InstructionRole.Type
 export const AgentName = Schema.Literals(["direct", "rag", "ircot", "search-o1", "search-r1", "search-r1-exact"])
 export type AgentName = typeof AgentName.Type
 
-/** What the environment says of its own, besides what tools return. */
+/** The texts of the environment, except those of tools. */
 export const Texts = Schema.Struct({
   prompt: Schema.String.check(
     Schema.isPattern(/\{instruction\}.*\{question\}/s, {
@@ -51,23 +51,24 @@ export interface Texts extends Schema.Schema.Type<typeof Texts> {}
 export const RolloutConfig = Schema.Struct({
   agent: AgentName.annotate({
     description:
-      "How the agent works: it answers at once (`direct`), after one search for the question (`rag`), after one " +
-      "more for each sentence of its thought (`ircot`), or by tools that it calls turn by turn (`search-r1`), " +
-      "of whose results `search-o1` sees its own condensation. `search-r1-exact` is `search-r1` as the Search-R1 code " +
-      "has it, to the token"
+      "How the agent works: it answers directly (`direct`), after one search for the question (`rag`), after one " +
+      "more search for each sentence of its reasoning (`ircot`), or with tools that it calls turn by turn (`search-r1`). " +
+      "`search-o1` is `search-r1` with its own summaries of tool results. `search-r1-exact` is `search-r1` with exactly " +
+      "the tokens of the Search-R1 code"
   }),
   tools: Schema.Array(Schema.NonEmptyString)
     .check(Schema.isUnique())
-    .annotate({ description: "Names of the tools the agent may call" }),
+    .annotate({ description: "Names of the tools that the agent can call" }),
   maxTurns: Schema.Natural.annotate({
-    description: "Tool calls allowed; one turn more is left for the answer. A turn without a valid action costs one too"
+    description:
+      "Maximum of tool calls, with one more turn for the answer. A turn without a valid action counts as a call"
   }),
-  maxResponseTokens: Positive.annotate({ description: "Tokens the policy may write per turn" }),
-  maxObservationTokens: Positive.annotate({ description: "Tokens the policy may be shown per turn" }),
+  maxResponseTokens: Positive.annotate({ description: "Most tokens that the policy writes per turn" }),
+  maxObservationTokens: Positive.annotate({ description: "Most tokens of observations per turn" }),
   maxPromptTokens: Positive.annotate({
     description:
-      "A longer prompt ends its episode before the first turn. With the agent `search-r1-exact` also the length of the " +
-      "rolling context and of the whole response"
+      "Most tokens of the prompt; a longer prompt ends its episode before the first turn. With the agent `search-r1-exact` also " +
+      "the limit of the rolling context and of the full response"
   }),
   maxStartTokens: Positive.annotate({
     description: "The agent `search-r1-exact` trains on the last so many tokens of the prompt"
@@ -75,24 +76,24 @@ export const RolloutConfig = Schema.Struct({
   topK: Positive.annotate({ description: "Passages per search" }),
   temperature: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
     description:
-      "Temperature at which the policy is sampled; 0 is greedy. The policy update assumes 1, so another needs a policy that " +
-      "stays as it is"
+      "Temperature at which the policy is sampled; 0 is greedy. The policy update assumes 1, so other values " +
+      "need a frozen policy"
   }),
   topP: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(1)).annotate({
     description: "Probability mass that is sampled from"
   }),
   texts: Texts.annotate({
     description:
-      "The environment's own words: `prompt` (the user message, with `{instruction}`, then `{question}` and, if wanted, " +
+      "The texts of the environment: `prompt` (the user message, with `{instruction}`, then `{question}` and, if wanted, " +
       "`{tools}`), `passage` (with `{rank}` from 1, `{title}` and `{text}`), `separator` (between passages), " +
       "`invalidAction` (shown after a turn without a valid action) and `role` (the message an instruction is in: before " +
-      "the question in that of the `user`, or alone in that of the `system`). A file of them may be named in " +
-      "their place, and `prompt` may be `{rows: FILE}`, as `seedInstruction` may"
+      "the question in that of the `user`, or alone in that of the `system`). The value can be the path " +
+      "of a file with them, and `prompt` can be `{rows: FILE}`, as for `seedInstruction`"
   }),
   scoredTurns: Schema.Literals(["all", "valid"]).annotate({
     description:
-      "Whether a turn with broken tags can earn reward (`all`) or is left out of what is scored (`valid`). The " +
-      "agent `search-r1-exact` scores all"
+      "Whether a turn with broken tags can earn reward (`all`) or is not scored (`valid`). The " +
+      "agent `search-r1-exact` scores all turns"
   }),
   toolAttempts: Positive.annotate({ description: "How often a tool is asked before an episode fails" }),
   toolTimeoutSeconds: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({

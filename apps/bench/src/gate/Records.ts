@@ -13,7 +13,7 @@ export const Answer = Schema.Struct({
 })
 export interface Answer extends Schema.Schema.Type<typeof Answer> {}
 
-/** The first line of a file of answers: the hash of what they were asked for. */
+/** The first line of a file of answers: the hash of the settings behind them. */
 const Header = Schema.Struct({ gate: Schema.String })
 
 /** The content of a file of answers. */

@@ -4,11 +4,11 @@ import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect, FileSystem, Schema } from "effect"
 
-/** Packages whose code cannot change what a run results in. */
+/** Packages whose code cannot change the results of a run. */
 const indifferent: ReadonlySet<string> = new Set(["@inspo/bench", "@inspo/journal", "@inspo/http"])
 
 /**
- * SHA-256 of the sources that decide what a run results in: all packages of this project that the program depends on.
+ * SHA-256 of the sources that decide the results of a run: all packages of this project that the program depends on.
  * Comments count, tests do not.
  */
 export const codeHash = Effect.fn("CodeHash.codeHash")(function* () {

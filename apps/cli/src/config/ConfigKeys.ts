@@ -1,17 +1,17 @@
-/** Every key of a config with what it takes and what it means, as the Schema of the config says. */
+/** All keys of a config with their types and meanings, from its Schema. */
 import { RunConfig } from "@inspo/config/RunConfig"
 import { Record, Schema, Struct } from "effect"
 
-/** A key by its dotted path; a section holds further keys and no value. */
+/** A key by its dotted path; a section has further keys and no value. */
 export interface ConfigKey {
   readonly path: string
   readonly isSection: boolean
-  /** What values it takes, such as `whole number > 0 or null`; empty for a section. */
+  /** The type of its values, such as `whole number > 0 or null`; empty for a section. */
   readonly takes: string
   readonly meaning: string
 }
 
-/** The part of JSON Schema (2020-12) that configs and events are described in. */
+/** The subset of JSON Schema (2020-12) that describes configs and events. */
 export interface Node {
   readonly type?: string
   readonly description?: string
@@ -44,19 +44,19 @@ const Node: Schema.Codec<Node> = Schema.suspend(() =>
   })
 )
 
-/** The JSON Schema of a Schema that needs no definitions. */
+/** The JSON Schema of a Schema without definitions. */
 export const nodeOf = (schema: Schema.Constraint): Node =>
   Schema.decodeSync(Node)(Schema.toJsonSchemaDocument(schema).schema)
 
 const root = nodeOf(RunConfig)
 
-/** Mappings that are written as one value, or as the path of a file with it. */
+/** Mappings that are written as one value, or as the path of a file. */
 const oneValue: ReadonlySet<string> = new Set(["control", "keys", "rollout.texts"])
 
 /** Sections before the keys in them, in the order of the Schema. */
 export const configKeys: ReadonlyArray<ConfigKey> = keysOf(root, "")
 
-/** The JSON Schema (2020-12) of a config file: any of the keys, for editors to complete and check. */
+/** The JSON Schema (2020-12) of a config file, for completion and checks in editors. All keys are optional. */
 export const jsonSchema: Readonly<Record<string, unknown>> = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Settings of an inspo run",
@@ -72,7 +72,7 @@ function keysOf({ properties = {} }: Node, path: string): ReadonlyArray<ConfigKe
   })
 }
 
-/** The same without keys that must be there. */
+/** The same without required keys. */
 function partial(node: Node): Node {
   return node.properties === undefined
     ? closed(node)
@@ -83,7 +83,7 @@ function partial(node: Node): Node {
       }
 }
 
-/** The same with no keys but those that are named, in the elements of a list and in alternatives too. */
+/** The same without additional keys, also in list elements and alternatives. */
 function closed({ anyOf, items, ...node }: Node): Node {
   return {
     ...node,
@@ -93,7 +93,7 @@ function closed({ anyOf, items, ...node }: Node): Node {
   }
 }
 
-/** What values a node takes, in words. */
+/** The type of a node's values, as text. */
 export function takes(node: Node): string {
   if (node.anyOf !== undefined) return node.anyOf.map(takes).join(" or ")
   if (node.enum !== undefined) return node.enum.map((value) => `\`${value}\``).join(", ")
@@ -126,7 +126,7 @@ function range({ exclusiveMaximum, exclusiveMinimum, maximum, minimum }: Node): 
   return low !== "" && high !== "" ? `${low} and${high}` : low + high
 }
 
-/** Whole numbers are bounded by what a number can hold, which goes without saying. */
+/** Omits the bounds of safe integers. */
 function isBound(value: number | undefined): value is number {
   return value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER
 }

@@ -3,8 +3,8 @@ import { wrap } from "../terminal/Text.ts"
 import { configKeys } from "./ConfigKeys.ts"
 
 /**
- * A config, or a part of one, as a YAML file that explains itself: each key under a comment with its meaning and what it takes. `schema` is
- * the file with the JSON Schema, for editors.
+ * A config, or a part of one, as a commented YAML file: each key has a comment with its meaning and type. `schema` is the file
+ * with the JSON Schema, for editors.
  */
 export const configTemplate = (config: object, introduction: string, schema: string): string => {
   const document = new Document(config)
@@ -13,7 +13,7 @@ export const configTemplate = (config: object, introduction: string, schema: str
   return document.toString({ lineWidth: columns, commentString: (text) => text.replaceAll(/^/gmu, "#") })
 }
 
-/** Puts the comments before the keys of a mapping and of those in it. */
+/** Adds the comments before the keys of a mapping, recursively. */
 const explain = (mapping: YAMLMap, path: ReadonlyArray<string>): void => {
   for (const [index, { key, value }] of mapping.items.entries()) {
     if (!isScalar(key)) continue
@@ -29,7 +29,7 @@ const explain = (mapping: YAMLMap, path: ReadonlyArray<string>): void => {
   }
 }
 
-/** A meaning without its rows of docs/algorithm.md, which only the reference explains. */
+/** A meaning without the rows of docs/algorithm.md, which only the reference explains. */
 export const withoutRows = (meaning: string): string => meaning.replaceAll(/ \(rows? \d[^()]*\)/gu, "")
 
 const columns = 100

@@ -7,15 +7,15 @@ import { Demonstration } from "@inspo/rollout"
 import { Effect, Struct } from "effect"
 import { UsageError } from "../Failure.ts"
 
-/** The questions of a run with the passages that can be searched. */
+/** The questions and the searchable passages of a run. */
 export interface LoadedData {
   readonly data: RunData
   readonly passages: ReadonlyArray<Question.Passage>
-  /** One line on what it is. */
+  /** A description in one line. */
   readonly description: string
 }
 
-/** Reads the user's files, or generates the world, as the config says. Equal configs and files give equal data. */
+/** Reads the user's files or generates the world, by the config. Equal configs and files give equal data. */
 export const loadData = Effect.fn("Data.load")(function* (config: RunConfig) {
   const { corpus, questions } = config.data
   const loaded = questions === null ? yield* generated(config) : yield* files(config, questions, corpus)
@@ -24,7 +24,7 @@ export const loadData = Effect.fn("Data.load")(function* (config: RunConfig) {
     : { ...loaded, data: { ...loaded.data, demonstrations: yield* demonstrations(config, loaded) } }
 })
 
-/** One for each training question; that all questions say what supports them is the user's part. */
+/** One for each training question; fails if a question has no supporting passages. */
 const demonstrations = Effect.fnUntraced(function* ({ train }: RunConfig, { data, passages }: LoadedData) {
   const titles = new Map(passages.map(({ id, title }) => [id, title]))
   return new Map(
@@ -36,8 +36,8 @@ const demonstrations = Effect.fnUntraced(function* ({ train }: RunConfig, { data
             onFailure: () =>
               new UsageError({
                 problem:
-                  `train.demonstrations is searches, and the question ${question.id} names no supporting passages with a ` +
-                  "title in the corpus. Expected supportIds in every row; add them, or set it to answers."
+                  `train.demonstrations is searches, but the question ${question.id} has no supporting passages with a ` +
+                  "title in the corpus. Expected supportIds in every row. Add them, or set train.demonstrations to answers."
               })
           })
     )
@@ -54,7 +54,7 @@ const generated = Effect.fnUntraced(function* (config: RunConfig) {
   return loaded(config, world.questions, world.passages, `a fictional world (seed ${worldSeed})`)
 })
 
-/** How many questions each split of a generated world has, by how many there are to train on. */
+/** The sizes of the splits of a generated world, by the number of training questions. */
 export const worldCounts = (train: number): WorldQuestion.Counts => ({
   train,
   validation: Math.ceil(train / 10),
@@ -65,28 +65,28 @@ const files = Effect.fnUntraced(function* (config: RunConfig, questionFile: stri
   const questions = yield* orUsage(SearchR1.readQuestions(questionFile))
   const passages = corpusFile === null ? [] : yield* orUsage(SearchR1.readCorpus(corpusFile))
   const parts = split(questions)
-  // Of no questions at all the sources are no matter.
+  // Without questions, the sources do not matter.
   const splits = { ...parts, train: parts.train.length === 0 ? [] : yield* weighted(config, parts.train) }
   const { test, train } = splits
   if (train.length === 0 || (test.length === 0 && config.evaluation.questions > 0))
     return yield* new UsageError({
       problem:
-        `data.questions is ${questionFile}, which holds ${questions.length} questions: ${train.length} to train on and ` +
-        `${test.length} to test on. Expected at least one of each; add questions, or split them with inspo data split.`
+        `data.questions is ${questionFile}, which has ${questions.length} questions: ${train.length} to train on and ` +
+        `${test.length} to test on. Expected at least one of each. Add questions, or split them with inspo data split.`
     })
   if (splits.validation.length === 0 && config.evaluation.every > 0)
     return yield* new UsageError({
       problem:
-        `data.questions is ${questionFile}, which holds no validation questions, and evaluation.every is ` +
-        `${config.evaluation.every}. Expected some; add rows of the split validation, or set evaluation.every to 0 and ` +
+        `data.questions is ${questionFile}, which has no validation questions, but evaluation.every is ` +
+        `${config.evaluation.every}. Expected some. Add rows of the split validation, or set evaluation.every to 0 and ` +
         "evaluation.select to last."
     })
   return loaded(config, splits, passages, questionFile)
 })
 
 /**
- * As the rows say, when they name questions to train on and others; else by fixed shares, the same for every
- * seed, so that runs stay comparable.
+ * The splits of the rows, if they have training questions and others; else fixed shares, equal for all seeds, so that runs
+ * are comparable.
  */
 const split = (questions: ReadonlyArray<SearchR1.FileQuestion>) => {
   const named = Map.groupBy(questions, (question) => question.split)
@@ -114,7 +114,7 @@ const split = (questions: ReadonlyArray<SearchR1.FileQuestion>) => {
 const validationShare = 0.1
 const testShare = 0.2
 
-/** The training questions in the shares that the config asks for. */
+/** The training questions in the shares of the config. */
 const weighted = ({ data, randomSeed: seed }: RunConfig, questions: ReadonlyArray<SearchR1.FileQuestion>) =>
   data.mix === null
     ? Effect.succeed(questions)

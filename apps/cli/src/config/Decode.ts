@@ -3,13 +3,13 @@ import { RunConfig } from "@inspo/config/RunConfig"
 import { PlainText } from "@inspo/domain"
 import { Predicate, Result, Schema, SchemaIssue } from "effect"
 
-/** A whole config; its first fault by the dotted name of the setting, with what `remedy` says of that. */
+/** Decodes a complete config; fails with the first invalid setting, by its dotted name, and its `remedy`. */
 export const decode = (value: unknown, remedy: (field: string) => string): Result.Result<RunConfig, ConfigError> =>
   Schema.decodeUnknownResult(RunConfig, { onExcessProperty: "error", reportInput: true })(value).pipe(
     Result.mapError((error) => invalidValue(error, value, remedy))
   )
 
-/** A value as an error shows it. */
+/** A value as text for an error. */
 export const show = (value: unknown): string => (value === undefined ? "missing" : PlainText.json(value, 1000))
 
 const invalidValue = (error: Schema.SchemaError, whole: unknown, remedy: (field: string) => string): ConfigError => {

@@ -8,16 +8,16 @@ import { withNamedFiles } from "./NamedFiles.ts"
 import { nearest } from "./Suggestion.ts"
 import { readText } from "./TextFile.ts"
 
-/** How a command line asks for a config: each part is laid over those before it. */
+/** The parts of a config on a command line; each overrides those before it. */
 export interface Input {
   readonly preset: string
   readonly file: Option.Option<string>
   readonly set: ReadonlyArray<string>
   readonly seed: Option.Option<number>
   readonly baseline?: Option.Option<boolean>
-  /** What training method the preset is bent to before anything else. */
+  /** The training method, applied to the preset first. */
   readonly method?: Method.Method
-  /** Parts of co-evolution that are left out of what all the others ask for. */
+  /** Parts of co-evolution to leave out, applied last. */
   readonly ablate?: ReadonlyArray<Ablations.Part>
 }
 
@@ -25,7 +25,7 @@ export interface Input {
 export const fromInput = Effect.fn("Config.fromInput")(function* (input: Input) {
   const preset = yield* presetByName(input.preset)
   const base = withAlgorithm(preset, Method.bend(preset, input.method ?? "inspo"))
-  // Before the file: in `--set KEY VALUE` the value would be taken for one.
+  // Before the file: the value of `--set KEY VALUE` would be read as a file name.
   const sets = yield* orUsage(Result.all(input.set.map(parseSet)))
   const file = Option.isNone(input.file) ? [] : [yield* readFile(input.file.value)]
   const seed: ReadonlyArray<Override> = Option.match(input.seed, {
@@ -55,23 +55,23 @@ export const laid = Effect.fnUntraced(function* (base: RunConfig, overrides: Rea
   } satisfies RunConfig
 })
 
-/** What `--baseline` and `--no-baseline` set. */
+/** The setting of `--baseline` and `--no-baseline`. */
 export const withBaseline = ({ baseline = Option.none() }: Pick<Input, "baseline">): ReadonlyArray<Override> =>
   Option.match(baseline, { onNone: () => [], onSome: (value) => [{ evaluation: { baseline: value } }] })
 
-/** The day that prompts print: the one that is set, or today's where the chat template asks for it. */
+/** The date that prompts print: the configured one, or today if the chat template prints a date. */
 const dateOf = Effect.fnUntraced(function* ({ date, tokenizer, url }: RunConfig["engine"]) {
   if (date !== null || tokenizer === null || url === null) return date
-  // A folder that cannot be read is told by the engine that needs it.
+  // The engine reports a folder that cannot be read.
   const asks = yield* Effect.orElseSucceed(HuggingFaceTokenizer.printsDate(tokenizer), () => false)
   return asks ? DateTime.formatIsoDateUtc(yield* DateTime.now) : null
 })
 
-/** The result of a config function; its fault as a usage error. */
+/** The result of a config function; its failure as a usage error. */
 export const orUsage = <A>(result: Result.Result<A, ConfigError>): Effect.Effect<A, UsageError> =>
   Effect.mapError(Effect.fromResult(result), (cause) => new UsageError({ problem: cause.message, cause }))
 
-/** The config of a preset; an unknown name is told with the one that was probably meant. */
+/** The config of a preset; the error for an unknown name suggests the closest one. */
 export const presetByName = (name: string): Effect.Effect<RunConfig, UsageError> => {
   const names = Object.keys(Presets.byName)
   const hint = Option.match(nearest(name, names), { onNone: () => "", onSome: (meant) => ` Did you mean ${meant}?` })
@@ -85,7 +85,7 @@ const readFile = Effect.fnUntraced(function* (file: string) {
   const text = yield* Effect.catchTag(readText(file), "PlatformError", (cause) =>
     Effect.fail(
       new UsageError({
-        problem: `The config file ${file} cannot be read (${cause.reason._tag}). Check the path, or leave it out to use a preset.`,
+        problem: `The config file ${file} cannot be read (${cause.reason._tag}). Check the path, or omit it to use a preset.`,
         cause
       })
     )

@@ -7,9 +7,9 @@ import * as RowPrompt from "./RowPrompt.ts"
 import { readText } from "./TextFile.ts"
 
 /**
- * An override with the contents of the files that it names in the place of values: `variants` as a YAML (or JSON)
- * list of texts, and `rollout.texts` as a mapping of some of the texts. `seedInstruction` and `rollout.texts.prompt` may be
- * `{rows: FILE}`: what the prompts of question rows have there.
+ * An override in which values that are paths of files are replaced by their contents: `variants` by a YAML (or JSON) list of
+ * texts, `rollout.texts` by a mapping of some of the texts. `seedInstruction` and `rollout.texts.prompt` can be
+ * `{rows: FILE}`, which reads them from the prompts of question rows.
  */
 export const withNamedFiles = Effect.fnUntraced(function* (override: Override) {
   let read = override

@@ -12,9 +12,9 @@ export interface Override {
 }
 
 /**
- * Lays overrides over a complete config, later ones over earlier ones, and checks the whole.
+ * Merges overrides into a complete config, in order, and checks the result.
  *
- * The first fault is reported: a key that no config has, a value its field refuses, or fields that contradict each other.
+ * Fails with the first error: an unknown key, an invalid value, or an invalid combination of settings.
  *
  * @example
  * ```ts
@@ -29,7 +29,7 @@ export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Re
   const unknown = overrides.flatMap((override) => unknownKeys(base, override, []))
   if (Arr.isReadonlyArrayNonEmpty(unknown)) return Result.fail(unknownKey(unknown, known))
   const merged = overrides.reduce<unknown>(merge, base)
-  return decode(merged, (field) => `Mend it in the config file or with --set ${field}=VALUE.`).pipe(
+  return decode(merged, (field) => `Fix it in the config file or with --set ${field}=VALUE.`).pipe(
     Result.flatMap((config) => {
       const fault = inconsistency(config)
       return fault === null ? Result.succeed(config) : Result.fail(fault)
@@ -37,7 +37,7 @@ export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Re
   )
 }
 
-/** Reads `a.b=c`: the value is a YAML scalar or flow collection, and empty means the empty text. */
+/** Reads `a.b=c`: the value is a YAML scalar or flow collection; an empty value is the empty text. */
 export const parseSet = (text: string): Result.Result<Override, ConfigError> => {
   const split = text.indexOf("=")
   const path = text.slice(0, Math.max(0, split)).trim()
@@ -59,12 +59,12 @@ export const parseSet = (text: string): Result.Result<Override, ConfigError> => 
         field: path,
         value: JSON.stringify(written),
         expected: "a YAML value",
-        remedy: `Put quotes around text that holds special characters: --set '${path}="…"'.`
+        remedy: `Quote text with special characters: --set '${path}="…"'.`
       })
   }).pipe(Result.map((value) => nest(keys, value)))
 }
 
-/** Reads the text of a config file: a YAML mapping, or nothing at all. */
+/** Reads the text of a config file: a YAML mapping, or empty. */
 export const parseFile = (file: string, text: string): Result.Result<Override, ConfigError> =>
   Result.try({
     try: (): unknown => parse(text),
@@ -92,11 +92,11 @@ export const parseFile = (file: string, text: string): Result.Result<Override, C
     )
   )
 
-/** The dotted names of all fields that hold a value. */
+/** The dotted names of all fields with a value. */
 export const leafPaths = (tree: unknown, path: ReadonlyArray<string> = []): ReadonlyArray<string> =>
   isRecord(tree) ? Object.entries(tree).flatMap(([key, value]) => leafPaths(value, [...path, key])) : [path.join(".")]
 
-/** The value at a dotted name; undefined where there is none. */
+/** The value at a dotted name, or undefined. */
 export const valueAt = (tree: unknown, name: string): unknown =>
   name.split(".").reduce((node, key) => (Predicate.hasProperty(node, key) ? node[key] : undefined), tree)
 
@@ -119,10 +119,10 @@ const unknownKey = ([field]: Arr.NonEmptyReadonlyArray<string>, known: ReadonlyA
   new ConfigError({
     field,
     value: "set",
-    expected: "a key that a config has",
+    expected: "a key of the config",
     remedy: Option.match(nearest(field, known), {
-      onNone: () => `There is no such key; config.json of any run lists all ${known.length}.`,
-      onSome: (name) => `There is no such key; did you mean ${name}?`
+      onNone: () => `The key does not exist; config.json of any run lists all ${known.length}.`,
+      onSome: (name) => `The key does not exist. Did you mean ${name}?`
     })
   })
 

@@ -2,19 +2,19 @@ import { SearchR1 } from "@inspo/datasets"
 import { Effect, Result, Stream } from "effect"
 import { UsageError } from "../Failure.ts"
 
-/** What the prompts of question rows are made of. */
+/** The instruction and the template of the prompts of question rows. */
 export interface RowPrompt {
   readonly instruction: string
-  /** With `{instruction}` and `{question}` where they stand. */
+  /** Contains `{instruction}` and `{question}`. */
   readonly template: string
 }
 
-/** Rows are taken to go on as these begin. */
+/** The number of rows that are checked; the others are assumed to be the same. */
 const sampled = 100
 
 /**
- * Reads instruction and template out of the prompts of Search-R1 rows: an instruction, `Question: `, and the row's question.
- * Rows whose prompts are made otherwise, or of different texts, are refused.
+ * Reads instruction and template from the prompts of Search-R1 rows: an instruction, `Question: `, and the row's question.
+ * Fails if a prompt has another form, or if the rows have different texts.
  */
 export const read = Effect.fn("RowPrompt.read")(function* (file: string) {
   const rows = yield* SearchR1.questions(file, { prompts: true }).pipe(
@@ -31,7 +31,7 @@ export const read = Effect.fn("RowPrompt.read")(function* (file: string) {
   if (other < 0) return first
   return yield* new UsageError({
     problem:
-      `${file}: the prompt of ${rows[other]?.id} begins or ends otherwise than that of ${rows[0]?.id}, expected one ` +
+      `${file}: the prompts of ${rows[other]?.id} and ${rows[0]?.id} begin or end differently, expected one ` +
       "instruction and template for all. Set seedInstruction and rollout.texts.prompt to texts."
   })
 })
@@ -49,7 +49,7 @@ const promptOf = (
     new UsageError({
       problem:
         said === undefined
-          ? `${file}: the row ${id} has no prompt with a user's message, expected one as Search-R1's rows have it.`
+          ? `${file}: the row ${id} has no prompt with a user message, expected one as in Search-R1's rows.`
           : `${file}: the prompt of ${id} is ${JSON.stringify(said)}, expected an instruction, then "Question: " and ` +
             `${JSON.stringify(question)}. Set seedInstruction and rollout.texts.prompt to texts.`
     })

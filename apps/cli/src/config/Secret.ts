@@ -1,8 +1,8 @@
 import { Config, Effect, type Redacted } from "effect"
 
 /**
- * The secret in an environment variable. Where the environment does not hold it, `onMissing` makes the error from what is
- * wrong: `setting` is what named the variable, and `secret` what it should be set to.
+ * The secret in an environment variable. If it is not set, `onMissing` makes the error from a message: `setting` is the setting
+ * that names the variable, `secret` describes its value.
  */
 export const fromEnvironment = <E>(
   variable: string,
@@ -11,5 +11,5 @@ export const fromEnvironment = <E>(
   onMissing: (problem: string) => E
 ): Effect.Effect<Redacted.Redacted, E> =>
   Effect.mapError(Config.Redacted(variable), () =>
-    onMissing(`${setting} is ${variable}, which the environment does not hold; set it to ${secret}`)
+    onMissing(`${setting} is ${variable}, which is not set in the environment; set it to ${secret}`)
   )

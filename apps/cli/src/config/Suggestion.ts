@@ -15,8 +15,8 @@ export const distance = (left: string, right: string): number => {
 }
 
 /**
- * The known name that was probably meant: one with the same last part (`groupSize` for `rollout.groupSize`), or else the
- * closest within a third of its length.
+ * The closest known name: one with the same last part (`groupSize` for `rollout.groupSize`), else the one with the fewest
+ * edits, up to a third of its length.
  */
 export const nearest = (name: string, known: ReadonlyArray<string>): Option.Option<string> => {
   const lower = name.toLowerCase()

@@ -2,7 +2,7 @@ import { Utf8 } from "@inspo/domain"
 import { Effect, FileSystem, type PlatformError, Result } from "effect"
 import { UsageError } from "../Failure.ts"
 
-/** The text of a file that the user names; one that is not UTF-8 is refused with where it is not. */
+/** The text of a file that the user names; fails with the position of the first byte that is not UTF-8. */
 export const readText = Effect.fnUntraced(function* (
   file: string
 ): Effect.fn.Return<string, PlatformError.PlatformError | UsageError, FileSystem.FileSystem> {
@@ -16,7 +16,7 @@ export const readText = Effect.fnUntraced(function* (
   return yield* notUtf8(file, line, { at: at - before.lastIndexOf(lineFeed) - 1, byte })
 })
 
-/** Why a line of a file cannot be used; the place of the fault is that in the line. */
+/** Why a line of a file is invalid, with the position in the line. */
 export const notUtf8 = (file: string, line: number, fault: Utf8.Fault): UsageError => {
   const { found, remedy } = Utf8.explain(file, fault)
   return new UsageError({ problem: `${file}:${line}: ${found}; expected a text in UTF-8. ${remedy}` })

@@ -7,20 +7,20 @@ import { type AiError, LanguageModel } from "effect/ai"
 import { FetchHttpClient } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 
-/** How a config names a language model and the way to it. */
+/** A language model in a config, with its address and key. */
 export interface LanguageModelConfig extends Pick<RunConfig["judge"], "model" | "provider" | "url"> {
-  /** The environment variable with its key, or null for the provider's usual one. */
+  /** The environment variable with its key, or null for the provider's default. */
   readonly key: string | null
 }
 
 /** The sections of the config that name a language model. */
 export type Section = "proposer" | "judge"
 
-/** How long one request to the model of a section may take. A judge gives a verdict, a proposer thinks at length. */
+/** The timeout of one request to the model of a section. A proposer writes much longer answers than a judge. */
 export const timeoutOf = (section: Section, { timeoutSeconds }: RunConfig["requests"]): number =>
   timeoutSeconds ?? { proposer: 300, judge: 60 }[section]
 
-/** The language model that a section of the config names; a temperature of null is the provider's own. */
+/** The language model that a section of the config names; a temperature of null is the provider's default. */
 export const layer = (
   section: Section,
   config: LanguageModelConfig & { readonly maxOutputTokens: number; readonly temperature: number | null },
@@ -39,7 +39,7 @@ export const layer = (
     })
   ).pipe(Layer.provide(httpClient))
 
-/** Where the model of a section is. Its key comes from the variable named there, or from the provider's usual one. */
+/** The endpoint of a section's model. Its key comes from the variable named there, or from the provider's default variable. */
 export const wayTo = Effect.fnUntraced(function* (section: string, config: LanguageModelConfig) {
   const { key, model, provider: name, url } = config
   if (name === null) return yield* missing(`${section}.provider`, "a provider of language models")
@@ -54,7 +54,7 @@ export const wayTo = Effect.fnUntraced(function* (section: string, config: Langu
   return { provider, model, url, apiKey, variable }
 })
 
-/** Follows no redirection, which could carry a key to another server. */
+/** Follows no redirects, which could send a key to another server. */
 export const httpClient = Layer.provide(
   FetchHttpClient.layer,
   Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })
@@ -67,7 +67,7 @@ const unset = (section: string, variable: string) =>
   new ConfigError({
     field: `keys.${section}`,
     value: variable,
-    expected: "a variable that the environment holds",
+    expected: "a variable that is set in the environment",
     remedy: "Set it to the model's key, or name another variable."
   })
 
@@ -77,12 +77,12 @@ const unusable = (section: string, variable: string | null, { reason }: AiError.
         field: `keys.${section}`,
         value: variable ?? "null",
         expected: "a variable with a key of visible ASCII letters",
-        remedy: "Look for a line break or a space in its value."
+        remedy: "Check its value for line breaks and spaces."
       })
     : new ConfigError({
         field: `${section}.url`,
-        // What cannot be parsed may hold a password anywhere.
-        value: "no URL",
+        // An unparsable value could contain a password.
+        value: "not a URL",
         expected: "an address such as http://127.0.0.1:8000/v1",
         remedy: `Set it in the config file or with --set ${section}.url=VALUE.`
       })

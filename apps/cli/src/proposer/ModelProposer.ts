@@ -9,7 +9,7 @@ import { readText } from "../config/TextFile.ts"
 import * as LanguageModelLayer from "./LanguageModelLayer.ts"
 import { withSettings } from "./Settings.ts"
 
-/** A language model that proposes, and how it is asked. */
+/** A language model that proposes, and its settings. */
 export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests"> {
   readonly kind: PromptTemplate.PromptKind
   readonly model: Omit<ProposerModel, "provider"> & {
@@ -17,7 +17,7 @@ export interface Options extends Pick<RunConfig, "budget" | "keys" | "requests">
   }
 }
 
-/** Tokens that the failures, or the history, may take of a prompt, as estimated: half of what small models hold. */
+/** Most tokens, as estimated, of the failures or the history in a prompt: half of the context of small models. */
 const maxEvidenceTokens = 16_384
 
 /** A language model as the proposer, with the user's prompt and prices. Its errors name the settings. */
@@ -60,11 +60,11 @@ const readPrompt = Effect.fnUntraced(function* (kind: PromptTemplate.PromptKind,
   const text = yield* Effect.mapError(readText(file), (cause) =>
     cause._tag === "UsageError"
       ? unusable("a text in UTF-8", cause.problem)
-      : unusable("a file that can be read", `It cannot be (${cause.reason._tag}); check the path.`)
+      : unusable("a file that can be read", `It cannot be read (${cause.reason._tag}); check the path.`)
   )
   return yield* Effect.fromResult(PromptTemplate.parse(kind, file, text)).pipe(
     Effect.mapError(({ expected, found }) =>
-      unusable(`a prompt of proposer.kind ${kind} whose answer can be read`, `It holds ${found}, expected ${expected}.`)
+      unusable(`a prompt of proposer.kind ${kind} whose answer can be parsed`, `It has ${found}, expected ${expected}.`)
     )
   )
 })

@@ -2,7 +2,7 @@ import type { RunConfig } from "@inspo/config"
 import * as Reflection from "@inspo/reflection"
 import { Effect, Layer } from "effect"
 
-/** The proposer of a run: rules where its provider is `offline`, or a language model, which is only then loaded. */
+/** The proposer of a run: rules if its provider is `offline`, else a language model, whose code is loaded only then. */
 export const layerProposer = ({
   control,
   proposer,

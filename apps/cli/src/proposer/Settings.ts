@@ -1,6 +1,6 @@
 import type { ProposerErrorKind } from "@inspo/reflection/Proposer"
 
-/** What went wrong with the language model of a section of the config, with the settings that it depends on. */
+/** A problem of the language model of a config section, with the settings that it depends on. */
 export const withSettings = (section: string, kind: ProposerErrorKind, problem: string): string => {
   const settings =
     kind === "unauthorized"

@@ -54,8 +54,8 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
 })
 
 /**
- * Creates the missing ones, all or none. An existing one gets the declared settings that may change; others stay, which is
- * logged.
+ * Creates the missing ones, all or none. An existing one gets the declared settings that can change; differences in the others
+ * are logged.
  */
 export const ensure = Effect.fnUntraced(function* (
   populations: Populations["Service"],
@@ -80,7 +80,7 @@ export const ensure = Effect.fnUntraced(function* (
   )
 })
 
-/** Serves an existing population with the declared settings that may change. */
+/** Serves an existing population with the declared settings that can change. */
 const keep = Effect.fnUntraced(function* (
   populations: Populations["Service"],
   { made: { settings = {} }, name }: Declared,
@@ -89,7 +89,7 @@ const keep = Effect.fnUntraced(function* (
   const fixed = differences.filter(({ field }) => !isFree(field))
   if (fixed.length > 0)
     yield* Effect.logWarning(
-      `${name} stays as it was created: ${fixed.map(differing).join("; ")}. ` +
+      `${name} keeps the settings that it was created with: ${fixed.map(differing).join("; ")}. ` +
         `Add another instruction with POST /v1/populations/${name}/members. To start again, choose another name, or remove ` +
         `the population with DELETE /v1/populations/${name}`
     )
@@ -97,7 +97,7 @@ const keep = Effect.fnUntraced(function* (
 })
 
 const differing = ({ current, field, given }: Conflict["differences"][number]): string =>
-  `${field} is ${shown(current)}, declared is ${shown(given)}`
+  `${field} is ${shown(current)}, declared as ${shown(given)}`
 
 const unusable = (name: string, problem: Problem): CommandFailure | UsageError =>
   problem instanceof InvalidRequest
@@ -139,11 +139,11 @@ const decodeConfig = Schema.decodeUnknownEffect(Config, { onExcessProperty: "err
 const decodeFree = Schema.decodeUnknownSync(Population.SettingsChange)
 const isName = (name: string): boolean => Schema.is(Population.PopulationSummary.fields.name)(name)
 
-/** Whether a field that differs is a setting that may change. */
+/** Whether a field that differs is a setting that can change. */
 const isFree = (field: string): boolean =>
   field.startsWith("settings.") && Object.hasOwn(Population.SettingsChange.fields, field.split(".")[1] ?? "")
 
-/** The fault of the file, with a remedy. */
+/** The error in the file, with a remedy. */
 const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
   const { expected, path } = Malformed.deepest(issue)
   const field = path.length === 0 ? "the file" : Malformed.fieldOf(path)

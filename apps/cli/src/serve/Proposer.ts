@@ -1,17 +1,17 @@
-/** Who writes new instructions for served populations: a language model, or a bank of sentences, that the config file names. */
+/** The proposer of served populations in the config file: a language model, or a bank of sentences. */
 import { local } from "@inspo/config/Deployment"
 import { ClauseBank, layerRandom, Proposer } from "@inspo/reflection"
 import { defaultConfig, ModelPrice, ProposerModel, ModelProvider } from "@inspo/reflection/ProposerModel"
 import type * as Evolving from "@inspo/serve/live/Evolving"
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 
-/** The share of the newest work from which on a golden answer is common, such as a label: a candidate may name it. */
+/** The share of the newest work from which a golden answer counts as common, such as a label; candidates may contain it. */
 const commonAnswers = Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
 
 /** Candidates give their parent one or two of the sentences, drawn at random, or withdraw some. */
 const Offline = Schema.Struct({ provider: Schema.Literal("offline"), clauses: ClauseBank.Sentences, commonAnswers })
 
-/** `keyEnv` names the variable with the model's key, its provider's usual one by default; `budgetUsd` is for each population. */
+/** `keyEnv` names the variable with the model's key, by default that of its provider; `budgetUsd` is for each population. */
 const Model = Schema.Struct({
   provider: ModelProvider.pick(["openai-compatible", "openai", "anthropic", "google"]),
   model: Schema.NonEmptyString,
@@ -30,7 +30,7 @@ export type Config = typeof Config.Type
 /** The names of its fields. */
 export const fields: ReadonlyArray<string> = [...Struct.keys(Offline.fields), ...Struct.keys(Model.fields)]
 
-/** The proposer of a config; null where none is named. */
+/** The proposer of a config, or null. */
 export const make = Effect.fnUntraced(function* (config: Config | null) {
   if (config === null) return null
   const common = config.commonAnswers === undefined ? {} : { commonAnswers: config.commonAnswers }

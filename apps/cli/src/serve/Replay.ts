@@ -1,4 +1,4 @@
-/** Repeats the decisions of a served population from its log alone: as they were, or under other settings. */
+/** Repeats the decisions of a served population from its log alone: under its own or other settings. */
 import { Replay, type Settings } from "@inspo/cohorts"
 import { Effect, Schema } from "effect"
 import { CommandFailure, UsageError } from "../Failure.ts"
@@ -15,7 +15,9 @@ export interface ReplayInput {
 
 export const play = Effect.fnUntraced(function* (place: Place, { grid, json, set }: ReplayInput) {
   if (grid.length > 0)
-    return yield* new UsageError({ problem: "--grid takes runs. Ask a served population for one --set after another." })
+    return yield* new UsageError({
+      problem: "--grid is only valid for runs. Use --set for a served population, one setting at a time."
+    })
   const { log } = yield* read(place)
   const events = log.map(({ event }) => event)
   return yield* set.length === 0 ? replay(place, events, json) : whatIf(place, events, set, json)
@@ -38,7 +40,7 @@ const replay = Effect.fn("Served.replay")(function* ({ directory }: Place, log: 
     return yield* new CommandFailure({
       problem:
         `Event ${difference.index} (${difference.event}) differs: logged ${clip(difference.logged, 200)}, ` +
-        `replayed ${clip(difference.replayed, 200)}. Restore the journal from a copy, or find what changed it.`
+        `replayed ${clip(difference.replayed, 200)}. Restore the journal from a backup, or find out what changed it.`
     })
 })
 
@@ -92,7 +94,7 @@ const settingOf = Effect.fnUntraced(function* (given: string): Effect.fn.Return<
     default:
       return yield* refused(
         given,
-        "one of risk, missingRewards, population.window, population.parents, which a log is enough for. Create another population to test other settings"
+        "one of risk, missingRewards, population.window, population.parents, which a log can answer for. Create another population to test other settings"
       )
   }
 })

@@ -68,7 +68,7 @@ interface Start {
   readonly declared: ReadonlyArray<Declared.Declared>
 }
 
-/** Listens before anything is made, so that a start that fails leaves nothing behind. Requests wait until it is `known` what answers. */
+/** Listens before it creates anything, so that a failed start leaves nothing behind. Requests wait until the routes are `known`. */
 const listening = Effect.fnUntraced(function* (input: ServeInput, upstream: Upstream.Upstream) {
   const known = yield* Deferred.make<Standby.App>()
   const app = Effect.flatten(Deferred.await(known))
@@ -81,7 +81,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput, upstream: Upst
   return { known, url }
 })
 
-/** Populations of a store, with those that are declared, and what answers for them and with their page. */
+/** The populations of a store and the declared ones, with the routes of their API and page. */
 const begin = Effect.fnUntraced(function* <E, R>(
   keys: Server.Keys,
   { declared, proposer }: Start,
@@ -151,7 +151,7 @@ const keysOf = Effect.fnUntraced(function* (input: ServeInput) {
   const lease: Redacted.Redacted = yield* Secret.fromEnvironment(
     input.leaseKeyEnv.value,
     "--lease-key-env",
-    "the key that agents and trainers bring",
+    "the key of agents and trainers",
     (problem) => new UsageError({ problem: `${problem}.` })
   )
   return { admin, lease }

@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (
     : yield* Secret.fromEnvironment(
         upstreamKeyEnv.value,
         "--upstream-key-env",
-        "the key that the upstream takes",
+        "the key of the upstream",
         (problem) => new UsageError({ problem: `${problem}.` })
       )
   const client = yield* Deferred.make<Inspo>()

@@ -65,8 +65,8 @@ describe("resolve", () => {
   )
 
   it("says what was meant", () => {
-    assert.include(fault([{ schedule: { step: 3 } }]), "did you mean schedule.steps?")
-    assert.include(fault([{ groupSize: 3 }]), "did you mean rollout.groupSize?")
+    assert.include(fault([{ schedule: { step: 3 } }]), "Did you mean schedule.steps?")
+    assert.include(fault([{ groupSize: 3 }]), "Did you mean rollout.groupSize?")
   })
 
   it.each([

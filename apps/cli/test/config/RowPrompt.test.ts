@@ -58,8 +58,8 @@ describe("the prompts of rows", () => {
   )
 
   it.effect.each([
-    ["differ", ["Think. Question: Who?\n", "Think hard. Question: Who?\n"], "begins or ends otherwise"],
-    ["end differently", ["Think. Question: Who?\n", "Think. Question: When?"], "begins or ends otherwise"],
+    ["differ", ["Think. Question: Who?\n", "Think hard. Question: Who?\n"], "begin or end differently"],
+    ["end differently", ["Think. Question: Who?\n", "Think. Question: When?"], "begin or end differently"],
     ["have no instruction", ["Question: Who?"], "expected an instruction"]
   ] as const)("are refused where they %s", ([, prompts, problem]) =>
     withFile(prompts.map(row), (file) =>

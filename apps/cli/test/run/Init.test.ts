@@ -22,7 +22,7 @@ describe("init", () => {
       assert.deepStrictEqual(read, Presets.paper)
       assert.include(
         yield* fs.readFileString(`${directory}/config.schema.json`),
-        "N_P: how many instructions there are"
+        "N_P: the largest number of instructions"
       )
 
       const refused = yield* Effect.flip(

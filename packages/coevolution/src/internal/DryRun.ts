@@ -9,7 +9,7 @@ import * as Strategies from "../Strategies.ts"
 import type { DecisionContext } from "../DecisionContext.ts"
 import * as Schedule from "../Schedule.ts"
 
-/** A command of the loop, the event that answered it, and the states before and after. */
+/** A command of the loop, its event, and the states before and after. */
 export interface Move {
   readonly before: RunState
   readonly command: Command.Command
@@ -17,16 +17,16 @@ export interface Move {
   readonly after: RunState
 }
 
-/** How many questions there are that are not trained on. */
+/** The numbers of held-out questions. */
 export interface HeldOut {
   readonly validation: number
   readonly test: number
 }
 
-/** Plays the part of engine, proposer and data: what happens when a command is done. */
+/** Replaces engine, proposer and data: the event of a command. */
 export type Environment = (command: Command.Command, state: RunState) => RunEvent
 
-/** The moves of the loop from a state on, until there is none left or `over` says so; `amend` may change what a move led to. */
+/** The moves of the loop from a state on, until the end or until `over`; `amend` can change the state after a move. */
 export function* play(
   context: DecisionContext,
   from: RunState,
@@ -44,7 +44,7 @@ export function* play(
   }
 }
 
-/** The state of a run that is about to do its first command. */
+/** The state of a run before its first command. */
 export const begun = (context: DecisionContext): RunState =>
   apply(context, unstarted, {
     _tag: "RunStarted",
@@ -58,8 +58,8 @@ export const begun = (context: DecisionContext): RunState =>
   })
 
 /**
- * An environment in which instructions do about equally well, later ones a little better; proposers bring all the
- * candidates they are asked for, and all of these beat their parent. A group stands for all its trajectories with one.
+ * An environment in which instructions perform about equally, later ones a little better; the proposer returns the requested
+ * number of candidates, and all beat their parent. A group has one trajectory that represents all.
  */
 export const scripted = ({ algorithm }: DecisionContext, there: HeldOut): Environment => {
   const trajectoryId = naming()
@@ -133,7 +133,7 @@ const proposed = ({ count, failures, parent, round, step }: Command.Propose): Ru
   rejected: []
 })
 
-/** Where candidates may leave early, they win and lose by turns, so that all questions are asked. */
+/** With early stops, candidates win and lose in turns, so that all questions are asked. */
 const verified = (
   { verification }: DecisionContext["algorithm"],
   { asked, batch, candidates, parent, questions, remaining, round, step }: Command.Verify
@@ -154,20 +154,20 @@ const verified = (
   }
 }
 
-/** One group for each question asked of those there are. */
+/** One group for each question, up to the number that exist. */
 const heldOut = (id: Instruction.InstructionId, asked: number, there: number): ReadonlyArray<Group.Group> =>
   Array.from({ length: Math.min(asked, there) }, () => group(id, heldOutQuestion, heldOutTrajectory, [0]))
 
-/** Rewards of a group by its instruction's place in order of birth: failures all, each a little better than the last. */
+/** Rewards of a group by its instruction's position in order of creation: all are failures, each a little better than the last. */
 const rewardsOf = (state: RunState) => {
   const known = new Map(
     state.instructions.map(({ id }, place) => [id, [0.3 + (0.1 * place) / (place + 1)] as const] as const)
   )
-  // An instruction that is not born yet is being verified.
+  // An instruction that does not exist yet is being verified.
   return (id: Instruction.InstructionId): Group.Group["rewards"] => known.get(id) ?? [1]
 }
 
-/** One trajectory for each question: to check many new ids takes longer than all the rest. */
+/** One trajectory for each question: the checks of many new ids would take most of the time. */
 const naming = () => {
   const known = new Map<string, Trajectory.TrajectoryId>()
   return (question: string): Trajectory.TrajectoryId => {

@@ -1,6 +1,6 @@
 import type { Population } from "@inspo/population"
 
-/** Fewest effective groups that anything may rest on which the log did not decide itself. */
+/** The minimum of effective groups for a decision that the log did not make itself. */
 export const minimumGroups = 20
 
 /** How many times the same weight occurs; `count` need not be whole. */
@@ -23,10 +23,10 @@ export const kish = (weights: ReadonlyArray<Weighted>): number => {
  * The effective number of groups behind the value of an instruction, when it is drawn with `ratio(step)` times the
  * probability it had where the groups were collected.
  *
- * All groups of an instruction in a step share that ratio, so it cancels from the step's mean. It counts where fewer
- * would have been drawn: of n groups a ratio below 1 leaves n × ratio, and a ratio above 1 cannot add what was not
- * collected. Eq. 6 gives each step the same share, which its groups divide evenly: those are Kish's weights. A step that
- * would have brought less than one group has the share of that part, being left out as often.
+ * All groups of an instruction in a step share that ratio, so it cancels in the step's mean. It counts if fewer groups would
+ * have been drawn: of n groups a ratio below 1 leaves n × ratio, and a ratio above 1 cannot add groups. Eq. 6 gives each step
+ * the same share, which its groups divide evenly: these are Kish's weights. A step with less than one expected group has only
+ * that part of a share.
  */
 export const effectiveGroups = (
   window: ReadonlyArray<Population.WindowEntry>,

@@ -1,4 +1,4 @@
-/** Evolution in a run: its next decision, or what it waits for. */
+/** Evolution in a run: its next decision, or the event that it waits for. */
 import { RandomStream } from "@inspo/domain"
 import type { InstructionId } from "@inspo/domain/Instruction"
 import * as Evolution from "@inspo/evolution"
@@ -17,7 +17,7 @@ export const next = (context: DecisionContext, state: RunState.RunState): Comman
   return isIn(state.evolution, "Proposing") ? propose(context, state, state.evolution) : Verifying.ask(context, state)
 }
 
-/** What evolution needs to know of a run to decide. */
+/** The input of evolution for its decisions. */
 const kernelContext = (context: DecisionContext, state: RunState.RunState): Evolution.DecisionContext => ({
   strategies: context.strategies,
   values: rankingValues(context, state),
@@ -27,13 +27,13 @@ const kernelContext = (context: DecisionContext, state: RunState.RunState): Evol
   verification: Verifying.verificationContext(context, state)
 })
 
-/** A verification in the groups of a step takes no rollouts of its own. */
+/** A verification in the groups of a step needs no further rollouts. */
 const record = (decision: Evolution.Decision): Command => ({
   _tag: "Record",
   event: decision._tag === "CandidatesVerified" ? { ...decision, rollouts: 0, tokens: 0 } : decision
 })
 
-/** Members that a prune met before they were seen in the groups it asks for (row 7). */
+/** Members that were in the population at the last prune and still have too few groups for pruning (row 7). */
 export const overdue = (
   { algorithm: { schedule }, strategies }: DecisionContext,
   { population, step }: Pick<RunState.RunState, "population" | "step">
@@ -43,7 +43,7 @@ export const overdue = (
   return strategies.halving.unseen({ ...population, members })
 }
 
-/** The first parent of a round's order that has failures is shown. */
+/** Shows the first parent, in the order of the round, that has failures. */
 const propose = (context: DecisionContext, state: RunState.RunState, evolution: EvolutionIn<"Proposing">): Command => {
   const { algorithm, strategies } = context
   const reflections = parentsOfRound(algorithm, evolution).map((parent) => ({
@@ -101,13 +101,13 @@ const parentsOfRound = (
   return [...parents.slice(turn), ...parents.slice(0, turn)]
 }
 
-/** Failures that a proposer is shown at once. */
+/** Most failures in one proposal request. */
 const failuresShown = 4
 
 /** A trajectory below half of the full reward is a failure. */
 const failureThreshold = 0.5
 
-/** Row 3: the paper ranks by the values before this step's rewards, we by the present ones. */
+/** Row 3: the paper ranks by the values before this step's rewards, we by the current ones. */
 const rankingValues = (
   { algorithm, strategies }: DecisionContext,
   state: RunState.RunState

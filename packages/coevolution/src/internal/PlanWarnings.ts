@@ -5,12 +5,12 @@ import * as Schedule from "../Schedule.ts"
 import type { Move } from "./DryRun.ts"
 import { halfWidth } from "@inspo/statistics/Interval"
 
-/** What a dry run brought: prunes, verifications and refills in their order, and the learning rate of each step. */
+/** The result of a dry run: prunes, verifications and refills in order, and the learning rate of each step. */
 export interface Played {
   readonly decisions: ReadonlyArray<Move>
 }
 
-/** What in a plan is probably not meant, one sentence each. */
+/** Probable mistakes in a plan, one sentence each. */
 export const warnings = (algorithm: Algorithm, { decisions }: Played): ReadonlyArray<string> =>
   [
     shortWindow(algorithm),
@@ -27,10 +27,10 @@ export const warnings = (algorithm: Algorithm, { decisions }: Played): ReadonlyA
 const shortWindow = ({ population, schedule }: Algorithm): string | null =>
   population.window < schedule.pruneEvery && population.size > population.parents
     ? `population.window is ${population.window} and schedule.pruneEvery ${schedule.pruneEvery}: the rewards of ` +
-      `${count(schedule.pruneEvery - population.window, "step")} before each window decide no prune.`
+      `${count(schedule.pruneEvery - population.window, "step")} before each window do not count for any prune.`
     : null
 
-/** Difference in reward between the best two instructions that is taken as typical: 2.8 points of exact match. */
+/** A typical difference in reward between the best two instructions: 2.8 points of exact match. */
 const typicalGap = 0.028
 
 const belowResolution = (moves: ReadonlyArray<Move>): string | null => {
@@ -43,15 +43,15 @@ const belowResolution = (moves: ReadonlyArray<Move>): string | null => {
   const needed = Math.ceil(groups * (gap / typicalGap) ** 2)
   return gap > typicalGap
     ? `Pruning is below its resolution: at step ${first.value.before.step} each of ${members.length} instructions has ` +
-        `about ${Math.round(groups)} groups, which tells rewards apart that differ by ${Math.min(1, gap).toFixed(3)} or more (95 %, ` +
-        `variance 1/4), where ${typicalGap} is typical and takes ${needed.toLocaleString("en-US")} groups each.`
+        `about ${Math.round(groups)} groups, which distinguishes rewards that differ by ${Math.min(1, gap).toFixed(3)} or more (95 %, ` +
+        `variance 1/4), but ${typicalGap} is typical and needs ${needed.toLocaleString("en-US")} groups each.`
     : null
 }
 
 const tooFewGroups = ({ population, train }: Algorithm): string | null =>
   population.size > 1 && train.batchSize <= population.size
-    ? `train.batchSize is ${train.batchSize} for ${population.size} instructions (population.size): a step brings no ` +
-      "more than one group each, and some get none."
+    ? `train.batchSize is ${train.batchSize} for ${population.size} instructions (population.size): a step has at ` +
+      "most one group each, and some get none."
     : null
 
 const evolutionAfterEnd = ({ population, schedule }: Algorithm): string | null => {
@@ -68,7 +68,7 @@ const evolutionAtEnd = (moves: ReadonlyArray<Move>, { schedule }: Algorithm): st
   moves.some(
     ({ event }) => event._tag === "PopulationRefilled" && event.step === schedule.steps && event.accepted.length > 0
   )
-    ? `The evolution at step ${schedule.steps}, the last one, brings instructions that the policy never meets in training.`
+    ? `The evolution at step ${schedule.steps}, the last one, adds instructions that the policy is never trained with.`
     : null
 
 const trialCutShort = (moves: ReadonlyArray<Move>, { schedule }: Algorithm): string | null => {
@@ -77,8 +77,8 @@ const trialCutShort = (moves: ReadonlyArray<Move>, { schedule }: Algorithm): str
   )
   return cut === undefined
     ? null
-    : `The run ends at step ${schedule.steps}, before the candidates of the evolution at step ${cut} are tried on all their ` +
-        "questions: those that are not do not enter. Lower schedule.evolveUntil, or raise schedule.steps."
+    : `The run ends at step ${schedule.steps}, before the candidates of the evolution at step ${cut} have answered all their ` +
+        "questions: these candidates do not enter. Lower schedule.evolveUntil, or raise schedule.steps."
 }
 
 const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: Algorithm): string | null => {
@@ -93,7 +93,7 @@ const unprunedParents = (moves: ReadonlyArray<Move>, { population, schedule }: A
   return Option.match(crowded, {
     onNone: () => null,
     onSome: ({ before }) =>
-      `schedule.evolveEvery is ${schedule.evolveEvery}, no multiple of schedule.pruneEvery (${schedule.pruneEvery}): at ` +
+      `schedule.evolveEvery is ${schedule.evolveEvery}, not a multiple of schedule.pruneEvery (${schedule.pruneEvery}): at ` +
       `step ${before.step} the parents are chosen from ${before.population.members.length} instructions that were not pruned.`
   })
 }
@@ -112,7 +112,7 @@ const tooFewQuestions = (moves: ReadonlyArray<Move>, { buffer, verification }: A
   )
   return fewest < verification.samples
     ? `verification.samples is ${verification.samples}, but the replay buffer has only ${fewest} questions to verify with ` +
-        `(${count(buffer.capacitySteps, "step")} of it are kept).`
+        `(it keeps ${count(buffer.capacitySteps, "step")}).`
     : null
 }
 
@@ -122,9 +122,9 @@ const longTrials = (algorithm: Algorithm): string | null => {
   const arms = proposer.candidates + 1
   const steps = Math.ceil(verification.samples / Math.max(1, Math.floor(train.batchSize / arms)))
   return steps >= schedule.evolveEvery
-    ? `verification.samples is ${verification.samples}, and a step of ${train.batchSize} questions tries the parent and ` +
+    ? `verification.samples is ${verification.samples}, and a step of ${train.batchSize} questions verifies the parent and ` +
         `${count(proposer.candidates, "candidate")} on ${Math.floor(train.batchSize / arms)} of them: a round takes up to ${count(steps, "step")}, ` +
-        `and evolutions that are due meanwhile (schedule.evolveEvery is ${schedule.evolveEvery}) are left out.`
+        `and evolutions that are due in these steps (schedule.evolveEvery is ${schedule.evolveEvery}) are skipped.`
     : null
 }
 

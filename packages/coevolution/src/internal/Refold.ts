@@ -19,7 +19,7 @@ type Event<Tag extends RunEvent["_tag"]> = Extract<RunEvent, { readonly _tag: Ta
 
 type Probabilities = ReadonlyMap<number, Event<"StepPlanned">["probabilities"]>
 
-/** What a log tells, by step where it is asked for by step: everything that other settings leave as it was. */
+/** An index of a log, mostly by step: everything that other settings do not change. */
 export interface Log {
   readonly initial: Event<"PopulationInitialised">
   readonly plans: ReadonlyMap<number, Event<"StepPlanned">>
@@ -36,19 +36,19 @@ export interface Log {
     number,
     ReadonlyArray<{ readonly id: string; readonly count: number; readonly rewards: number }>
   >
-  /** Steps at which an evolution was due, whether it took place or was skipped. */
+  /** Steps at which an evolution was due, skipped ones included. */
   readonly evolutions: ReadonlySet<number>
-  /** The replay buffer at each evolution that took place. */
+  /** The replay buffer at each evolution that was not skipped. */
   readonly buffers: ReadonlyMap<number, ReplayBuffer.Contents>
 }
 
-/** A decision as it falls under some settings. */
+/** A decision under some settings. */
 export interface Decided {
   readonly step: number
-  /** Who is pruned, who become parents, who enters, which instruction is returned. */
+  /** The pruned, the parents, the newcomers, or the returned instruction. */
   readonly kind: "prune" | "parents" | "refill" | "best"
   readonly ids: Ids
-  /** Whether an instruction or a candidate was turned down, so that the evidence mattered. */
+  /** Whether an instruction or a candidate was rejected, so that the evidence mattered. */
   readonly selective: boolean
   /** Effective groups behind each instruction or candidate that was compared. */
   readonly evidence: ReadonlyArray<Evidence>
@@ -59,17 +59,17 @@ export interface Evidence {
   readonly groups: number
 }
 
-/** What becomes of a log under some settings. */
+/** The result of a log under some settings. */
 export interface Trace {
   readonly decisions: ReadonlyArray<Decided>
   readonly best: Instruction.InstructionId
-  /** With which each instruction is drawn, by step. */
+  /** The probability of each instruction, by step. */
   readonly probabilities: Probabilities
-  /** Mean training reward over all steps, or null where the log has not enough rewards to tell. */
+  /** Mean training reward over all steps, or null if the log has too few rewards. */
   readonly reward: number | null
 }
 
-/** Indexes the events of a finished run, which are folded once for the contents of its replay buffer. */
+/** Indexes the events of a finished run; folds them once for the contents of its replay buffer. */
 export const index = (
   algorithm: Algorithm,
   initial: Event<"PopulationInitialised">,
@@ -114,7 +114,7 @@ export const refold = (log: Log, deciding: Deciding): Trace => {
       groups: effectiveGroups(observed(log, algorithm, ranked, id), (step) => ratio(log, probabilities, step, id))
     }))
   }
-  // The buffer that the log had when it evolved; empty where it did not.
+  // The buffer of the log at this evolution; empty without one.
   const remembering = (state: RunState): RunState =>
     state.phase._tag === "PlanTraining"
       ? { ...state, buffer: log.buffers.get(state.phase.plan.step) ?? ReplayBuffer.empty }
@@ -138,7 +138,7 @@ export const refold = (log: Log, deciding: Deciding): Trace => {
   return { decisions, best, probabilities, reward: reward(log, probabilities) }
 }
 
-/** The strategies of other settings, where questions and candidates are those of a log. */
+/** The strategies of other settings, with the questions and candidates of a log. */
 const refolding = ({ algorithm, strategies }: Deciding): DecisionContext => ({
   algorithm,
   strategies: {
@@ -146,7 +146,7 @@ const refolding = ({ algorithm, strategies }: Deciding): DecisionContext => ({
     sampler: { ...strategies.sampler, assign: () => [] },
     buffer: {
       ...strategies.buffer,
-      // What the log skipped stays skipped, and what it evolved evolves with the same candidates.
+      // Skipped evolutions stay skipped, the others have the same candidates.
       failures: ({ experiences }) => experiences.slice(0, 1),
       verificationQuestions: () => []
     }
@@ -154,7 +154,7 @@ const refolding = ({ algorithm, strategies }: Deciding): DecisionContext => ({
   questions: []
 })
 
-/** What a move decides on the population, if anything. */
+/** The decision of a move on the population, if any. */
 const decided = (
   log: Log,
   { before, event }: Move,
@@ -192,8 +192,8 @@ const decided = (
 }
 
 /**
- * The observations behind a value. Those of an instruction that the log no longer draws grow old without being replaced
- * and count for as long as a window lasts.
+ * The observations behind a value. Those of an instruction that the log no longer draws are not replaced and count until they
+ * leave the window.
  */
 const observed = (
   log: Log,
@@ -207,14 +207,14 @@ const observed = (
     : window.filter(({ step }) => step > now - algorithm.population.window)
 }
 
-/** New over logged probability of an instruction at a step; 0 where the new settings do not have it any more. */
+/** New over logged probability of an instruction at a step; 0 if it was removed under the new settings. */
 const ratio = (log: Log, probabilities: Probabilities, step: number, id: string): number => {
   const now = probabilities.get(step)?.[id] ?? 0
   const then = log.plans.get(step)?.probabilities[id] ?? 0
   return then === 0 ? 1 : now / then
 }
 
-/** The mean over steps of the mean reward of a step, its groups weighted by {@link ratio} and by what they sum to. */
+/** The mean over steps of the mean reward of a step, with self-normalized weights of {@link ratio}. */
 const reward = (log: Log, probabilities: Probabilities): number | null => {
   const steps = [...log.sums].map(([step, sums]) => {
     const weighted = sums.map((own) => ({ ...own, weight: ratio(log, probabilities, step, own.id) }))
@@ -230,13 +230,13 @@ const reward = (log: Log, probabilities: Probabilities): number | null => {
     : null
 }
 
-/** Whether every instruction that could have been drawn could be drawn in the log. */
+/** Whether the log could draw every instruction that the new settings could draw. */
 const isSupported = (log: Log, probabilities: Probabilities, step: number): boolean =>
   Object.keys(probabilities.get(step) ?? {}).every((id) => id in (log.plans.get(step)?.probabilities ?? {}))
 
 const isEvaluating = ({ phase }: RunState): boolean => phase._tag === "Evaluate"
 
-/** One trajectory per group is enough of a name: only rewards are folded. */
+/** One trajectory per group is enough, since only rewards are folded. */
 const withoutTrajectories = (event: Event<"RolloutsCollected">): Event<"RolloutsCollected"> => ({
   ...event,
   groups: event.groups.map((group) => ({ ...group, trajectories: [group.trajectories[0]] }))
@@ -249,7 +249,7 @@ const sums = (groups: ReadonlyArray<Group.Group>) =>
     rewards: sumAll(own.map(Group.meanReward))
   }))
 
-/** The batches of a round as if they had been one. */
+/** The batches of a round as one. */
 const merged = (batches: Arr.NonEmptyReadonlyArray<Event<"CandidatesVerified">>): Event<"CandidatesVerified"> => {
   const [first] = batches
   const { asked, candidates, parent, questions } = batches.reduce(Round.record, Round.begin(first.candidates.length))
@@ -269,7 +269,7 @@ const buffers = (algorithm: Algorithm, events: ReadonlyArray<RunEvent>): Log["bu
   return found
 }
 
-/** Answers every command with what the log holds. */
+/** Answers every command from the log. */
 const environment =
   (log: Log): Environment =>
   (command, state) => {
@@ -294,7 +294,7 @@ const environment =
       case "Propose": {
         const { parent, round, step } = command
         const proposed = log.proposals.get(`${step}.${round}`)
-        // Candidates are judged against the parent they were written for, unless it never lived here.
+        // Candidates are compared with the parent that they were written from, unless it does not exist here.
         const known = state.instructions.find(({ id }) => id === proposed?.parent) ?? parent
         return {
           _tag: "CandidatesProposed",
@@ -330,22 +330,22 @@ const environment =
     }
   }
 
-/** The rewards of a step in the log, of those who live under the settings asked for. */
+/** The rewards of a step in the log, for the instructions that exist under the new settings. */
 const living = (logged: Event<"RolloutsCollected">, { population }: RunState): Event<"RolloutsCollected"> => {
   const ids = new Set(Population.ids(population))
   return { ...logged, groups: logged.groups.filter(({ instructionId }) => ids.has(instructionId)) }
 }
 
-/** A decision of the loop, with what the log knows of it. */
+/** A decision of the loop, with the ids and costs of the log. */
 const recorded = (log: Log, event: RunEvent): RunEvent => {
   if (event._tag === "PopulationRefilled") return asInLog(log, event)
-  // What candidates earned in the groups of a step.
+  // The scores of candidates in the groups of a step.
   return event._tag === "CandidatesVerified" ? (log.batches.get(batchOf(event)) ?? event) : event
 }
 
 const batchOf = ({ batch, round, step }: Event<"CandidatesVerified">): string => `${step}.${round}.${batch}`
 
-/** Newcomers that the log let in at that step are those of the log; others never lived there and get names of their own. */
+/** Newcomers that the log accepted at that step keep their ids; others are not in the log and get new ids. */
 const asInLog = (log: Log, event: Event<"PopulationRefilled">): Event<"PopulationRefilled"> => {
   const lived = new Map(log.refills.get(event.step)?.accepted.map(({ instruction }) => [instruction.text, instruction]))
   return {

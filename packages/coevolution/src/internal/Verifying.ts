@@ -1,4 +1,4 @@
-/** How a run verifies candidates: on which questions, by which scores, with rollouts of its own or in the groups of steps. */
+/** How a run verifies candidates: on which questions, by which scores, in separate rollouts or in the groups of steps. */
 import { type Instruction, Invariant, type Question, RandomStream } from "@inspo/domain"
 import { TrialBatch, type VerificationContext } from "@inspo/evolution"
 import { type EvolutionIn, isIn } from "@inspo/evolution/State"
@@ -13,14 +13,14 @@ import * as Schedule from "../Schedule.ts"
 
 type Trial = EvolutionIn<"PairedTrial">
 
-/** What evolution needs to know of the verification of a run. */
+/** The input of evolution for verification. */
 export const verificationContext = (context: DecisionContext, state: RunState): VerificationContext => {
   const { algorithm } = context
   const { due, evolution, step } = state
   return {
     design: design(
       algorithm,
-      // Drawn for an analysis alone: what else is due needs no questions, and `ask` draws its own.
+      // Only an analysis needs these: other decisions need no questions, and `ask` draws its own.
       due === "Judge" && isIn(evolution, "PairedTrial") && !Schedule.reuses(algorithm)
         ? questionsOf(context, state, evolution).length
         : algorithm.verification.samples
@@ -31,7 +31,7 @@ export const verificationContext = (context: DecisionContext, state: RunState): 
   }
 }
 
-/** The next batch of a trial that has rollouts of its own. */
+/** The next batch of a verification with separate rollouts. */
 export const ask = (context: DecisionContext, state: RunState): Verify => {
   const { evolution } = state
   if (!isIn(evolution, "PairedTrial")) throw new Invariant.InvariantBroken({ missing: "a trial" })
@@ -55,7 +55,7 @@ export const ask = (context: DecisionContext, state: RunState): Verify => {
   }
 }
 
-/** The part of an ordinary step's batch that a trial is given, and the questions left for the population. */
+/** The part of a step's batch that a verification uses, and the questions left for the population. */
 export const share = ({ algorithm }: DecisionContext, state: RunState, batch: ReadonlyArray<QuestionRef>) => {
   const { arms, asked, others } = TrialBatch.divide(design(algorithm, algorithm.verification.samples), state, batch)
   return {
@@ -65,7 +65,7 @@ export const share = ({ algorithm }: DecisionContext, state: RunState, batch: Re
   }
 }
 
-/** The scores that a trial is judged by; permuted credit judges each candidate by those of another. */
+/** The scores of a verification; permuted credit gives each candidate those of another. */
 const evidence = (
   algorithm: Algorithm,
   { buffer }: RunState,
@@ -82,7 +82,7 @@ const evidence = (
   }
 }
 
-/** Row 31: the scores that are compared with the parent's record, of `shared` those on the questions that it covers. */
+/** Row 31: the scores that are compared with the parent's record, for `shared` only those on the questions that it covers. */
 const compared = (
   { verification: { baseline } }: Algorithm,
   buffer: ReplayBuffer.Contents,
@@ -104,7 +104,7 @@ const design = ({ verification, ...algorithm }: Algorithm, questions: number): R
   inlineVerification: Schedule.reuses({ ...algorithm, verification })
 })
 
-/** D_B of a round that has rollouts of its own. */
+/** D_B of a round with separate rollouts. */
 const questionsOf = (
   { algorithm, strategies }: DecisionContext,
   state: RunState,

@@ -1,4 +1,4 @@
-/** Attempts at questions: how they are named and seeded, and what becomes of them. */
+/** Attempts at questions: their names, seeds and groups. */
 import { Group, type Instruction, type Question, RandomStream, Trajectory } from "@inspo/domain"
 import type { Episode } from "@inspo/rollout"
 import { Array as Arr, Effect, Option } from "effect"
@@ -18,7 +18,7 @@ export const lookup = (data: RunData) => {
 }
 export type Lookup = ReturnType<typeof lookup>
 
-/** `size` attempts at a question; episodes of one `stream` sample alike, whatever their name. */
+/** `size` attempts at a question; episodes of one `stream` sample with equal random numbers, under any name. */
 export const episodes = (
   seed: number,
   name: RandomStream.StreamPath,
@@ -34,7 +34,7 @@ export const episodes = (
     seed: RandomStream.streamSeed(seed, ["episode", ...stream, sample])
   }))
 
-/** The groups of those that did not fail, `size` attempts each, and what failed. */
+/** The groups without failed attempts, up to `size` each, and the failures. */
 export const outcome = Effect.fnUntraced(function* (
   question: Lookup,
   trajectories: ReadonlyArray<Trajectory.Trajectory>,
@@ -48,7 +48,7 @@ export const outcome = Effect.fnUntraced(function* (
   return { groups: Arr.getSomes(groups), ...failures(trajectories) }
 })
 
-/** Those that failed, where any did. */
+/** The failures, if any. */
 export const failures = (
   trajectories: ReadonlyArray<Trajectory.Trajectory>
 ): { readonly failed?: typeof Failed.Type } => {
@@ -64,6 +64,6 @@ export const failures = (
     : {}
 }
 
-/** All tokens of some trajectories. */
+/** The tokens of all trajectories. */
 export const tokens = (trajectories: ReadonlyArray<Trajectory.Trajectory>): number =>
   trajectories.reduce((total, trajectory) => total + Trajectory.tokens(trajectory), 0)

@@ -1,4 +1,4 @@
-/** The engine's weights: saved, loaded, and known to be those of a checkpoint until they are trained. */
+/** Saves and loads the engine's weights, and tracks which checkpoint is loaded. */
 import { Engine } from "@inspo/engine"
 import { Effect, Ref } from "effect"
 import type * as Command from "../../Command.ts"
@@ -7,7 +7,7 @@ import { RunMismatch } from "./RunMismatch.ts"
 
 export const make = Effect.fnUntraced(function* () {
   const engine = yield* Engine
-  /** The step of the checkpoint that the weights are those of; null once they were trained further. */
+  /** The step of the loaded checkpoint; null after further training. */
   const loaded = yield* Ref.make<number | null>(null)
 
   const save = Effect.fn("Perform.checkpoint")(function* ({ removed, step }: Command.Checkpoint) {
@@ -17,12 +17,11 @@ export const make = Effect.fnUntraced(function* () {
     return { _tag: "CheckpointSaved", step, checkpoint, removed: removed.map((old) => old.step) } as const
   })
 
-  /** Loads the weights after a step, unless they are there. */
+  /** Loads the weights after a step, unless they are loaded. */
   const restore = Effect.fn("Perform.restore")(function* (step: number, { checkpoints }: RunState) {
     if ((yield* Ref.get(loaded)) === step) return
     const saved = checkpoints.find((known) => known.step === step)
-    if (saved === undefined)
-      return yield* new RunMismatch({ reason: `the journal names no checkpoint of step ${step}` })
+    if (saved === undefined) return yield* new RunMismatch({ reason: `the journal has no checkpoint of step ${step}` })
     yield* engine.restore(saved.checkpoint)
     yield* Ref.set(loaded, step)
   })

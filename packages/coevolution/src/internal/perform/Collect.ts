@@ -20,7 +20,7 @@ export const make = (algorithm: Algorithm, data: RunData, store: TrajectoryStore
           const instruction = byId.get(id)
           if (instruction === undefined)
             return yield* new RunMismatch({
-              reason: `instruction ${id} is planned for step ${plan.step} but not alive`
+              reason: `instruction ${id} is planned for step ${plan.step} but not in the population`
             })
           const name = ["train", plan.step, index]
           const attempts = Attempts.episodes(

@@ -1,4 +1,4 @@
-/** Held-out questions, answered once each: those of validation, and the cells of the final table. */
+/** Held-out questions, answered once each: those of a validation, and the cells of the final table. */
 import type { Instruction, Question, RandomStream } from "@inspo/domain"
 import { Array as Arr, Effect } from "effect"
 import type * as Command from "../../Command.ts"

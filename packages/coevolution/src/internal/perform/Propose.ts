@@ -1,4 +1,4 @@
-/** What the proposer writes: the first population, and candidates of an evolution. */
+/** Proposals: the first population, and the candidates of an evolution. */
 import type { Instruction } from "@inspo/domain"
 import { CandidateLint, isPermanent, type MakeCall, type Proposal, Proposer, ProposerError } from "@inspo/reflection"
 import { Array as Arr, Effect } from "effect"
@@ -121,13 +121,13 @@ const makePropose = (
   })
 }
 
-/** Parts candidates that keep the rules from those that do not. */
+/** Separates candidates that follow the rules from those that do not. */
 const lint = (algorithm: Algorithm, candidates: ReadonlyArray<Instruction.Candidate>, rules: CandidateLint.Rules) =>
   algorithm.proposer.lint === "parsed" ? CandidateLint.parsed(candidates) : CandidateLint.lint(candidates, rules)
 
 /**
- * Asks the proposer, once more after each failure where the algorithm says so; a last failure is no candidate. One that
- * only a person can repair stops the run: what went on without a proposer would look like a result.
+ * Calls the proposer, with retries if the algorithm has them; after the last failure there are no candidates. A failure that
+ * only the user can fix stops the run: a run without a proposer would look like a valid result.
  */
 const makeAsk = Effect.fnUntraced(function* (algorithm: Algorithm, bookkeeping: Bookkeeping) {
   const makeCall = yield* ProposerCalls.make(bookkeeping)

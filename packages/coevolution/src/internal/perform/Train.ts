@@ -1,4 +1,4 @@
-/** The policy update of a step: its batch is planned by its hash, then trained. */
+/** The policy update of a step: plans the batch with its hash, then trains on it. */
 import { Engine, EngineError, notFinite, type TrainMetrics, type TrainRequest } from "@inspo/engine"
 import { GrpoBatch } from "@inspo/policy-gradient"
 import { Effect, Ref } from "effect"
@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function* (
   const digest = yield* Digest.Digest
   const references = yield* ReferenceStore.make(bookkeeping)
   const foldsKl = algorithm.train.kl === "advantages" && algorithm.train.klCoefficient > 0
-  /** The batch of the step that is being trained, from its plan to its updates. */
+  /** The batch of the current step, from its plan to its updates. */
   const planned = yield* Ref.make<Batch | null>(null)
 
   /** The requests with the KL penalty in their advantages; the epochs of a mini-batch share its reference. */
@@ -61,11 +61,11 @@ export const make = Effect.fnUntraced(function* (
   const train = Effect.fn("Perform.train")(function* (command: Command.Train) {
     const { step } = command
     const known = yield* Ref.getAndSet(planned, null)
-    // After a resume the batch is built again, and has to be the one that was planned.
+    // After a resume the batch is built again and must equal the planned one.
     const { hash, requests } = known?.step === step ? known : yield* build(command)
     if (hash !== command.batchHash)
       return yield* new RunMismatch({
-        reason: `the batch of step ${step} is not the one that was planned; resume with the version that planned it`
+        reason: `the batch of step ${step} differs from the planned one; resume with the version that planned it`
       })
     yield* trained
     const metrics = yield* Effect.forEach(requests, (request) =>
@@ -80,14 +80,14 @@ export const make = Effect.fnUntraced(function* (
   return { plan, train }
 })
 
-/** Whether an update left numbers that can be stored and trained on further. */
+/** Whether the metrics of an update are finite. */
 const isFinite = ({ clipFraction, gradientNorm, kl, loss }: TrainMetrics): boolean =>
   [loss, kl, clipFraction, gradientNorm].every(Number.isFinite)
 
 const unusable = ({ gradientNorm, kl, loss }: TrainMetrics): EngineError =>
   notFinite(`: loss ${loss}, KL ${kl}, gradient norm ${gradientNorm}`)
 
-/** Why a step was not trained; only the loop knows which setting helps. */
+/** Why a step was not trained, with the setting to change. */
 const failed = (step: number, cause: EngineError): string =>
   cause.kind === "not-finite"
     ? `the update of step ${step} is not finite; lower train.learningRate`

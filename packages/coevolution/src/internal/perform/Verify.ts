@@ -1,4 +1,4 @@
-/** A batch of verification questions, asked of the remaining candidates and of the parent where it is run again. */
+/** Rolls out a batch of verification questions with the remaining candidates and, if needed, the parent. */
 import { Invariant, Trajectory } from "@inspo/domain"
 import { Round } from "@inspo/verification"
 import { Array as Arr, Effect } from "effect"
@@ -24,7 +24,7 @@ export const make = ({ randomSeed }: Algorithm, data: RunData, store: Trajectory
     const episodes = arms.flatMap(({ instruction, name }) =>
       asked.flatMap((one, index) => {
         const place = command.asked + index
-        // Common random numbers: the arms differ on a question by their instruction alone.
+        // Common random numbers: on a question, the arms differ only in their instruction.
         const stream = ["verify", step, round, place]
         return Attempts.episodes(randomSeed, ["verify", step, round, name, place], instruction, one, 1, stream)
       })
