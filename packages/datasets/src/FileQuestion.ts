@@ -9,7 +9,7 @@ export interface FileQuestion extends Question.Question {
   readonly prompt?: ReadonlyArray<Message>
 }
 
-/** A message of a prompt that a row brings along. */
+/** A message of a row's own prompt. */
 export interface Message {
   readonly role: string
   readonly content: string

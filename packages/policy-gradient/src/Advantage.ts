@@ -4,9 +4,8 @@ import { sumAll } from "effect/Number"
 
 /**
  * How rewards of a group become advantages: `standardised` divides the centred reward by the standard deviation
- * (Eq. 3 of the INSPO paper, as in GRPO), `centred` does not (as in Dr. GRPO). `reward` is the reward as it stands: at
- * ratio 1 the gradient is that of the log-likelihood of what was rewarded, as rejection sampling and supervised
- * fine-tuning have it.
+ * (Eq. 3 of the INSPO paper, as in GRPO), `centred` does not (as in Dr. GRPO). `reward` is the unchanged reward: at ratio 1
+ * the gradient is that of the log-likelihood of rewarded responses, as in rejection sampling and supervised fine-tuning.
  */
 export const Advantage = Schema.Literals(["standardised", "centred", "reward"])
 export type Advantage = typeof Advantage.Type
@@ -15,8 +14,8 @@ export type Advantage = typeof Advantage.Type
 export const epsilon = 1e-6
 
 /**
- * The advantage of each trajectory of one group, in order. Unless they are the rewards, they sum to 0; a group of one, and
- * a group whose rewards are all equal, then gets zeros. Throws `InvalidInput` on a reward that is not finite.
+ * The advantage of each trajectory of one group, in order. Except with `reward`, they sum to 0, and a
+ * group of one or with equal rewards gets zeros. Throws `InvalidInput` on a reward that is not finite.
  *
  * @example
  * ```ts
@@ -30,7 +29,7 @@ export const advantages = (rewards: ReadonlyArray<number>, kind: Advantage): Rea
     if (!Number.isFinite(value))
       InvalidInput.refuse({ where: "Advantage", field: `rewards[${index}]`, value, expected: "a finite number" })
   if (kind === "reward") return rewards
-  // Rounding makes the mean of equal numbers differ from them, which a tiny deviation would blow up.
+  // Rounding makes the mean of equal numbers differ from them, and a tiny deviation would magnify that.
   if (rewards.every((reward) => reward === rewards[0])) return rewards.map(() => 0)
   const mean = sumAll(rewards) / rewards.length
   const centred = rewards.map((reward) => reward - mean)

@@ -2,22 +2,22 @@ import { Schema } from "effect"
 import { Advantage } from "./Advantage.ts"
 
 /**
- * What one mini-batch counts: whole groups of a question, or single trajectories as Search-R1 does, which may part a
- * group over two mini-batches (its advantages are those of the whole group all the same).
+ * What one mini-batch counts: whole groups of a question, or single trajectories as Search-R1 does, which may split a
+ * group over two mini-batches (its advantages are still those of the whole group).
  */
 export const MiniBatchUnit = Schema.Literals(["questions", "trajectories"])
 export type MiniBatchUnit = typeof MiniBatchUnit.Type
 
 /**
- * How the loss weighs tokens: `sequence-mean` takes the mean over the action tokens of each sequence, then over the
+ * How the loss weights tokens: `sequence-mean` takes the mean over the action tokens of each sequence, then over the
  * sequences (Eq. 2); `token-mean` gives every action token of the mini-batch the same weight.
  */
 export const Normalization = Schema.Literals(["sequence-mean", "token-mean"])
 export type Normalization = typeof Normalization.Type
 
 /**
- * Where the pull towards the reference policy enters: as the k3 estimate of the KL divergence in the loss (as in GRPO), or
- * folded into the advantages as a penalty per token, for engines whose loss has no such term.
+ * Where the KL penalty towards the reference policy is: in the loss as the k3 estimate of the KL divergence (as in GRPO), or
+ * in the advantages as a penalty per token, for engines whose loss has no such term.
  */
 export const KlPlacement = Schema.Literals(["loss", "advantages"])
 export type KlPlacement = typeof KlPlacement.Type
@@ -35,27 +35,27 @@ const Decay = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0), Schema.isLes
 export const TrainConfig = Schema.Struct({
   learningRate: Positive.annotate({ description: "Peak of the learning rate" }),
   warmup: Share.annotate({
-    description: "Share of the steps that train over which the learning rate rises to its peak"
+    description: "Share of the training steps over which the learning rate rises to its peak"
   }),
   decay: Decline.annotate({
     description:
-      "How the learning rate falls after the warm-up: along half a cosine or a line towards 0, or not at all (`constant`)"
+      "How the learning rate falls after the warm-up: along half a cosine or a line towards 0, or it stays `constant`"
   }),
   clipRatio: Positive.annotate({ description: "ε of Eq. 2" }),
-  klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 leaves the reference policy out" }),
+  klCoefficient: NonNegative.annotate({ description: "β of Eq. 2; 0 disables the reference policy" }),
   kl: KlPlacement.annotate({
     description:
-      "Where the pull towards the reference policy enters: as the k3 estimate of the KL divergence in the loss, " +
-      "or as a penalty per token in the advantages, for engines whose loss has no such term"
+      "Where the KL penalty towards the reference policy is: in the loss as the k3 estimate of the KL divergence, " +
+      "or in the advantages as a penalty per token, for engines whose loss has no such term"
   }),
   entropyCoefficient: NonNegative.annotate({
-    description: "Weight of the entropy of the next-token distributions, which is rewarded; 0 does not reward it"
+    description: "Weight of the entropy bonus of the next-token distributions; 0 disables it"
   }),
   beta1: Decay.annotate({ description: "Decay of AdamW's first moment" }),
   beta2: Decay.annotate({ description: "Decay of AdamW's second moment" }),
   weightDecay: NonNegative.annotate({ description: "Weight decay of AdamW" }),
   gradientClip: NonNegative.annotate({
-    description: "Largest norm of the gradient of a mini-batch, to which a larger one is scaled down; 0 for no limit"
+    description: "Largest gradient norm of a mini-batch; larger gradients are scaled down to it. 0 for no limit"
   }),
   miniBatchSize: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
     description: "How many of `unit` one optimizer step takes"
@@ -63,22 +63,22 @@ export const TrainConfig = Schema.Struct({
   unit: MiniBatchUnit.annotate({
     description:
       "What a mini-batch counts: whole groups of a question, or single trajectories as Search-R1 does, which " +
-      "may part a group over two mini-batches"
+      "may split a group over two mini-batches"
   }),
   epochs: Schema.Int.check(Schema.isGreaterThan(0)).annotate({
     description:
-      "How often a step goes through its mini-batches; after the first pass the clipped ratio corrects for the " +
-      "change of the policy"
+      "Passes over the mini-batches of a step; after the first, the clipped ratio corrects for the change of the " +
+      "policy"
   }),
   normalization: Normalization.annotate({
     description:
-      "How the loss weighs tokens: mean over each sequence, then over the sequences (`sequence-mean`, Eq. 2), " +
-      "or every action token of the mini-batch alike (`token-mean`)"
+      "How the loss weights tokens: mean over each sequence, then over the sequences (`sequence-mean`, Eq. 2), " +
+      "or every action token of the mini-batch equally (`token-mean`)"
   }),
   advantage: Advantage.annotate({
     description:
       "How rewards of a group become advantages: centred and divided by the standard deviation (Eq. 3), centred " +
-      "alone, or the reward as it stands"
+      "only, or the unchanged reward"
   })
 })
 export interface TrainConfig extends Schema.Schema.Type<typeof TrainConfig> {}

@@ -10,17 +10,17 @@ export type InstructionRole = typeof InstructionRole.Type
  * How an agent uses the policy on a question.
  *
  * - `direct`: it answers, without tools
- * - `rag`: the question is searched for once, what was found is part of the prompt, it answers
- * - `ircot`: as `rag`, and each sentence of its thought is searched for in turn
- * - `search-o1`: as `search-r1`, but it is shown its own condensation of what a tool returned
+ * - `rag`: one search for the question, whose result is part of the prompt; then it answers
+ * - `ircot`: as `rag`, and a search for each sentence of its thought
+ * - `search-o1`: as `search-r1`, but it is shown its own summary of a tool's result
  * - `search-r1`: it calls tools between its thoughts, turn by turn, until it answers; tokens stay as sampled, and
  *   observations within their tags
- * - `search-r1-exact`: the same as the Search-R1 code does it, to the token
+ * - `search-r1-exact`: `search-r1` exactly as in the Search-R1 code, token by token
  */
 export const AgentName = Schema.Literals(["direct", "rag", "ircot", "search-o1", "search-r1", "search-r1-exact"])
 export type AgentName = typeof AgentName.Type
 
-/** What the environment says of its own, besides what tools return. */
+/** The texts of the environment, besides the results of tools. */
 export const Texts = Schema.Struct({
   prompt: Schema.String.check(
     Schema.isPattern(/\{instruction\}.*\{question\}/s, {
@@ -28,7 +28,7 @@ export const Texts = Schema.Struct({
     })
   ).annotate({
     description:
-      "The user message, with `{instruction}`, then `{question}` and, if wanted, `{tools}`: what the tools are"
+      "The user message, with `{instruction}`, then `{question}` and optionally `{tools}`, the descriptions of the tools"
   }),
   passage: Schema.String.annotate({
     description:
@@ -51,16 +51,16 @@ export interface Texts extends Schema.Schema.Type<typeof Texts> {}
 export const RolloutConfig = Schema.Struct({
   agent: AgentName.annotate({
     description:
-      "How the agent works: it answers at once (`direct`), after one search for the question (`rag`), after one " +
+      "How the agent works: it answers immediately (`direct`), after one search for the question (`rag`), after one " +
       "more for each sentence of its thought (`ircot`), or by tools that it calls turn by turn (`search-r1`), " +
-      "of whose results `search-o1` sees its own condensation. `search-r1-exact` is `search-r1` as the Search-R1 code " +
-      "has it, to the token"
+      "of whose results `search-o1` sees its own summary. `search-r1-exact` is `search-r1` exactly as in the " +
+      "Search-R1 code, token by token"
   }),
   tools: Schema.Array(Schema.NonEmptyString)
     .check(Schema.isUnique())
     .annotate({ description: "Names of the tools the agent may call" }),
   maxTurns: Schema.Natural.annotate({
-    description: "Tool calls allowed; one turn more is left for the answer. A turn without a valid action costs one too"
+    description: "Tool calls allowed; one more turn is left for the answer. A turn without a valid action also counts"
   }),
   maxResponseTokens: Positive.annotate({ description: "Tokens the policy may write per turn" }),
   maxObservationTokens: Positive.annotate({ description: "Tokens the policy may be shown per turn" }),
@@ -75,28 +75,28 @@ export const RolloutConfig = Schema.Struct({
   topK: Positive.annotate({ description: "Passages per search" }),
   temperature: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
     description:
-      "Temperature at which the policy is sampled; 0 is greedy. The policy update assumes 1, so another needs a policy that " +
-      "stays as it is"
+      "Temperature at which the policy is sampled; 0 is greedy. The policy update assumes 1, so another value requires " +
+      "an untrained policy"
   }),
   topP: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(1)).annotate({
     description: "Probability mass that is sampled from"
   }),
   texts: Texts.annotate({
     description:
-      "The environment's own words: `prompt` (the user message, with `{instruction}`, then `{question}` and, if wanted, " +
+      "The texts of the environment: `prompt` (the user message, with `{instruction}`, then `{question}` and optionally " +
       "`{tools}`), `passage` (with `{rank}` from 1, `{title}` and `{text}`), `separator` (between passages), " +
       "`invalidAction` (shown after a turn without a valid action) and `role` (the message an instruction is in: before " +
-      "the question in that of the `user`, or alone in that of the `system`). A file of them may be named in " +
-      "their place, and `prompt` may be `{rows: FILE}`, as `seedInstruction` may"
+      "the question in that of the `user`, or alone in that of the `system`). May also be a file of " +
+      "them, and `prompt` may be `{rows: FILE}`, as `seedInstruction` may"
   }),
   scoredTurns: Schema.Literals(["all", "valid"]).annotate({
     description:
       "Whether a turn with broken tags can earn reward (`all`) or is left out of what is scored (`valid`). The " +
       "agent `search-r1-exact` scores all"
   }),
-  toolAttempts: Positive.annotate({ description: "How often a tool is asked before an episode fails" }),
+  toolAttempts: Positive.annotate({ description: "How often a tool call is tried before its episode fails" }),
   toolTimeoutSeconds: Schema.Finite.check(Schema.isGreaterThan(0)).annotate({
-    description: "How long a tool may take each time. A retriever over HTTP repeats its requests within this time"
+    description: "Time limit of a tool call. A retriever over HTTP retries its requests within this time"
   })
 })
 export interface RolloutConfig extends Schema.Schema.Type<typeof RolloutConfig> {}
