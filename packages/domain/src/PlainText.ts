@@ -11,8 +11,8 @@ export const hiddenIn = (text: string): ReadonlyArray<string> => [
 ]
 
 /**
- * A text that is safe to show: each hidden character is replaced by its number, such as `\u{1b}` for the one that starts the sequences a
- * terminal obeys. Other texts are unchanged.
+ * A text that is safe to show: each hidden character is replaced by its number, such as `\u{1b}` for the one that
+ * starts terminal sequences. Other texts are unchanged.
  *
  * @example
  * ```ts

@@ -13,17 +13,16 @@ export const Settings = Schema.Struct({
   randomSeed: Schema.Int.annotate({ description: "Seed of every random choice" }),
   population: Schema.Struct({
     size: upTo(10_000).annotate({
-      description:
-        "N_P: how many instructions there are at most after an evolution. 1 without evolution is ordinary GRPO"
+      description: "N_P: the most instructions after an evolution. 1 without evolution is ordinary GRPO"
     }),
     parents: Positive.annotate({
-      description: "N_parent: how many survive to become parents; pruning never goes below"
+      description: "N_parent: how many instructions become parents; pruning never leaves fewer"
     }),
     window: Positive.annotate({ description: "n of Eq. 6: over how many steps or cohorts rewards are averaged" }),
     average: Schema.Literals(["draws", "steps"]).annotate({
       description:
-        "Eq. 6 takes the instruction's own last n observations and divides their sum by n, or takes those of the last n " +
-        "steps or cohorts and divides by how many they are. In a run, a never-sampled instruction has the value 0 with " +
+        "Eq. 6 divides the sum of the instruction's own last n observations by n (`draws`), or averages its observations " +
+        "in the last n steps or cohorts (`steps`). In a run, a never-sampled instruction has the value 0 with " +
         "`draws`, and the mean of the known values with `steps`"
     })
   }),
@@ -33,7 +32,7 @@ export const Settings = Schema.Struct({
     }),
     newcomers: Schema.Literals(["drawn", "guaranteed", "everyone"]).annotate({
       description:
-        "Instructions that just entered are drawn as others are, or guaranteed a group in their first step or `fullBatch` " +
+        "Instructions that just joined are `drawn` like all others, or `guaranteed` a group in their first step or `fullBatch` " +
         "cohort; with `everyone` each instruction is guaranteed one in every step"
     })
   }),
@@ -47,8 +46,8 @@ export const Settings = Schema.Struct({
   verification: Schema.Struct({
     samples: Count.annotate({
       description:
-        "|D_B|: on how many questions each candidate is verified, or units of work where it shares the traffic; 0 lets " +
-        "candidates in unverified"
+        "|D_B|: the number of questions each candidate is verified on, or of units of work if it shares the traffic; with 0 " +
+        "candidates join unverified"
     }),
     rounds: upTo(1000).annotate({ description: "Rounds of proposing and verifying per evolution" }),
     lookEvery: Schema.NullOr(Positive).annotate({

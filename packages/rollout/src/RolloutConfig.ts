@@ -76,7 +76,7 @@ export const RolloutConfig = Schema.Struct({
   temperature: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
     description:
       "Temperature at which the policy is sampled; 0 is greedy. The policy update assumes 1, so another value requires " +
-      "an untrained policy"
+      "a policy that is not trained"
   }),
   topP: Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(1)).annotate({
     description: "Probability mass that is sampled from"

@@ -45,7 +45,7 @@ type Operator = (
 const tokenize = (expression: string): Result.Result<ReadonlyArray<string>, string> => {
   const tokens = expression.match(/\d+(?:\.\d+)?|\.\d+|\S/g) ?? []
   const foreign = tokens.find((token) => !/^(?:[\d.]*\d|[-+*/()])$/.test(token))
-  return foreign === undefined ? Result.succeed(tokens) : Result.fail(`${foreign} is no part of an expression.`)
+  return foreign === undefined ? Result.succeed(tokens) : Result.fail(`${foreign} is not part of an expression.`)
 }
 
 const unexpected = (tokens: ReadonlyArray<string>, at: number): Result.Result<never, string> => {

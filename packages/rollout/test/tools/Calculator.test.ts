@@ -103,7 +103,7 @@ describe("Calculator", () => {
       const replies = yield* Calculator.calculator.run(["3 * (2 + 4)", "two", "1/0"])
       assert.deepStrictEqual(
         replies.map((reply) => (Result.isSuccess(reply) ? reply.success : reply.failure.reason)),
-        ["18", "t is no part of an expression.", "Division by zero."]
+        ["18", "t is not part of an expression.", "Division by zero."]
       )
     })
   )
